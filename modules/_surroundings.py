@@ -34,7 +34,7 @@ def variables(
     own, environment = parse_variables(env), {} if clean else dict(os.environ)
     if reset_locale and "LC_ALL" not in own:
         environment.pop("LC_ALL", None)
-        environment |= {f"LC_{each}": "C" for each in CATEGORIES} | {"LANGUAGE": "C"}
+        environment |= {f"LC_{category}": "C" for category in CATEGORIES} | {"LANGUAGE": "C"}
     environment |= own
     if prepend_path:
         environment["PATH"] = f"{prepend_path}:{environment.get('PATH', os.defpath)}"

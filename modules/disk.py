@@ -70,8 +70,8 @@ def blkid(device: str | None = None, token: str | None = None) -> dict[str, dict
 
     {{ salt['disk.blkid']('/dev/sda1')['/dev/sda1']['UUID'] }}
     """
-    asked = ["--", device] if device else ["-t", token] if token else []
-    done = cmd.probe(["blkid", *asked])
+    selection = ["--", device] if device else ["-t", token] if token else []
+    done = cmd.probe(["blkid", *selection])
     if done.retcode > 0:
         return {}
     lines = (line.partition(": ") for line in done.stdout.splitlines() if line)

@@ -22,10 +22,10 @@ def signers(
     argv = [*_command(home, keyring), "--status-fd", "1"]
     done = cmd.probe([*argv, "--verify", "--", *([signature] if signature else []), path])
     lines = [line.removeprefix("[GNUPG:] ").split() for line in done.stdout.splitlines()]
-    bad = any(line[:1] in (["BADSIG"], ["EXPKEYSIG"], ["REVKEYSIG"]) for line in lines)
-    good = [{line[1], line[-1]} for line in lines if line[:1] == ["VALIDSIG"]]
+    has_bad = any(line[:1] in (["BADSIG"], ["EXPKEYSIG"], ["REVKEYSIG"]) for line in lines)
+    signer_keys = [{line[1], line[-1]} for line in lines if line[:1] == ["VALIDSIG"]]
     messages = done.stderr.splitlines()
-    return [] if bad else sorted(set().union(*good)), messages[
+    return [] if has_bad else sorted(set().union(*signer_keys)), messages[
         -1
     ] if messages else "gpg says nothing"
 

@@ -66,11 +66,13 @@ def query(
         return {}
     variables = dict(template_dict or {})
     sent = _body(data, data_file, variables if data_render else None)
-    asked = _headers(header_dict, header_list, header_file, variables if header_render else None)
-    asked.setdefault("User-Agent", agent)
+    sent_headers = _headers(
+        header_dict, header_list, header_file, variables if header_render else None
+    )
+    sent_headers.setdefault("User-Agent", agent)
     if username:
-        asked["Authorization"] = _basic(username, password or "")
-    request = _request(test_url if test and test_url else url, params, method, sent, asked)
+        sent_headers["Authorization"] = _basic(username, password or "")
+    request = _request(test_url if test and test_url else url, params, method, sent, sent_headers)
     answer = _send(request, timeout, _trust(verify_ssl, ca_bundle, cert), raise_error)
     wanted = {
         name

@@ -120,7 +120,11 @@ def _with_option(
     separator, value = one_line(separator, "the separator"), whole_value(option, value)
     new = f"{one_line(option, 'the name of an option')}{sign}{value}"
     where = _walk(lines, separator)
-    at = [index for index, (its, name, _) in enumerate(where) if its == section and name == option]
+    at = [
+        index
+        for index, (section_of_line, name, _) in enumerate(where)
+        if section_of_line == section and name == option
+    ]
     if at:
         first = next(index for index in at if _option(lines[index], separator))
         old = _option(lines[first], separator)
@@ -143,7 +147,9 @@ def _with_option(
             f"[{one_line(section, 'the name of a section')}]",
             new,
         ]
-    inside = [index for index, (its, _, _) in enumerate(where) if its == section]
+    inside = [
+        index for index, (section_of_line, _, _) in enumerate(where) if section_of_line == section
+    ]
     end = inside[-1] + 1 if inside else 0
     while end and not lines[end - 1].strip():
         end -= 1

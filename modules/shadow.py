@@ -56,10 +56,12 @@ def gen_password(
         secrets.choice(letters) for _ in range(22 if algorithm == "blowfish" else 16)
     )
     settings = {"blowfish": "12$", "yescrypt": "j9T$"}.get(algorithm, "")
-    made = _crypt(password or secrets.token_urlsafe(20), f"{PREFIXES[algorithm]}{settings}{salt}")
-    if not made:
+    password_hash = _crypt(
+        password or secrets.token_urlsafe(20), f"{PREFIXES[algorithm]}{settings}{salt}"
+    )
+    if not password_hash:
         raise CommandFailed(f"{algorithm} does not take this salt")
-    return made
+    return password_hash
 
 
 def verifies(password: str, hashed: str) -> bool:
@@ -69,8 +71,8 @@ def verifies(password: str, hashed: str) -> bool:
     import hmac
 
     hashed = hashed.lstrip("!")
-    made = _crypt(password, hashed) if hashed.startswith("$") else ""
-    return bool(made) and hmac.compare_digest(made, hashed)
+    password_hash = _crypt(password, hashed) if hashed.startswith("$") else ""
+    return bool(password_hash) and hmac.compare_digest(password_hash, hashed)
 
 
 def _crypt(password: str, setting: str) -> str:
@@ -83,8 +85,10 @@ def _crypt(password: str, setting: str) -> str:
         except (OSError, AttributeError):
             continue
         crypt.restype = ctypes.c_char_p
-        made: bytes | None = crypt(password.encode(), setting.encode())
-        return made.decode() if made and not made.startswith(b"*") else ""
+        password_hash: bytes | None = crypt(password.encode(), setting.encode())
+        return (
+            password_hash.decode() if password_hash and not password_hash.startswith(b"*") else ""
+        )
     raise CommandFailed(
         "there is no libcrypt here that could hash a password; give its hash instead"
     )

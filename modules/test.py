@@ -78,7 +78,9 @@ def provider(module: str) -> str:
 
 
 def _service() -> str:
-    """As Salt's modules choose: what is booted, else by the system that the grains tell."""
+    """The service provider as Salt's modules choose it: what is booted, else by the system that the
+    grains tell.
+    """
     from modules import service
 
     certain = service.PROVIDERS.certain()
@@ -137,13 +139,13 @@ def fib(num: int) -> tuple[int, float]:
 
 
 def assertion(assertion: Any) -> None:
-    """Fails unless it is given something true."""
+    """Fail unless it is given something true."""
     if not assertion:
         raise RunnerError("test.assertion: the assertion does not hold")
 
 
 def exception(message: str = "Test Exception") -> None:
-    """Fails with a message."""
+    """Fail with a message."""
     raise RunnerError(message)
 
 
@@ -222,7 +224,7 @@ def try_(module: str, return_try_exception: bool = False, **kwargs: Any) -> Any:
 
 
 def raise_exception(name: str, *args: Any, **kwargs: Any) -> None:
-    """Fails with an exception of Python's (`ValueError`) or of Salt's."""
+    """Fail with an exception of Python's (`ValueError`) or of Salt's."""
     import builtins
 
     kind = getattr(builtins, name.rpartition(".")[2], None)

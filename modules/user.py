@@ -217,8 +217,8 @@ def chfullname(name: str, fullname: str, **_: Any) -> bool:
 def chgroups(name: str, groups: str | Sequence[str], append: bool = False, **_: Any) -> bool:
     """Change the groups that a user is in beyond the primary one. append: add to them."""
     wanted = set(_names(groups))
-    has = set(_account_of(name)["groups"]) - {primary_group(name)}
-    if wanted - {primary_group(name)} <= has if append else wanted == has:
+    present_groups = set(_account_of(name)["groups"]) - {primary_group(name)}
+    if wanted - {primary_group(name)} <= present_groups if append else wanted == present_groups:
         return True
     return attempt(usermod, name, "-G", ",".join(sorted(wanted)), *(["-a"] if append else []))
 

@@ -33,25 +33,25 @@ class Password(Record):
     enforce: bool
     locked: bool | None
 
-    def fits(self, has: str) -> bool:
+    def fits(self, present_hash: str) -> bool:
         """Return whether the hash in /etc/shadow is as wanted, its lock left aside where the state
         says something of it.
         """
-        if self.text is None or (not self.enforce and has != "!"):
+        if self.text is None or (not self.enforce and present_hash != "!"):
             return True
         if not self.text:
-            return not has
+            return not present_hash
         if self.locked is not None:
-            has = has.removeprefix("!")
+            present_hash = present_hash.removeprefix("!")
         return (
-            shadow.verifies(self.text, has)
-            if self.hashes and not has.startswith("!")
-            else has == self.text
+            shadow.verifies(self.text, present_hash)
+            if self.hashes and not present_hash.startswith("!")
+            else present_hash == self.text
         )
 
-    def lock_fits(self, has: str) -> bool:
+    def lock_fits(self, present_hash: str) -> bool:
         """Return whether the password is locked, or is not, as wanted."""
-        return self.locked is None or self.locked is has.startswith("!")
+        return self.locked is None or self.locked is present_hash.startswith("!")
 
     def put(self, name: str, fits: bool, lock_fits: bool) -> None:
         """Set the password, then its lock."""
@@ -227,13 +227,13 @@ def _secondary(
     if further is None:
         return None
     primary = users.primary_group(name)
-    have = [other for other in now["groups"] if other != primary]
-    want = [
+    present_groups = [other for other in now["groups"] if other != primary]
+    wanted_groups = [
         wanted for wanted in further if wanted != (_group_name(gid) if gid is not None else primary)
     ]
     if not remove:
-        want = [*have, *want]
-    return sorted(set(want)) if set(have) != set(want) else None
+        wanted_groups = [*present_groups, *wanted_groups]
+    return sorted(set(wanted_groups)) if set(present_groups) != set(wanted_groups) else None
 
 
 def _group_name(gid: int) -> str:

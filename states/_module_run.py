@@ -67,7 +67,7 @@ def _listed_values(name: str, value: Any) -> list[Any]:
 def _named_first(
     args: list[Any], kwargs: dict[str, Any], signature: inspect.Signature
 ) -> tuple[list[Any], dict[str, Any]]:
-    """Those with a name come before the ones without, if they may be given by their place."""
+    """Put arguments with a name before those without, if they may be given by their place."""
     first: list[Any] = []
     for parameter in signature.parameters.values():
         if parameter.kind == parameter.POSITIONAL_OR_KEYWORD and parameter.name in kwargs:

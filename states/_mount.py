@@ -86,7 +86,7 @@ class PendingMount:
         self.already = f"Target was already mounted{'.' if persist else ''}"
         if not wanted:
             self.already = f"{name} not {'present and not ' if self.missing else ''}mounted."
-        self.told = self._comment(wanted, line)
+        self.comment = self._comment(wanted, line)
 
     def _comment(self, wanted: bool, line: str) -> str:
         if self.mounts:
@@ -109,17 +109,18 @@ class PendingMount:
 
 def missing_options(present: mount.Mounted, options: Sequence[str], hidden: set[str]) -> list[str]:
     """The options that a mount should have and does not show."""
-    has = set(present.options)
-    names = {option.partition("=")[0] for option in has}
+    active = set(present.options)
+    names = {option.partition("=")[0] for option in active}
     missing = []
     for option in options:
         key, equals, value = option.partition("=")
-        if key in hidden or option in has or key.startswith(("x-", "comment")):
+        if key in hidden or option in active or key.startswith(("x-", "comment")):
             continue
         if (
             equals
             and key in names
-            and _size(value) in {_size(o.partition("=")[2]) for o in has if o.startswith(f"{key}=")}
+            and _size(value)
+            in {_size(o.partition("=")[2]) for o in active if o.startswith(f"{key}=")}
         ):
             continue
         missing.append(option)

@@ -68,10 +68,10 @@ class Role(Record):
         words = [_word(flag, value) for flag, value in flags.items() if value is not None]
         password = self.password if self.password is not None else self.first_password
         options = self._role_options(words, password)
-        made = (
+        create = (
             f"CREATE ROLE {self._role} WITH {options}" if options else f"CREATE ROLE {self._role}"
         )
-        return [*self._hashing(password), made, *self._joined(self.groups)]
+        return [*self._hashing(password), create, *self._joined(self.groups)]
 
     def _updated(self, changes: dict[str, Any]) -> list[str]:
         words = [_word(flag, value) for flag, value in changes.items() if flag in WORDS]

@@ -27,29 +27,31 @@ def name_of(spec: str) -> str:
 
 
 def check(specs: list[str]) -> None:
-    """Raises StateFailed for `name=1.2`."""
+    """Raise StateFailed for `name=1.2`."""
     for spec in specs:
         match = _SPEC.fullmatch(spec.strip())
         wants = match["wants"].split(",") if match and match["wants"] else []
-        if any(re.match(r"\s*=[^=]", want) for want in wants):
+        if any(re.match(r"\s*=[^=]", condition) for condition in wants):
             why = "'=' is not supported, use '==' instead."
             raise StateFailed(f"Invalid version specification in package {spec}. {why}")
 
 
-def met(spec: str, have: dict[str, str]) -> bool:
+def met(spec: str, installed: dict[str, str]) -> bool:
     """Return whether a requirement is met; what only pip can read is not."""
     match = _SPEC.fullmatch(spec.strip())
     if match is None:
         return False
-    version = next((v for k, v in have.items() if pip.normal(k) == pip.normal(match["name"])), None)
+    version = next(
+        (v for k, v in installed.items() if pip.normal(k) == pip.normal(match["name"])), None
+    )
     if version is None:
         return False
     wants = (match["wants"] or "").replace(" ", "")
-    return all(_meets(version, want) for want in wants.split(",") if want)
+    return all(_meets(version, condition) for condition in wants.split(",") if condition)
 
 
-def _meets(version: str, want: str) -> bool:
-    operator, wanted = re.match(r"([<>=!~]+)(.*)", want).groups()  # type: ignore[union-attr]
+def _meets(version: str, condition: str) -> bool:
+    operator, wanted = re.match(r"([<>=!~]+)(.*)", condition).groups()  # type: ignore[union-attr]
     if operator in ("==", "===", "="):
         return (
             version.startswith(wanted[:-1])

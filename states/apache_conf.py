@@ -35,5 +35,5 @@ def disabled(name: Name) -> Planned:
 
 
 def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:
-    """It comes after the package and its file."""
+    """The package and the file that it comes after."""
     yield from _apache.after("conf", name)

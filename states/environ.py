@@ -38,14 +38,14 @@ def setenv(
             "permanent: there is no registry here; write /etc/environment with file.keyvalue, say"
         )
     wanted = value if isinstance(value, dict) else {name: value}
-    bad = [
+    invalid = [
         key
         for key, content in wanted.items()
         if content is not False and not isinstance(content, str)
     ]
-    if bad:
+    if invalid:
         raise StateFailed(
-            f"Environ value must be string, dict or False ({bad[0]} is {wanted[bad[0]]!r};"
+            f"Environ value must be string, dict or False ({invalid[0]} is {wanted[invalid[0]]!r};"
             " quote it)"
         )
     if clear_all:
@@ -55,17 +55,21 @@ def setenv(
         key: (None if false_unsets else "") if content is False else content
         for key, content in wanted.items()
     }
-    has = environ.items()
-    if all(_has_value(has, key, content, wanted[key] is False) for key, content in values.items()):
+    present = environ.items()
+    if all(
+        _has_value(present, key, content, wanted[key] is False) for key, content in values.items()
+    ):
         return f"Environ values {'are' if here.dry else 'were'} already set with the correct values"
     changes = {
-        key: content for key, content in values.items() if not content or has.get(key) != content
+        key: content
+        for key, content in values.items()
+        if not content or present.get(key) != content
     }
     yield Plan(changes, "Environ values will be changed")
     environ.setenv(changes, false_unsets=True)
     return "Environ values were set"
 
 
-def _has_value(has: Mapping[str, str], key: str, value: str | None, false: bool) -> bool:
+def _has_value(present: Mapping[str, str], key: str, value: str | None, false: bool) -> bool:
     """Return whether a variable has its value; a text that is empty may be one that is not set."""
-    return has.get(key) == value if value is None or false else has.get(key, "") == value
+    return present.get(key) == value if value is None or false else present.get(key, "") == value

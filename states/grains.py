@@ -114,14 +114,14 @@ def append(name: str, value: Any, convert: bool = False, delimiter: str = ":") -
         raise StateFailed(f"Grain {name} does not exist", missing=("grain", name))
     if not isinstance(old, list) and not convert:
         raise StateFailed(f"Grain {name} is not a valid list")
-    have = old if isinstance(old, list) else [old]
-    missing = _missing(value, have)
+    present_values = old if isinstance(old, list) else [old]
+    missing = _missing(value, present_values)
     if not missing:
         return f"Value {value} is already in the list for grain {name}"
     comment = f"Value {value} in grain {name} is set to be added"
-    if have is not old:
+    if present_values is not old:
         comment = f"Grain {name} is set to be converted to list and value {value} will be added"
-    wanted = static.with_value(name, [*have, *missing], force=True)
+    wanted = static.with_value(name, [*present_values, *missing], force=True)
     yield Plan({"added": value}, comment)
     static.put(wanted)
     return f"Value {value} was added to grain {name}"
@@ -141,17 +141,17 @@ def list_present(name: str, value: Any, delimiter: str = ":") -> Planned:
     """
     name = name.replace(delimiter, ":")
     old = _value(name)
-    have = [] if old is _NONE or old is None else old
-    if not isinstance(have, list):
+    present_values = [] if old is _NONE or old is None else old
+    if not isinstance(present_values, list):
         raise StateFailed(f"Grain {name} is not a valid list")
-    missing = _missing(value, have)
+    missing = _missing(value, present_values)
     if not missing:
         return f"Value {value} is already in grain {name} (or pending)"
-    wanted = static.with_value(name, [*have, *missing], force=True)
+    wanted = static.with_value(name, [*present_values, *missing], force=True)
     shown = missing if isinstance(value, list) else value
     comment = (
         f"Value {shown} is set to be appended to grain {name}"
-        if have
+        if present_values
         else f"Grain {name} is set to be added"
     )
     yield Plan({"new": wanted}, comment, provides=[("grain", name)])
@@ -178,16 +178,16 @@ def list_absent(name: str, value: OneOrMany[Any], delimiter: str = ":") -> Plann
     Behaviour: Salt 3008's grains.list_absent.
     """
     name = name.replace(delimiter, ":")
-    have = _value(name)
-    if have is _NONE or have is None:
+    current = _value(name)
+    if current is _NONE or current is None:
         return f"Grain {name} does not exist"
-    if not isinstance(have, list):
+    if not isinstance(current, list):
         raise StateFailed(f"Grain {name} is not a valid list")
-    present_values = [item for item in value if item in have]
+    present_values = [item for item in value if item in current]
     if not present_values:
         return "\n".join(f"Value {item} is absent from grain {name}" for item in value)
     wanted = static.with_value(
-        name, [item for item in have if item not in present_values], force=True
+        name, [item for item in current if item not in present_values], force=True
     )
     yield Plan(
         {"deleted": present_values},
@@ -209,5 +209,9 @@ def _value(name: str) -> Any:
     return grains.get(name, _NONE)
 
 
-def _missing(value: Any, have: list[Any]) -> list[Any]:
-    return [item for item in (value if isinstance(value, list) else [value]) if item not in have]
+def _missing(value: Any, present_values: list[Any]) -> list[Any]:
+    return [
+        item
+        for item in (value if isinstance(value, list) else [value])
+        if item not in present_values
+    ]

@@ -10,7 +10,7 @@ from runner.api import CommandFailed, Done, Name, OneOrMany, Plan, Planned, Stat
 
 
 def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
-    """Raises StateFailed when the caller may not change groups."""
+    """Raise StateFailed when the caller may not change groups."""
     file.refuse_put("/etc/group")
 
 
@@ -43,11 +43,11 @@ def present(
             'Error: Conflicting options "members" with "addusers" and/or "delusers" can not be used'
             " together."
         )
-    both = set(addusers or ()) & set(delusers or ())
-    if both:
+    contradicting = set(addusers or ()) & set(delusers or ())
+    if contradicting:
         raise StateFailed(
             "Error. Same user(s) can not be added and deleted simultaneously:"
-            f" {', '.join(sorted(both))}"
+            f" {', '.join(sorted(contradicting))}"
         )
     now = group.info(name)
     numbers = {entry["gid"]: entry["name"] for entry in group.getent()}
@@ -135,8 +135,8 @@ def _shown_changes(
         return changes
     shown = {key: value for key, value in changes.items() if key != "members"}
     new = [login for login in added or () if login not in now["members"]]
-    gone = [login for login in deleted or () if login in now["members"]]
-    return shown | ({"addusers": new} if new else {}) | ({"delusers": gone} if gone else {})
+    removed = [login for login in deleted or () if login in now["members"]]
+    return shown | ({"addusers": new} if new else {}) | ({"delusers": removed} if removed else {})
 
 
 def _set_members(name: str, now: list[str], wanted: list[str]) -> None:

@@ -9,7 +9,7 @@ from runner.api import Done, Line, Name, OneOrMany, Plan, Planned, StateFailed, 
 
 
 def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
-    """Raises StateFailed when the caller may not write the file."""
+    """Raise StateFailed when the caller may not write the file."""
     file.refuse_rewrite(file.real_path(hosts.PATH))
 
 
@@ -27,8 +27,8 @@ def present(name: Name, ip: OneOrMany[Name], comment: Line = "", clean: bool = F
     """
     lines = hosts.lines()
     wanted = list(dict.fromkeys(ip))
-    has = {line.ip for line in lines if name in line.names}
-    added = [address for address in wanted if address not in has]
+    present_addresses = {line.ip for line in lines if name in line.names}
+    added = [address for address in wanted if address not in present_addresses]
     stale = [
         address
         for address in dict.fromkeys(line.ip for line in lines if name in line.names)
@@ -49,7 +49,12 @@ def present(name: Name, ip: OneOrMany[Name], comment: Line = "", clean: bool = F
     if clean and stale:
         changes["removed"] = {address: [name] for address in stale}
     unchanged = _unchanged_comments(
-        name, [address for address in wanted if address in has and address not in commented]
+        name,
+        [
+            address
+            for address in wanted
+            if address in present_addresses and address not in commented
+        ],
     )
     comments = [*unchanged, *(f"Host {name} ({address}) would be added" for address in added)]
     comments += [f"Host {name} ({address}) would be removed" for address in stale if clean]
@@ -101,15 +106,19 @@ def absent(name: Name, ip: OneOrMany[Name]) -> Planned:
         for address in ip
         if any(line.ip == address and name in line.names for line in lines)
     ]
-    gone = [f"Host {name} ({address}) already absent" for address in ip if address not in mapped]
+    absent_comments = [
+        f"Host {name} ({address}) already absent" for address in ip if address not in mapped
+    ]
     if not mapped:
-        return "\n".join(gone)
+        return "\n".join(absent_comments)
     pending = [f"Host {name} ({address}) needs to be removed" for address in mapped]
-    yield Plan({"host": name}, "\n".join([*gone, *pending]))
+    yield Plan({"host": name}, "\n".join([*absent_comments, *pending]))
     for address in mapped:
         lines = hosts.without(lines, address, name)
     hosts.write(lines)
-    return "\n".join([*gone, *(f"Removed host {name} ({address})" for address in mapped)])
+    return "\n".join(
+        [*absent_comments, *(f"Removed host {name} ({address})" for address in mapped)]
+    )
 
 
 def only(name: Name, hostnames: OneOrMany[Name]) -> Planned:

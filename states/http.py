@@ -96,8 +96,8 @@ def query(
     yield Plan({}, comment, exact=False, why=WHY)
     until = time.monotonic() + (wait_for or 0)
     while True:
-        fine, answer = wanted.met(_ask(name, options))
-        if fine:
+        matches, answer = wanted.met(_ask(name, options))
+        if matches:
             return answer
         if time.monotonic() + request_interval > until:
             raise StateFailed(answer, changes={})
@@ -192,10 +192,10 @@ class _Wanted:
         """Check an answer: whether it meets the conditions, and a comment."""
         checks = [check for check in (self._text(answer), self._code(answer)) if check]
         comment = " ".join(text for _, text in checks)
-        fine = all(good for good, _ in checks)
-        if not fine and not answer.get("body") and answer.get("error"):
+        fits = all(good for good, _ in checks)
+        if not fits and not answer.get("body") and answer.get("error"):
             comment += f" ({answer['error']})"
-        return fine, comment
+        return fits, comment
 
     def _text(self, answer: dict[str, Any]) -> tuple[bool, str] | None:
         if self._match is None:

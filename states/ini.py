@@ -28,7 +28,7 @@ Sections = Annotated[
 
 
 def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
-    """Raises StateFailed for a file that the caller may not write."""
+    """Raise StateFailed for a file that the caller may not write."""
     file.refuse_rewrite(file.real_path(name))
 
 
@@ -58,19 +58,19 @@ def options_present(
     present = ini.get_ini(name, separator, encoding)
     changes, comments = _differences(wanted, present)
     unwanted: dict[str, list[str]] = {}
-    gone: list[str] = []
+    unwanted_sections: list[str] = []
     if strict:
-        unwanted, gone = _unwanted(wanted, present)
-        comments = [*_removals(unwanted, gone), *comments]
+        unwanted, unwanted_sections = _unwanted(wanted, present)
+        comments = [*_removals(unwanted, unwanted_sections), *comments]
         changes = {
-            **_removal_changes(unwanted, gone, present),
+            **_removal_changes(unwanted, unwanted_sections, present),
             **_with_removals(changes, unwanted, present),
         }
     if not changes:
         return _unchanged_comment(comments)
     yield Plan(changes, _joined_sentences(comments), provides=[("file", name)])
     text = ini.without_sections(
-        ini.without_options(_text(name, encoding), unwanted, separator), gone
+        ini.without_options(_text(name, encoding), unwanted, separator), unwanted_sections
     )
     _write(name, ini.with_options(text, wanted, separator, not no_spaces), encoding)
     return "Changes take effect"
@@ -81,7 +81,7 @@ def _joined_sentences(sentences: list[str]) -> str:
 
 
 def _unchanged_comment(sentences: list[str], without: str = "") -> str:
-    """Nothing is to be done; a dry run tells why."""
+    """The comment when nothing is to be done; a dry run says why."""
     return (_joined_sentences(sentences) or without) if here.dry else "No anomaly detected"
 
 
@@ -95,13 +95,15 @@ def _differences(wanted: Sections, present: dict[str, Any]) -> tuple[dict[str, A
             changes |= differing
             comments.append(f"{'Changed' if differing else 'Unchanged'} key {section}.")
             continue
-        has = present.get(section)
-        differing = _difference(options, has if isinstance(has, dict) else {})
+        present_options = present.get(section)
+        differing = _difference(
+            options, present_options if isinstance(present_options, dict) else {}
+        )
         comments += [
             f"{'Changed' if str(key) in differing else 'Unchanged'} key {key} in section {section}."
             for key in options
         ]
-        if differing and not isinstance(has, dict):
+        if differing and not isinstance(present_options, dict):
             changes[section] = {
                 "before": None,
                 "after": {key: values["after"] for key, values in differing.items()},
@@ -111,10 +113,10 @@ def _differences(wanted: Sections, present: dict[str, Any]) -> tuple[dict[str, A
     return changes, comments
 
 
-def _difference(options: dict[str, Any], has: dict[str, Any]) -> dict[str, Any]:
+def _difference(options: dict[str, Any], present_options: dict[str, Any]) -> dict[str, Any]:
     differing = {}
     for option, value in options.items():
-        before = has.get(str(option))
+        before = present_options.get(str(option))
         after = ini.whole_value(str(option), value)
         if before != ini.as_read(after):
             differing[str(option)] = {"before": before, "after": after}
@@ -130,16 +132,20 @@ def _unwanted(wanted: Sections, present: dict[str, Any]) -> tuple[dict[str, list
             if not isinstance(value, dict) and key not in wanted
         ]
     }
-    for section, has in present.items():
-        if isinstance(has, dict) and isinstance(wanted.get(section), dict):
-            unwanted[section] = [key for key in has if key not in map(str, wanted[section])]
-    gone = [key for key, value in present.items() if isinstance(value, dict) and key not in wanted]
-    return {section: keys for section, keys in unwanted.items() if keys}, gone
+    for section, present_options in present.items():
+        if isinstance(present_options, dict) and isinstance(wanted.get(section), dict):
+            unwanted[section] = [
+                key for key in present_options if key not in map(str, wanted[section])
+            ]
+    unwanted_sections = [
+        key for key, value in present.items() if isinstance(value, dict) and key not in wanted
+    ]
+    return {section: keys for section, keys in unwanted.items() if keys}, unwanted_sections
 
 
-def _removals(unwanted: dict[str, list[str]], gone: list[str]) -> list[str]:
+def _removals(unwanted: dict[str, list[str]], unwanted_sections: list[str]) -> list[str]:
     comments = [f"Removed key {key}." for key in unwanted.get("", ())]
-    comments += [f"Removed section {section}." for section in gone]
+    comments += [f"Removed section {section}." for section in unwanted_sections]
     return comments + [
         f"Deleted key {key} in section {section}."
         for section, keys in unwanted.items()
@@ -149,9 +155,12 @@ def _removals(unwanted: dict[str, list[str]], gone: list[str]) -> list[str]:
 
 
 def _removal_changes(
-    unwanted: dict[str, list[str]], gone: list[str], present: dict[str, Any]
+    unwanted: dict[str, list[str]], unwanted_sections: list[str], present: dict[str, Any]
 ) -> dict[str, Any]:
-    return {key: {"before": present[key], "after": None} for key in [*unwanted.get("", ()), *gone]}
+    return {
+        key: {"before": present[key], "after": None}
+        for key in [*unwanted.get("", ()), *unwanted_sections]
+    }
 
 
 def _with_removals(
@@ -187,9 +196,11 @@ def options_absent(
     unwanted: dict[str, list[str]] = {}
     for section, names in (sections or {}).items():
         if isinstance(names, list | dict):
-            has = present.get(section, {})
+            present_options = present.get(section, {})
             unwanted[section] = [
-                str(option) for option in names if isinstance(has, dict) and str(option) in has
+                str(option)
+                for option in names
+                if isinstance(present_options, dict) and str(option) in present_options
             ]
         elif section in present and not isinstance(present[section], dict):
             unwanted.setdefault("", []).append(section)

@@ -204,13 +204,13 @@ def set_policy(
 
     Behaviour: Salt 3008's iptables.set_policy.
     """
-    has = iptables.listed(family, table) or []
-    if not any(line.startswith(f"-P {chain} ") for line in has):
+    policies = iptables.listed(family, table) or []
+    if not any(line.startswith(f"-P {chain} ") for line in policies):
         raise StateFailed(
             f"Failed to set iptables default policy\n{chain} is not a built-in chain of the table"
             f" {table}"
         )
-    if f"-P {chain} {policy}" in has:
+    if f"-P {chain} {policy}" in policies:
         return (
             f"iptables default policy for chain {chain} on table {table} for {family} already set"
             f" to {policy}"

@@ -95,7 +95,7 @@ def mounted(
             [plan.already, *(["Entry already exists in the fstab."] if persist else [])]
         )
     mounting = plan.changes.keys() - {"persist"}
-    yield Plan(plan.changes, plan.told, provides=[("file", name)], reacted_by=mounting)
+    yield Plan(plan.changes, plan.comment, provides=[("file", name)], reacted_by=mounting)
     if plan.makes_folder:
         file.makedirs(name)
     comments = [_mount(plan, entry, user)]
@@ -128,7 +128,7 @@ def _mount(plan: PendingMount, entry: mount.Entry, user: str | None) -> str:
 
 
 def _require_label(device: str) -> None:
-    """Raises StateFailed when no device has the label that is asked for."""
+    """Raise StateFailed when no device has the label that is asked for."""
     if device.startswith("LABEL=") and not mount.device_of(device):
         label = device.removeprefix("LABEL=")
         raise StateFailed(f"Unable to find device with label {label}.", missing=("label", label))

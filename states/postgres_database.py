@@ -79,20 +79,20 @@ def present(
             *([f"LC_CTYPE = {literal(lc_ctype)}"] if lc_ctype else []),
             *([f"TABLESPACE = {place}"] if place else []),
         ]
-        made = " ".join(
+        create = " ".join(
             [f"CREATE DATABASE {postgres.name(name)}", *(["WITH", *options] if options else [])]
         )
         done, failed = f"The database {name} has been created", f"Failed to create database {name}"
-        return (yield from carry_out(server, plan, done, failed, made))
+        return (yield from carry_out(server, plan, done, failed, create))
     fixed = {"Encoding": encoding, "Collate": lc_collate, "Ctype": lc_ctype}
     differing = {
         key: value for key, value in fixed.items() if value and not _same(database[key], value)
     }
-    wrong = [f"{key} {database[key]}, not {value}" for key, value in differing.items()]
-    if wrong:
+    unfixable = [f"{key} {database[key]}, not {value}" for key, value in differing.items()]
+    if unfixable:
         raise StateFailed(
             f"Database {name} has wrong parameters which couldn't be changed on fly. It has"
-            f" {'; '.join(wrong)}."
+            f" {'; '.join(unfixable)}."
         )
     changed = [f"OWNER TO {role}"] if owner and database["Owner"] != owner else []
     changed += (

@@ -45,12 +45,12 @@ def present(
         options += [f"VERSION {literal(ext_version)}"] if ext_version else []
         options += [f"FROM {literal(from_version)}"] if from_version else []
         plan = Plan({name: "Installed"}, f"Extension {name} is set to be installed")
-        made = " ".join(["CREATE EXTENSION IF NOT EXISTS", quoted, *options])
+        create = " ".join(["CREATE EXTENSION IF NOT EXISTS", quoted, *options])
         done, failed = (
             f"The extension {name} has been installed",
             f"Failed to install extension {name}",
         )
-        return (yield from carry_out(server, plan, done, failed, made))
+        return (yield from carry_out(server, plan, done, failed, create))
     statements = []
     if ext_version and extension["version"] != ext_version:
         statements.append(f"ALTER EXTENSION {quoted} UPDATE TO {literal(ext_version)}")

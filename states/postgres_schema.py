@@ -57,8 +57,8 @@ def present(
         f"Schema {name} has been created in database {dbname}",
         f"Failed to create schema {name} in database {dbname}",
     )
-    made = f"CREATE SCHEMA {postgres.name(name)}" + (f" AUTHORIZATION {role}" if role else "")
-    return (yield from carry_out(server, plan, done, failed, made))
+    create = f"CREATE SCHEMA {postgres.name(name)}" + (f" AUTHORIZATION {role}" if role else "")
+    return (yield from carry_out(server, plan, done, failed, create))
 
 
 def absent(

@@ -46,23 +46,25 @@ def present(
             f"Tablespace {name} is set to be created",
             provides=[("postgres_tablespace", name)],
         )
-        made = f"CREATE TABLESPACE {postgres.name(name)}" + (
+        create = f"CREATE TABLESPACE {postgres.name(name)}" + (
             f" OWNER {postgres.name(owner)}" if owner else ""
         )
-        made += f" LOCATION {literal(directory)}" + (f" WITH ({_listed(wanted)})" if wanted else "")
+        create += f" LOCATION {literal(directory)}" + (
+            f" WITH ({_listed(wanted)})" if wanted else ""
+        )
         done, failed = (
             f"The tablespace {name} has been created",
             f"Failed to create tablespace {name}",
         )
-        return (yield from carry_out(server, plan, done, failed, made))
+        return (yield from carry_out(server, plan, done, failed, create))
     if tablespace["place"] != directory.rstrip("/"):
         raise StateFailed(
             f"Tablespace {name} is not at the right location. This is unfixable without dropping"
             f" and recreating the tablespace. It is at {tablespace['place']}."
         )
     changes: dict[str, Any] = {"owner": owner} if owner and tablespace["owner"] != owner else {}
-    have = dict(option.split("=", 1) for option in tablespace["options"] or ())
-    if any(have.get(key) != value for key, value in wanted.items()):
+    present_options = dict(option.split("=", 1) for option in tablespace["options"] or ())
+    if any(present_options.get(key) != value for key, value in wanted.items()):
         changes["options"] = options
     if not changes:
         return f"Tablespace {name} is already present"

@@ -64,15 +64,17 @@ def boolean(
     now = {
         key: [known[key]["State"], *([known[key]["Default"]] if persist else [])] for key in wanted
     }
-    wrong = {key: switch for key, switch in wanted.items() if set(now[key]) != {switch}}
-    fine = ", ".join(sorted(set(wanted) - set(wrong)))
-    comments = [f"The following booleans were in the correct state: {fine}"] if fine else []
-    if not wrong:
+    differing = {key: switch for key, switch in wanted.items() if set(now[key]) != {switch}}
+    unchanged = ", ".join(sorted(set(wanted) - set(differing)))
+    comments = (
+        [f"The following booleans were in the correct state: {unchanged}"] if unchanged else []
+    )
+    if not differing:
         return comments[0]
-    changes = {key: _change(now[key], switch) for key, switch in wrong.items()}
-    names = ", ".join(sorted(wrong))
+    changes = {key: _change(now[key], switch) for key, switch in differing.items()}
+    names = ", ".join(sorted(differing))
     yield Plan(changes, "\n".join([*comments, f"The following booleans would be changed: {names}"]))
-    selinux.setsebools(wrong, persist)
+    selinux.setsebools(differing, persist)
     return "\n".join([*comments, f"The following booleans have been changed: {names}"])
 
 

@@ -54,7 +54,7 @@ def running(
     Behaviour: Salt 3008's service.running.
     """
     _require_available(name)
-    masks = [runtime for runtime, asked in ((False, unmask), (True, unmask_runtime)) if asked]
+    masks = [runtime for runtime, wanted in ((False, unmask), (True, unmask_runtime)) if wanted]
     masks = [runtime for runtime in masks if service.masked(name, runtime)]
     steps = _enabling(name, enable)
     runs = service.status(name, sig)
@@ -79,7 +79,7 @@ def running(
     _act(name, [*steps, *([] if runs else ["start"])], ["--no-block"] if no_block else [])
     waited = _wait(init_delay if not runs else None)
     mask = waited + (_mask_comment(name, unmask_runtime, masks, "was") if unmask else "")
-    if not no_block and not service.settles(name, sig, True, timeout):
+    if not no_block and not service.wait_until(name, sig, True, timeout):
         what = (
             f"Service {name} failed to start"
             if enable is None
@@ -89,7 +89,7 @@ def running(
             what + mask + service.log(name, began), changes={name: True} if steps else {}
         )
     if not runs and not no_block:
-        service.has_to_last(name, sig, began)
+        service.check_at_end(name, sig, began)
     if runs and not steps:
         return f"The service {name} is already running{mask}"
     started = f"Started service {name}"
@@ -126,7 +126,7 @@ def dead(
     yield Plan({name: not runs or bool(steps)}, comment)
     _act(name, [*steps, *(["stop"] if runs else [])], ["--no-block"] if no_block else [])
     _wait(init_delay if runs else None)
-    if runs and not no_block and not service.settles(name, sig, False, timeout):
+    if runs and not no_block and not service.wait_until(name, sig, False, timeout):
         raise StateFailed(f"Service {name} failed to die", changes={})
     return (
         f"Service {name} was killed"
@@ -201,10 +201,10 @@ def mod_watch(
     began = time.time()
     _act(name, [action], ["--no-block"] if no_block else [])
     _wait(init_delay)
-    if sfun == "running" and not no_block and not service.settles(name, sig, True, None):
+    if sfun == "running" and not no_block and not service.wait_until(name, sig, True, None):
         raise StateFailed(f"Service {past}, and is dead" + service.log(name, began), changes={})
     if sfun == "running" and not no_block and action != "reload":
-        service.has_to_last(name, sig, began)
+        service.check_at_end(name, sig, began)
     return f"Service {past}"
 
 
@@ -222,7 +222,9 @@ def _require_available(name: str) -> None:
 
 
 def _unavailable(name: str) -> Done:
-    """There is nothing to stop, unless a package or a unit file that is pending brings it."""
+    """The result when there is nothing to stop, unless a package or a unit file that is pending
+    brings it.
+    """
     return Done(f"The named service {name} is not available", missing=[*_missing_facts(name), OPEN])
 
 

@@ -15,7 +15,7 @@ CONFIG = ".ssh/authorized_keys"
 def dry_run_check(
     plan: Plan, name: str, user: str, config: str = CONFIG, **arguments: object
 ) -> None:
-    """Raises StateFailed for a file that cannot be written, or is behind a link of others."""
+    """Raise StateFailed for a file that cannot be written, or is behind a link of others."""
     file.refuse_rewrite(file.real_path(keys.path_of(user, config)))
 
 
@@ -46,18 +46,20 @@ def present(
     wanted = _keys_of_source(source) if source else [keys.wanted(name, enc, comment, options or ())]
     path = keys.path_of(user, config)
     lines = keys.lines(path)
-    has = {key.key: key for key in map(keys.parsed, lines) if key}
-    new = [key for key in wanted if _compared_parts(has.get(key.key)) != _compared_parts(key)]
+    present_keys = {key.key: key for key in map(keys.parsed, lines) if key}
+    new = [
+        key for key in wanted if _compared_parts(present_keys.get(key.key)) != _compared_parts(key)
+    ]
     label = name if source else wanted[0].key
     if not new and source:
         return f"All host keys in file {source} are already present"
     if not new:
         return f"The authorized host key {label} is already present for user {user}"
-    updates = [key for key in new if key.key in has]
+    updates = [key for key in new if key.key in present_keys]
     word = "Updated" if len(updates) == len(new) else "New"
     if source:
         pending = "".join(
-            f"Set to {'update' if key.key in has else 'add'}: {key.key}\n" for key in new
+            f"Set to {'update' if key.key in present_keys else 'add'}: {key.key}\n" for key in new
         )
     else:
         pending = f"Key {label} for user {user} is set to be {'updated' if updates else 'added'}"
@@ -91,8 +93,8 @@ def absent(
     except StateFailed:
         return "Key is already absent" if here.dry else "Key not present"
     lines = keys.lines(path)
-    has = {key.key for key in map(keys.parsed, lines) if key}
-    present_keys = [key.key for key in wanted if key.key in has]
+    all_keys = {key.key for key in map(keys.parsed, lines) if key}
+    present_keys = [key.key for key in wanted if key.key in all_keys]
     if not present_keys:
         return "Key is already absent" if here.dry else "Key not present"
     label = name if source else present_keys[0]
@@ -134,23 +136,25 @@ def manage(
     wanted |= {key.key: key for key in (_keys_of_source(source) if source else [])}
     path = keys.path_of(user, config)
     lines = keys.lines(path)
-    has = {key.key: key for key in map(keys.parsed, lines) if key}
-    gone = [digits for digits in has if digits not in wanted]
+    present_keys = {key.key: key for key in map(keys.parsed, lines) if key}
+    surplus = [digits for digits in present_keys if digits not in wanted]
     new = [
-        key for key in wanted.values() if _compared_parts(has.get(key.key)) != _compared_parts(key)
+        key
+        for key in wanted.values()
+        if _compared_parts(present_keys.get(key.key)) != _compared_parts(key)
     ]
-    if not gone and not new:
+    if not surplus and not new:
         return (
             f"The authorized host key {next(iter(wanted), name)} is already present for user {user}"
         )
-    changes: dict[str, Any] = dict.fromkeys(gone, "Key removed")
+    changes: dict[str, Any] = dict.fromkeys(surplus, "Key removed")
     for key in new:
         label = named[key.key][0] if source and key.key in named else key.key
-        changes[label] = "Updated" if key.key in has else "New"
-    comments = [f"{key} Key set for removal" for key in gone]
-    comments += [_pending(key.key, user, key.key in has, source) for key in new]
+        changes[label] = "Updated" if key.key in present_keys else "New"
+    comments = [f"{key} Key set for removal" for key in surplus]
+    comments += [_pending(key.key, user, key.key in present_keys, source) for key in new]
     yield Plan(changes, "\n".join(comments), provides=[("file", path)])
-    keys.write(path, user, keys.changed(lines, new, gone))
+    keys.write(path, user, keys.changed(lines, new, surplus))
     return Done("", changes)
 
 

@@ -12,7 +12,7 @@ from runner.api import Line, Name, Plan, Planned, StateFailed, here
 def dry_run_check(
     plan: Plan, name: str, user: str | None = None, config: str | None = None, **arguments: object
 ) -> None:
-    """Raises StateFailed for a file that cannot be written, or is behind a link of others."""
+    """Raise StateFailed for a file that cannot be written, or is behind a link of others."""
     file.refuse_rewrite(file.real_path(ssh.known_hosts_path(user, config)))
 
 
@@ -46,20 +46,20 @@ def present(
     """
     shown = _shown_file(user, config)
     if key and (fingerprint or not enc):
-        both = 'Specify either "key" or "fingerprint", not both.'
+        problem = 'Specify either "key" or "fingerprint", not both.'
         raise StateFailed(
-            both if fingerprint else 'Required argument "enc" if using "key" argument.'
+            problem if fingerprint else 'Required argument "enc" if using "key" argument.'
         )
     path = ssh.known_hosts_path(user, config)
-    have = ssh.entries(path, name, port)
+    present_lines = ssh.entries(path, name, port)
     kind = fingerprint_hash_type or "sha256"
     wanted = fingerprint.lower() if fingerprint else None
     if key:
-        known = [line for line in have if line.split()[2] == key]
+        known = [line for line in present_lines if line.split()[2] == key]
     elif wanted:
-        known = [line for line in have if wanted in ssh.fingerprints([line], kind)]
+        known = [line for line in present_lines if wanted in ssh.fingerprints([line], kind)]
     else:
-        known = [line for line in have if not enc or enc in line.split()[1]]
+        known = [line for line in present_lines if not enc or enc in line.split()[1]]
     if known:
         return (
             f"Host {name} is already in {shown}"
@@ -77,14 +77,17 @@ def present(
             {"hostname": name, "enc": _kind(enc), "key": key, **({"port": port} if port else {})}
         ]
     changes = {
-        "old": [ssh.described(line_text, kind) for line_text in have] or None,
+        "old": [ssh.described(line_text, kind) for line_text in present_lines] or None,
         "new": described,
     }
     yield Plan(
-        changes, f"Key for {name} is set to be {'updated in' if have else 'added to'} {shown}"
+        changes,
+        f"Key for {name} is set to be {'updated in' if present_lines else 'added to'} {shown}",
     )
     same_kind = [
-        line for line in have if line.split()[1] in {line_text.split()[1] for line_text in new}
+        line
+        for line in present_lines
+        if line.split()[1] in {line_text.split()[1] for line_text in new}
     ]
     ssh.write(path, user, new, same_kind)
     named = f"{enc} " if enc and not (key or wanted) else ""
@@ -136,12 +139,12 @@ def absent(name: Name, user: Name | None = None, config: Line | None = None) -> 
     Behaviour: Salt 3008's ssh_known_hosts.absent.
     """
     shown, path = _shown_file(user, config), ssh.known_hosts_path(user, config)
-    have = ssh.entries(path, name)
-    if not have:
+    present_lines = ssh.entries(path, name)
+    if not present_lines:
         return "Host is already absent"
-    changes = {"old": [ssh.described(line) for line in have], "new": None}
+    changes = {"old": [ssh.described(line) for line in present_lines], "new": None}
     yield Plan(changes, f"Key for {name} is set to be removed from {shown}")
-    ssh.write(path, user, [], have)
+    ssh.write(path, user, [], present_lines)
     return f"{name}'s key removed from {shown}"
 
 

@@ -9,7 +9,7 @@ from runner.api import AbsolutePath, Line, Name, Plan, Planned, StateFailed
 def dry_run_check(
     plan: Plan, name: str, config: str | None = None, persist: bool = True, **arguments: object
 ) -> None:
-    """Raises StateFailed when the caller may not keep the value."""
+    """Raise StateFailed when the caller may not keep the value."""
     if persist:
         file.refuse_rewrite(file.real_path(config or sysctl.default_config()))
 

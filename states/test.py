@@ -161,7 +161,7 @@ def check_pillar(
 
     Behaviour: Salt 3008's test.check_pillar.
     """
-    asked: list[tuple[list[str] | None, type | None]] = [
+    kinds: list[tuple[list[str] | None, type | None]] = [
         (present, None),
         (boolean, bool),
         (integer, int),
@@ -169,7 +169,7 @@ def check_pillar(
         (listing, list),
         (dictionary, dict),
     ]
-    wanted = {key: kind for keys, kind in asked for key in keys or ()}
+    wanted = {key: kind for keys, kind in kinds for key in keys or ()}
     if not wanted:
         raise StateFailed("Missing required argument text.")
     problems = {key: problem for key, kind in wanted.items() if (problem := _problem(key, kind))}

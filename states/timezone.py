@@ -7,7 +7,7 @@ from runner.api import Line, Plan, Planned, StateFailed
 
 
 def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
-    """Raises StateFailed when the caller may not change the zone."""
+    """Raise StateFailed when the caller may not change the zone."""
     if "timezone" in plan.changes:
         file.refuse_put("/etc/localtime")
 

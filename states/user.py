@@ -33,7 +33,7 @@ from states._account import (
 
 
 def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
-    """Raises StateFailed when the caller may not change users."""
+    """Raise StateFailed when the caller may not change users."""
     file.refuse_put("/etc/passwd")
 
 

@@ -90,7 +90,7 @@ def managed(
         "no_binary": no_binary,
         "env_vars": env_vars,
     }
-    here_is = (name, user, cwd)
+    place = (name, user, cwd)
     if not exists:
         virtualenv.refuse_place(name, user)
     wanted: dict[str, dict[str, Any]] = (
@@ -100,30 +100,30 @@ def managed(
     if exists and not clear:
         return (
             yield from _updated(
-                {key: installed(name, **source, **words) for key, source in wanted.items()}, here_is
+                {key: installed(name, **source, **words) for key, source in wanted.items()}, place
             )
         )
     virtualenv.refuse_program(venv_bin)
     why = "there is no environment yet that could say what it would install" if wanted else None
     changes: dict[str, Any] = {"new": virtualenv.version(name) if exists else ""}
     if exists:
-        changes |= {"cleared_packages": pip.freeze(*here_is), "old": virtualenv.version(name)}
+        changes |= {"cleared_packages": pip.freeze(*place), "old": virtualenv.version(name)}
     comment = f"Virtualenv {name} is set to be {'cleared' if exists else 'created'}"
     yield Plan(changes, comment, exact=not wanted, why=why, provides=OPEN)
     virtualenv.create(name, python, venv_bin, system_site_packages, user, clear, prompt)
     changes |= {"new": virtualenv.version(name)}
     done = f"{'Cleared existing' if exists else 'Created new'} virtualenv"
-    before = pip.freeze(*here_is) if wanted else []
+    before = pip.freeze(*place) if wanted else []
     for source in wanted.values():
         _carry_out(installed(name, **source, **words), done, changes)
-    return Done(done, changes | (_packages(before, pip.freeze(*here_is)) if wanted else {}))
+    return Done(done, changes | (_packages(before, pip.freeze(*place)) if wanted else {}))
 
 
-def _updated(parts: dict[str, Planned], here_is: Where) -> Planned:
+def _updated(parts: dict[str, Planned], place: Where) -> Planned:
     """Packages of an environment that is there."""
     looked = {key: plan for key, part in parts.items() if (plan := next(part, None))}
     if not looked:
-        return f"Virtualenv {here_is[0]} is already created" if here.dry else "virtualenv exists"
+        return f"Virtualenv {place[0]} is already created" if here.dry else "virtualenv exists"
     exact = all(plan.exact for plan in looked.values())
     why = next((plan.why for plan in looked.values() if plan.why), None)
     planned = {"packages": {key: plan.changes for key, plan in looked.items()}}
@@ -134,10 +134,10 @@ def _updated(parts: dict[str, Planned], here_is: Where) -> Planned:
         why=why,
         provides=OPEN,
     )
-    before = pip.freeze(*here_is)
+    before = pip.freeze(*place)
     for key in looked:
         _carry_out(parts[key], "virtualenv exists", {})
-    return Done("virtualenv exists", _packages(before, pip.freeze(*here_is)))
+    return Done("virtualenv exists", _packages(before, pip.freeze(*place)))
 
 
 def _packages(before: list[str], after: list[str]) -> dict[str, Any]:

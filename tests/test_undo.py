@@ -187,7 +187,7 @@ def test_what_fails_against_expectation_is_reported_and_the_rest_is_done(machine
     (machine.folder / "states/_modules").mkdir()
     (machine.folder / "states/_modules/file.py").write_text(
         "from modules import file\nfrom runner.api import StateFailed\nrefuse_put, refuse_owner,"
-        " refuse_dress = file.refuse_put, file.refuse_owner, file.refuse_dress\ndef put_back(path,"
+        " refuse_chmod = file.refuse_put, file.refuse_owner, file.refuse_chmod\ndef put_back(path,"
         " *more):\n    if path.endswith('/g'): raise StateFailed('no space')\n   "
         " file.put_back(path, *more)\n"
     )

@@ -249,15 +249,15 @@ def _refuse_unsafe(source: str, inner: str) -> None:
     for root, folders, files in os.walk(inner):
         for name in [*folders, *files]:
             path = os.path.join(root, name)
-            at, wrong = os.lstat(path), None
+            at, fault = os.lstat(path), None
             if bits.S_ISLNK(at.st_mode):
                 leads = os.path.realpath(path)
-                wrong = None if f"{leads}/".startswith(f"{top}/") else "leads out of its folder"
+                fault = None if f"{leads}/".startswith(f"{top}/") else "leads out of its folder"
             elif bits.S_ISREG(at.st_mode):
-                wrong = "has a set-user-ID or set-group-ID bit" if at.st_mode & 0o6000 else None
+                fault = "has a set-user-ID or set-group-ID bit" if at.st_mode & 0o6000 else None
             elif not bits.S_ISDIR(at.st_mode):
-                wrong = "is a device, pipe or socket"
-            refuse(source, os.path.relpath(path, inner), wrong)
+                fault = "is a device, pipe or socket"
+            refuse(source, os.path.relpath(path, inner), fault)
 
 
 def _own(folder: str, user: int, group: int) -> None:

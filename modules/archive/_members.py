@@ -239,11 +239,11 @@ def check(path: str, listed: Sequence[Member]) -> None:
         refuse(path, member.shown, _wrong(member, links, files))
 
 
-def refuse(path: str, shown: str, wrong: str | None) -> None:
-    """Fail for a member that is not to be unpacked. wrong: why; None for one that is."""
-    if wrong:
+def refuse(path: str, shown: str, fault: str | None) -> None:
+    """Fail for a member that is not to be unpacked. fault: why; None for one that is."""
+    if fault:
         raise StateFailed(
-            f"{path}: member {shown!r} {wrong}; nothing was extracted (if you trust this archive,"
+            f"{path}: member {shown!r} {fault}; nothing was extracted (if you trust this archive,"
             " unpack it with cmd.run and tar or unzip)"
         )
 

@@ -52,7 +52,7 @@ from modules.file._owners import (
 )
 from modules.file._put_back import put_back
 from modules.file._rights import (
-    refuse_dress,
+    refuse_chmod,
     refuse_owner,
     refuse_put,
     refuse_rewrite,
@@ -206,7 +206,7 @@ __all__ = [
     "real_path",
     "redacted",
     "refuse_check",
-    "refuse_dress",
+    "refuse_chmod",
     "refuse_owner",
     "refuse_put",
     "refuse_rewrite",

@@ -47,8 +47,8 @@ def change(handle: int, text: str) -> None:
             f"there is no attribute {unknown or text!r}: expected +, - or = and letters as of"
             " chattr"
         )
-    has, wanted = flags(handle), sum({LETTERS[letter] for letter in letters})
-    new = has | wanted if sign == "+" else has & ~wanted
+    present, wanted = flags(handle), sum({LETTERS[letter] for letter in letters})
+    new = present | wanted if sign == "+" else present & ~wanted
     if sign == "=":
-        new = has & ~sum(LETTERS[letter] for letter in LETTERS if letter != "e") | wanted
+        new = present & ~sum(LETTERS[letter] for letter in LETTERS if letter != "e") | wanted
     fcntl.ioctl(handle, SET, struct.pack("I", new) + bytes(4))

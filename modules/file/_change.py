@@ -150,12 +150,12 @@ def _make(path: str, mode: str | None, owner: tuple[int, int]) -> None:
         final = int(mode, 8) if mode is not None else None if mask is None else 0o777 & ~mask
         if owner == (-1, -1) and final is None:
             return
-        with where.pinned() as made:
-            made.refuse_foreign(bits.S_IFDIR)
+        with where.pinned() as folder:
+            folder.refuse_foreign(bits.S_IFDIR)
             if owner != (-1, -1):
-                made.chown(*owner)
+                folder.chown(*owner)
             if final is not None:
-                made.chmod(final)
+                folder.chmod(final)
 
 
 @alters(before=snapshot_of_second, path=1)
@@ -181,11 +181,11 @@ def put_link(where: Place, target: str, owner: tuple[int, int]) -> None:
     with where.beside() as beside:
         beside.symlink(target)
         try:
-            with beside.pinned() as made:
+            with beside.pinned() as new_link:
                 uid, gid = owner
-                if uid not in (-1, made.at.st_uid) or gid not in (-1, made.at.st_gid):
-                    made.refuse_foreign()
-                    made.chown(uid, gid)
+                if uid not in (-1, new_link.at.st_uid) or gid not in (-1, new_link.at.st_gid):
+                    new_link.refuse_foreign()
+                    new_link.chown(uid, gid)
             beside.rename_to(where)
         except BaseException:
             beside.unlink()
@@ -241,9 +241,9 @@ def mknod(path: str, kind: str, major: int = 0, minor: int = 0, mode: str = "060
     form = {"p": bits.S_IFIFO, "c": bits.S_IFCHR, "b": bits.S_IFBLK}[kind]
     with place(path) as where:
         where.mknod(form | 0o600, os.makedev(major, minor))
-        with where.pinned() as made:
-            made.refuse_foreign(form)
-            made.chmod(int(mode, 8))
+        with where.pinned() as node:
+            node.refuse_foreign(form)
+            node.chmod(int(mode, 8))
 
 
 @alters(before=snapshot)

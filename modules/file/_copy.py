@@ -83,9 +83,9 @@ def _copy_link(source: Pinned, target: Place, preserve: bool) -> None:
         target.unlink()
     target.symlink(source.readlink())
     if preserve:
-        with target.pinned() as made:
-            made.refuse_foreign()
-            preserve_from(source, made)
+        with target.pinned() as copied_link:
+            copied_link.refuse_foreign()
+            preserve_from(source, copied_link)
 
 
 def _copy_file(source: Place, target: Place, owner: Owner, preserve: bool) -> None:
@@ -103,18 +103,18 @@ def _copy_file(source: Place, target: Place, owner: Owner, preserve: bool) -> No
 
 def _copy_folder(source: Place, target: Place, preserve: bool) -> None:
     """Private until all is in it."""
-    made = not target.is_dir()
-    if made:
+    is_new = not target.is_dir()
+    if is_new:
         target.mkdir(0o700)
     with source.entered() as old, target.entered() as new:
-        if made:
+        if is_new:
             new.pin.refuse_foreign(bits.S_IFDIR)
         for name in sorted(old.names()):
             with old.place(name) as inner, new.place(name) as copy_of_it:
                 copy_place(inner, copy_of_it, Owner(), preserve)
         if preserve:
             preserve_from(old.pin, new.pin)
-        elif made:
+        elif is_new:
             new.pin.chmod(bits.S_IMODE(old.pin.at.st_mode))
 
 

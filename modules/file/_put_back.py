@@ -41,11 +41,11 @@ def put_back(
 
 
 def _folder(where: Place, mode: int, uid: int, gid: int) -> None:
-    made = where.seen() is None
-    if made:
+    is_new = where.seen() is None
+    if is_new:
         where.mkdir(0o700)
     with where.pinned() as pin:
-        if made:
+        if is_new:
             pin.refuse_foreign(bits.S_IFDIR)
         if not pin.is_dir:
             raise StateFailed(f"{where.path} is no longer a directory; it is not changed")

@@ -57,7 +57,7 @@ def refuse_rewrite(path: str) -> None:
         )
 
 
-def refuse_dress(path: str) -> None:
+def refuse_chmod(path: str) -> None:
     """Raise StateFailed where the mode of a path cannot be changed."""
     at = _lstat(path)
     if at is None:
@@ -75,7 +75,7 @@ def refuse_dress(path: str) -> None:
 def refuse_touch(path: str) -> None:
     """Raise StateFailed where the times of a path cannot be set."""
     if not os.access(path, os.W_OK, effective_ids=True):
-        refuse_dress(path)
+        refuse_chmod(path)
 
 
 def refuse_owner(path: str, user: str | int | None, group: str | int | None) -> None:

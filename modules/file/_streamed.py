@@ -78,7 +78,7 @@ def same_contents(path: str, contents: Contents) -> bool:
 
 
 def _exactly(file: IO[bytes], size: int) -> bytes:
-    """So many bytes, fewer only at the end; one call may give fewer anywhere."""
+    """Read so many bytes, fewer only at the end; one call may give fewer anywhere."""
     data = file.read(size)
     while len(data) < size and (more := file.read(size - len(data))):
         data += more

@@ -109,8 +109,8 @@ def _replace(where: Place, fill: Fill, dress: Finish) -> None:
 
 
 def _set_attributes(handle: int, old: Pinned | None, owner: Owner, new_mode: int) -> None:
-    """Owner first, as that clears set-user-ID; then the attributes, whose access list follows the
-    mode set last.
+    """Set the owner first, as that clears set-user-ID; then the attributes, whose access list
+    follows the mode set last.
     """
     uid, gid = owner.uid, owner.gid
     if old is not None:

@@ -112,11 +112,11 @@ def _inserted(body: list[str], content: str, place: Place) -> list[str]:
     )
 
 
-def _with_line(body: list[str], at: int, has: int, content: str, line: str) -> list[str]:
-    """The lines with one more, unless the neighbour that would be it is it. has: the number of that
-    neighbour.
+def _with_line(body: list[str], at: int, neighbour: int, content: str, line: str) -> list[str]:
+    """The lines with one more, unless the neighbour that would be it is it. neighbour: its
+    number.
     """
-    if 0 <= has < len(body) and body[has].removesuffix("\r") in (content, line):
+    if 0 <= neighbour < len(body) and body[neighbour].removesuffix("\r") in (content, line):
         return body
     return [*body[:at], line, *body[at:]]
 
@@ -131,8 +131,8 @@ def _ensured(body: list[str], content: str, place: Place) -> list[str]:
             return _with_line(
                 body, at_before, -1, content, _indented(body[at_after], content, place)
             )
-        has = body[at_after + 1]
-        new = _indented(body[at_after], content, place) + ("\r" if has.endswith("\r") else "")
+        next_line = body[at_after + 1]
+        new = _indented(body[at_after], content, place) + ("\r" if next_line.endswith("\r") else "")
         return [*body[: at_after + 1], new, *body[at_before:]]
     if at_after is not None:
         return _with_line(

@@ -119,11 +119,11 @@ def append(key: str, val: Any, convert: bool = False, delimiter: str = ":") -> A
     present = get(key, [], delimiter)
     if not isinstance(present, list) and not convert:
         return f"The key {key} is not a valid list"
-    have = present if isinstance(present, list) else [present]
-    if val in have:
+    values = present if isinstance(present, list) else [present]
+    if val in values:
         return f"The val {val} was already in the list {key}"
     added = val if isinstance(val, list) else [val]
-    return setvals(static.with_value(key, [*have, *added], delimiter, force=True))
+    return setvals(static.with_value(key, [*values, *added], delimiter, force=True))
 
 
 def remove(key: str, val: Any, delimiter: str = ":") -> Any:

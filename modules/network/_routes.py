@@ -97,12 +97,12 @@ def get_route(ip: str) -> dict[str, str | None]:
         raise CommandFailed(
             f"there is no route to {ip}: {done.stderr.strip() or 'ip says nothing'}"
         )
-    way = ways[0]
+    route = ways[0]
     return {
-        "destination": way.get("dst"),
-        "gateway": way.get("gateway"),
-        "interface": way.get("dev"),
-        "source": way.get("prefsrc"),
+        "destination": route.get("dst"),
+        "gateway": route.get("gateway"),
+        "interface": route.get("dev"),
+        "source": route.get("prefsrc"),
     }
 
 

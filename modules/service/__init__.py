@@ -114,7 +114,7 @@ def get_running() -> list[str]:
     return provider().get_running()
 
 
-def settles(name: str, sig: str | None, runs: bool, timeout: float | None) -> bool:
+def wait_until(name: str, sig: str | None, runs: bool, timeout: float | None) -> bool:
     """Wait up to `timeout` seconds for a service to run (or not to); whether it does."""
     import time
 
@@ -127,8 +127,8 @@ def settles(name: str, sig: str | None, runs: bool, timeout: float | None) -> bo
     return True
 
 
-def has_to_last(name: str, sig: str | None, since: float) -> None:
-    """Have a service that was started looked at again before the run ends: some die a second after
+def check_at_end(name: str, sig: str | None, since: float) -> None:
+    """Check a service that was started again before the run ends: some die a second after
     a good start.
 
     since: when it was started, in seconds since the epoch.

@@ -152,7 +152,7 @@ def log(name: str, since: float = 0) -> str:
     """A paragraph with the last lines that a unit wrote, or nothing. since: seconds since the
     epoch.
     """
-    asked = [
+    argv = [
         "journalctl",
         "-q",
         "-n",
@@ -165,7 +165,7 @@ def log(name: str, since: float = 0) -> str:
         unit(name),
     ]
     cmd.probe(["journalctl", "--sync"], timeout=3)  # the last lines may still be on their way
-    lines = cmd.probe(asked).stdout.strip()
+    lines = cmd.probe(argv).stdout.strip()
     return f"\n\nThe last lines of its journal:\n{lines}" if lines else ""
 
 

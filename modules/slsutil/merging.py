@@ -56,7 +56,7 @@ def _under_another_type(data: Mapping[Any, Any], part: Any) -> Any:
 
 
 def only_mappings(*values: Any) -> None:
-    """Raises TypeError unless all are mappings."""
+    """Raise TypeError unless all are mappings."""
     for value in values:
         if not isinstance(value, Mapping):
             raise TypeError(f"only mappings can be laid over each other, and {value!r} is none")
@@ -113,8 +113,8 @@ _SIMPLE = frozenset([str, int, float, bool, type(None)])
 def _aggregated(first: Any, second: Any) -> Any:
     if isinstance(first, Mapping) and isinstance(second, Mapping):
         return {**first, **second}
-    both = [content if isinstance(content, list) else [content] for content in (first, second)]
-    return [*both[0], *(item for item in both[1] if item not in both[0])]
+    lists = [content if isinstance(content, list) else [content] for content in (first, second)]
+    return [*lists[0], *(item for item in lists[1] if item not in lists[0])]
 
 
 def merged(old: Any, new: Any) -> Any:

@@ -48,7 +48,7 @@ def difference(old: Any, new: Any) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """Only plain dictionaries and lists, for the writers."""
+    """Plain dictionaries and lists alone, for the writers."""
     if isinstance(value, Mapping):
         return {plain(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -89,8 +89,8 @@ def lines(path: str) -> list[str]:
 
 def changed(known: list[str], add: Iterable[Key] = (), remove: Iterable[str] = ()) -> list[str]:
     """The lines with some keys added or replaced, and some removed (by their digits)."""
-    gone = set(remove)
-    result = [line for line in known if (key := parsed(line)) is None or key.key not in gone]
+    removed = set(remove)
+    result = [line for line in known if (key := parsed(line)) is None or key.key not in removed]
     for new in add:
         at = [
             index

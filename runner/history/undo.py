@@ -126,7 +126,7 @@ class _Foresight:
             return f"it is a folder that is not empty: it holds {inside}"
         try:
             self._functions(
-                "file.refuse_dress" if now.type == was.type == "dir" else "file.refuse_put"
+                "file.refuse_chmod" if now.type == was.type == "dir" else "file.refuse_put"
             )(was.path)
             if was.type in ("file", "dir", "link"):
                 self._functions("file.refuse_owner")(was.path, was.uid, was.gid)

@@ -59,8 +59,8 @@ def _mounted(name: str, present: mount.Mounted, line: mount.Entry | None) -> Res
         for key, text in (("dump", line.dump), ("pass_num", line.pass_num))
         if text != "0"
     }
-    odd = [option.partition("=")[0] for option in missing_options(present, opts, INVISIBLE)]
-    return Resource("mount.mounted", name, arguments | ({"hidden_opts": odd} if odd else {}))
+    hidden = [option.partition("=")[0] for option in missing_options(present, opts, INVISIBLE)]
+    return Resource("mount.mounted", name, arguments | ({"hidden_opts": hidden} if hidden else {}))
 
 
 def _line(entry: mount.Entry) -> Resource:

@@ -30,7 +30,7 @@ def dry_run_check(
     shell: str | None = None,
     **arguments: object,
 ) -> None:
-    """Raises StateFailed when the command cannot be started."""
+    """Raise StateFailed when the command cannot be started."""
     cmd.refuse_surroundings(cwd, runas, group, shell)
 
 

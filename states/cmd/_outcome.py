@@ -27,13 +27,13 @@ class Accepted:
 
     def code(self, done: cmd.Completed) -> int:
         """The exit code as the result shows it."""
-        fine = (
+        accepted = (
             done.retcode in self._retcodes
             or done.stdout in self._stdout
             or done.stderr in self._stderr
             or (done.timed_out and self._timeout)
         )
-        return 0 if fine else done.retcode
+        return 0 if accepted else done.retcode
 
 
 def outcome(

@@ -77,7 +77,7 @@ def autorequire(
 def dry_run_check(
     plan: Plan, name: str, user: object = None, group: object = None, **arguments: object
 ) -> None:
-    """Raises StateFailed for a plan that the caller may not carry out."""
+    """Raise StateFailed for a plan that the caller may not carry out."""
     from states.file import _obstacles
 
     _obstacles.dry_run_check(plan, name, user, group, bool(arguments.get("follow_symlinks", True)))

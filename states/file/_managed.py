@@ -156,7 +156,7 @@ class Writing(Record):
         return f"File {name} updated"
 
     def permissions_only(self) -> Planned:
-        """No contents are wanted: create an empty file, or see to owner and mode."""
+        """Create an empty file, or see to owner and mode: no contents are wanted."""
         name = self.target.name
         changes = self.permission_changes()
         if self.new and not self.target.replaces_link:
@@ -231,10 +231,10 @@ class Writing(Record):
         """A file that was replaced has lost its attributes: those that are wanted are set anew."""
         if self.attrs is None:
             return
-        have = _settable(file.get_attributes(self.target.path) or "")
+        present = _settable(file.get_attributes(self.target.path) or "")
         for sign, letters in (
-            ("-", have - _settable(self.attrs)),
-            ("+", _settable(self.attrs) - have),
+            ("-", present - _settable(self.attrs)),
+            ("+", _settable(self.attrs) - present),
         ):
             if letters:
                 file.set_attributes(self.target.path, sign + "".join(sorted(letters)))

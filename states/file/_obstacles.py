@@ -35,7 +35,7 @@ def dry_run_check(
             continue
         real = file.real_path(path) if follow and kind != "put" else path
         if kind == "dress":
-            file.refuse_dress(real)
+            file.refuse_chmod(real)
         elif kind == "touch":
             file.refuse_touch(real)
         elif kind == "rewrite":
@@ -57,9 +57,11 @@ def _operations(name: str, changes: Mapping[str, Any]) -> Iterator[tuple[str, st
     own = set()
     for key, value in changes.items():
         if key in GONE:
-            gone = value if isinstance(value, list | tuple) else [value]
+            removed = value if isinstance(value, list | tuple) else [value]
             yield from (
-                (os.path.join(name, path), "put", set()) for path in gone if isinstance(path, str)
+                (os.path.join(name, path), "put", set())
+                for path in removed
+                if isinstance(path, str)
             )
         elif key.startswith("/"):
             keys = set(value) if isinstance(value, Mapping) else set()

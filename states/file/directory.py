@@ -70,8 +70,8 @@ def directory(
     work = _PendingChanges(name)
     if clean:
         managed, folders = managed_below(name)
-        work.remove, gone = superfluous(name, managed, exclude_pat or [], folders)
-        work.gone = frozenset(gone)
+        work.remove, removed = superfluous(name, managed, exclude_pat or [], folders)
+        work.gone = frozenset(removed)
     if not children_only:
         work.note(name, wanted, follow=follow_symlinks or not file.is_link(name))
     if options & {"user", "group", "mode"}:

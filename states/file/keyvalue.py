@@ -177,10 +177,10 @@ class _Edit:
     def _edited(self, line: str, key: str, value: Any) -> str:
         """The line as it should be; an empty text for one key too many."""
         bare = line.lstrip(self.uncomment or None)
-        key_text, mark, has = line.partition(self.separator)
+        key_text, mark, present_value = line.partition(self.separator)
         plain = bool(mark) and self._same(key_text, key, self.key_ignores_case)
         if not plain:
-            key_text, mark, has = bare.partition(self.separator)
+            key_text, mark, present_value = bare.partition(self.separator)
             if not mark or not self._same(key_text, key, self.key_ignores_case):
                 return line
         times = self.seen.get(key, 0)
@@ -190,12 +190,12 @@ class _Edit:
         if plain and 0 <= self.most <= times:
             return ""
         keeps = value is None or self._same(
-            has.strip(), str(value).strip(), self.value_ignores_case
+            present_value.strip(), str(value).strip(), self.value_ignores_case
         )
         if keeps and plain:
             return line
         end = "\r\n" if line.endswith("\r\n") else "\n"
-        return f"{key_text}{self.separator}{has.strip() if keeps else value}{end}"
+        return f"{key_text}{self.separator}{present_value.strip() if keeps else value}{end}"
 
     @staticmethod
     def _same(first: str, second: str, ignore_case: bool) -> bool:

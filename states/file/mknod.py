@@ -70,9 +70,9 @@ def _refuse_other(name: str, present: file.Stat, ntype: str, numbers: tuple[int,
         raise StateFailed(f"File {name} exists and is not a {kind.lower()}. Refusing to continue")
     if present.type != type_:
         raise StateFailed(f"File {name} exists and cannot be overwritten")
-    has = file.device(name)
-    if ntype != "p" and has != numbers:
-        is_ = "/".join(map(str, has))
+    present_numbers = file.device(name)
+    if ntype != "p" and present_numbers != numbers:
+        is_ = "/".join(map(str, present_numbers))
         raise StateFailed(
             f"{kind} {name} exists and has a different major/minor {is_}. Refusing to continue"
         )

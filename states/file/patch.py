@@ -99,8 +99,8 @@ class _Patch:
         """Look whether it fits and is not there yet, then apply it."""
         reverse = not ({"-R", "--reverse"} & set(self.words))
         backwards = [] if not reverse else ["--reverse"]
-        forth = [word for word in self.words if word not in ("-R", "--reverse")]
-        if self._look([*backwards, "--force", *forth]).retcode == 0 and self.text.strip():
+        forwards = [word for word in self.words if word not in ("-R", "--reverse")]
+        if self._look([*backwards, "--force", *forwards]).retcode == 0 and self.text.strip():
             return "Patch was already applied"
         would = self._look(["--forward", *self.words])
         if would.retcode:
@@ -163,9 +163,9 @@ def _checked_options(options: str) -> tuple[list[str], int | None]:
         raise StateFailed(f"options: {options!r} cannot be split into words: {problem}") from None
     words, strip = _take_strip_level(words)
     long = tuple(REFUSED.values())
-    bad = [word for word in words if word[:2] in REFUSED or word.startswith(long)]
-    if bad:
-        raise StateFailed(f"The following CLI options are not allowed: {', '.join(bad)}")
+    refused = [word for word in words if word[:2] in REFUSED or word.startswith(long)]
+    if refused:
+        raise StateFailed(f"The following CLI options are not allowed: {', '.join(refused)}")
     return words, strip
 
 

@@ -32,35 +32,37 @@ def pruned(
         return Done(f"Directory {name} is not present", missing=_lines.absence(name))
     recurse = recurse or ignore_errors
     before = time.time() - older_than * 86400 if older_than is not None and recurse else None
-    gone: list[str] = []
-    blocker = _find_empty(name, recurse, before, gone)
+    removable: list[str] = []
+    blocker = _find_empty(name, recurse, before, removable)
     if blocker and not (recurse and (ignore_errors or before is not None)):
         problem = [blocker, f"[Errno 39] Directory not empty: '{blocker}'"]
         raise StateFailed(
             f"Failed to remove directory {name}", changes={"deleted": [], "errors": [problem]}
         )
-    if not gone:
+    if not removable:
         return f"There is no empty directory under {name}"
-    paths = sorted(gone)
+    paths = sorted(removable)
     yield Plan({"deleted": paths if recurse else name}, f"Directory {name} is set for removal")
-    for path in gone:
+    for path in removable:
         file.remove_folder(path)
     if not recurse:
         return f"Removed directory {name}"
     return Done(f"Recursively removed empty directories under {name}", {"deleted": paths})
 
 
-def _find_empty(folder: str, recurse: bool, before: float | None, gone: list[str]) -> str | None:
+def _find_empty(
+    folder: str, recurse: bool, before: float | None, removable: list[str]
+) -> str | None:
     """Find what can go, the deepest first. Answers with a folder that has to stay."""
     stays: str | None = None
     for name in sorted(file.listdir(folder)):
         path = f"{folder.rstrip('/')}/{name}"
         if recurse and file.is_dir(path) and not file.is_link(path):
-            stays = _find_empty(path, recurse, before, gone) or stays
+            stays = _find_empty(path, recurse, before, removable) or stays
         else:
             stays = stays or folder
     if before is not None and file.stat(folder).mtime > before:
         stays = stays or folder
     if stays is None:
-        gone.append(folder)
+        removable.append(folder)
     return stays

@@ -89,13 +89,13 @@ def recurse(
     for prefix, saltenv in reversed(origins):
         content.add(prefix, saltenv)
     content.drop_misled()
-    way = _Obstacles(content.in_the_way() if clean else set(), user, group, file_mode)
+    obstacles = _Obstacles(content.in_the_way() if clean else set(), user, group, file_mode)
     parts: dict[str, Planned | str | Done] = {}
-    shown, commented = content.leaves | way.obstacles, content.holders
+    shown, commented = content.leaves | obstacles.obstacles, content.holders
     for folder in content.folders:
         make = partial(directory, folder, user=user, group=group, dir_mode=dir_mode, makedirs=True)
         parts[f"{folder}/"] = _reported_part(
-            folder, way.for_folder(folder, make), folder in shown, folder in commented
+            folder, obstacles.for_folder(folder, make), folder in shown, folder in commented
         )
     for path, url in content.files.items():
         make = partial(
@@ -114,13 +114,13 @@ def recurse(
             backup=backup,
             **variables,
         )
-        parts[path] = _reported_part(path, way.for_file(path, url, make))
+        parts[path] = _reported_part(path, obstacles.for_file(path, url, make))
     for path, target in content.links.items():
         part = symlink(path, target, force=force_symlinks, user=user, group=group, makedirs=True)
         parts[path] = _reported_part(path, part)
     if clean and file.is_dir(top):
         managed_here, folders = managed_below(top)
-        wanted = {*content.files, *content.links, *way.obstacles, *managed_here}
+        wanted = {*content.files, *content.links, *obstacles.obstacles, *managed_here}
         removed, _ = superfluous(top, wanted, exclude_pat or [], {*content.folders, *folders})
         if removed:
             parts["removed"] = _removed(removed)
@@ -204,8 +204,8 @@ def _reported_part(path: str, part: Planned, shown: bool = True, commented: bool
     except StopIteration as stop:
         return Done(_comment(stop.value), changes)
     except StateFailed as failure:
-        made = {path: failure.changes} if failure.changes else failure.changes
-        raise StateFailed(title + failure.message, changes=made) from failure
+        changes_made = {path: failure.changes} if failure.changes else failure.changes
+        raise StateFailed(title + failure.message, changes=changes_made) from failure
     raise RuntimeError("a second yield")
 
 

@@ -132,5 +132,7 @@ def _intention(name: str, target: str, link: bool, obstacle: str | None) -> str:
             f"The file or directory {name} is set for removal to make way for a new symlink"
             f" targeting {target}"
         )
-    made = "" if file.is_dir(_lines.parent(name)) else f"\n{_lines.parent(name)} will be created"
-    return f"Symlink {name} to {target} is set for creation{made}"
+    folder_note = (
+        "" if file.is_dir(_lines.parent(name)) else f"\n{_lines.parent(name)} will be created"
+    )
+    return f"Symlink {name} to {target} is set for creation{folder_note}"

@@ -49,7 +49,7 @@ def tidied(
     limit = _bytes(size)
     patterns = [re.compile(pattern) for pattern in matches or [".*"]]
     unwanted = [re.compile(pattern) for pattern in exclude or ()]
-    gone = []
+    removed = []
     for entry in file.entries_below(name, followlinks):
         kind_fits = (
             entry.kind == "file"
@@ -66,13 +66,13 @@ def tidied(
         old = (time.time() - getattr(entry, time_comparison)) / 86400 >= abs(age)
         large = entry.size >= limit
         if _is_chosen(old, large, age_size_logical_operator, age_size_only):
-            gone.append(entry.path)
-    if not gone:
+            removed.append(entry.path)
+    if not removed:
         return f"Nothing to remove from directory {name}"
-    yield Plan({"removed": gone}, f"{name} is set for tidy")
-    for path in gone:
+    yield Plan({"removed": removed}, f"{name} is set for tidy")
+    for path in removed:
         file.remove(path)
-    return f"Removed {len(gone)} files or directories from directory {name}"
+    return f"Removed {len(removed)} files or directories from directory {name}"
 
 
 def _is_chosen(old: bool, large: bool, operator: str, only: str | None) -> bool:

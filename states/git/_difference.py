@@ -54,7 +54,9 @@ class Difference:
         self.moved_tag = wanted.kind == "tag" and self._tag_moved(remote_refs)
 
     def _is_fetched(self, tag: str, remote_refs: Mapping[str, str]) -> bool:
-        """Without fetch_tags git brings the tags of commits that it has."""
+        """Return whether git brings a tag: without fetch_tags it brings those of commits that it
+        has.
+        """
         name = f"refs/tags/{tag}"
         if self.options.fetch_tags:
             return fnmatchcase(tag, self.options.refspec_tag)
@@ -154,13 +156,13 @@ class Difference:
                 " this update."
             )
         if self.dirty and not reset and self.head != wanted.sha:
-            way = (
+            course = (
                 f"to {wanted.short}{after}"
                 if after
                 else f"from {(self.head or '')[:7]} to {wanted.short}"
             )
             raise StateFailed(
-                f"Repository would be updated {way}, but there are uncommitted changes. Set"
+                f"Repository would be updated {course}, but there are uncommitted changes. Set"
                 " 'force_reset' to True (or 'remote-changes') to force this update and discard"
                 " these changes."
             )

@@ -86,21 +86,21 @@ def config_unset(
     """
     repo = _place(repo, user, global_, f"Failed to unset '{name}': ")
     old = git.config_matching(name, repo, user, _scope(global_))
-    gone = {
+    unset = {
         key: [text for text in values if _matches(value_regex, text)] for key, values in old.items()
     }
-    gone = {key: values for key, values in gone.items() if values}
-    if not gone:
+    unset = {key: values for key, values in unset.items() if values}
+    if not unset:
         return "No matching keys are set"
-    several = {key: values for key, values in gone.items() if len(values) > 1}
+    several = {key: values for key, values in unset.items() if len(values) > 1}
     if several and not all_:
         listed = ", ".join(f"{key} ({', '.join(values)})" for key, values in several.items())
         raise StateFailed(
             "Multivar(s) matched by the key expression (set 'all' to True to force removal):"
             f" {listed}"
         )
-    yield Plan(dict(gone), f"{len(gone)} key(s) would have value(s) unset")
-    for key in gone:
+    yield Plan(dict(unset), f"{len(unset)} key(s) would have value(s) unset")
+    for key in unset:
         git.config_change(
             ["--unset-all", key, *([value_regex] if value_regex else [])], repo, user, global_
         )
