@@ -31,7 +31,7 @@ def setenv(
             - name: http_proxy
             - value: http://proxy.example:3128
 
-    Behaviour: Salt 3008's environ.setenv; a dry run tells a pending change.
+    Behaviour: Salt 3008's environ.setenv; a dry run reports a pending change.
     """
     if permanent:
         raise StateFailed(

@@ -204,7 +204,7 @@ def mod_watch(
     comment: str | dict[Any, Any] | list[Any] = "Watch statement fired.",
     changes: Any = None,
 ) -> Planned:
-    """Tell which watched states changed.
+    """Report which watched states changed.
 
     sfun: the state function that watches. result: whether to succeed. comment: what the result
     says. changes: the changes to report, a mapping, instead of the watched states.

@@ -44,7 +44,7 @@ def build(wanted: str = "") -> Callable[..., object]:
         """Bring one Linux machine to the state that its SLS files describe.
 
         To begin: `runner init my-machine`, and in that folder `runner check`, `runner highstate
-        --test`. `runner COMMAND --help` says more of a command, `runner doc` of states.
+        --test`. `runner COMMAND --help` explains a command, `runner doc` a state.
 
         Exit codes: 0 done, 1 did not compile or wrong usage, 2 some state failed, 3 another run
         holds the lock.

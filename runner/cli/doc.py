@@ -32,7 +32,7 @@ def doc(
 ) -> int:
     """Show the manual page of a state or an execution function.
 
-    It knows those of the tree, too. `runner doc` lists all, `runner doc arguments` tells what every
+    It knows those of the tree, too. `runner doc` lists all, `runner doc arguments` shows what every
     state takes.
 
     Example: runner doc file.managed

@@ -23,7 +23,7 @@ def why(
     ] = False,
     common: Common,
 ) -> int:
-    """Tell why a state is in the run and stands where it does.
+    """Explain why a state is in the run and why at this place.
 
     It names what brought the state in, where each argument comes from, and what waits for what.
 
