@@ -14,7 +14,7 @@ from modules import _processes
 from modules import _surroundings as surroundings
 from modules._processes import Completed as Completed
 from modules._scripts import temporary_script
-from runner.api import CommandFailed, changer, here
+from runner.api import CommandFailed, changer, for_states, here
 
 LOCALE = {"LC_ALL": "C.UTF-8", "LANGUAGE": ""}
 MOST_SHOWN = 16 << 20  # bytes of a stream that a state reports: the first and the last ones
@@ -69,6 +69,7 @@ def execute_shell(command: str, **options: Any) -> Completed:
     return complete(command, most=MOST_SHOWN, **options)
 
 
+@for_states
 def refuse_surroundings(
     cwd: str | None, runas: str | None, group: str | None, shell: str | None
 ) -> None:
@@ -83,6 +84,7 @@ def refuse_surroundings(
         raise CommandFailed(f"The shell {shell} is not available", missing=("file", shell))
 
 
+@for_states
 def complete(
     cmd: str | Sequence[str],
     cwd: str | None = None,

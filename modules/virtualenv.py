@@ -6,7 +6,7 @@ import os
 
 from modules import cmd, file
 from modules import user as users
-from runner.api import CommandFailed, StateFailed, changer
+from runner.api import CommandFailed, StateFailed, changer, for_states
 
 
 def python_of(folder: str) -> str:
@@ -25,6 +25,7 @@ def version(folder: str) -> str:
     return (done.stdout or done.stderr).strip() if done.retcode == 0 else ""
 
 
+@for_states
 def refuse_program(program: str | None) -> None:
     """Raise CommandFailed where the program that makes environments is not there, with what to
     write instead.
@@ -72,6 +73,7 @@ def create(
     return done.stdout
 
 
+@for_states
 def refuse_place(folder: str, user: str | None) -> None:
     """Raise StateFailed for a folder behind a link of somebody else, which is not followed."""
     if not user:

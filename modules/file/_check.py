@@ -6,7 +6,7 @@ import os
 
 from modules import _processes
 from modules.file._streamed import Contents, copy_into
-from runner.api import CommandFailed, StateFailed, here
+from runner.api import CommandFailed, StateFailed, for_states, here
 
 
 def try_contents(
@@ -50,6 +50,7 @@ def try_contents(
     return done.retcode == 0, "\n".join(text for text in outputs if text)
 
 
+@for_states
 def refuse_check(command: str) -> None:
     """Raise StateFailed for a command whose program is not there."""
     import shutil

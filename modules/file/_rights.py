@@ -9,12 +9,13 @@ from functools import cache
 
 from modules.file._owners import gid_of, uid_of, uid_to_user
 from modules.file._resolve import real_path
-from runner.api import StateFailed
+from runner.api import StateFailed, for_states
 
 CHOWN, FOWNER = 0, 3  # capabilities(7)
 FLAGS, IMMUTABLE = 0x80006601 | struct.calcsize("l") << 16, 0x10  # ioctl_iflags(2)
 
 
+@for_states
 def refuse_put(path: str) -> None:
     """Raise StateFailed where nothing can be put at, or taken from, a path."""
     folder = _nearest(os.path.dirname(path.rstrip("/")) or "/")
@@ -36,6 +37,7 @@ def refuse_put(path: str) -> None:
         )
 
 
+@for_states
 def refuse_rewrite(path: str) -> None:
     """Raise StateFailed where the contents of a file cannot be replaced: the new one gets the old
     one's owner.
@@ -57,6 +59,7 @@ def refuse_rewrite(path: str) -> None:
         )
 
 
+@for_states
 def refuse_chmod(path: str) -> None:
     """Raise StateFailed where the mode of a path cannot be changed."""
     at = _lstat(path)
@@ -72,12 +75,14 @@ def refuse_chmod(path: str) -> None:
         )
 
 
+@for_states
 def refuse_touch(path: str) -> None:
     """Raise StateFailed where the times of a path cannot be set."""
     if not os.access(path, os.W_OK, effective_ids=True):
         refuse_chmod(path)
 
 
+@for_states
 def refuse_owner(path: str, user: str | int | None, group: str | int | None) -> None:
     """Raise StateFailed where a path cannot be given to a user or a group that there is."""
     if _has_capability(CHOWN):

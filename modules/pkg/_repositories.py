@@ -7,6 +7,7 @@ from typing import Any
 from modules import file
 from modules.pkg.package_manager import RepositoryChange
 from modules.pkg.providers import require
+from runner.api import for_states
 
 
 def list_repos(**kwargs: Any) -> dict[str, Any]:
@@ -17,6 +18,7 @@ def list_repos(**kwargs: Any) -> dict[str, Any]:
     return require("repositories", "pkg.list_repos").list_repos()
 
 
+@for_states
 def write_repository(change: RepositoryChange) -> None:
     """Write what was planned for a repository: its keys first, then its files."""
     for path, key in change.key_files.items():

@@ -29,8 +29,9 @@ A tool that fails raises CommandFailed with the tool's own errors; `modules/pkg/
 how another program's lock is waited for and an interrupted transaction is finished first.
 
 `tests/modules/pkg/test_providers.py` runs for each provider of the table: it checks the interface
-(names, parameters, decorators), the answers that the provider gives to what its tool printed
-(recorded below `tests/modules/pkg/recorded/NAME`), and that each option is translated.
+(names, parameters, decorators), what the provider makes of what its tool printed, and the words of
+each option and action, by the table `tests/modules/pkg/recorded/NAME.py`. `pytest -k NAME` of it
+says what is missing.
 """
 
 from __future__ import annotations

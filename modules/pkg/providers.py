@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from modules.pkg.package_manager import FEATURES, PackageManager
-from runner.api import ProviderModule, Providers, StateFailed
+from runner.api import ProviderModule, Providers, StateFailed, for_states
 
 PROVIDERS: Providers[PackageManager] = Providers(
     "package manager",
@@ -17,6 +17,7 @@ PROVIDERS: Providers[PackageManager] = Providers(
 )
 
 
+@for_states
 def provider() -> PackageManager:
     """Return the package manager that the state or the configuration names, else the one of this
     machine. Raises StateFailed without one.
@@ -24,6 +25,7 @@ def provider() -> PackageManager:
     return PROVIDERS()
 
 
+@for_states
 def require(feature: str, what: str) -> PackageManager:
     """Return the package manager. Raises StateFailed, which names it, if it lacks a feature.
 

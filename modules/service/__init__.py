@@ -7,7 +7,15 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from modules.service import systemd, sysv
-from runner.api import Feature, Provider, Providers, check_later, forget_check, forget_looks
+from runner.api import (
+    Feature,
+    Provider,
+    Providers,
+    check_later,
+    for_states,
+    forget_check,
+    forget_looks,
+)
 
 LASTS = 2.0  # seconds after which a service that was started has to run still
 
@@ -39,6 +47,7 @@ PROVIDERS: Providers[Manager] = Providers(
 )
 
 
+@for_states
 def provider() -> Manager:
     """The provider that the state names with `provider:`, else the one that suits. Raises
     StateFailed without one.

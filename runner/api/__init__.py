@@ -101,6 +101,7 @@ __all__ = [
     "combine_plans",
     "ensured",
     "fetcher",
+    "for_states",
     "here",
     "line_problem",
     "name_problem",
@@ -597,6 +598,17 @@ def fetcher(function: Any = None, /, *, refreshes: str | None = None) -> Any:
         return call
 
     return wrap(function) if function is not None else wrap
+
+
+def for_states(function: Callable[P, R]) -> Callable[P, R]:
+    """Declare a function of a module that is for states and other modules alone: it is no execution
+    function, so that `runner call`, templates, completion and the reference do not have it.
+
+    >>> @for_states
+    ... def refuse_place(folder): ...
+    """
+    function.__dict__["for_states"] = True
+    return function
 
 
 def cached_look(topic: str, *paths: str) -> Callable[[Callable[P, R]], Callable[P, R]]:

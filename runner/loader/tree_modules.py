@@ -314,8 +314,8 @@ def lacking(module: ModuleType | None) -> str | None:
 
 
 def offered(module: ModuleType, name: str) -> Callable[..., Any] | None:
-    """The function that a module offers under a name; None for what is private, imported or no
-    function.
+    """The function that a module offers under a name; None for what is private, imported, no
+    function, or for states alone.
     """
     if name.startswith("_"):
         return None
@@ -331,6 +331,8 @@ def offered(module: ModuleType, name: str) -> Callable[..., Any] | None:
         if isinstance(function, ModuleType):  # states/file/managed.py with its function `managed`
             function = getattr(function, candidate, None)
         if isinstance(function, FunctionType) and _own(module, function):
+            if "for_states" in function.__dict__:
+                return None
             if "__salt__" not in module.__dict__:
                 return function
             from runner.loader import salt_style

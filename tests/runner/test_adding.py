@@ -1,4 +1,5 @@
-"""What is added in one place is there everywhere: a form of answers, a command.
+"""What is added in one place is there everywhere: a form of answers, a command, a package manager, a
+state function.
 
 Each is added to a copy of runner, by the files that `docs/architecture.md` names and no others.
 """
@@ -114,3 +115,225 @@ def test_a_command_is_a_file_and_a_line(copy: Copy) -> None:
         "print(command('greet', ['you']) is not None, 'typer' in sys.modules)"
     )
     assert copy.python(program) == "True False\n"
+
+
+PROVIDER = '''"""Packages on a shelf: a line each of a file."""
+
+from __future__ import annotations
+
+from modules import file
+from modules.pkg.package_manager import TOUCHED, Simulation, Transaction, Versions
+from runner.api import CommandFailed, changer, fetcher, here
+
+NAMES: tuple[str, ...] = ("shelf", "shelfpkg")
+FAMILIES: tuple[str, ...] = ()
+DATABASE = "FOLDER/shelf"
+REPOSITORY_FILES: tuple[str, ...] = ()
+NEWEST = {"cup": "2.0", "saucer": "1.1"}
+
+
+def suits() -> bool:
+    with open("FOLDER/asked", "a") as log:
+        log.write("suits\\n")
+    return True
+
+
+def list_pkgs() -> Versions:
+    lines = file.read_bytes(DATABASE).decode().splitlines()
+    return dict(line.split() for line in lines)
+
+
+def leftovers() -> Versions:
+    return {}
+
+
+def normal(name: str) -> str:
+    return name.lower()
+
+
+def candidates(names: tuple[str, ...]) -> Versions:
+    return {name: NEWEST[name] for name in names if name in NEWEST}
+
+
+def versions(name: str) -> list[str]:
+    return ["2.0", "1.1"] if name in NEWEST else []
+
+
+def compare(left: str, right: str) -> int:
+    return (left > right) - (left < right)
+
+
+def file_info(path: str) -> tuple[str, str]:
+    raise CommandFailed(f"{path} is no package")
+
+
+def lists_age() -> float | None:
+    return 0.0
+
+
+@fetcher(refreshes="package lists")
+def refresh_db() -> bool:
+    return True
+
+
+@changer
+def renew_db() -> None:
+    pass
+
+
+def after(transaction: Transaction) -> Versions:
+    there = list_pkgs()
+    for target in transaction.targets:
+        if transaction.action == "install":
+            there[target.name] = target.version or NEWEST[target.name]
+            there |= {"saucer": "1.1"} if transaction.options.recommended else {}
+        else:
+            there.pop(target.name, None)
+    return there
+
+
+def simulate(transaction: Transaction) -> Simulation:
+    old, new = list_pkgs(), after(transaction)
+    return Simulation(
+        {
+            name: {"old": old.get(name, ""), "new": new.get(name, "")}
+            for name in {**old, **new}
+            if old.get(name) != new.get(name)
+        }
+    )
+
+
+@changer(touches=TOUCHED)
+def run(transaction: Transaction) -> None:
+    lines = "".join(f"{name} {version}\\n" for name, version in after(transaction).items())
+    file.write(DATABASE, lines.encode())
+'''
+
+
+@pytest.fixture
+def shelf(copy: Copy) -> Copy:
+    """A runner whose package manager is a file."""
+    provider = PROVIDER.replace("FOLDER", str(copy.folder))
+    (copy.folder / "copy/modules/pkg/shelf.py").write_text(provider)
+    copy.alter(
+        "modules/pkg/providers.py",
+        "        ProviderModule(",
+        f'        ProviderModule("modules.pkg.shelf", ("{copy.folder}/shelf",)),\n'
+        "        ProviderModule(",
+    )
+    (copy.folder / "shelf").write_text("spoon 3.1\n")
+    return copy
+
+
+def changes(machine: Machine, *words: str) -> dict[str, object]:
+    """The changes of each state, by its ID."""
+    return {name: result["changes"] for name, result in machine.results(*words).items()}
+
+
+def test_a_package_manager_is_a_file_and_a_line(shelf: Copy) -> None:
+    shelf.write(
+        a="Cup:\n  pkg.installed:\n    - provider: shelf\n"
+        "spoon:\n  pkg.removed:\n    - provider: shelf\n"
+    )
+    wanted = {
+        "Cup": {"cup": {"old": "", "new": "2.0"}, "saucer": {"old": "", "new": "1.1"}},
+        "spoon": {"spoon": {"old": "3.1", "new": ""}},
+    }
+    assert changes(shelf, "sls", "a", "--test") == wanted
+    assert (shelf.folder / "shelf").read_text() == "spoon 3.1\n"
+    assert changes(shelf, "sls", "a") == wanted
+    assert (shelf.folder / "shelf").read_text() == "cup 2.0\nsaucer 1.1\n"
+    assert changes(shelf, "sls", "a") == {"Cup": {}, "spoon": {}}
+    older = ("single", "pkg.installed", "cup", "version=<2", "provider=shelf")
+    assert changes(shelf, *older) == {"cup": {"cup": {"old": "2.0", "new": "1.1"}}}
+
+
+def test_the_configuration_chooses_the_package_manager(shelf: Copy) -> None:
+    shelf.config["providers"] = {"pkg": "shelfpkg"}
+    assert shelf("call", "pkg.version", "spoon").stdout.strip() == "3.1"
+    assert changes(shelf, "single", "pkg.installed", "cup", "install_recommends=false") == {
+        "cup": {"cup": {"old": "", "new": "2.0"}}
+    }
+    shelf.config["providers"] = {"pkg": "cupboard"}
+    error = shelf("call", "pkg.version", "spoon", code=None)
+    assert "there is no package manager 'cupboard'" in error.stdout + error.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "feature"),
+    [
+        (("pkg.group_installed", "kitchen"), "groups"),
+        (("pkg.patch_installed", "S-1"), "advisories"),
+        (("pkg.downloaded", "cup"), "downloadable"),
+        (("pkg.installed", "cup", "resolve_capabilities=true"), "capabilities"),
+        (("pkg.installed", "spoon", "pkg_verify=true"), "verifiable"),
+        (("pkgrepo.managed", "x"), "repositories"),
+        (("pkgrepo.absent", "x"), "repositories"),
+    ],
+)
+def test_what_a_package_manager_lacks_names_it(
+    shelf: Copy, words: tuple[str, ...], feature: str
+) -> None:
+    shelf.config["providers"] = {"pkg": "shelf"}
+    (result,) = shelf.results("single", *words, "--test", code=2).values()
+    assert result["result"] is False
+    assert f"needs the feature {feature}, which the provider shelf has not" in result["comment"]
+
+
+def test_the_package_manager_is_chosen_once_a_run(shelf: Copy) -> None:
+    shelf.config["grains"] = {"os_family": "None of them"}
+    names = [f"spoon{number}" for number in range(30)]
+    shelf.write(a="\n".join(f"{name}: pkg.removed" for name in names))
+    shelf("sls", "a", "--test")
+    assert (shelf.folder / "asked").read_text().count("suits") <= 2
+    assert "verifiable: installed files" in " ".join(shelf("doc", "pkg.installed").stdout.split())
+    assert "(apt)" in shelf("doc", "pkg.held").stdout
+    assert "(shelf, apt)" not in shelf("doc", "pkg.held").stdout
+
+
+STATE = '''"""Words on a wall."""
+
+from __future__ import annotations
+
+from modules import file
+from runner.api import AbsolutePath, Line, Plan, Planned
+
+
+def painted(name: AbsolutePath, word: Line = "hello") -> Planned:
+    """Make sure that a wall has a word on it.
+
+    name: the wall. word: what it says.
+
+        /srv/wall:
+          wall.painted:
+            - word: welcome
+
+    Behaviour: of its own.
+    """
+    if file.lexists(name) and file.read_bytes(name) == word.encode():
+        return f"{name} says {word}"
+    yield Plan({"word": word}, f"{name} would say {word}")
+    file.write(name, word.encode())
+    return f"{name} says {word}"
+'''
+
+
+def test_a_state_function_is_one_file(copy: Copy) -> None:
+    (copy.folder / "copy/states/wall.py").write_text(STATE)
+    wall = copy.folder / "wall"
+    copy.write(a=f"{wall}:\n  wall.painted:\n    - word: welcome\n")
+    assert changes(copy, "sls", "a", "--test") == {str(wall): {"word": "welcome"}}
+    assert not wall.exists()
+    assert changes(copy, "sls", "a") == {str(wall): {"word": "welcome"}}
+    assert wall.read_text() == "welcome"
+    assert changes(copy, "sls", "a") == {str(wall): {}}
+    copy.write(a=f"{wall}:\n  wall.painted:\n    - wrod: welcome\n")
+    assert "did you mean 'word'?" in copy("check", "a", code=1).stdout
+    assert "what it says" in copy("doc", "wall.painted").stdout
+    assert "wall.painted" in copy("schema").stdout
+    assert "wall.painted\tMake sure that a wall has a word on it.\n" in copy.offered(
+        "single", "wall.p"
+    )
+    assert "word=" in copy.offered("single", "wall.painted", "/x", "wo")
+    copy("doc", "--reference", str(copy.folder / "manual"))
+    assert "## wall.painted" in (copy.folder / "manual/states/wall.md").read_text()

@@ -281,3 +281,17 @@ def test_which_state_modules_react_is_told_without_importing_them() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stdout.startswith("True ") and "states.service" not in done.stdout.split()
+
+
+def test_what_is_for_states_alone_is_no_execution_function(machine: Machine) -> None:
+    """`cmd.complete` and `pkg.provider` are public in their modules, for states."""
+    (machine.folder / "states/_modules").mkdir()
+    (machine.folder / "states/_modules/mine.py").write_text(
+        "from runner.api import for_states\n\n"
+        "@for_states\ndef tool():\n    return 'x'\n\n"
+        "def used():\n    return tool()\n"
+    )
+    assert machine("call", "mine.used").stdout.strip() == "x"
+    for name in ("mine.tool", "cmd.complete", "pkg.provider", "virtualenv.refuse_place"):
+        assert f"'{name}' is not available" in machine("call", name, code=1).stderr
+        assert name not in machine("call", "sys.list_functions").stdout.split()

@@ -19,7 +19,7 @@ class Machine:
         self.folder = folder
         (folder / "states").mkdir()
         (folder / "pillar").mkdir()
-        self.config = {
+        self.config: dict[str, Any] = {
             "file_roots": {"base": ["states"]},
             "pillar_roots": {"base": ["pillar"]},
             "id": "m1",

@@ -1,0 +1,129 @@
+"""What dpkg and apt-get of Debian 12 printed, and what the provider is to make of it.
+
+ANSWERS: a command line -> its stdout. CALLS: a function, its arguments, its answer. WORDS: each
+option of an installation in the tool's words; none where the tool has nothing like it. ACTIONS:
+each action in the tool's words, behind START.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from modules.pkg import InstallOptions, Need, Simulation, Target, Transaction
+
+ANSWERS = {
+    "dpkg --print-architecture": "amd64",
+    "dpkg-query -W -f ${binary:Package}\\t${db:Status-Status}\\t${Version}\\n": (
+        "adduser\tinstalled\t3.134\n"
+        "libc6:amd64\tinstalled\t2.36-9+deb12u10\n"
+        "libc6:i386\tinstalled\t2.36-9+deb12u10\n"
+        "man-db\ttriggers-pending\t2.11.2-2\n"
+        "telnetd\tconfig-files\t0.17-44\n"
+        "ucf\tnot-installed\t\n"
+    ),
+    "apt-cache policy -- nginx nosuch": (
+        "nginx:\n"
+        "  Installed: (none)\n"
+        "  Candidate: 1.22.1-9+deb12u1\n"
+        "  Version table:\n"
+        "     1.22.1-9+deb12u1 500\n"
+        "        500 http://deb.debian.org/debian bookworm/main amd64 Packages\n"
+        "virtual:\n"
+        "  Installed: (none)\n"
+        "  Candidate: (none)\n"
+    ),
+    "apt-cache madison -- nginx": (
+        " nginx | 1.22.1-9+deb12u1 | http://deb.debian.org/debian bookworm/main amd64 Packages\n"
+        " nginx | 1.22.1-9 | http://deb.debian.org/debian bookworm/main Sources\n"
+        " nginx | 1.22.1-9 | http://deb.debian.org/debian bookworm/main amd64 Packages\n"
+    ),
+    "dpkg-deb --showformat=${Package}\\t${Version} --show -- /srv/x.deb": "hello\t2.10-3",
+    "apt-mark showhold": "linux-image-amd64\n",
+    "dpkg-query -S -- /bin/ls": "coreutils: /bin/ls\n",
+    "dpkg-query -S -- /nowhere": "",
+    "dpkg-query -L -- adduser": "/.\n/etc\n/usr/sbin/adduser\ndiverted by x to: /y\n",
+    "apt-get -s -q -y -o Dir::Log::Planner=/dev/null install -- nginx": (
+        "Reading package lists...\n"
+        "Inst libc6 [2.36-9+deb12u9] (2.36-9+deb12u10 Debian:12.10/stable [amd64])\n"
+        "Inst nginx (1.22.1-9+deb12u1 Debian-Security:12/stable-security [amd64])\n"
+        "Remv lighttpd [1.4.69-1]\n"
+        "Conf nginx (1.22.1-9+deb12u1 Debian-Security:12/stable-security [amd64])\n"
+    ),
+    "apt-config shell found APT::Install-Recommends/b": "found='true'\n",
+    "apt-config shell found APT::Install-Suggests/b": "found='false'\n",
+    "apt-cache depends --no-conflicts --no-breaks --no-replaces --no-enhances --no-suggests"
+    " -- nginx": (
+        "nginx\n  Depends: libc6\n |Recommends: <mta>\n    exim4\n  Recommends: postfix\n"
+    ),
+}
+CALLS: list[tuple[str, tuple[Any, ...], Any]] = [
+    (
+        "list_pkgs",
+        (),
+        {
+            "adduser": "3.134",
+            "libc6": "2.36-9+deb12u10",
+            "libc6:i386": "2.36-9+deb12u10",
+            "man-db": "2.11.2-2",
+        },
+    ),
+    ("leftovers", (), {"telnetd": "0.17-44"}),
+    ("normal", ("nginx:amd64",), "nginx"),
+    ("normal", ("nginx:all",), "nginx"),
+    ("normal", ("nginx:i386",), "nginx:i386"),
+    ("candidates", (("nginx", "nosuch"),), {"nginx": "1.22.1-9+deb12u1"}),
+    ("versions", ("nginx",), ["1.22.1-9+deb12u1", "1.22.1-9"]),
+    ("compare", ("1.0", "1.0"), 0),
+    ("file_info", ("/srv/x.deb",), ("hello", "2.10-3")),
+    ("held", (), ["linux-image-amd64"]),
+    ("owner", ("/bin/ls",), "coreutils"),
+    ("owner", ("/nowhere",), ""),
+    ("file_list", ("adduser",), ["/etc", "/usr/sbin/adduser"]),
+    (
+        "simulate",
+        (Transaction("install", (Target("nginx"),)),),
+        Simulation(
+            {
+                "libc6": {"old": "2.36-9+deb12u9", "new": "2.36-9+deb12u10"},
+                "nginx": {"old": "", "new": "1.22.1-9+deb12u1"},
+                "lighttpd": {"old": "1.4.69-1", "new": ""},
+            }
+        ),
+    ),
+    (
+        "needs",
+        (("nginx",),),
+        {"nginx": [Need((("libc6",),), False), Need((("exim4",), ("postfix",)), True)]},
+    ),
+]
+WORDS: dict[str, tuple[InstallOptions, list[str]]] = {
+    "repository": (InstallOptions(repository="backports"), ["-t", "backports"]),
+    "enable": (InstallOptions(enable=("epel",)), []),
+    "disable": (InstallOptions(disable=("*",)), []),
+    "disable_excludes": (InstallOptions(disable_excludes="all"), []),
+    "settings": (InstallOptions(settings=("obsoletes=0",)), []),
+    "recommended": (InstallOptions(recommended=False), ["--no-install-recommends"]),
+    "no_recommends": (InstallOptions(no_recommends=True), []),
+    "only_upgrade": (InstallOptions(only_upgrade=True), ["--only-upgrade"]),
+    "reinstall": (InstallOptions(reinstall=True), ["--reinstall"]),
+    "downgrade": (InstallOptions(downgrade=True), ["--allow-downgrades"]),
+    "unsigned": (InstallOptions(unsigned=True), ["--allow-unauthenticated"]),
+    "change_held": (InstallOptions(change_held=True), ["--allow-change-held-packages"]),
+    "replace_configuration": (
+        InstallOptions(replace_configuration=True),
+        ["-o", "DPkg::Options::=--force-confnew"],
+    ),
+}
+START = ["apt-get", "-s", "-q", "-y", "-o", "Dir::Log::Planner=/dev/null"]
+ACTIONS: list[tuple[Transaction, list[str]]] = [
+    (
+        Transaction("install", (Target("a", "1.0"), Target("b", path="/srv/b.deb"))),
+        ["install", "--", "a=1.0", "/srv/b.deb"],
+    ),
+    (Transaction("remove", (Target("a"),)), ["remove", "--", "a"]),
+    (Transaction("purge", (Target("a"),)), ["purge", "--", "a"]),
+    (Transaction("upgrade"), ["upgrade", "--"]),
+    (Transaction("upgrade", (Target("a"),)), ["install", "--only-upgrade", "--", "a"]),
+    (Transaction("full-upgrade"), ["dist-upgrade", "--"]),
+    (Transaction("autoremove"), ["autoremove", "--"]),
+]
