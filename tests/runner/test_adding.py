@@ -1,5 +1,5 @@
-"""What is added in one place is there everywhere: a form of answers, a command, a package manager, a
-state function.
+"""What is added in one place is there everywhere: a form of answers, a command, a package manager,
+a state function.
 
 Each is added to a copy of runner, by the files that `docs/architecture.md` names and no others.
 """
