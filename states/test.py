@@ -211,8 +211,8 @@ def mod_watch(
     """
     if not isinstance(changes, dict):  # as configurable_test_state takes it: whether to change
         changes = {"Requisites with changes": list(here.changed_requisites)}
-    told = str(comment)
-    yield Plan(changes, told)
+    message = str(comment)
+    yield Plan(changes, message)
     if not result:
-        raise StateFailed(told, changes=changes)
-    return Done(told, changes)
+        raise StateFailed(message, changes=changes)
+    return Done(message, changes)
