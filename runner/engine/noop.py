@@ -1,4 +1,4 @@
-"""What would have reacted, in a real run, if no-op states were none: noted all the way down."""
+"""Reactions that no-op states suppress, noted all the way down."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is to be run, and what of it reacts to what: values for the executor."""
+"""The plan of a run: its steps, their order, and what reacts to what."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ORDERING = (Kind.REQUIRE, Kind.REQUIRE_ANY, Kind.WATCH, Kind.WATCH_ANY, Kind.LIS
 
 
 class RunPlan(Record):
-    """What is to be run: steps, their relations, and the positions in the order of the run."""
+    """Steps, their relations, and their positions in the order of the run."""
 
     steps: tuple[Step, ...]
     relations: Relations

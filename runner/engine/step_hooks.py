@@ -1,4 +1,4 @@
-"""What the hooks of state modules say of bound steps, before anything runs."""
+"""Hooks of state modules that are asked about bound steps, before anything runs."""
 
 from __future__ import annotations
 

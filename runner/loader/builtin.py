@@ -39,14 +39,14 @@ def library(kind: str) -> dict[str, str]:
 
 @cache
 def declares(module: str, function: str) -> bool:
-    """Whether a built-in module has a function, by its text: to compile a tree takes no state
+    """Tell whether a built-in module has a function, by its text: to compile a tree takes no state
     module.
 
     >>> declares("states.service", "mod_watch"), declares("states.file", "mod_watch")
     (True, False)
     """
-    found = find_spec(module)
-    if found is None or not (found.origin or "").endswith(".py"):
+    spec = find_spec(module)
+    if spec is None or not (spec.origin or "").endswith(".py"):
         return hasattr(importlib.import_module(module), function)
-    with open(found.origin or "", "rb") as file:
+    with open(spec.origin or "", "rb") as file:
         return b"\ndef %s(" % function.encode() in file.read()

@@ -1,4 +1,4 @@
-"""What the modules of a tree offer, as their source has it: nothing in them is executed. For
+"""The functions of a tree's modules, as their source has them: nothing in them is executed. For
 completion.
 """
 
@@ -29,14 +29,16 @@ def functions(paths: Iterable[str]) -> Iterator[Offered]:
         body = _body(path)
         listed = _literal(body, "__load__") or _literal(body, "__all__")
         aliases = _literal(body, "__func_alias__") or {}
-        for each in body:
-            if not isinstance(each, ast.FunctionDef) or each.name.startswith("_"):
+        for statement in body:
+            if not isinstance(statement, ast.FunctionDef) or statement.name.startswith("_"):
                 continue
-            if isinstance(listed, list | tuple) and each.name not in listed:
+            if isinstance(listed, list | tuple) and statement.name not in listed:
                 continue
-            name = aliases.get(each.name) if isinstance(aliases, dict) else None
-            about = (ast.get_docstring(each) or "").split("\n")[0]
-            yield Offered(str(name or virtual_name(each.name)), about, tuple(_arguments(each)))
+            name = aliases.get(statement.name) if isinstance(aliases, dict) else None
+            about = (ast.get_docstring(statement) or "").split("\n")[0]
+            yield Offered(
+                str(name or virtual_name(statement.name)), about, tuple(_arguments(statement))
+            )
 
 
 def _body(path: str) -> list[ast.stmt]:
@@ -49,18 +51,18 @@ def _body(path: str) -> list[ast.stmt]:
 
 def _literal(body: list[ast.stmt], name: str) -> Any:
     """The value that is assigned to a name, where it is written out."""
-    for each in body:
-        if isinstance(each, ast.Assign) and any(
-            isinstance(to, ast.Name) and to.id == name for to in each.targets
+    for statement in body:
+        if isinstance(statement, ast.Assign) and any(
+            isinstance(to, ast.Name) and to.id == name for to in statement.targets
         ):
             try:
-                return ast.literal_eval(each.value)
+                return ast.literal_eval(statement.value)
             except (ValueError, TypeError, RecursionError, MemoryError):
                 return None
     return None
 
 
 def _arguments(function: ast.FunctionDef) -> Iterator[str]:
-    said = function.args
-    for each in (*said.posonlyargs, *said.args, *said.kwonlyargs):
-        yield re.sub(r"(?<=\w)_$", "", each.arg)
+    arguments = function.args
+    for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+        yield re.sub(r"(?<=\w)_$", "", argument.arg)

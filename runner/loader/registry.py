@@ -42,7 +42,7 @@ class StateFunction(Record):
         return self.reaction.function if self.reaction else None
 
     def hook(self, name: str) -> Any:
-        """What the module itself says under the name of a hook; None where it says nothing.
+        """The value of a hook in the module itself; None where it has none.
 
         A module that loads its functions when they are asked for (`__getattr__`) is not asked: its
         hooks stand in the module.
@@ -90,10 +90,10 @@ class Registry:
         """A state function ("file.managed"). Raises UnknownFunction, or UnavailableError when it
         cannot work (yet).
         """
-        found = self._states.get(name)
-        if found is None:
-            found = self._states[name] = self._find_state(name)
-        return found
+        function = self._states.get(name)
+        if function is None:
+            function = self._states[name] = self._find_state(name)
+        return function
 
     def _find_state(self, name: str) -> StateFunction:
         module_name, _, function_name = name.partition(".")
@@ -108,7 +108,7 @@ class Registry:
         raise UnknownFunction(f"State '{name}' is not available", hint=self._state_hint(name))
 
     def _reaction(self, name: str) -> StateFunction | None:
-        """What the states of a module do when what they watch has changed: the first that a module
+        """The reaction of a module's states to a change of what they watch: the first that a module
         of the name has.
         """
         with suppress(UnavailableError):
@@ -123,7 +123,7 @@ class Registry:
         return None
 
     def _state_hint(self, name: str) -> str:
-        """What to write for a state function that is not there."""
+        """Hint at what to write for a state function that is not there."""
         module, _, function = name.partition(".")
         from runner.loader import unsupported
 
@@ -161,25 +161,25 @@ class Registry:
         load them.
         """
         hook = None
-        for found in self._modules("states", module):
-            hook = hook or found.__dict__.get("resources")
-            if hook is None and found.__name__ == self._libraries["states"].get(module):
+        for source in self._modules("states", module):
+            hook = hook or source.__dict__.get("resources")
+            if hook is None and source.__name__ == self._libraries["states"].get(module):
                 with suppress(ModuleNotFoundError):
                     hook = importlib.import_module(f"states._resources.{module}").resources
         return hook
 
     def has_state(self, module: str) -> bool:
-        """Whether there is a state module of this name."""
+        """Tell whether there is a state module of this name."""
         return module in self._tree("states").names() or module in self._libraries["states"]
 
     def reacts(self, module: str) -> bool:
-        """Whether a state module has a mod_watch, so that a `watch` is more than a `require` to its
+        """Tell whether a state module has a mod_watch, so that a `watch` is more than a `require` to its
         states.
         """
         try:
-            for found in self._tree("states").available(module):
-                reacting = offered(found, "mod_watch") is not None
-                if reacting or _replaces(found, module):
+            for source in self._tree("states").available(module):
+                reacting = offered(source, "mod_watch") is not None
+                if reacting or _replaces(source, module):
                     return reacting
         except UnavailableError:
             pass
@@ -204,10 +204,10 @@ class Registry:
 
     def function(self, name: str) -> Callable[..., Any]:
         """An execution function ("pkg.version"). Raises UnknownFunction or UnavailableError."""
-        found = self._functions.get(name)
-        if found is None:
-            found = self._functions[name] = self._find_function(name)
-        return found
+        function = self._functions.get(name)
+        if function is None:
+            function = self._functions[name] = self._find_function(name)
+        return function
 
     def definition(self, name: str) -> Callable[..., Any]:
         """An execution function for its manual page: it may lack the program that it needs."""
@@ -250,7 +250,7 @@ class Registry:
         return partial(getattr(sys_functions, function), self)
 
     def function_hint(self, name: str) -> str:
-        """What to write for an execution function that is not there."""
+        """Hint at what to write for an execution function that is not there."""
         if self._is_state(name):
             return f"{name} is a state function: declare a state with it (`{name}:`)"
         from runner.loader import unsupported
@@ -269,7 +269,7 @@ class Registry:
         return "`runner doc` lists all modules; one of your own belongs into _modules/ of the tree"
 
     def has_function(self, name: str) -> bool:
-        """Whether there is such an execution function, ready to work."""
+        """Tell whether there is such an execution function, ready to work."""
         try:
             self.function(name)
         except RunnerError:
@@ -288,7 +288,7 @@ class Registry:
         return sorted({*self._libraries["modules"], *self._tree("modules").names(), *extra})
 
     def has_module(self, name: str) -> bool:
-        """Whether there is an execution module of this name."""
+        """Tell whether there is an execution module of this name."""
         return name in self._libraries["modules"] or name in self.modules()
 
     def suggest_function(self, name: str) -> str | None:
@@ -306,10 +306,10 @@ class Registry:
         from runner.loader.salt_style import UTILITIES
 
         own = module_of(f"salt.utils.{module_name}")
-        found = UTILITIES.get(name) or getattr(own, function_name, None)
-        if not callable(found):
+        helper = UTILITIES.get(name) or getattr(own, function_name, None)
+        if not callable(helper):
             raise UnknownFunction(f"'{name}' is not available in __utils__")
-        return found
+        return helper
 
     def renderer(self, name: str) -> Callable[..., Any] | None:
         """The function render() of a module in the tree's `_renderers`. Raises UnavailableError."""
@@ -319,9 +319,9 @@ class Registry:
     def grain_functions(self) -> list[tuple[str, Callable[[], Any]]]:
         """The functions of the tree's `_grains`, with their names."""
         return [
-            (f"{name}.{each}" if each else name, function)
+            (f"{name}.{function_name}" if function_name else name, function)
             for name, module in self._tree("grains").all()
-            for each, function in (
+            for function_name, function in (
                 members(module) if isinstance(module, ModuleType) else [("", module)]
             )
         ]
@@ -359,11 +359,11 @@ class Registry:
             raise unavailable
 
     def _names(self, kind: str, module: str, hidden: frozenset[str] = frozenset()) -> list[str]:
-        found: set[str] = set()
+        names: set[str] = set()
         with suppress(UnavailableError):
-            for each in self._modules(kind, module):
-                found.update(name for name, _ in members(each) if name not in hidden)
-        return sorted(found)
+            for source in self._modules(kind, module):
+                names.update(name for name, _ in members(source) if name not in hidden)
+        return sorted(names)
 
     def _suggest(
         self, name: str, modules: list[str], functions: Callable[[str], list[str]]
@@ -372,7 +372,11 @@ class Registry:
 
         module = name.partition(".")[0]
         near = [module] if module in modules else difflib.get_close_matches(module, modules, 3, 0.7)
-        candidates = [f"{each}.{one}" for each in near for one in functions(each)]
+        candidates = [
+            f"{near_module}.{function}"
+            for near_module in near
+            for function in functions(near_module)
+        ]
         return nearest(name, candidates)
 
 
@@ -381,7 +385,7 @@ def _is_classic(module: ModuleType, function: Callable[..., Any]) -> bool:
 
 
 def _replaces(module: ModuleType, name: str) -> bool:
-    """Whether a module of a tree has the file name of a built-in one: Salt takes it for the whole
+    """Tell whether a module of a tree has the file name of a built-in one: Salt takes it for the whole
     of that one.
     """
     file = module.__file__ or ""

@@ -64,7 +64,7 @@ class InvalidConfigError(CommandExecutionError):
 
 
 class InvalidEntityError(CommandExecutionError):
-    """What was named is not of the right kind."""
+    """A file that was named is not of the right kind."""
 
 
 class FileLockError(SaltException):

@@ -15,7 +15,7 @@ class UnknownFunction(RunnerError, KeyError):
 
 
 class Functions(Protocol):
-    """What `salt` needs of the registry."""
+    """The registry as `salt` sees it."""
 
     def function(self, name: str) -> Callable[..., Any]: ...
     def has_function(self, name: str) -> bool: ...
@@ -84,7 +84,7 @@ class _Module:
 
 
 def _no_module(registry: Functions, module: str) -> Any:
-    """What a template gets for an unknown module: `is defined` is false of it, and of all that it
+    """Stands for an unknown module in a template: `is defined` is false of it, and of all that it
     would have.
     """
     from jinja2 import StrictUndefined
@@ -101,7 +101,7 @@ def _no_module(registry: Functions, module: str) -> Any:
 
 
 def _undefined(registry: Functions, name: str, kind: Any = None) -> Any:
-    """What a template gets for an unknown function: `is defined` is false of it, any use says what
+    """Stands for an unknown function in a template: `is defined` is false of it, any use says what
     was meant.
     """
     from jinja2 import StrictUndefined

@@ -1,4 +1,4 @@
-"""What `import salt` gives to a tree's Python code: those of Salt's modules that trees use, else a
+"""Salt's package for a tree's Python code: those of Salt's modules that trees use, else a
 hint.
 """
 
@@ -35,7 +35,7 @@ HINT = (
 
 
 def module_of(name: str) -> ModuleType | None:
-    """What stands for a module of Salt; None for one that runner has not."""
+    """The stand-in for a module of Salt; None for one that runner has not."""
     package, _, last = name.rpartition(".")
     if package == "salt.utils" and last in UTILS:
         return importlib.import_module(f"runner.loader.salt_utils.{last}")
@@ -46,12 +46,12 @@ def module_of(name: str) -> ModuleType | None:
     if name == "salt.serializers":
         from runner.loader.salt_utils import serializers
 
-        found = ModuleType(name, "Forms of data.")
-        found.__dict__.update(
+        module = ModuleType(name, "Forms of data.")
+        module.__dict__.update(
             SerializationError=serializers.SerializationError,
             DeserializationError=serializers.DeserializationError,
         )
-        return found
+        return module
     return None
 
 

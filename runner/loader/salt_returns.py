@@ -35,10 +35,10 @@ def called(function: Callable[..., Any], arguments: Mapping[str, Any]) -> object
 def result_of(chunk: Chunk, answer: object) -> Result:
     """The answer of a state in Salt's style as a result."""
     if not isinstance(answer, dict):
-        told = (
+        message = (
             f"Malformed state return. Data must be a dictionary type, not {type(answer).__name__}"
         )
-        return Result(chunk, False, told)
+        return Result(chunk, False, message)
     missing = [key for key in _KEYS if key not in answer]
     if missing:
         return Result(

@@ -8,15 +8,15 @@ StringIO = io.StringIO
 
 
 def is_stringio(value: object) -> bool:
-    """Whether a value is a text that is read like a file."""
+    """Tell whether a value is a text that is read like a file."""
     return isinstance(value, io.StringIO)
 
 
 def is_readable(value: object) -> bool:
-    """Whether a value can be read like a file."""
+    """Tell whether a value can be read like a file."""
     return is_stringio(value) and hasattr(value, "read")
 
 
 def is_writable(value: object) -> bool:
-    """Whether a value can be written like a file."""
+    """Tell whether a value can be written like a file."""
     return is_stringio(value) and hasattr(value, "write")

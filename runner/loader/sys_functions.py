@@ -1,4 +1,4 @@
-"""What the registry can tell of itself: Salt's `sys.*` (loaded when one of them is called)."""
+"""The registry described: Salt's `sys.*` (loaded when one of them is called)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 
 class Registry(Protocol):
-    """What is asked of the registry."""
+    """The registry as these functions see it."""
 
     def definition(self, name: str) -> Callable[..., Any]: ...
     def functions(self, module: str) -> list[str]: ...
@@ -60,12 +60,12 @@ def list_renderers(registry: Registry, *globs: str) -> list[str]:
 
 
 def doc(registry: Registry, *words: str) -> dict[str, str]:
-    """What execution functions say of themselves."""
+    """The docstrings of execution functions."""
     return {name: _said(registry.definition(name)) for name in list_functions(registry, *words)}
 
 
 def state_doc(registry: Registry, *words: str) -> dict[str, str]:
-    """What state functions say of themselves."""
+    """The docstrings of state functions."""
     return {
         name: _said(registry.state(name).function)
         for name in list_state_functions(registry, *words)
@@ -116,16 +116,18 @@ def _said(function: Callable[..., Any]) -> str:
 def _arguments(function: Callable[..., Any]) -> dict[str, Any]:
     """As Salt shows them: names, the defaults of the last of them, and whether it takes more."""
     kinds: dict[Any, list[inspect.Parameter]] = {}
-    for each in inspect.signature(function).parameters.values():
-        kinds.setdefault(each.kind, []).append(each)
+    for parameter in inspect.signature(function).parameters.values():
+        kinds.setdefault(parameter.kind, []).append(parameter)
     known = [
         *kinds.get(inspect.Parameter.POSITIONAL_ONLY, ()),
         *kinds.get(inspect.Parameter.POSITIONAL_OR_KEYWORD, ()),
     ]
     known += kinds.get(inspect.Parameter.KEYWORD_ONLY, [])
-    defaults = [each.default for each in known if each.default is not inspect.Parameter.empty]
+    defaults = [
+        parameter.default for parameter in known if parameter.default is not inspect.Parameter.empty
+    ]
     return {
-        "args": [each.name.rstrip("_") for each in known] or None,
+        "args": [parameter.name.rstrip("_") for parameter in known] or None,
         "defaults": defaults or None,
         "varargs": True if inspect.Parameter.VAR_POSITIONAL in kinds else None,
         "kwargs": True if inspect.Parameter.VAR_KEYWORD in kinds else None,

@@ -30,7 +30,7 @@ class UnavailableError(RunnerError):
 
 
 class Library(Protocol):
-    """What tree modules see of the registry."""
+    """The registry as tree modules see it."""
 
     opts: Mapping[str, Any]
     seen: Callable[[str], None]
@@ -81,8 +81,8 @@ class TreeModules:
             if name in indexed:
                 continue
             indexed.add(name)
-            for each in _names(name, _code(path)):
-                self._files.setdefault(each, []).append(path)
+            for module_name in _names(name, _code(path)):
+                self._files.setdefault(module_name, []).append(path)
 
     def names(self) -> list[str]:
         """The names of the modules, loaded or not."""
@@ -186,15 +186,17 @@ class TreeModules:
         salt = salt_style.Functions(
             lambda name: salt_style.speaking_salt(library.function(name)),
             lambda: [
-                f"{each}.{one}" for each in library.modules() for one in library.functions(each)
+                f"{module_name}.{function_name}"
+                for module_name in library.modules()
+                for function_name in library.functions(module_name)
             ],
         )
         states = salt_style.Functions(
             lambda name: _called_at_once(library.state(name).function),
             lambda: [
-                f"{each}.{one}"
-                for each in library.state_modules()
-                for one in library.state_functions(each)
+                f"{module_name}.{function_name}"
+                for module_name in library.state_modules()
+                for function_name in library.state_functions(module_name)
             ],
         )
         utils = salt_style.Functions(library.utility, list)
@@ -213,12 +215,12 @@ def _code(path: str) -> str:
 
 
 def _names(file: str, code: str) -> list[str]:
-    """What a file's module is called: as its `__virtual__` says; without one by its file, and its
+    """The names of a file's module: as its `__virtual__` says; without one by its file, and its
     `__virtualname__`.
     """
-    said, virtual = _VIRTUAL_NAME.search(code), _VIRTUAL.search(code)
-    if said:
-        return [said[1]] if virtual else list({said[1]: 0, virtual_name(file): 0})
+    declared, virtual = _VIRTUAL_NAME.search(code), _VIRTUAL.search(code)
+    if declared:
+        return [declared[1]] if virtual else list({declared[1]: 0, virtual_name(file): 0})
     returned = _RETURNED_NAME.search(virtual[0]) if virtual else None
     return [returned[1] if returned else virtual_name(file)]
 
@@ -229,7 +231,7 @@ def _raise(error: BaseException) -> None:
 
 @contextmanager
 def _blaming(path: str) -> Iterator[None]:
-    """What the code of a module raises while it is loaded is told with its line."""
+    """Report what the code of a module raises while it is loaded, with its line."""
     try:
         yield
     except SyntaxError as problem:
@@ -352,12 +354,12 @@ def members(module: ModuleType) -> list[tuple[str, Callable[..., Any]]]:
     listed = getattr(module, "__load__", None) or getattr(module, "__all__", None) or dir(module)
     aliases = dict(getattr(module, "__func_alias__", {}))
     names = {aliases.get(name, virtual_name(name)) for name in listed}
-    found = [(name, offered(module, name)) for name in sorted(names)]
-    return [(name, function) for name, function in found if function is not None]
+    functions = [(name, offered(module, name)) for name in sorted(names)]
+    return [(name, function) for name, function in functions if function is not None]
 
 
 def plans(function: Callable[..., Any]) -> bool:
-    """Whether a state function of a tree is written in the new style."""
+    """Tell whether a state function of a tree is written in the new style."""
     inner: Any = function
     while hasattr(inner, "__wrapped__"):
         inner = inner.__wrapped__

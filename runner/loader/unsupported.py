@@ -1,4 +1,4 @@
-"""What Salt has and runner does not, and what to write instead."""
+"""States and functions of Salt that runner lacks, and what to write instead."""
 
 from __future__ import annotations
 
@@ -80,18 +80,18 @@ CALLS = {  # the modules of execution functions that are not here
 
 
 def calls(function: str) -> str | None:
-    """What to write instead of an execution function; None where nothing is known of it."""
+    """Say what to write instead of an execution function; None where nothing is known of it."""
     module = function.partition(".")[0]
     return RUNS.get(function) or CALLS.get(module)
 
 
 def hint(module: str) -> str | None:
-    """What to write instead of a state of this module; None where nothing is known of it."""
-    said = INSTEAD.get(module)
-    if said is None and module.startswith(("win_", "mac_")):
-        said = INSTEAD["reg"]
+    """Say what to write instead of a state of this module; None where nothing is known of it."""
+    instead = INSTEAD.get(module)
+    if instead is None and module.startswith(("win_", "mac_")):
+        instead = INSTEAD["reg"]
     return (
-        f"runner has no {module} states: {said}; or bring your own in _states/ of the tree"
-        if said
+        f"runner has no {module} states: {instead}; or bring your own in _states/ of the tree"
+        if instead
         else None
     )

@@ -60,8 +60,8 @@ def arg_lookup(fun: Callable[..., Any], aspec: Any = None) -> dict[str, Any]:
 
 def parse_kwarg(string_: str) -> tuple[str | None, str | None]:
     """The name and the value of `name=value`."""
-    found = re.match(r"([^\d\W][\w.-]*)=(?!=)(.*)$", string_, re.S)
-    return (found[1], found[2]) if found else (None, None)
+    matched = re.match(r"([^\d\W][\w.-]*)=(?!=)(.*)$", string_, re.S)
+    return (matched[1], matched[2]) if matched else (None, None)
 
 
 def yamlify_arg(arg: Any) -> Any:
@@ -102,7 +102,7 @@ def shlex_split(s: Any, **options: Any) -> Any:
 
 
 def test_mode(**kwargs: Any) -> bool:
-    """Whether `test` is true among arguments."""
+    """Tell whether `test` is true among arguments."""
     return any(
         key.lower() == "test" and str(value).lower() in ("true", "1")
         for key, value in kwargs.items()

@@ -38,7 +38,7 @@ traverse_dict_and_list = traverse
 
 
 def traverse_dict(data: Any, key: str, default: Any = None, delimiter: str = ":") -> Any:
-    """What lies below keys of nested mappings."""
+    """The value below keys of nested mappings."""
     for part in str(key).split(delimiter):
         try:
             data = data[part]
@@ -48,14 +48,14 @@ def traverse_dict(data: Any, key: str, default: Any = None, delimiter: str = ":"
 
 
 def is_true(value: Any = None) -> bool:
-    """Whether a value means yes: true, a number above 0, `true`."""
+    """Tell whether a value means yes: true, a number above 0, `true`."""
     if isinstance(value, int | float):
         return value > 0
     return value.lower() == "true" if isinstance(value, str) else bool(value)
 
 
 def is_dictlist(data: Any) -> bool:
-    """Whether this is a list of mappings with one key each."""
+    """Tell whether this is a list of mappings with one key each."""
     return isinstance(data, list) and all(
         isinstance(each, dict) and len(each) == 1 for each in data
     )
@@ -79,27 +79,27 @@ def repack_dictlist(
         isinstance(each, str | int | float | dict) for each in items
     ):
         return {}
-    found: dict[Any, Any] = {}
+    repacked: dict[Any, Any] = {}
     for item in items:
         if not isinstance(item, dict):
-            found[key_of(item)] = None
+            repacked[key_of(item)] = None
             continue
         if len(item) != 1:
             return {}
         ((key, value),) = item.items()
         if recurse and is_dictlist(value):
-            found[key_of(key)] = repack_dictlist(value, recurse=True)
+            repacked[key_of(key)] = repack_dictlist(value, recurse=True)
         elif recurse and strict and isinstance(value, list):
             return {}
         else:
-            found[key_of(key)] = value_of(key, value)
-    return found
+            repacked[key_of(key)] = value_of(key, value)
+    return repacked
 
 
 def subdict_match(
     data: Any, expr: str, delimiter: str = ":", regex_match: bool = False, exact_match: bool = False
 ) -> bool:
-    """Whether what lies below some keys fits a pattern: `key:key:pattern`."""
+    """Tell whether the value below some keys fits a pattern: `key:key:pattern`."""
 
     def fits(value: Any, pattern: str) -> bool:
         text = str(value).lower()
@@ -114,14 +114,14 @@ def subdict_match(
     parts = expr.split(delimiter)
     for count in range(1, len(parts)):
         pattern = delimiter.join(parts[count:])
-        found = traverse(data, delimiter.join(parts[:count]), None, delimiter)
-        if isinstance(found, Mapping):
-            if pattern == "*" or any(fits(key, pattern) for key in found):
+        value_below = traverse(data, delimiter.join(parts[:count]), None, delimiter)
+        if isinstance(value_below, Mapping):
+            if pattern == "*" or any(fits(key, pattern) for key in value_below):
                 return True
-        elif isinstance(found, list):
-            if any(fits(each, pattern) for each in found):
+        elif isinstance(value_below, list):
+            if any(fits(item, pattern) for item in value_below):
                 return True
-        elif found is not None and fits(found, pattern):
+        elif value_below is not None and fits(value_below, pattern):
             return True
     return False
 
@@ -201,7 +201,7 @@ def recursive_diff(
     ignore_order: bool = False,
     ignore_missing_keys: bool = False,
 ) -> dict[str, Any]:
-    """What differs between two values, as {old: ..., new: ...} with what differs only."""
+    """The differences between two values, as {old: ..., new: ...}."""
     left_out = ignore_keys or ()
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         keys = [
@@ -250,5 +250,5 @@ def _folded(key: Any) -> Any:
 
 
 def to_boolean(value: Any) -> bool:
-    """Whether a value means yes, as Salt's filter `to_bool` has it."""
+    """Tell whether a value means yes, as Salt's filter `to_bool` has it."""
     return to_bool(value)

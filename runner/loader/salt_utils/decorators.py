@@ -18,10 +18,16 @@ def depends(*dependencies: Any, **options: Any) -> Callable[[Any], Any]:
     """
 
     def decorate(function: Any) -> Any:
-        lacking = [each for each in dependencies if not isinstance(each, str) and not each]
+        lacking = [
+            dependency
+            for dependency in dependencies
+            if not isinstance(dependency, str) and not dependency
+        ]
         names = function.__globals__
         lacking += [
-            each for each in dependencies if isinstance(each, str) and not names.get(each, True)
+            dependency
+            for dependency in dependencies
+            if isinstance(dependency, str) and not names.get(dependency, True)
         ]
         return options.get("fallback_function") or _failing(function) if lacking else function
 

@@ -97,9 +97,9 @@ def copyfile(source: str, dest: str, backup_mode: str = "", cachedir: str = "") 
     os.close(beside[0])
     shutil.copyfile(source, beside[1])
     with suppress(FileNotFoundError):
-        found = os.stat(dest)
-        os.chown(beside[1], found.st_uid, found.st_gid)
-        os.chmod(beside[1], stat.S_IMODE(found.st_mode))
+        status = os.stat(dest)
+        os.chown(beside[1], status.st_uid, status.st_gid)
+        os.chmod(beside[1], stat.S_IMODE(status.st_mode))
     os.replace(beside[1], dest)
 
 
@@ -129,11 +129,11 @@ def safe_walk(
     """os.walk, without walking in circles."""
     seen: set[tuple[int, int]] = set()
     for folder, folders, files in os.walk(top, topdown, onerror, followlinks):
-        found = os.stat(folder)
-        if (found.st_dev, found.st_ino) in seen:
+        status = os.stat(folder)
+        if (status.st_dev, status.st_ino) in seen:
             folders[:] = []
             continue
-        seen.add((found.st_dev, found.st_ino))
+        seen.add((status.st_dev, status.st_ino))
         yield folder, folders, files
 
 

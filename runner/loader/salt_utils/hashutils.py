@@ -32,7 +32,7 @@ def base64_encodestring(instr: str) -> str:
 
 
 def base64_decodestring(instr: str) -> str | bytes:
-    """What a Base64 text stands for: a text, or bytes where it is none."""
+    """Decode a Base64 text: a text, or bytes where it is none."""
     found = base64.decodebytes(instr.encode())
     try:
         return found.decode()

@@ -14,17 +14,17 @@ __all__ = ["is_ip", "is_ipv4", "is_ipv6", "mac_str_to_bytes"]
 
 
 def is_ipv4_filter(value: Any, options: str | None = None) -> bool:
-    """Whether a text is an IPv4 address."""
+    """Tell whether a text is an IPv4 address."""
     return is_ipv4(value, options)
 
 
 def is_loopback(value: str) -> bool:
-    """Whether an address is of this machine alone."""
+    """Tell whether an address is of this machine alone."""
     return ipaddress.ip_address(value).is_loopback
 
 
 def is_subnet(cidr: str) -> bool:
-    """Whether a text is a network."""
+    """Tell whether a text is a network."""
     try:
         return "/" in cidr and bool(ipaddress.ip_network(cidr))
     except ValueError:
@@ -35,7 +35,7 @@ is_ipv4_subnet = is_ipv6_subnet = is_subnet
 
 
 def in_subnet(cidr: str, addr: Any = None) -> bool:
-    """Whether one of some addresses (this machine's without any) lies in a network."""
+    """Tell whether one of some addresses (this machine's without any) lies in a network."""
     try:
         network = ipaddress.ip_network(cidr)
     except ValueError:
@@ -90,12 +90,12 @@ def get_fqhostname() -> str:
 def host_to_ips(host: str) -> list[str] | None:
     """The addresses of a name."""
     try:
-        found = [
+        addresses = [
             str(each[4][0]) for each in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
         ]
     except OSError:
         return None
-    return list(dict.fromkeys(found)) or None
+    return list(dict.fromkeys(addresses)) or None
 
 
 def sanitize_host(hostname: str, underscore_ok: bool = False) -> str:

@@ -33,12 +33,12 @@ def check_or_die(command: str | None) -> None:
 
 
 def islink(path: str) -> bool:
-    """Whether a path is a symlink."""
+    """Tell whether a path is a symlink."""
     return os.path.islink(path)
 
 
 def readlink(path: str) -> str:
-    """What a symlink names."""
+    """The target of a symlink."""
     return os.readlink(path)
 
 
@@ -53,7 +53,7 @@ def expand(path: str) -> str:
 
 
 def safe_path(path: str, allow_path: str | None = None) -> bool:
-    """Whether a path leads to nothing outside of a folder (that of the file itself when none is
+    """Tell whether a path stays below a folder (that of the file itself when none is
     given).
     """
     allowed = os.path.realpath(allow_path or os.path.dirname(os.path.abspath(path)))

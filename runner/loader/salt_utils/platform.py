@@ -7,7 +7,7 @@ import sys
 
 
 def is_linux() -> bool:
-    """Whether this is Linux."""
+    """Tell whether this is Linux."""
     return sys.platform.startswith("linux")
 
 
@@ -29,15 +29,15 @@ def _is(name: str) -> bool:
 
 
 def is_fedora() -> bool:
-    """Whether this is Fedora."""
+    """Tell whether this is Fedora."""
     return _is("fedora")
 
 
 def is_photonos() -> bool:
-    """Whether this is Photon OS."""
+    """Tell whether this is Photon OS."""
     return _is("photon")
 
 
 def is_aarch64() -> bool:
-    """Whether the processor is a 64 bit ARM."""
+    """Tell whether the processor is a 64 bit ARM."""
     return platform.machine().startswith("aarch64")

@@ -67,16 +67,16 @@ def dequote(value: Any) -> Any:
 
 
 def is_binary(data: Any) -> bool:
-    """Whether bytes or a text hold what no text does."""
+    """Tell whether bytes or a text hold what no text does."""
     if not data or not isinstance(data, str | bytes):
         return False
-    found = data.encode() if isinstance(data, str) else data
+    content = data.encode() if isinstance(data, str) else data
     text = bytes(range(32, 127)) + b"\n\r\t\f\b"
-    return b"\0" in found or len(found.translate(None, text)) / len(found) > 0.30
+    return b"\0" in content or len(content.translate(None, text)) / len(content) > 0.30
 
 
 def expr_match(line: str, expr: str) -> bool:
-    """Whether a line fits a glob, or as a whole a regular expression."""
+    """Tell whether a line fits a glob, or as a whole a regular expression."""
     if line == expr or fnmatch.fnmatch(line, expr):
         return True
     try:
@@ -88,7 +88,7 @@ def expr_match(line: str, expr: str) -> bool:
 def check_include_exclude(
     path_str: str, include_pat: str | None = None, exclude_pat: str | None = None
 ) -> bool:
-    """Whether a path is wanted: by patterns, globs or `E@regular expressions`."""
+    """Tell whether a path is wanted: by patterns, globs or `E@regular expressions`."""
 
     def fits(pattern: str) -> bool:
         return bool(
@@ -101,8 +101,8 @@ def check_include_exclude(
 
 
 def get_diff(a: Any, b: Any, *args: Any, **options: Any) -> str:
-    """What differs between two lists of lines, as a unified diff."""
-    old, new = ([to_unicode(line) for line in each] for each in (a, b))
+    """The differences between two lists of lines, as a unified diff."""
+    old, new = ([to_unicode(line) for line in lines] for lines in (a, b))
     return "".join(difflib.unified_diff(old, new, *args, **options))
 
 

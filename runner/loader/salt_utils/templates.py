@@ -8,7 +8,7 @@ from runner.api import here
 
 
 def render_jinja_tmpl(tmplstr: str, context: dict[str, Any], tmplpath: str | None = None) -> str:
-    """What Jinja makes of a text."""
+    """Render a text with Jinja."""
     given = {
         key: value
         for key, value in context.items()

@@ -41,12 +41,12 @@ def get_default_group(user: str) -> str | None:
 def get_group_list(user: str, include_default: bool = True) -> list[str]:
     """The names of a user's groups, sorted."""
     own = get_default_group(user)
-    found = {group.gr_name for group in grp.getgrall() if user in group.gr_mem}
+    groups = {group.gr_name for group in grp.getgrall() if user in group.gr_mem}
     if include_default and own:
-        found.add(own)
+        groups.add(own)
     if not include_default:
-        found.discard(own or "")
-    return sorted(found)
+        groups.discard(own or "")
+    return sorted(groups)
 
 
 def get_group_dict(user: str | None = None, include_default: bool = True) -> dict[str, int]:

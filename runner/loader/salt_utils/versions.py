@@ -16,8 +16,8 @@ class LooseVersion:
 
     def __init__(self, vstring: Any = "") -> None:
         self.vstring = str(vstring)
-        found = re.findall(r"\d+|[a-z]+", self.vstring, re.I)
-        self.version = [int(part) if part.isdigit() else part for part in found]
+        parts = re.findall(r"\d+|[a-z]+", self.vstring, re.I)
+        self.version = [int(part) if part.isdigit() else part for part in parts]
 
     def _key(self) -> list[tuple[int, Any]]:
         return [(0, part) if isinstance(part, int) else (1, part) for part in self.version]
@@ -48,15 +48,17 @@ class StrictVersion(LooseVersion):
     """A version of numbers, whose zeros at the end make no difference."""
 
     def _key(self) -> list[tuple[int, Any]]:
-        found = super()._key()
-        while found and found[-1] == (0, 0):
-            found.pop()
-        return found
+        key = super()._key()
+        while key and key[-1] == (0, 0):
+            key.pop()
+        return key
 
 
 def version_cmp(pkg1: Any, pkg2: Any, ignore_epoch: bool = False) -> int | None:
     """-1, 0 or 1: whether the first version is older, equal or newer."""
-    texts = [str(each).split(":", 1)[-1] if ignore_epoch else str(each) for each in (pkg1, pkg2)]
+    texts = [
+        str(version).split(":", 1)[-1] if ignore_epoch else str(version) for version in (pkg1, pkg2)
+    ]
     first, second = map(LooseVersion, texts)
     return (first > second) - (first < second)
 
@@ -74,9 +76,9 @@ def compare(
     cmp_func: Any = None,
     ignore_epoch: bool = False,
 ) -> bool:
-    """Whether a comparison of two versions holds."""
-    found = (cmp_func or version_cmp)(ver1, ver2, ignore_epoch=ignore_epoch)
-    return oper in _OPERATORS and found is not None and _OPERATORS[oper](found, 0)
+    """Tell whether a comparison of two versions holds."""
+    order = (cmp_func or version_cmp)(ver1, ver2, ignore_epoch=ignore_epoch)
+    return oper in _OPERATORS and order is not None and _OPERATORS[oper](order, 0)
 
 
 def warn_until(
