@@ -3,99 +3,112 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 from runner.api import Tree
+from runner.config.load import Options
+from runner.engine.listeners import Listener, Listeners
 from runner.files.trusted_folder import TrustedFolder, trusted_folder
+from runner.loader.registry import Registry
 from runner.model.chunk import Chunk
-from runner.model.events import CustomEvent, Event, RunStarted
+from runner.model.events import CustomEvent, Event
 from runner.model.ordered_dict import as_said
-from runner.model.plain_values import text_of
+from runner.model.records import Record
 from runner.model.result import Result
 from runner.redaction import HIDDEN, Secrets
 
 
+def _ignore(text: str) -> None:
+    return None
+
+
+class Facts:
+    """Grains and pillar. They are read anew when a state asks for it (`reload_grains`,
+    `reload_pillar`), and the pillar is read in layers that see those before them.
+    """
+
+    def __init__(self, grains: Mapping[str, Any]) -> None:
+        self.grains = grains
+        self.pillar: Mapping[str, Any] = {}
+
+
+class Execution(Record):
+    """The states that are run, and the services that they may ask for; those of a command that runs
+    none do nothing.
+    """
+
+    chunks: tuple[Chunk, ...] = ()  # in their order
+    left_out: tuple[Chunk, ...] = ()  # by --only or --exclude
+    # reads modules, grains or pillar anew, for the states that follow
+    reload: Callable[[str], None] = _ignore
+    # notes a temporary path that is about to be made
+    intends: Callable[[str], None] = _ignore
+
+
 class Run:
-    """What all states of one run share. The pipeline fills it; nobody else does."""
+    """What all states of one run, or all templates of a command, share."""
 
     def __init__(
         self,
-        opts: Mapping[str, Any],
-        grains: Mapping[str, Any],
+        options: Options,
+        registry: Registry,
         tree: Tree,
-        cache_dir: str,
-        state_dir: str,
-        saltenv: str,
-        dry: bool,
-        call: Callable[..., Any],
-        function: Callable[[str], Callable[..., Any]],
-        has: Callable[[str], bool],
+        facts: Facts,
+        listeners: Iterable[Listener],
+        *,
         render: Callable[..., Any],
         match: Callable[[str, str], bool],
         top: Callable[[], Mapping[str, Sequence[str]]],
-        listeners: tuple[Callable[[Event], None], ...],
     ) -> None:
-        self.opts, self.grains, self.tree = opts, grains, tree
-        self.cache_dir, self.state_dir, self.saltenv = cache_dir, state_dir, saltenv
-        self.dry, self.called_directly, self.listeners = dry, False, listeners
-        self.mock = bool(opts.get("mock"))  # no state function is called
-        self.call, self.function, self.has, self.render, self.match, self.top = (
-            call,
-            function,
-            has,
-            render,
-            match,
-            top,
-        )
-        self.pillar: Mapping[str, Any] = {}
-        self.chunks: tuple[Chunk, ...] = ()
-        self.left_out: tuple[Chunk, ...] = ()
-        self.results: dict[str, Result] = {}
-        self.intends: Callable[[str], None] = lambda path: (
-            None
-        )  # notes a temporary path that is about to be made
-        self.reload: Callable[[str], None] = lambda what: (
-            None
-        )  # modules, grains or pillar, for the states that follow
+        """render: a text, by a template engine or a pipe of renderers. match: tells whether a
+        target means this machine. top: gives the SLS files of this machine by environment.
+        """
+        self.opts = options.raw
+        self.cache_dir, self.state_dir = options.cachedir, options.state_dir
+        self.saltenv = options.saltenv or "base"
+        self.dry = options.test
+        self.mock = bool(options.raw.get("mock"))  # no state function is called
+        self.registry, self.tree, self.facts = registry, tree, facts
+        self.render, self.match, self.top = render, match, top
         self.secrets = Secrets()
+        self.listeners = Listeners(listeners, self.secrets)
+        self.execution = Execution()
+        self.results: dict[str, Result] = {}
         self.stores: dict[str, dict[Any, Any]] = {}
-        self.lock = threading.Lock()
-        self.started = False  # whether the listeners were told that a run has started
-        self.lost: list[str] = []  # which listeners failed, and why
+
+    @property
+    def pillar(self) -> Mapping[str, Any]:
+        return self.facts.pillar
+
+    def begin(self, execution: Execution) -> None:
+        """Note that states begin to run."""
+        self.execution = execution
+
+    def only_look(self) -> None:
+        """Make this a dry run: the pillar, which is read after the run was made, may say so."""
+        self.dry = True
+
+    def call(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
+        """Call an execution function."""
+        return self.registry.function(name)(*args, **kwargs)
+
+    def emit(self, event: Event) -> None:
+        """Hand an event to the listeners."""
+        self.listeners.emit(event)
 
     def cache(self, make: bool = True) -> TrustedFolder:
         """The cache folder. Raises OSError, and Untrusted where others can write it."""
         self._cache = trusted_folder(self.cache_dir, make)
         return self._cache  # held, so that it is looked at once
 
-    def emit(self, event: Event) -> None:
-        """Hand an event to the listeners. One that raises gets no more: what only watches a run
-        does not end it.
-        """
-        event = self.secrets.event(event)
-        with self.lock:
-            self.started |= isinstance(event, RunStarted)
-            for listener in self.listeners:
-                try:
-                    listener(event)
-                except Exception as error:
-                    self._lose(listener, error)
-
-    def _lose(self, listener: Callable[[Event], None], error: Exception) -> None:
-        self.listeners = tuple(each for each in self.listeners if each is not listener)
-        problem = self.secrets.mask(f"{type(error).__name__}: {text_of(error)}")
-        self.lost.append(
-            f"{type(listener).__name__} failed and saw nothing more of this run: {problem}"
-        )
-
     def follow(self, result: Result) -> None:
-        """What a state asks for when it has ended: `reload_*` and `fire_event`."""
+        """Do what a state asks for when it has ended: `reload_*` and `fire_event`."""
         chunk = result.chunk
         for what in ("modules", "grains", "pillar"):
             if chunk.args.get(f"reload_{what}") and result.ran and not self.dry:
-                self.reload(what)
+                self.execution.reload(what)
         if fire := chunk.args.get("fire_event"):
             tag = f"state/{fire if isinstance(fire, str) else chunk.name}"
             self.emit(
@@ -113,7 +126,7 @@ class Run:
 
 
 class _Noting:
-    """The file roots, and which of their files a state was made from."""
+    """The file roots; notes which of their files a state was made from."""
 
     __slots__ = ("_inputs", "_tree", "files", "folders", "links")
 
@@ -130,10 +143,10 @@ class _Noting:
     def fetch(self, url: str, saltenv: str) -> str | None:
         return self._noted(self._tree.fetch(url, saltenv))
 
-    def _noted(self, found: str | None) -> str | None:
-        if found:
-            self._inputs.append(found)
-        return found
+    def _noted(self, path: str | None) -> str | None:
+        if path:
+            self._inputs.append(path)
+        return path
 
 
 class Current:
@@ -141,6 +154,7 @@ class Current:
 
     __slots__ = (
         "_scratch",
+        "called_directly",
         "changed_requisites",
         "chunk",
         "dry",
@@ -157,18 +171,21 @@ class Current:
         chunk: Chunk | None = None,
         dry: bool | None = None,
         changed_requisites: tuple[str, ...] = (),
+        called_directly: bool = False,
     ) -> None:
-        """changed_requisites: "state: ID" of what made a watch fire."""
+        """changed_requisites: "state: ID" of what made a watch fire. called_directly: an execution
+        function by `runner call`.
+        """
         self.run = run
         self.chunk = chunk
         self.dry = run.dry if dry is None else dry
         self.saltenv = str(chunk.args.get("saltenv") or chunk.env) if chunk else run.saltenv
         self.warnings: list[str] = []
-        self.inputs: list[
-            str
-        ] = []  # the files of the tree that were asked for, and what else the state goes by
+        # the files of the tree that were asked for, and what else the state goes by
+        self.inputs: list[str] = []
         self.tree: Tree = run.tree if chunk is None else _Noting(run.tree, self.inputs)
         self.changed_requisites = changed_requisites
+        self.called_directly = called_directly
         self._scratch: list[str] = []
 
     @property
@@ -178,27 +195,23 @@ class Current:
 
     @property
     def grains(self) -> Mapping[str, Any]:
-        return self.run.grains
+        return self.run.facts.grains
 
     @property
     def pillar(self) -> Mapping[str, Any]:
-        return self.run.pillar
+        return self.run.facts.pillar
 
     @property
     def chunks(self) -> tuple[Chunk, ...]:
-        return self.run.chunks
+        return self.run.execution.chunks
 
     @property
     def left_out(self) -> tuple[Chunk, ...]:
-        return self.run.left_out
+        return self.run.execution.left_out
 
     @property
     def results(self) -> Mapping[str, Result]:
         return self.run.results
-
-    @property
-    def called_directly(self) -> bool:
-        return self.run.called_directly
 
     @property
     def cache_dir(self) -> str:
@@ -246,17 +259,14 @@ class Current:
     ) -> str:
         if self.chunk is not None:
             args = self.chunk.args
-            given = [
-                args,
-                *(
-                    each
-                    for each in (args.get("defaults"), args.get("context"))
-                    if isinstance(each, dict)
-                ),
-            ]
-            context = as_said(
-                {name: value for each in given for name, value in each.items()}, context
-            )
+            mappings = [args, args.get("defaults"), args.get("context")]
+            variables = {
+                name: value
+                for mapping in mappings
+                if isinstance(mapping, Mapping)
+                for name, value in mapping.items()
+            }
+            context = as_said(variables, context)
         return str(self.run.render(text, engine, context, file=file, saltenv=saltenv))
 
     def render_pipe(
@@ -274,10 +284,10 @@ class Current:
         return self.run.call(name, *args, **kwargs)
 
     def function(self, name: str) -> Callable[..., Any]:
-        return self.run.function(name)
+        return self.run.registry.function(name)
 
     def has(self, name: str) -> bool:
-        return self.run.has(name)
+        return self.run.registry.has_function(name)
 
     def match(self, expression: str, kind: str = "glob") -> bool:
         return self.run.match(expression, kind)
@@ -289,10 +299,10 @@ class Current:
         self.warnings.append(message)
 
     def reload(self, what: str) -> None:
-        self.run.reload(what)
+        self.run.execution.reload(what)
 
     def intends(self, path: str) -> None:
-        self.run.intends(path)
+        self.run.execution.intends(path)
 
     def follows(self, *facts: str) -> None:
         self.inputs += facts

@@ -173,8 +173,8 @@ class Registry:
         return module in self._tree("states").names() or module in self._libraries["states"]
 
     def reacts(self, module: str) -> bool:
-        """Tell whether a state module has a mod_watch, so that a `watch` is more than a `require` to its
-        states.
+        """Tell whether a state module has a mod_watch, so that a `watch` is more than a `require`
+        to its states.
         """
         try:
             for source in self._tree("states").available(module):
@@ -385,8 +385,8 @@ def _is_classic(module: ModuleType, function: Callable[..., Any]) -> bool:
 
 
 def _replaces(module: ModuleType, name: str) -> bool:
-    """Tell whether a module of a tree has the file name of a built-in one: Salt takes it for the whole
-    of that one.
+    """Tell whether a module of a tree has the file name of a built-in one: Salt takes it for the
+    whole of that one.
     """
     file = module.__file__ or ""
     return "__salt__" in module.__dict__ and file.endswith((f"/{name}.py", f"/{name}/__init__.py"))

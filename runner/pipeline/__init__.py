@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.api import ChangeNotAllowed, StateFailed, changes_allowed, forget_looks, running
 from runner.config.load import Options
+from runner.engine.context import Current, Execution
 from runner.engine.executor import Executor
 from runner.engine.interrupts import ending
 from runner.engine.invoke import Invoker
@@ -102,17 +103,18 @@ def call(
     with session.opened(), running(current):
         read_pillar(session)
         LOG.arguments = True
-        found = session.registry.function(function)
-        _check_arguments(function, found, args, kwargs)
-        session.run.called_directly = True
-        session.run.secrets.given([list(args), dict(kwargs)], session.options.secret_keys)
-        with nullcontext() if options.test else changes_allowed():
+        called = session.registry.function(function)
+        _check_arguments(function, called, args, kwargs)
+        secrets = session.run.secrets
+        secrets.given([list(args), dict(kwargs)], session.options.secret_keys)
+        direct = Current(session.run, called_directly=True)
+        with running(direct), nullcontext() if options.test else changes_allowed():
             try:
-                answer = found(*args, **kwargs)
-                for warning in session.run.secrets.mask(current.warnings):
+                answer = called(*args, **kwargs)
+                for warning in secrets.mask([*current.warnings, *direct.warnings]):
                     _warn(session, warning)
-                session.run.secrets.recall(options.state_dir)
-                return session.run.secrets.mask(answer, former=True), session.run.took_failure()
+                secrets.recall(options.state_dir)
+                return secrets.mask(answer, former=True), session.run.took_failure()
             except StateFailed as failure:
                 raise RunnerError(f"{function}: {failure.message}") from None
             except RunnerError:
@@ -123,7 +125,7 @@ def call(
                     f"{function} changes the machine: a dry run does not call it", hint=hint
                 ) from None
             except Exception as error:
-                raise _attribute_error(function, found, error) from error
+                raise _attribute_error(function, called, error) from error
 
 
 def _attribute_error(name: str, function: Callable[..., Any], error: Exception) -> Exception:
@@ -196,12 +198,13 @@ def undo(
             )
         about = _about(session, "undo", session.run.secrets)
         past = History(options.state_dir, about, (), options.history_runs, options.history_days)
-        session.run.listeners = (past,)
+        session.run.listeners.add(past)
         with (
-            _temp_file_cleanup(session),
+            _temp_file_cleanup(session) as intends,
             past.around(_run_id(), len(found.steps)) as left_out,
             changes_allowed(),
         ):
+            session.run.begin(Execution(intends=intends))
             found = undoing.carried_out(found, connection, options.state_dir, functions)
             left_out += [f"{step.was.path} was left out: {step.refused}" for step in found.refused]
         _warn(session, past.problem and f"this undo is not kept in the history: {past.problem}")
@@ -268,20 +271,25 @@ def _compiled(session: Session, gathered: Callable[[], Gathered]) -> Compiled:
 def _executed(session: Session, compiled: Compiled, run_id: str, about: About) -> Report:
     """Chunks in their order -> results, with the pending reactions and the history of the run."""
     options, run = session.options, session.run
-    run.reload = lambda what: _reload(session, what)
     run.secrets.recall(options.state_dir, remember=True)
-    run.chunks = tuple(compiled.chunks[position] for position in compiled.order)
-    run.left_out = compiled.left_out
     plan = _run_plan(options, compiled, run_id)
     journal = ReactionJournal(options.state_dir)
     tracker = ReactionTracker(journal, plan, required=options.durable == "required")
     past = History(
         options.state_dir, about, compiled.chunks, options.history_runs, options.history_days
     )
-    run.listeners = (*run.listeners, past)
-    with _temp_file_cleanup(session):
+    run.listeners.add(past)
+    with _temp_file_cleanup(session) as intends:
+        run.begin(
+            Execution(
+                tuple(compiled.steps[position].chunk for position in compiled.order),
+                compiled.left_out,
+                reload=lambda what: _reload(session, what),
+                intends=intends,
+            )
+        )
         report = Executor(plan, run, Invoker(run, compiled.binder.call), tracker, past.origin)()
-    for note in [*journal.notes, *past.notes, *run.lost]:
+    for note in [*journal.notes, *past.notes, *run.listeners.lost]:
         _warn(session, note)
     _warn(session, past.problem and f"the history of this run is not kept: {past.problem}")
     _warn(session, tracker.unprotected and f"not protected against a kill: {tracker.unprotected}")
@@ -301,17 +309,16 @@ def _run_plan(options: Options, compiled: Compiled, run_id: str) -> RunPlan:
 
 
 @contextmanager
-def _temp_file_cleanup(session: Session) -> Iterator[None]:
-    """Remove the temporary files of a run that was killed; note those of this one."""
+def _temp_file_cleanup(session: Session) -> Iterator[Callable[[str], None]]:
+    """Remove the temporary files of a killed run. Gives the function that notes new ones."""
     if session.options.test:
-        yield
+        yield lambda path: None
         return
     temporaries = Temporaries(session.options.state_dir)
     for path in temporaries.sweep():
         _warn(session, f"{path} was left by a run that was killed; it is removed")
-    session.run.intends = temporaries.note
     try:
-        yield
+        yield temporaries.note
     finally:
         temporaries.done()
 

@@ -28,7 +28,9 @@ def recorded(session: Session, run_id: str, about: Callable[[Secrets], About]) -
         yield
     except BaseException as error:
         begun = session.run if "run" in session.__dict__ else None
-        if not (begun and begun.started) and isinstance(error, Exception | KeyboardInterrupt):
+        if not (begun and begun.listeners.started) and isinstance(
+            error, Exception | KeyboardInterrupt
+        ):
             secrets = begun.secrets if begun else Secrets()
             options = session.options
             secrets.collect(options.pillar, options.secret_keys)

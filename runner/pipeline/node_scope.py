@@ -195,7 +195,7 @@ def _command(session: Session, said: Any) -> list[str]:
 def _run(session: Session, command: list[str], shown: str) -> str:
     try:
         folder = session.options.raw.get("config_dir")
-        done = session.call("cmd.run_all", command, cwd=folder, python_shell=False)
+        done = session.run.call("cmd.run_all", command, cwd=folder, python_shell=False)
     except RunnerError as error:
         raise _problem(session, f"master_tops: {error.message}") from None
     if done["retcode"]:

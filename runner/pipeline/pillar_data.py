@@ -24,10 +24,10 @@ def read_pillar(session: Session) -> None:
     """
     options = session.options
     looked = AccessTrackingDict(session.options.pillar_of_file)
-    session.run.pillar = looked
+    session.run.facts.pillar = looked
     found = _compiled(session, options.pillar_of_file)
     if looked.asked:
-        session.run.pillar = found
+        session.run.facts.pillar = found
         again = options.pillar_source_merging_strategy != "list"  # which would say everything twice
         found = _compiled(session, found if again else {})
     found = _merged(session, found, options.pillar) if options.pillar else found
@@ -38,7 +38,7 @@ def read_pillar(session: Session) -> None:
         found = decrypt(found, options.raw, session.pillar_renderer.decryptor(), place)
     if options.raw.get("pillar_opts"):
         found["master"] = {key: value for key, value in options.raw.items() if key != "grains"}
-    session.run.pillar = found
+    session.run.facts.pillar = found
     session.run.secrets.collect(found, options.secret_keys)
 
 
@@ -48,7 +48,7 @@ def _compiled(session: Session, found: Mapping[str, Any]) -> dict[str, Any]:
     """
     raw = session.options.raw
     if raw.get("ext_pillar") and raw.get("ext_pillar_first"):
-        found = session.run.pillar = _external(session, found)
+        found = session.run.facts.pillar = _external(session, found)
     found = _merged(session, found, _of_sls(session))
     if raw.get("ext_pillar") and not raw.get("ext_pillar_first"):
         return _external(session, found)
@@ -124,7 +124,7 @@ def _external(session: Session, found: Mapping[str, Any]) -> dict[str, Any]:
 
 def _shell(session: Session, command: str) -> Mapping[str, Any]:
     try:
-        done: Mapping[str, Any] = session.call("cmd.run_all", command, python_shell=True)
+        done: Mapping[str, Any] = session.run.call("cmd.run_all", command, python_shell=True)
     except RunnerError as error:
         raise RunnerError(
             error.message, place_of(session.options.raw.get("conf_file"), "ext_pillar")

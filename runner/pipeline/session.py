@@ -13,7 +13,7 @@ from typing import Any, cast
 from runner.api import StateFailed, running
 from runner.compiler.high import SlsFile
 from runner.config.load import Options, with_fresh_grains
-from runner.engine.context import Current, Run
+from runner.engine.context import Current, Facts, Run
 from runner.fileroots import FileTree
 from runner.files.permissions import Watch
 from runner.files.text import text_to_show
@@ -199,22 +199,15 @@ class Session:
 
     @cached_property
     def run(self) -> Run:
-        options = self.options
         made = Run(
-            opts=options.raw,
-            grains=self.grains,
-            tree=self.tree,
-            cache_dir=options.cachedir,
-            state_dir=options.state_dir,
-            saltenv=options.saltenv or "base",
-            dry=options.test,
-            call=self.call,
-            function=self.registry.function,
-            has=self.registry.has_function,
+            self.options,
+            self.registry,
+            self.tree,
+            Facts(self.grains),
+            self.listeners,
             render=self.template,
             match=self.matches,
             top=self.top,
-            listeners=self.listeners,
         )
         made.secrets.names.learn(
             files=lambda: (path for env in self.tree.roots for path in self.tree.files("", env))
@@ -224,13 +217,13 @@ class Session:
     def only_look(self) -> None:
         """Make this a dry run: the pillar may say `test: true`."""
         self.options = self.options._replace(test=True)
-        self.run.dry = True
+        self.run.only_look()
 
     def reload_grains(self) -> None:
         """Look at the machine and its static grains anew."""
         self.options = with_fresh_grains(self.options)
         del self.__dict__["grains"]
-        self.run.grains = self.grains
+        self.run.facts.grains = self.grains
 
     @contextmanager
     def opened(self) -> Iterator[None]:
@@ -266,9 +259,6 @@ class Session:
     def functions_of(self, state: str) -> list[str]:
         """The functions of a state module; none when there is no such module."""
         return self.registry.state_functions(state) if self.registry.has_state(state) else []
-
-    def call(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
-        return self.registry.function(name)(*args, **kwargs)
 
     def matches(self, expression: str, kind: str = "glob") -> bool:
         """Whether a target of a top file means this machine."""

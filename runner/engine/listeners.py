@@ -1,0 +1,47 @@
+"""The listeners of a run: outputs and the history follow it by its events."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+
+from runner.model.events import Event, RunStarted
+from runner.model.plain_values import text_of
+from runner.redaction import Secrets
+
+Listener = Callable[[Event], None]
+
+
+class Listeners:
+    """Hands events, without secrets, to whoever follows a run."""
+
+    def __init__(self, listeners: Iterable[Listener], secrets: Secrets) -> None:
+        self._listeners = tuple(listeners)
+        self._secrets = secrets
+        self._lock = threading.Lock()  # states may run side by side
+        self.started = False  # they have heard that a run has started
+        self.lost: list[str] = []  # those that failed, and why
+
+    def add(self, listener: Listener) -> None:
+        """Have one more follow the run from now on."""
+        self._listeners = (*self._listeners, listener)
+
+    def emit(self, event: Event) -> None:
+        """Hand an event to the listeners. One that raises gets no more: what only watches a run
+        does not end it.
+        """
+        event = self._secrets.event(event)
+        with self._lock:
+            self.started |= isinstance(event, RunStarted)
+            for listener in self._listeners:
+                try:
+                    listener(event)
+                except Exception as error:
+                    self._lose(listener, error)
+
+    def _lose(self, failed: Listener, error: Exception) -> None:
+        self._listeners = tuple(listener for listener in self._listeners if listener is not failed)
+        problem = self._secrets.mask(f"{type(error).__name__}: {text_of(error)}")
+        self.lost.append(
+            f"{type(failed).__name__} failed and saw nothing more of this run: {problem}"
+        )
