@@ -262,6 +262,28 @@ def test_only_the_command_line_and_its_output_draw_pages() -> None:
     assert problems == []
 
 
+# ---------------------------------------------------------------- diagnostics
+
+CUT = (  # but for the first line of a text
+    r"\.(message|hint)\b[^\n]*?\)?\."
+    r"(split|partition|rpartition|startswith|removesuffix|removeprefix)\((?!.\\n)"
+)
+OF_DIAGNOSTICS = ("did you mean", "get_close_matches", "; it is ignored")
+
+
+def test_diagnostics_have_fields_instead_of_texts_to_cut() -> None:
+    """Who needs the subject of a message, or what it suggests, reads `runner/model/diagnostics`."""
+    problems = []
+    for path in sorted((ROOT / "runner").rglob("*.py")):
+        if module_name(path) != "runner.model.diagnostics":
+            text = path.read_text()
+            problems += [
+                f"{path.relative_to(ROOT)}: {words}" for words in OF_DIAGNOSTICS if words in text
+            ]
+            problems += [f"{path.relative_to(ROOT)}: {cut[0]}" for cut in re.finditer(CUT, text)]
+    assert problems == []
+
+
 # ---------------------------------------------------------------- lengths
 
 

@@ -100,13 +100,21 @@ class Hidden:
     """The value is a secret: it appears in no output, log or history."""
 
 
+class Expected(ValueError):
+    """A value is something else than expected. title: what it takes, in words."""
+
+    def __init__(self, title: str):
+        super().__init__(f"expected {title}")
+        self.title = title
+
+
 class NotAbsolute(ValueError):
     """A path that begins nowhere: Salt lets the state fail."""
 
 
 def _absolute(value: object) -> str:
     if not isinstance(value, str):
-        raise ValueError("expected an absolute path")
+        raise Expected("an absolute path")
     if value.startswith("~"):
         import os.path
 
@@ -123,7 +131,7 @@ def _mode(value: object) -> str:
     0644) are "0644".
     """
     if isinstance(value, bool) or not isinstance(value, int | str):
-        raise ValueError("expected a file mode like '0644'")
+        raise Expected("a file mode like '0644'")
     text = str(value).removeprefix("0o").lstrip("0") or "0"
     if not (set(text) <= set("01234567") and len(text) <= 4):
         raise ValueError(

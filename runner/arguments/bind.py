@@ -18,7 +18,7 @@ from runner.arguments.schema import (
     needed_features,
     schema_of,
 )
-from runner.model.diagnostics import Diagnostic
+from runner.model.diagnostics import IGNORED, Diagnostic, refused
 from runner.model.errors import CompileError
 from runner.model.places import Place, Source, Value, item_place, value_place
 from runner.model.records import Record
@@ -120,7 +120,15 @@ class _Binding:
             hint = problem.hint if expected.hidden else self.cure(expected, key, culprit, problem)
             what = f"{self.where}: {key}{inside}: {text}"
             self.problems.append(
-                Diagnostic(what, source, hint or None, "argument", subject=problem.subject)
+                Diagnostic(
+                    what,
+                    source,
+                    hint or None,
+                    "argument",
+                    subject=problem.subject,
+                    argument=(self.where, key, *map(repr, problem.path)),
+                    detail=text,
+                )
             )
             return MISSING
 
@@ -128,8 +136,7 @@ class _Binding:
         """What to write instead."""
         if problem.hint:
             return problem.hint
-        taken = problem.problem.removeprefix("expected ").partition(", got ")[0]
-        title = expected.title if taken == problem.problem else taken
+        title = problem.expected or expected.title
         found = hints.cure(title, key, value, expected.schema.get("enum", ()))
         if key == "name" and self.named_by_id and found:
             return (
@@ -218,12 +225,12 @@ def _fill_identifier(schema: Schema, binding: _Binding, given: Mapping[str, Valu
 def _complain(
     schema: Schema, binding: _Binding, given: Mapping[str, Value], extra_known: frozenset[str]
 ) -> None:
-    named = {problem.message for problem in binding.problems}
+    wrong = {key for problem in binding.problems for key in problem.argument[1:2]}
     told: set[str] = set()  # unknown arguments that are the mistake, and not only beside it
     misspelt = {near: key for key in given for near in [_near(schema, key, extra_known)] if near}
     for key in schema.required:
         missing = schema.parameters[key].name not in binding.arguments
-        if missing and not any(message.startswith(f"{binding.where}: {key}") for message in named):
+        if missing and key not in wrong:
             if key in misspelt:  # told as an argument that is not there
                 told.add(misspelt[key])
                 continue
@@ -240,20 +247,10 @@ def _complain(
     if (
         "name" in misspelt and binding.named_by_id
     ):  # `path: /x` where `name: /x` was meant: the ID is no mistake then
-        binding.problems = [
-            each
-            for each in binding.problems
-            if not each.message.startswith(f"{binding.where}: name:")
-        ]
+        binding.problems = [each for each in binding.problems if each.argument[1:] != ("name",)]
         told.add(misspelt["name"])
-    unknown = [_grave(each) if each.subject in told else each for each in binding.unknown]
+    unknown = [refused(each) if each.subject in told else each for each in binding.unknown]
     raise CompileError([*unknown, *binding.problems])
-
-
-def _grave(problem: Diagnostic) -> Diagnostic:
-    return problem._replace(
-        message=problem.message.removesuffix("; it is ignored"), severity="error"
-    )
 
 
 def _near(schema: Schema, key: str, extra_known: frozenset[str]) -> str | None:
@@ -274,7 +271,7 @@ def _unknown(
     hint = hints.unknown(
         str(key), schema.parameters, _near(schema, key, extra_known), binding.where
     )
-    message = f"{binding.where} has no argument {key!r}; it is ignored"
+    message = f"{binding.where} has no argument {key!r}{IGNORED}"
     return Diagnostic(message, binding.source(key), hint, "unknown-argument", "warning", str(key))
 
 

@@ -12,7 +12,17 @@ import typing
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from runner.api.argtypes import Check, Form, Hidden, Munge, Named, NameVar, NotAbsolute, Pattern
+from runner.api.argtypes import (
+    Check,
+    Expected,
+    Form,
+    Hidden,
+    Munge,
+    Named,
+    NameVar,
+    NotAbsolute,
+    Pattern,
+)
 from runner.arguments.scalars import (
     FALSE,
     SIMPLE,
@@ -165,7 +175,11 @@ def _inside(convert: Callable[[Any], Any], key: Any, value: Any) -> Any:
         return convert(value)
     except Mismatch as problem:
         raise Mismatch(
-            problem.problem, (key, *problem.path), problem.subject, problem.hint
+            problem.problem,
+            (key, *problem.path),
+            problem.subject,
+            problem.hint,
+            problem.expected,
         ) from None
 
 
@@ -286,6 +300,7 @@ def _step(extra: Form | Check | Munge | Pattern) -> Callable[[Any], Any]:
             raise
         except ValueError as problem:
             subject = "path" if isinstance(problem, NotAbsolute) else ""
-            raise Mismatch(str(problem), subject=subject) from None
+            expected = problem.title if isinstance(problem, Expected) else ""
+            raise Mismatch(str(problem), subject=subject, expected=expected) from None
 
     return run

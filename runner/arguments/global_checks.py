@@ -13,7 +13,7 @@ from runner.arguments.convert import shape
 from runner.arguments.retry import retry_options
 from runner.arguments.scalars import Mismatch
 from runner.model.chunk import Chunk
-from runner.model.diagnostics import Diagnostic
+from runner.model.diagnostics import IGNORED, Diagnostic
 
 TYPES: dict[str, Any] = {
     **dict.fromkeys(
@@ -44,7 +44,8 @@ def problems(
                     hint = HINTS.get(key) or hints.cure("true or false", key, value)
                     source = chunk.arg_places.get(key, chunk.place).source
                     message = f"{chunk.function}: {key}: {wrong.problem}"
-                    yield Diagnostic(message, source, hint, "argument")
+                    argument = (chunk.function, key)
+                    yield Diagnostic(message, source, hint, "argument", argument=argument)
         if "retry" in chunk.args and "retry" not in known(chunk.state, chunk.fun):
             said = retry_options(chunk.args["retry"])[1]
             if said:
@@ -54,5 +55,5 @@ def problems(
                     " `interval: 10`"
                 )
                 yield Diagnostic(
-                    f"{chunk.function}: {said}; it is ignored", source, hint, "ignored", "warning"
+                    f"{chunk.function}: {said}{IGNORED}", source, hint, "ignored", "warning"
                 )

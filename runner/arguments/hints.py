@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterable
 from typing import Any
 
+from runner.model.diagnostics import similar, suggestion
 from runner.model.places import Value
 
 # what other tools, and people's memory, call things
@@ -48,8 +49,6 @@ def meant(key: str, own: Collection[str], others: Iterable[str]) -> str | None:
     """The argument that was probably meant. own: the function's; others: those that every state
     has.
     """
-    import difflib
-
     others = list(map(str, others))
     for alias in ALIASES.get(key.lower().replace("-", "_"), ()):
         if alias in own or alias in others:
@@ -60,9 +59,7 @@ def meant(key: str, own: Collection[str], others: Iterable[str]) -> str | None:
             return candidate
     # an argument with a word more is another one: `enable` is no typing error for `enablerepo`
     own = [name for name in own if not name.startswith(plain) or len(name) - len(plain) < LONGER]
-    near = difflib.get_close_matches(plain, own, 1, 0.7) or difflib.get_close_matches(
-        plain, others, 1, 0.8
-    )
+    near = similar(plain, own, 1, 0.7) or similar(plain, others, 1, 0.8)
     return near[0] if near else None
 
 
@@ -71,7 +68,7 @@ def unknown(key: str, own: Collection[str], near: str | None, function: str) -> 
     if key.startswith("win_"):
         return "it is for Windows; on Linux it has no effect: leave it out"
     if near:
-        return f"did you mean {near!r}?"
+        return suggestion(repr(near))
     if key in WANTED:
         return f"the value is meant to be a function ({function} here), not an argument"
     listed = sorted(own)
@@ -82,19 +79,13 @@ def unknown(key: str, own: Collection[str], near: str | None, function: str) -> 
 
 def cure(title: str, key: str, value: Value, options: Iterable[Any] = ()) -> str | None:
     """The hint for a value that is not what the argument takes. title: what it takes, in words."""
-    import difflib
-
     first = next(iter(value), None) if isinstance(value, list | dict) else None
     if "file mode" in title:
         return _mode(key, value)
     options = list(options)
     if title.startswith("one of ") and options:
-        near = difflib.get_close_matches(
-            str(value).lower(), [str(option) for option in options], 1, 0.5
-        )
-        return (
-            f"did you mean {near[0]!r}?" if near else f"write one of them: `- {key}: {options[0]}`"
-        )
+        near = similar(str(value).lower(), [str(option) for option in options], 1, 0.5)
+        return suggestion(repr(near[0])) if near else f"write one of them: `- {key}: {options[0]}`"
     if title == "true or false":
         return f"write `- {key}: true` or `- {key}: false`"
     if "absolute path" in title and isinstance(value, str):

@@ -16,15 +16,23 @@ class Mismatch(ValueError):
     """A value is not what was expected; `path` leads from the argument to the culprit inside it.
 
     subject: "path" where only a path is not absolute. hint: what to write instead, where the check
-    says so; then the problem does not show the value.
+    says so; then the problem does not show the value. expected: what it takes there, in words.
     """
 
-    def __init__(self, problem: str, path: tuple[Any, ...] = (), subject: str = "", hint: str = ""):
+    def __init__(
+        self,
+        problem: str,
+        path: tuple[Any, ...] = (),
+        subject: str = "",
+        hint: str = "",
+        expected: str = "",
+    ):
         super().__init__(problem)
         self.problem = problem
         self.path = path
         self.subject = subject
         self.hint = hint
+        self.expected = expected
 
 
 class Shape(Record):
@@ -63,7 +71,7 @@ def plain(value: Any) -> Any:
 
 def wrong(title: str, value: object) -> Mismatch:
     """The usual complaint."""
-    return Mismatch(f"expected {title}, got {show(value)}")
+    return Mismatch(f"expected {title}, got {show(value)}", expected=title)
 
 
 # ---------------------------------------------------------------- scalars

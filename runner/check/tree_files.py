@@ -13,7 +13,7 @@ from typing import Any
 from runner.compiler.high import Request
 from runner.config.file import place_of
 from runner.files.text import read_bounded
-from runner.model.diagnostics import Diagnostic
+from runner.model.diagnostics import Diagnostic, suggestion
 from runner.model.errors import RunnerError
 from runner.model.places import Source
 from runner.pipeline.session import Session
@@ -124,11 +124,7 @@ def of_pillar(session: Session) -> Iterator[Diagnostic]:
         plain = not any(mark in line.sls for mark in "*?[")
         if plain and not line.ignore_missing and tree.sls_path(line.sls, line.env) is None:
             near = tree.suggest(line.sls, line.env)
-            hint = (
-                f"did you mean {near}?"
-                if near
-                else f"looked in {', '.join(tree.folders_of(line.env))}"
-            )
+            hint = suggestion(near) if near else f"looked in {', '.join(tree.folders_of(line.env))}"
             message = (
                 f"Specified SLS {line.sls!r} in environment {line.env!r} is not available in the"
                 " pillar"

@@ -284,7 +284,7 @@ def _together(unused: list[Any]) -> tuple[Any, ...]:
     """One warning for all keys without an effect."""
     if len(unused) < 2:
         return tuple(unused)
-    names = ", ".join(each.message.partition(" ")[0] for each in unused)
+    names = ", ".join(warning.subject for warning in unused)
     message = f"{len(unused)} keys of the configuration have no effect in runner: {names}"
     return (
         unused[0]._replace(

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from runner.cli.options import Common, finish, options_of, write_value
-from runner.model.diagnostics import nearest
+from runner.model.diagnostics import nearest, suggestion
 from runner.model.errors import RunnerError, UsageError
 
 SHOWS = {
@@ -80,7 +80,7 @@ class Asked:
         for word in [*left, *map(str, self.words)]:
             near = nearest(word.rstrip("="), RUN_OPTIONS, 0.6)
             raise UsageError(
-                f"{word!r} is not an argument here", hint=f"did you mean {near}=?" if near else None
+                f"{word!r} is not an argument here", hint=suggestion(f"{near}=") if near else None
             )
 
 
@@ -102,7 +102,7 @@ def dispatch(
             *(each.removeprefix("state.") for each in SHOWS if each.startswith("state.")),
         ]
         near = nearest(name, known, 0.6)
-        hint = f"did you mean state.{near}?" if near else f"state has: {', '.join(sorted(known))}"
+        hint = suggestion(f"state.{near}") if near else f"state has: {', '.join(sorted(known))}"
         raise RunnerError(f"'{function}' is not available", hint=hint)
     return FUNCTIONS[name](Asked(common, positional, named, running=True))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
-from runner.model.diagnostics import Diagnostic
+from runner.model.diagnostics import IGNORED, Diagnostic, similar, suggestion
 from runner.model.highdata import HighData
 from runner.model.places import Place, Untyped, Value, key_place, value_place
 from runner.model.requisite_kinds import REQUISITE_KEYS
@@ -107,12 +107,8 @@ class Scopes:
         )
 
     def _near(self, name: str, mine: Iterable[tuple[str, str]]) -> str | None:
-        import difflib
-
-        near = difflib.get_close_matches(
-            str(name), sorted({each for one in mine for each in self._known(*one)}), 1
-        )
-        return f"did you mean {near[0]!r}?" if near else None
+        near = similar(str(name), sorted({each for one in mine for each in self._known(*one)}), 1)
+        return suggestion(repr(near[0])) if near else None
 
     def _around(
         self, sls: tuple[str, str]
@@ -125,9 +121,7 @@ class Scopes:
 
 
 def _ignored(message: str, place: Place, hint: str | None) -> Diagnostic:
-    return Diagnostic(
-        f"{message}; it is ignored", place.source, hint, "unknown-argument", "warning"
-    )
+    return Diagnostic(message + IGNORED, place.source, hint, "unknown-argument", "warning")
 
 
 _NOWHERE = Place(Untyped("configuration"))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from runner.compiler import relationships
-from runner.model.diagnostics import Diagnostic, did_you_mean
+from runner.model.diagnostics import IGNORED, Diagnostic, Hint, did_you_mean, similar, suggested
 from runner.model.highdata import (
     Body,
     Declaration,
@@ -85,7 +85,7 @@ class Reconciler:
                     if name in self._high.declarations
                     else None
                 )
-                self._ignored(message, place, known, hint)
+                self._ignored(message, place, name, known, hint)
             gone[kind] |= matching
         return gone
 
@@ -111,12 +111,18 @@ class Reconciler:
                 add_item(old, item)
 
     def _ignored(
-        self, message: str, place: Place, candidates: Iterable[str], hint: str | None = None
+        self,
+        message: str,
+        place: Place,
+        name: str,
+        candidates: Iterable[str],
+        hint: str | None = None,
     ) -> None:
+        """Warn of a name that means nothing in this run."""
         otherwise = "remove it, look at the spelling, or include its SLS"
-        hint = hint or did_you_mean(message.split("'")[1], candidates) or otherwise
+        hint = hint or did_you_mean(name, candidates) or otherwise
         self.problems.append(
-            Diagnostic(f"{message}; it is ignored", place.source, hint, "ignored", "warning")
+            Diagnostic(message + IGNORED, place.source, hint, "ignored", "warning")
         )
 
     def _functionless(self, extension: Declaration, target: Declaration, body: Body) -> None:
@@ -135,6 +141,7 @@ class Reconciler:
     ) -> None:
         if self._high.explained_by_earlier_error(id_):
             return
+        near = Hint(hint) if hint else self._near(id_)
         self.problems.append(
             Diagnostic(
                 f"Cannot extend ID '{id_}' in '{holder.env}:{holder.sls}'. It is not part of the"
@@ -142,18 +149,17 @@ class Reconciler:
                 f" typed ID.\nEnsure that a state with an ID of '{id_}' is available\nin"
                 f" environment '{holder.env}' and to SLS '{holder.sls}'",
                 place.source,
-                hint or self._near(id_),
+                near.text,
                 "unknown-id",
                 subject=id_,
+                candidates=near.candidates,
             )
         )
 
-    def _near(self, id_: str) -> str | None:
-        import difflib
-
+    def _near(self, id_: str) -> Hint:
         puppets = from_puppet_syntax(id_)
         if puppets:
-            return f"that is Puppet's way; write `- {puppets}`"
+            return Hint(f"that is Puppet's way; write `- {puppets}`")
         everything = (
             (each, body)
             for each in self._high.declarations.values()
@@ -164,9 +170,8 @@ class Reconciler:
             None,
         )
         if holder:
-            return f"{id_} is a member of {holder}; refer to that"
-        near = difflib.get_close_matches(id_, self._high.declarations, 3)
-        return f"did you mean {' or '.join(near)}?" if near else None
+            return Hint(f"{id_} is a member of {holder}; refer to that")
+        return suggested(similar(id_, self._high.declarations, 3))
 
     # -------------------------------------------------- require_in and the like
 
@@ -182,7 +187,7 @@ class Reconciler:
             places = [item_place(item.value, index, item.place) for index, _ in numbered]
         else:
             if item.value is not None:
-                message = f"the {item.key} of {holder.id!r} is not a list; it is ignored"
+                message = f"the {item.key} of {holder.id!r} is not a list{IGNORED}"
                 hint = f"write `- {item.key}:` and below it, indented, `- MODULE: {item.value}`"
                 self.problems.append(
                     Diagnostic(message, item.place.source, hint, "ignored", "warning")
@@ -206,7 +211,7 @@ class Reconciler:
                 and not from_puppet_syntax(name)
             ):
                 message = f"{item.key} names {name!r}, which is not in this run"
-                self._ignored(message, place, self._high.declarations)
+                self._ignored(message, place, name, self._high.declarations)
             elif (
                 not found
                 and not self._high.explained_by_earlier_error(name, state)
@@ -271,7 +276,7 @@ class Reconciler:
                 if not found and not self._high.explained_by_earlier_error(name):
                     place = item_place(item.value, index, item.place)
                     message = f"{item.key} names {name!r}, which is not in this run"
-                    self._ignored(message, place, self._high.declarations)
+                    self._ignored(message, place, name, self._high.declarations)
                 pairs += [(body, other) if item.key == "use" else (other, body) for other in found]
         declarations = self._high.declarations.values() if pairs else ()
         names = {id(body): each.id for each in declarations for body in each.bodies.values()}

@@ -9,7 +9,7 @@ from runner.compiler.defaults import Functions, Scopes
 from runner.compiler.extend import Reconciler
 from runner.compiler.relationships import Known
 from runner.model.chunk import LAST, Chunk, Requisite
-from runner.model.diagnostics import Diagnostic
+from runner.model.diagnostics import IGNORED, Diagnostic
 from runner.model.highdata import Body, Declaration, HighData, Item, from_puppet_syntax
 from runner.model.places import Place, Value, item_place, value_place
 from runner.model.requisite_kinds import REQUISITE_KEYS, Kind
@@ -175,9 +175,7 @@ def _drafts(declaration: Declaration, body: Body, problems: list[Diagnostic]) ->
 
 def _again(item: Item, first: Place, declaration: Declaration) -> Diagnostic:
     where = f"state '{declaration.id}' in SLS '{declaration.sls}'"
-    message = (
-        f"{item.key} is given twice in {where}: what the first one says is lost; it is ignored"
-    )
+    message = f"{item.key} is given twice in {where}: what the first one says is lost{IGNORED}"
     hint = f"the other one is at {first.source}; put what they say into one `- {item.key}:`"
     return Diagnostic(message, item.place.source, hint, "ignored", "warning")
 
@@ -191,9 +189,7 @@ def _no_name(item: Item, body: Body, declaration: Declaration) -> Diagnostic:
             "several are written `- names:`, or `- pkgs:` for packages, with `- NAME` for each"
             " below it"
         )
-    message = (
-        f"name in state '{declaration.id}' in SLS '{declaration.sls}' is {said}; it is ignored"
-    )
+    message = f"name in state '{declaration.id}' in SLS '{declaration.sls}' is {said}{IGNORED}"
     return Diagnostic(message, item.place.source, hint, "ignored", "warning")
 
 
@@ -310,9 +306,7 @@ def _number(drafts: list[Draft]) -> list[Diagnostic]:
             low["order"] = order = 0
         if not isinstance(order, int | float):
             if order != "last" and "order" in draft.places:
-                message = (
-                    f"order: {order!r} is not a number in state '{low['__id__']}'; it is ignored"
-                )
+                message = f"order: {order!r} is not a number in state '{low['__id__']}'{IGNORED}"
                 hint = "an order is a number, `first` or `last`"
                 problems.append(
                     Diagnostic(message, draft.places["order"].source, hint, "ignored", "warning")
@@ -369,7 +363,7 @@ def _requisite(
     key: str, entry: Value, low: dict[str, Any], place: Place, problems: list[Diagnostic]
 ) -> Requisite | None:
     if entry == {} and key not in KINDS:  # `use` and the `_in` forms
-        message = f"an entry of {key} in state {low['__id__']} names nothing; it is ignored"
+        message = f"an entry of {key} in state {low['__id__']} names nothing{IGNORED}"
         problems.append(
             Diagnostic(message, place.source, "write `- MODULE: ID`", "ignored", "warning")
         )

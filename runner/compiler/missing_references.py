@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from runner.files.text import text_to_show
 from runner.model.chunk import Chunk
-from runner.model.diagnostics import Diagnostic
+from runner.model.diagnostics import IGNORED, Diagnostic, similar, suggestion
 from runner.model.errors import RunnerError
 from runner.model.places import Place, Source, Value, item_place
 from runner.model.records import Record
@@ -77,13 +77,15 @@ def _engine(chunk: Chunk) -> Iterator[Diagnostic]:
     engine = chunk.args.get("template")
     if not isinstance(engine, str) or engine in ENGINES or "|" in engine:
         return
-    import difflib
-
-    near = difflib.get_close_matches(engine, ENGINES, 1, 0.6)
+    near = similar(engine, ENGINES)
     if near:
         message = f"{chunk.function}: template: there is no template engine {engine!r}"
         yield Diagnostic(
-            message, _at(chunk, "template").source, f"did you mean {near[0]}?", "argument"
+            message,
+            _at(chunk, "template").source,
+            suggestion(near[0]),
+            "argument",
+            argument=(chunk.function, "template"),
         )
 
 
@@ -127,7 +129,7 @@ def _one(chunk: Chunk, key: str, url: str, place: Place, world: World) -> Iterat
         path = url.removeprefix("salt://").partition("?")[0]
         near = tree.near_file(path, env)
         hint = (
-            f"did you mean salt://{near}?"
+            suggestion(f"salt://{near}")
             if near and not wants_folder
             else _looked(chunk, world, path)
         )
@@ -227,7 +229,7 @@ def _no_guard(chunk: Chunk, key: str, entry: Value, source: Source) -> Diagnosti
             f"write a command as text: `- {key}: '{shown}'`",
         )
     return Diagnostic(
-        f"{chunk.function}: {key}: {message}; it is ignored", source, hint, "ignored", "warning"
+        f"{chunk.function}: {key}: {message}{IGNORED}", source, hint, "ignored", "warning"
     )
 
 

@@ -6,7 +6,7 @@ import fnmatch
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from runner.model.diagnostics import Diagnostic
+from runner.model.diagnostics import Diagnostic, similar, suggestion
 from runner.model.highdata import (
     Body,
     Chain,
@@ -190,8 +190,6 @@ class _Linked:
         self._problem(f"{operand.text!r} in a chain matches nothing", hint)
 
     def _near(self, operand: Operand) -> str | None:
-        import difflib
-
         puppets = from_puppet_syntax(operand.text)
         if puppets:
             return f"that is Puppet's way; write `{puppets}`"
@@ -204,11 +202,11 @@ class _Linked:
             )
         known = [(b.state, titles) for (_, b), titles in self._states.titles]
         titles = {title for state, own in known if operand.state in ("", state) for title in own}
-        close = difflib.get_close_matches(operand.title, titles, 2)
+        close = similar(operand.title, titles, 2)
         other = [state for state, own in known if operand.title in own]
         if other and not operand.filters:
             return f"there is {other[0]}: {operand.title}"
-        return f"did you mean {' or '.join(close)}?" if close else None
+        return suggestion(*close) if close else None
 
     def _problem(self, message: str, hint: str | None, severity: str = "error") -> None:
         self._problems.append(

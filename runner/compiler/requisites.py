@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from itertools import islice, takewhile
 
 from runner.model.chunk import Chunk, Edge, Relations, Requisite
-from runner.model.diagnostics import Diagnostic
+from runner.model.diagnostics import Diagnostic, Hint, similar, suggested
 from runner.model.highdata import from_puppet_syntax
 from runner.model.places import item_place
 from runner.model.requisite_kinds import WITHOUT_MOD_WATCH, Kind
@@ -28,7 +28,7 @@ class Index:
         self._by_sls: dict[str, list[int]] = defaultdict(list)
         self._sorted: dict[str, list[tuple[str, int]]] = {}  # by state: IDs and names, for globs
         self._globbed: dict[tuple[str, str], list[int]] = {}
-        self._hints: dict[tuple[str, str], str | None] = {}
+        self._hints: dict[tuple[str, str], Hint] = {}
         for number, chunk in enumerate(chunks):
             state = chunk.state
             alone = chunk.name == chunk.id or chunk.given_name is None
@@ -71,49 +71,48 @@ class Index:
             )
         return self._sorted[state]
 
-    def near(self, state: str, target: str) -> str | None:
+    def near(self, state: str, target: str) -> Hint:
         """A hint naming what was probably meant."""
         if (state, target) not in self._hints:
             self._hints[state, target] = (
-                self._near(state, target) if len(self._hints) < HINTS else None
+                self._near(state, target) if len(self._hints) < HINTS else Hint()
             )
         return self._hints[state, target]
 
-    def _near(self, state: str, target: str) -> str | None:
-        import difflib
-
+    def _near(self, state: str, target: str) -> Hint:
         puppets = from_puppet_syntax(target)
         if puppets:
-            return f"that is Puppet's way; write `- {puppets}`"
+            return Hint(f"that is Puppet's way; write `- {puppets}`")
         if state == "sls":
-            close = difflib.get_close_matches(
-                target, self._by_sls, 2, 0.8
-            )  # one beside it is likely another
+            near = similar(target, self._by_sls, 2, 0.8)  # one beside it is likely another
             return (
-                f"did you mean sls: {' or sls: '.join(close)}?"
-                if close
-                else "it is not in this run: include it"
+                suggested(f"sls: {sls}" for sls in near)
+                if near
+                else Hint("it is not in this run: include it")
             )
         module, _, function = state.partition(".")
         if function and any(
             chunk.state == module and target in (chunk.id, chunk.name) for chunk in self._chunks
         ):
-            return f"a requisite names the module without the function: `- {module}: {target}`"
+            return Hint(
+                f"a requisite names the module without the function: `- {module}: {target}`"
+            )
         typed = re.fullmatch(r"(\w+)\s*[: ]\s*(\S.*)", target) if state == "id" else None
         if typed and self.find(typed[1], typed[2]):
-            return f"a colon and a space part the module from the ID: `- {typed[1]}: {typed[2]}`"
+            return Hint(
+                f"a colon and a space part the module from the ID: `- {typed[1]}: {typed[2]}`"
+            )
         if target == "None":
-            return f"write the ID after it: `- {state}: ID`"
+            return Hint(f"write the ID after it: `- {state}: ID`")
         other = [chunk for chunk in self._chunks if target in (chunk.id, chunk.name)]
         if other:
             known = " or ".join(dict.fromkeys(f"{chunk.state}: {target}" for chunk in other))
-            return f"there is {known}, declared at {other[0].place.source}"
+            return Hint(f"there is {known}, declared at {other[0].place.source}")
         holder = next((chunk for chunk in self._chunks if target in _members(chunk)), None)
         if holder:
-            return f"{target} is a member of {holder.state}: {holder.id}; refer to that"
+            return Hint(f"{target} is a member of {holder.state}: {holder.id}; refer to that")
         names = dict.fromkeys(name for chunk in self._chunks for name in (chunk.id, chunk.name))
-        close = difflib.get_close_matches(target, names, 2)
-        return f"did you mean {' or '.join(close)}?" if close else None
+        return suggested(similar(target, names, 2))
 
 
 def _members(chunk: Chunk) -> list[str]:
@@ -212,12 +211,14 @@ def _listeners(
 
 def _unmet(chunk: Chunk, requisite: Requisite, index: Index, kind: str | None = None) -> Diagnostic:
     globbed_sls = requisite.state == "sls" and any(mark in requisite.target for mark in "*?[")
+    hint = index.near(requisite.state, requisite.target)
     return Diagnostic(
         f"Referenced state does not exist for requisite [{kind or requisite.kind}: "
         f"({requisite.state}: {requisite.target})] in state [{chunk.name}] in SLS [{chunk.sls}]",
         requisite.place.source,
-        index.near(requisite.state, requisite.target),
+        hint.text,
         "unmet-requisite",
         "warning" if globbed_sls else "error",
         requisite.target,
+        candidates=hint.candidates,
     )

@@ -12,7 +12,7 @@ from typing import Any
 
 from runner.compiler import structure_hints
 from runner.model.chunk import RESERVED
-from runner.model.diagnostics import Diagnostic
+from runner.model.diagnostics import IGNORED, Diagnostic
 from runner.model.highdata import Body, Chain, Declaration, Item, is_chain, is_defaults
 from runner.model.places import Place, PlacedMap, Value, item_place, key_place, value_place
 from runner.model.requisite_kinds import Kind
@@ -184,7 +184,7 @@ class Sls:
             )
         if "." in function:
             said = f"state '{declaration.id}' in SLS '{declaration.sls}'"
-            message = f"{key} in {said} names more than a function; it is ignored"
+            message = f"{key} in {said} names more than a function{IGNORED}"
             hint = f"write `{state}.{function.partition('.')[0]}:`"
             self._warning(message, at, hint, "ignored")
         if function:
@@ -227,7 +227,7 @@ class Sls:
                 )
             else:
                 what = f"{entry!r} among" if not isinstance(entry, list) else "a list among"
-                message = f"{what} the arguments of {said}; it is ignored"
+                message = f"{what} the arguments of {said}{IGNORED}"
                 self._warning(
                     message, at, "an argument is written `- NAME: VALUE`", "unknown-argument"
                 )
@@ -249,7 +249,7 @@ class Sls:
         for item in late:
             hint = f"give it a dash of its own: `- order: {item.value}`"
             self._warning(
-                f"order behind another argument of {said}; it is ignored",
+                f"order behind another argument of {said}{IGNORED}",
                 item.place,
                 hint,
                 "ignored",

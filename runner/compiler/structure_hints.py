@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from runner.model.chunk import RESERVED
-from runner.model.diagnostics import nearest
+from runner.model.diagnostics import nearest, suggestion
 from runner.model.places import Value
 from runner.model.requisite_kinds import REQUISITE_KEYS
 
@@ -104,7 +104,7 @@ def top_level(key: str, value: Value) -> str | None:
         )
     if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
         near = nearest(key, RESERVED, 0.75)
-        return f"did you mean `{near}:`?" if near else None
+        return suggestion(f"`{near}:`") if near else None
     return None
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from runner.config.keys import CHOICES, KINDS, ODD_CHOICES, TEXTS, TYPES, is_known, nearest
 from runner.config.unused_keys import unused
 from runner.files.text import read_bounded
-from runner.model.diagnostics import Diagnostic, did_you_mean
+from runner.model.diagnostics import Diagnostic, did_you_mean, suggestion
 from runner.model.errors import CompileError, RunnerError, UsageError
 from runner.model.places import Document, Source, Untyped
 
@@ -54,6 +54,7 @@ def given_in(
                 instead,
                 "unused-key",
                 "warning",
+                subject=key,
             )
             for key, instead in unused(said)
         ]
@@ -109,7 +110,7 @@ def _complaint(key: Any, value: Any) -> tuple[str, str | None, str] | None:
         near = nearest(key)
         return (
             f"unknown configuration key {key!r}",
-            f"did you mean {near}?" if near else None,
+            suggestion(near) if near else None,
             "warning",
         )
     if "\0" in str(value):

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from runner.config.unused_keys import INSTEAD
+from runner.model.diagnostics import similar
 
 # what templates find in `opts` when the configuration does not say otherwise: Salt's minion
 # defaults
@@ -282,7 +283,5 @@ def is_known(key: object) -> bool:
 
 def nearest(key: object) -> str | None:
     """The key that was probably meant."""
-    import difflib
-
-    ours = difflib.get_close_matches(str(key), [*TYPES, *DEFAULTS], 1, 0.75)
-    return next(iter(ours or difflib.get_close_matches(str(key), SALT_KEYS, 1, 0.8)), None)
+    ours = similar(str(key), [*TYPES, *DEFAULTS], 1, 0.75)
+    return next(iter(ours or similar(str(key), SALT_KEYS, 1, 0.8)), None)

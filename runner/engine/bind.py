@@ -132,7 +132,15 @@ class Binder:
         except Mismatch as problem:
             source = chunk.arg_places.get("noop", chunk.place).source
             raise CompileError(
-                [Diagnostic(f"{chunk.function}: noop: {problem}", source, None, "argument")]
+                [
+                    Diagnostic(
+                        f"{chunk.function}: noop: {problem}",
+                        source,
+                        None,
+                        "argument",
+                        argument=(chunk.function, "noop"),
+                    )
+                ]
             ) from None
 
     def _aggregate(self, chunk: Chunk, function: StateFunction) -> Aggregate | None:
@@ -166,9 +174,7 @@ class Binder:
             return self._bound(chunk)[0]
         except CompileError as error:
             relative = [
-                problem.message.split(": ", 2)[-1]
-                for problem in error.diagnostics
-                if problem.subject == "path"
+                problem.detail for problem in error.diagnostics if problem.subject == "path"
             ]
             if relative and not chunk.sls:
                 raise RunnerError(relative[0]) from None

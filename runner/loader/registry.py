@@ -20,7 +20,7 @@ from runner.loader.tree_modules import (
     offered,
     plans,
 )
-from runner.model.diagnostics import nearest
+from runner.model.diagnostics import nearest, similar, suggestion
 from runner.model.errors import RunnerError
 from runner.model.records import Record
 
@@ -130,8 +130,8 @@ class Registry:
         if not self.has_state(module) and (instead := unsupported.hint(module)):
             return instead
         lowered = f"{unsupported.OTHERS.get(module.lower(), module.lower())}.{function.lower()}"
-        suggestion = lowered if self._is_state(lowered) else self.suggest_state(lowered)
-        meant = f"did you mean {suggestion}?" if suggestion else ""
+        near = lowered if self._is_state(lowered) else self.suggest_state(lowered)
+        meant = suggestion(near) if near else ""
         if self.has_function(name):
             call = (
                 f"{name} is an execution function: `module.run:` and below it `- {name}: [...]`"
@@ -144,9 +144,8 @@ class Registry:
             return f"{module} has: {', '.join(self.state_functions(module))}"
         near = self._near_module(module)
         if near:
-            return (
-                f"did you mean the module {near}? It has: {', '.join(self.state_functions(near))}"
-            )
+            functions = ", ".join(self.state_functions(near))
+            return f"{suggestion(f'the module {near}')} It has: {functions}"
         return "`runner doc` lists all states; one of your own belongs into _states/ of the tree"
 
     def _near_module(self, name: str) -> str | None:
@@ -260,9 +259,9 @@ class Registry:
             name.partition(".")[0] in self.modules() and name not in unsupported.RUNS
         ):
             return instead
-        suggestion = self.suggest_function(name)
-        if suggestion:
-            return f"did you mean {suggestion}?"
+        near = self.suggest_function(name)
+        if near:
+            return suggestion(near)
         module = name.partition(".")[0]
         if module in self.modules():
             return f"{module} has: {', '.join(self.functions(module)) or 'nothing'}"
@@ -368,10 +367,8 @@ class Registry:
     def _suggest(
         self, name: str, modules: list[str], functions: Callable[[str], list[str]]
     ) -> str | None:
-        import difflib
-
         module = name.partition(".")[0]
-        near = [module] if module in modules else difflib.get_close_matches(module, modules, 3, 0.7)
+        near = [module] if module in modules else similar(module, modules, 3, 0.7)
         candidates = [
             f"{near_module}.{function}"
             for near_module in near

@@ -11,7 +11,7 @@ from runner.arguments.global_arguments import EVERYWHERE, SETTINGS
 from runner.arguments.schema import MISSING, Parameter, features_of, schema_of
 from runner.manual import docstring
 from runner.manual.docstring import Docstring
-from runner.model.diagnostics import nearest
+from runner.model.diagnostics import nearest, suggestion
 from runner.model.errors import RunnerError
 from runner.model.records import Record
 
@@ -93,7 +93,7 @@ def pages(library: Library, name: str) -> list[Page]:
         near = _near(name, [library.suggest_state(name), library.suggest_function(name)])
         raise RunnerError(
             f"there is no page for {name}",
-            hint=f"did you mean {near}?" if near else "`runner doc` lists all",
+            hint=suggestion(near) if near else "`runner doc` lists all",
         )
     return found
 

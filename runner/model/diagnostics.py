@@ -16,7 +16,12 @@ class Diagnostic(Record):
     hint: str | None = None
     code: str = "error"
     severity: str = "error"  # error | warning
-    subject: str = ""  # what the message is about, for those who know more of it
+    # what the message is about, for those who know more of it: an ID, a key
+    subject: str = ""
+    # of a wrong argument: the function, the argument, and the steps to the culprit inside of it
+    argument: tuple[str, ...] = ()
+    detail: str = ""  # the message without what it is about
+    candidates: tuple[str, ...] = ()  # what was probably meant, if that is all that the hint says
     # the SLS that could not be rendered (base:web); "pillar" or "pillar SLS" for the pillar's
     rendering: str = ""
 
@@ -31,29 +36,35 @@ class Diagnostic(Record):
         return text
 
 
+IGNORED = "; it is ignored"  # what a lenient reader does with a mistake ends its message so
+
+
+def refused(problem: Diagnostic) -> Diagnostic:
+    """The same as an error: what was to be ignored is a mistake."""
+    return problem._replace(message=problem.message.removesuffix(IGNORED), severity="error")
+
+
 def deduplicated(problems: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """One mistake, one error: what a loop or a macro repeats is told for the first time only, with
-    a count.
-    """
-    found: dict[object, Diagnostic] = {}
+    """One mistake, one error: what a loop or a macro repeats is reported once, with a count."""
+    first: dict[object, Diagnostic] = {}
     more: dict[object, int] = {}
     for problem in problems:
         source = problem.source
         if source is None or not source.line:
-            found.setdefault(problem, problem)
+            first.setdefault(problem, problem)
             continue
-        said = _said(problem)
-        key = (problem.code, problem.severity, source.file, source.line, source.column, said)
-        if key in found:
-            more[key] = more.get(key, 0) + (problem != found[key])
-        found.setdefault(key, problem)
-    return [_counted(problem, more.get(key, 0)) for key, problem in found.items()]
+        place = (source.file, source.line, source.column)
+        key = (problem.code, problem.severity, *place, _repeated(problem))
+        if key in first:
+            more[key] = more.get(key, 0) + (problem != first[key])
+        first.setdefault(key, problem)
+    return [_counted(problem, more.get(key, 0)) for key, problem in first.items()]
 
 
-def _said(problem: Diagnostic) -> str:
-    """What tells two mistakes at one place apart, without the values that a loop gave."""
+def _repeated(problem: Diagnostic) -> object:
+    """What distinguishes two mistakes at one place, without the values that a loop gave."""
     if problem.code == "argument":
-        return ":".join(problem.message.split(":")[:2])
+        return problem.argument or problem.message
     return problem.message if problem.code == "structure" else ""
 
 
@@ -65,21 +76,51 @@ def _counted(problem: Diagnostic, more: int) -> Diagnostic:
     )
 
 
-def nearest(word: str, words: Iterable[str], alike: float = 0.6) -> str | None:
-    """The word that was probably meant. alike: how much it has to look like it, from 0 to 1."""
+# ---------------------------------------------------------------- did you mean
+
+
+class Hint(Record):
+    """A hint, and the names in it if it is nothing but a suggestion of them."""
+
+    text: str | None = None
+    candidates: tuple[str, ...] = ()
+
+
+def similar(word: str, words: Iterable[str], most: int = 1, alike: float = 0.6) -> list[str]:
+    """The words that are like one, the nearest first. alike: how much, from 0 to 1."""
     import difflib
 
-    found = difflib.get_close_matches(word, words, 3, alike)
-    swapped = (each for each in found if sorted(each) == sorted(word))  # letters in another order
-    return next(swapped, found[0] if found else None)
+    return difflib.get_close_matches(word, list(words), most, alike)
+
+
+def nearest(word: str, words: Iterable[str], alike: float = 0.6) -> str | None:
+    """The word that was probably meant. alike: how much it has to look like it, from 0 to 1."""
+    words = similar(word, words, 3, alike)
+    swapped = (other for other in words if sorted(other) == sorted(word))  # letters exchanged
+    return next(swapped, words[0] if words else None)
+
+
+def suggestion(*names: str) -> str:
+    """The question whether these were meant.
+
+    >>> suggestion("nginx", "nginx-light")
+    'did you mean nginx or nginx-light?'
+    """
+    return f"did you mean {' or '.join(names)}?"
+
+
+def suggested(names: Iterable[str]) -> Hint:
+    """The hint that asks for them; without a text where there are none."""
+    names = tuple(names)
+    return Hint(suggestion(*names), names) if names else Hint()
 
 
 def did_you_mean(word: str, words: Iterable[str], alike: float = 0.6) -> str | None:
-    """The hint that names it; None when nothing is near."""
+    """The hint that names the nearest word; None when nothing is near."""
     near = nearest(word, words, alike)
-    return f"did you mean {near}?" if near else None
+    return suggestion(near) if near else None
 
 
 def bug(error: BaseException) -> Diagnostic:
-    """What a defect of runner's own says."""
+    """The diagnostic of a defect of runner's own."""
     return Diagnostic(f"this is a bug in runner: {type(error).__name__}: {error}", code="bug")

@@ -12,7 +12,7 @@ from runner.engine.bind import Binder
 from runner.engine.step import Step
 from runner.engine.step_hooks import automatic_relations, called_functions
 from runner.model.chunk import Chunk, Edge, Relations
-from runner.model.diagnostics import Diagnostic, deduplicated
+from runner.model.diagnostics import Diagnostic, deduplicated, refused
 from runner.model.errors import CompileError, RunnerError
 from runner.model.events import CycleFound
 from runner.model.highdata import HighData
@@ -202,11 +202,7 @@ STRICT = frozenset(["unknown-argument", "ignored", "unknown-function"])
 
 
 def _strict(problem: Diagnostic) -> Diagnostic:
-    if problem.code not in STRICT:
-        return problem
-    return problem._replace(
-        message=problem.message.removesuffix("; it is ignored"), severity="error"
-    )
+    return refused(problem) if problem.code in STRICT else problem
 
 
 ELSEWHERE = ("unmet-requisite", "unknown-id")  # another SLS may have it
@@ -214,9 +210,7 @@ ELSEWHERE = ("unmet-requisite", "unknown-id")  # another SLS may have it
 
 def _placed(problem: Diagnostic, session: Session) -> Diagnostic:
     """A reference to what is not in this run, with the SLS that has it."""
-    if problem.code not in ELSEWHERE or not (problem.hint or "did you mean").startswith(
-        "did you mean"
-    ):
+    if problem.code not in ELSEWHERE or (problem.hint is not None and not problem.candidates):
         return problem
     holder = session.tree.declaring(problem.subject, session.options.saltenv or "base")
     if holder:

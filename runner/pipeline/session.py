@@ -19,7 +19,7 @@ from runner.files.permissions import Watch
 from runner.files.text import text_to_show
 from runner.grains import Grains, logged
 from runner.loader.registry import Registry
-from runner.model.diagnostics import Diagnostic
+from runner.model.diagnostics import Diagnostic, suggestion
 from runner.model.errors import RunnerError
 from runner.model.events import Event
 from runner.model.records import Record
@@ -373,7 +373,7 @@ def _read(
         raise RunnerError(
             f"Specified SLS {sls} in saltenv {saltenv} is not available on the salt master or"
             " through a configured fileserver",
-            hint=f"did you mean {near}?" if near else tree.searched(sls, saltenv),
+            hint=suggestion(near) if near else tree.searched(sls, saltenv),
             code="missing-sls" if tree.exists(saltenv) else "missing-env",
         )
     with LOG.timed(f"rendered {path}"):

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from runner.model.diagnostics import Diagnostic, did_you_mean
+from runner.model.diagnostics import Diagnostic, did_you_mean, similar, suggestion
 from runner.model.errors import CompileError, RunnerError
 from runner.model.places import JoinedMap, Place, Untyped, item_place, key_place, value_place
 from runner.model.records import Record
@@ -141,11 +141,9 @@ def _scope(targets: Sequence[Target]) -> tuple[JoinedMap, dict[str, JoinedMap]]:
 
 
 def _near_env(env: str, envs: Sequence[str], pillar: bool) -> str:
-    import difflib
-
-    near = difflib.get_close_matches(env, envs, 1)
+    near = similar(env, envs)
     if near:
-        return f"did you mean {near[0]}?"
+        return suggestion(near[0])
     roots = "pillar_roots" if pillar else "file_roots"
     return f"{roots} of the configuration has: {', '.join(envs)}"
 

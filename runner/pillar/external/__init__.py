@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from runner.model.diagnostics import similar, suggestion
 from runner.model.errors import RunnerError
 from runner.model.records import Record
 from runner.pillar.external import commands, file_tree, stack
@@ -72,7 +73,6 @@ def _entries(entries: Any, tools: Tools) -> Iterator[Entry]:
 
 
 def _unknown(name: str, tools: Tools) -> RunnerError:
-    import difflib
 
     if name == "git":
         hint = (
@@ -80,9 +80,9 @@ def _unknown(name: str, tools: Tools) -> RunnerError:
             " pull` from a timer)"
         )
         return tools.problem("runner has no external pillar 'git'", hint)
-    near = difflib.get_close_matches(name, LOOKS, 1)
+    near = similar(name, LOOKS)
     there = f"there are {', '.join(LOOKS)}"
     return tools.problem(
         f"runner has no external pillar {name!r}",
-        f"did you mean {near[0]}? ({there})" if near else there,
+        f"{suggestion(near[0])} ({there})" if near else there,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import re
 from collections.abc import Callable, Mapping
@@ -12,6 +11,7 @@ from typing import Any
 import jinja2
 
 from runner.filters import WHERE
+from runner.model.diagnostics import similar
 from runner.model.errors import RenderError, RunnerError
 from runner.model.places import Source
 from runner.model.records import Record
@@ -81,9 +81,7 @@ class Called(Record):
         """The argument that was probably meant."""
         wrong = re.search(r"keyword argument '(\w+)'", text)
         names = [each.name for each in self._parameters()]
-        return (
-            next(iter(difflib.get_close_matches(wrong[1], names, 1, 0.5)), None) if wrong else None
-        )
+        return next(iter(similar(wrong[1], names, 1, 0.5)), None) if wrong else None
 
     def _parameters(self) -> list[inspect.Parameter]:
         try:

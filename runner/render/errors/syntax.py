@@ -4,11 +4,10 @@ in which line.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Collection, Iterator
 
-from runner.model.diagnostics import did_you_mean
+from runner.model.diagnostics import did_you_mean, similar, suggestion
 from runner.model.records import Record
 
 TAGS = (
@@ -204,11 +203,11 @@ def _unknown_tag(name: str, line: int, row: str, source: str, inside: bool) -> F
             column,
             f"no `{{% {opening} %}}` is open here: remove it, or write what it closes",
         )
-    near = [f"`{{% {each} %}}`" for each in difflib.get_close_matches(name, TAGS, 2, 0.6)]
+    near = [f"`{{% {each} %}}`" for each in similar(name, TAGS, 2, 0.6)]
     return Found(
         line,
         column,
-        f"did you mean {' or '.join(near)}?" if near else "tags are " + ", ".join(TAGS[:12]),
+        suggestion(*near) if near else "tags are " + ", ".join(TAGS[:12]),
     )
 
 

@@ -11,6 +11,7 @@ import jinja2
 
 from runner.api import ChangeNotAllowed, StateFailed
 from runner.filters import WHERE
+from runner.model.diagnostics import suggestion
 from runner.model.errors import RenderError, RunnerError
 from runner.model.places import Source
 from runner.render.errors import syntax
@@ -176,7 +177,7 @@ def _misplaced(error: SyntaxError, file: str) -> RenderError:
 
 def _template_hint(error: jinja2.TemplateNotFound, environment: PlacedEnvironment) -> str:
     near = getattr(environment.loader, "near", lambda name: None)(str(error.name))
-    return f"did you mean {near}?" if near else "its path begins at the file roots"
+    return suggestion(near) if near else "its path begins at the file roots"
 
 
 # ---------------------------------------------------------------- other exceptions
@@ -192,7 +193,7 @@ def _hint(
     if call and call.frame is None:
         near = call.wrong_argument(text)
         return (
-            f"did you mean {near}? " if near else ""
+            f"{suggestion(near)} " if near else ""
         ) + f"it takes: {call.takes() or call.name + '(...)'}"
     known = next(
         (hint for pattern, hint in _HINTS if re.search(pattern, f"{type(error).__name__}: {text}")),

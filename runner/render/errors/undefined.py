@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator
 from types import FrameType
@@ -10,7 +9,7 @@ from typing import Any
 
 import jinja2
 
-from runner.model.diagnostics import did_you_mean
+from runner.model.diagnostics import did_you_mean, similar, suggestion
 from runner.model.errors import RenderError
 from runner.model.places import Source
 from runner.render.errors.source_lines import column_of, locals_of, row_of, text_of, without
@@ -94,9 +93,9 @@ def _key_hint(obj: Any, name: Any, holder: str) -> str:
         if not str(key).startswith("_")
     ]
     methods = ["items", "keys", "values", "get"] if hasattr(obj, "keys") else []
-    near = difflib.get_close_matches(str(name), [*keys, *methods], 1, 0.6)
+    near = similar(str(name), [*keys, *methods], 1, 0.6)
     if near:
-        hint = f"did you mean {near[0]!r}?"
+        hint = suggestion(repr(near[0]))
     else:
         hint = f"it has: {', '.join(keys[:8])}" if keys else "it is empty"
     if hasattr(obj, "keys") and not set(near) & set(methods):
@@ -153,9 +152,9 @@ _ELSEWHERE = {  # what Jinja gives in one place alone
 def _name_hint(name: str, names: list[str], row: str) -> str:
     if name in _ELSEWHERE:
         return _ELSEWHERE[name]
-    near = [each for each in difflib.get_close_matches(name, names, 2, 0.7) if each != name]
+    near = [each for each in similar(name, names, 2, 0.7) if each != name]
     if near:
-        return f"did you mean {near[0]}?"
+        return suggestion(near[0])
     if re.search(rf"\b{re.escape(name)}\s*\(", row):
         return f"import the macro first: `{{% from 'FILE' import {name} with context %}}`"
     return f"set it first (`{{% set {name} = ... %}}`), or write `{name} | default(...)`"
