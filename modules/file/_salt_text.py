@@ -27,8 +27,10 @@ def contains_regex(path: str, regex: str, lchar: str = "") -> bool:
     """
     if not os.path.isfile(os.path.expanduser(path)):
         return False
-    lines = _text(path).splitlines()
-    return any(re.search(regex, line.lstrip(lchar) if lchar else line) for line in lines)
+    text = _text(path)
+    with edits.search_limit(regex, text):
+        lines = text.splitlines()
+        return any(re.search(regex, line.lstrip(lchar) if lchar else line) for line in lines)
 
 
 def contains_glob(path: str, glob_expr: str) -> bool:
@@ -60,9 +62,9 @@ def search(
     number = _flags(flags)
     whole = multiline or bufsize == "file" or (isinstance(bufsize, int) and bufsize > 1)
     expression = re.compile(pattern, number)
-    if whole:
-        return expression.search(_text(path)) is not None
-    return any(expression.search(line) for line in _text(path).splitlines(True))
+    text = _text(path)
+    with edits.search_limit(pattern, text):
+        return any(expression.search(part) for part in ([text] if whole else text.splitlines(True)))
 
 
 def _flags(flags: Any) -> int:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 
-from runner.api import StateFailed
+from runner.api import StateFailed, here
 
 LARGEST_DIFF = (
     4 * 1024 * 1024
@@ -73,7 +74,8 @@ def substituted(expression: re.Pattern[str], repl: str, text: str, count: int) -
     it.
     """
     try:
-        return expression.sub(repl, text, count)
+        with search_limit(expression.pattern, text):
+            return expression.sub(repl, text, count)
     except (re.error, IndexError) as problem:
         raise StateFailed(
             f"repl {repl!r} does not fit the pattern: {problem}; backslash_literal: True takes"
@@ -81,9 +83,20 @@ def substituted(expression: re.Pattern[str], repl: str, text: str, count: int) -
         ) from problem
 
 
+def search_limit(pattern: str, text: str) -> AbstractContextManager[None]:
+    """Bound the time of a search: an expression such as `(a+)+$` may look for years."""
+    return here.limited(f"the regular expression {pattern!r}", len(text))
+
+
+def matches(expression: re.Pattern[str], text: str) -> bool:
+    """Return whether an expression is in a text. Raises StateFailed when that takes too long."""
+    with search_limit(expression.pattern, text):
+        return expression.search(text) is not None
+
+
 def found_in(expression: re.Pattern[str], content: str, text: str) -> bool:
     """Return whether the text matches, or has already got the lines that would be added."""
-    if expression.search(text):
+    if matches(expression, text):
         return True
     return (
         re.search(r"^" + re.escape(content) + r"$", text, expression.flags | re.MULTILINE)
@@ -103,7 +116,8 @@ def added(text: str, content: str, at_end: bool) -> str:
 def commented_out(text: str, regex: str, char: str) -> str:
     """The text with a sign before the lines that match from their beginning."""
     whole = compiled(f"(?:{bare(regex)}){'$' if regex.endswith('$') else ''}", 0)
-    return each_line(text, lambda line: char + line if whole.match(line) else line)
+    with search_limit(regex, text):
+        return each_line(text, lambda line: char + line if whole.match(line) else line)
 
 
 def bared_lines(text: str, regex: str, char: str) -> str:
@@ -111,7 +125,8 @@ def bared_lines(text: str, regex: str, char: str) -> str:
     signed = compiled(
         rf"{re.escape(char)}\s*(?:{bare(regex)}){'$' if regex.endswith('$') else ''}", 0
     )
-    return each_line(text, lambda line: line[len(char) :] if signed.match(line) else line)
+    with search_limit(regex, text):
+        return each_line(text, lambda line: line[len(char) :] if signed.match(line) else line)
 
 
 def bare(regex: str) -> str:

@@ -28,7 +28,7 @@ from collections.abc import (
     MutableMapping,
     Sequence,
 )
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, Protocol, TypeVar, cast, overload
 
@@ -361,6 +361,12 @@ class Here(Protocol):
 
     def scratch(self) -> str:
         """A private folder, deleted by the engine when the state ends."""
+        ...
+
+    def limited(self, what: str, size: int) -> AbstractContextManager[None]:
+        """Bound the time of what is done inside to some text. what: its name in the message; size:
+        the characters of the text. Raises StateFailed when it takes too long.
+        """
         ...
 
     def render(

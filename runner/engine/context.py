@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Any
 
-from runner.api import Tree
+from runner.api import StateFailed, Tree
 from runner.config.load import Options
 from runner.engine.listeners import Listener, Listeners
 from runner.files.trusted_folder import TrustedFolder, trusted_folder
 from runner.loader.registry import Registry
 from runner.model.chunk import Chunk
+from runner.model.errors import RunnerError
 from runner.model.events import CustomEvent, Event
 from runner.model.ordered_dict import as_said
 from runner.model.records import Record
@@ -61,9 +62,11 @@ class Run:
         render: Callable[..., Any],
         match: Callable[[str, str], bool],
         top: Callable[[], Mapping[str, Sequence[str]]],
+        limited: Callable[[str, int], AbstractContextManager[None]] = lambda *_: nullcontext(),
     ) -> None:
         """render: a text, by a template engine or a pipe of renderers. match: tells whether a
         target means this machine. top: gives the SLS files of this machine by environment.
+        limited: bounds the time of what is done to a text of so many characters.
         """
         self.opts = options.raw
         self.cache_dir, self.state_dir = options.cachedir, options.state_dir
@@ -71,7 +74,7 @@ class Run:
         self.dry = options.test
         self.mock = bool(options.raw.get("mock"))  # no state function is called
         self.registry, self.tree, self.facts = registry, tree, facts
-        self.render, self.match, self.top = render, match, top
+        self.render, self.match, self.top, self.limited = render, match, top, limited
         self.secrets = Secrets()
         self.listeners = Listeners(listeners, self.secrets)
         self.execution = Execution()
@@ -247,6 +250,16 @@ class Current:
             for folder in self._scratch:
                 with suppress(OSError):
                     shutil.rmtree(folder)
+
+    @contextmanager
+    def limited(self, what: str, size: int) -> Iterator[None]:
+        try:
+            with self.run.limited(what, size):
+                yield
+        except RunnerError as error:
+            if error.code != "limit":
+                raise
+            raise StateFailed(f"{what}: {error.message}") from None
 
     def render(
         self,

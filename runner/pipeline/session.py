@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cached_property, partial
 from typing import Any, cast
 
@@ -25,7 +25,7 @@ from runner.model.events import Event
 from runner.model.records import Record
 from runner.output.log import LOG
 from runner.render import Renderer
-from runner.render.jinja.limits import bounded
+from runner.render.jinja.limits import SECONDS, bounded
 from runner.targeting import match
 
 TOO_DEEP = "something in the tree is nested too deeply to be followed"
@@ -208,11 +208,20 @@ class Session:
             render=self.template,
             match=self.matches,
             top=self.top,
+            limited=self.limited,
         )
         made.secrets.names.learn(
             files=lambda: (path for env in self.tree.roots for path in self.tree.files("", env))
         )
         return made
+
+    def limited(self, what: str, size: int) -> AbstractContextManager[None]:
+        """Bound the time of what is done to a text: that of a file to render, and more for each
+        million characters.
+        """
+        limit = self.options.raw.get("render_limit")
+        seconds = SECONDS if limit is None else float(limit)
+        return bounded(what, round(seconds + size / 1e6, 1) if seconds else 0)
 
     def only_look(self) -> None:
         """Make this a dry run: the pillar may say `test: true`."""

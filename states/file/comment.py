@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from modules.file.edits import bare, commented_out
+from modules.file.edits import bare, commented_out, matches
 from runner.api import AbsolutePath, Planned, StateFailed
 from states.file import _edits, _lines
 
@@ -32,7 +32,7 @@ def comment(
     old = _edits.existing_text(name, binary=False)
     core, sign = bare(regex), re.escape(char)
     commented = _lines.compiled(f"{sign}(?:{core})", re.MULTILINE)
-    if not _lines.compiled(rf"^(?!\s*{sign})\s*(?:{core})", re.MULTILINE).search(old):
+    if not matches(_lines.compiled(rf"^(?!\s*{sign})\s*(?:{core})", re.MULTILINE), old):
         if commented.search(old):
             return "Pattern already commented"
         if ignore_missing:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from modules.file.edits import bare, bared_lines
+from modules.file.edits import bare, bared_lines, matches
 from runner.api import AbsolutePath, Planned, StateFailed
 from states.file import _edits, _lines
 
@@ -27,7 +27,7 @@ def uncomment(
     old = _edits.existing_text(name, binary=False)
     core, sign, end = bare(regex), re.escape(char), "$" if regex.endswith("$") else ""
     bared = _lines.compiled(rf"^\s*(?:{core}){end}", re.MULTILINE)
-    if not _lines.compiled(rf"{sign}[ \t]*(?:{core}){end}", re.MULTILINE).search(old):
+    if not matches(_lines.compiled(rf"{sign}[ \t]*(?:{core}){end}", re.MULTILINE), old):
         if bared.search(old):
             return "Pattern already uncommented"
         raise StateFailed(f"{regex}: Pattern not found")

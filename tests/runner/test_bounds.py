@@ -344,6 +344,27 @@ def test_the_answer_is_one_json_document(text: str, machine: Machine) -> None:
         json.loads(machine(*words, "--out", "json", code=None).stdout)
 
 
+def test_an_expression_that_backtracks_for_ever_fails_its_state(machine: Machine) -> None:
+    (machine.folder / "slow").write_text("a" * 40 + "!\n")
+    machine.config["render_limit"] = 1
+    machine.write(
+        a="""
+{tmp}/slow:
+  file.replace:
+    - pattern: '(a+)+$'
+    - repl: b
+asked:
+  module.run:
+    - file.search:
+        - path: {tmp}/slow
+        - pattern: '(a+)+$'
+"""
+    )
+    found = machine.results("sls", "a", code=2)
+    message = "the regular expression '(a+)+$': this takes more than 1 s of the processor"
+    assert [message in each["comment"] for each in found.values()] == [True, True]
+
+
 def test_a_source_that_is_a_pipe_is_called_one(machine: Machine) -> None:
     machine.write(
         a="{tmp}/f:\n  file.managed:\n    - source: {tmp}/pipe\n",

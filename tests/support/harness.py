@@ -6,6 +6,7 @@ import importlib
 import tempfile
 import weakref
 from collections.abc import Callable, Generator, Mapping, MutableMapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +91,9 @@ class HarnessHere:
 
     def scratch(self) -> str:
         return tempfile.mkdtemp(prefix="scratch-", dir=self.cache_dir)
+
+    def limited(self, what: str, size: int) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def render(
         self,
