@@ -236,3 +236,21 @@ def test_a_test_state_that_reacts_says_what_it_was_told_to_say(machine: Machine)
     assert found["said"]["comment"] == "hello"
     assert found["done"]["changes"] == {"x": 1}
     assert found["set"]["changes"] == {"Requisites with changes": ["test: source"]}
+
+
+def test_listen_in_takes_an_id_alone(machine: Machine) -> None:
+    machine.write(
+        a="source: {test.succeed_with_changes: [listen_in: [hears]]}\nhears: {test.nop: []}\n"
+    )
+    assert machine.results("sls", "a")["listener_hears"]["comment"] == "Watch statement fired."
+
+
+def test_a_retry_is_mentioned_where_a_prereq_has_looked(machine: Machine) -> None:
+    machine.write(
+        a=(
+            "prepares: {test.nop: [prereq: [grains: nothing]]}\n"
+            "nothing: {grains.exists: [retry: {attempts: 2, interval: 0}]}\n"
+        )
+    )
+    found = machine.results("sls", "a", "--test", code=2)
+    assert "The state would be retried every 0 seconds" in found["nothing"]["comment"]
