@@ -64,7 +64,7 @@ def exists(kind: str, name: str) -> None:
             missing=[("pkg", "apache2"), ("file", path)],
         )
     if not file.exists(path):
-        raise StateFailed(f"{path} is not there", missing=("file", path))
+        raise StateFailed(f"{path} does not exist", missing=("file", path))
 
 
 @changer

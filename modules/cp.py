@@ -137,7 +137,7 @@ def _write(path: str, data: file.Contents, makedirs: bool) -> str:
     folder = os.path.dirname(path)
     if folder and not os.path.isdir(folder):
         if not makedirs:
-            raise StateFailed(f"the folder {folder} is not there; makedirs=True makes it")
+            raise StateFailed(f"the folder {folder} does not exist; makedirs=True makes it")
         file.makedirs(folder)
     file.write(path, data)
     return path

@@ -27,7 +27,7 @@ def install(name: Name, link: AbsolutePath, path: AbsolutePath, priority: int) -
         return f"Alternative {path} for {name} is already registered"
     if not file.exists(path):
         raise StateFailed(
-            f"Alternative for {name} not installed: {path} is not there", missing=("file", path)
+            f"Alternative for {name} not installed: {path} does not exist", missing=("file", path)
         )
     changes = {"name": name, "link": link, "path": path, "priority": priority}
     comment = f"Alternative will be set for {name} to {path} with priority {priority}"

@@ -307,5 +307,5 @@ def _text(name: str, encoding: str | None) -> str:
 
 def _write(name: str, text: str, encoding: str | None) -> None:
     if not file.is_dir(name.rpartition("/")[0] or "/"):
-        raise StateFailed(f"the folder of {name} is not there", changes={})
+        raise StateFailed(f"the folder of {name} does not exist", changes={})
     file.write(name, text.encode(encoding or "utf-8", "surrogateescape"))

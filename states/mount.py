@@ -217,7 +217,7 @@ def swap(name: Device, persist: bool = True, config: AbsolutePath = mount.FSTAB)
         return f"Swap {name} already active"
     if not on and not (device and file.lexists(device)):
         raise StateFailed(
-            f"Swap {name} failed to activate: it is not there", missing=("file", name)
+            f"Swap {name} failed to activate: it does not exist", missing=("file", name)
         )
     adding = f"Swap {name} is set to be added to the fstab"
     comment = (

@@ -156,7 +156,7 @@ def module_install(name: AbsolutePath) -> Planned:
     if module in selinux.list_semod():
         return f"Module {module} is installed"
     if not file.is_file(name):
-        raise StateFailed(f"The module {name} is not there", missing=("file", name))
+        raise StateFailed(f"The module {name} does not exist", missing=("file", name))
     yield Plan({module: "installed"}, f"Module {name} is set to be installed")
     selinux.install_semod(name)
     return f"Module {name} has been installed"

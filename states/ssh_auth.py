@@ -172,7 +172,7 @@ def _compared_parts(key: keys.Key | None) -> tuple[str, ...] | None:
 def _keys_of_source(source: str) -> list[keys.Key]:
     path = here.tree.fetch(source, here.saltenv)
     if path is None:
-        raise StateFailed(f"Failed to add the ssh key. The source {source} is not there")
+        raise StateFailed(f"Failed to add the ssh key. The source {source} does not exist")
     parsed = [
         keys.parsed(line) for line in file.read_bytes(path).decode("utf-8", "replace").splitlines()
     ]

@@ -201,7 +201,7 @@ def test_drift_intent_and_repetition_are_told_apart(machine: Machine) -> None:
         )
     assert origins == [(None, None), ("drift", "repeats"), (None, "repeats")]
     (machine.folder / "f").write_text("theirs")
-    assert "drift: the tree says what it said in run 3" in machine("sls", "a", "--test").stdout
+    assert "drift: the tree is as in run 3" in machine("sls", "a", "--test").stdout
 
 
 def test_dry_runs_are_kept_and_count_for_nothing(machine: Machine) -> None:
@@ -213,7 +213,7 @@ def test_dry_runs_are_kept_and_count_for_nothing(machine: Machine) -> None:
     )
     (machine.folder / "f").write_text("theirs")
     for _ in range(3):
-        assert "drift: the tree says what it said in run 2" in machine("sls", "a", "--test").stdout
+        assert "drift: the tree is as in run 2" in machine("sls", "a", "--test").stdout
     runs = answer(machine, "history")
     assert [(run["id"], run["kind"], run["changed"]) for run in runs] == [
         (5, "test", 1),

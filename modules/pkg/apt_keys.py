@@ -24,7 +24,7 @@ def from_url(url: str) -> bytes:
     found = here.tree.fetch(url, here.saltenv)
     if found is None:
         raise StateFailed(
-            f"the key {url} is not there", missing=("file", url) if url.startswith("/") else None
+            f"the key {url} does not exist", missing=("file", url) if url.startswith("/") else None
         )
     return file.read_bytes(found)
 

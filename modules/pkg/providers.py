@@ -34,7 +34,7 @@ def require(feature: str, what: str) -> PackageManager:
     manager = PROVIDERS()
     if not manager.has(feature):
         raise StateFailed(
-            f"{what} needs the feature {feature}, which the provider {manager.NAMES[0]} has not"
+            f"{what} needs the feature {feature}, which the provider {manager.NAMES[0]} lacks"
             f" ({PROVIDERS.told(feature)})"
         )
     return manager

@@ -171,8 +171,7 @@ class Providers(Generic[P]):
             source = chunk.arg_places.get(argument, chunk.place).source
             for name in (each for each in names if not provider.has(each)):
                 message = (
-                    f"{what} needs the feature {name}, which the provider {provider.NAMES[0]}"
-                    " has not"
+                    f"{what} needs the feature {name}, which the provider {provider.NAMES[0]} lacks"
                 )
                 problems.append(Diagnostic(message, source, self.told(name), "feature"))
         return problems

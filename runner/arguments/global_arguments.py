@@ -34,10 +34,10 @@ _COMMANDS: dict[str, Any] = {
     ]
 }
 _RETRY: dict[str, Any] = {
-    "attempts": {"type": "integer", "description": "how often in all (2)"},
+    "attempts": {"type": "integer", "description": "number of attempts (2)"},
     "until": {"type": "boolean", "description": "the result that ends it (true)"},
     "interval": {"type": "integer", "description": "seconds between two attempts (30)"},
-    "splay": {"type": "integer", "description": "up to so many seconds more (0)"},
+    "splay": {"type": "integer", "description": "random extra seconds, up to this (0)"},
 }
 
 _MEANING = {
@@ -90,13 +90,13 @@ SETTINGS: Mapping[str, Everywhere] = {
     "unless": Everywhere(
         "a command or a list", "do not run when all these commands succeed", _COMMANDS
     ),
-    "creates": Everywhere("a path or a list", "do not run when all these files are there", _TEXTS),
+    "creates": Everywhere("a path or a list", "do not run when all these files exist", _TEXTS),
     "check_cmd": Everywhere(
-        "a command or a list", "the state failed when one of these fails after it", _COMMANDS
+        "a command or a list", "the state fails when one of these fails afterwards", _COMMANDS
     ),
     "order": Everywhere(
         "a number, first or last",
-        "where in the run, as far as requisites allow",
+        "the position in the run, as far as requisites allow",
         {"anyOf": [_NUMBER, {"enum": ["first", "last"]}, _TEXT]},
     ),
     "retry": Everywhere(
@@ -119,21 +119,21 @@ SETTINGS: Mapping[str, Everywhere] = {
     ),
     "failhard": Everywhere("true or false", "end the run when this state fails", _BOOL),
     "noop": Everywhere("true or false", "only plan this state, as in a dry run", _BOOL),
-    "parallel": Everywhere("true or false", "run beside others", _BOOL),
+    "parallel": Everywhere("true or false", "run in parallel with others", _BOOL),
     "aggregate": Everywhere(
-        "true or false", "let states of this kind do their work together", _ANY
+        "true or false", "do the work of several states of this kind at once", _ANY
     ),
     "fire_event": Everywhere(
-        "true, false or text", "tell the listeners of the run", {"type": ["boolean", "string"]}
+        "true, false or text",
+        "send an event to the listeners of the run",
+        {"type": ["boolean", "string"]},
     ),
-    "reload_modules": Everywhere("true or false", "look for new modules after this state", _BOOL),
-    "reload_grains": Everywhere(
-        "true or false", "look at the machine anew after this state", _BOOL
-    ),
-    "reload_pillar": Everywhere("true or false", "read the pillar anew after this state", _BOOL),
+    "reload_modules": Everywhere("true or false", "load new modules after this state", _BOOL),
+    "reload_grains": Everywhere("true or false", "gather the grains again after this state", _BOOL),
+    "reload_pillar": Everywhere("true or false", "read the pillar again after this state", _BOOL),
     "no_log": Everywhere("true or false", "show nothing of this state", _BOOL),
     "provider": Everywhere("text", "the provider that does the work (apt, systemd, ...)", _TEXT),
-    "saltenv": Everywhere("text", "the environment in which salt:// sources are looked for", _TEXT),
+    "saltenv": Everywhere("text", "the environment of salt:// sources", _TEXT),
     "cmd_opts_exclude": Everywhere(
         "a list of text", "arguments of the state that guards do not take over", _TEXTS
     ),
@@ -145,13 +145,13 @@ OF_GUARDS: Mapping[str, Everywhere] = {
     "umask": Everywhere(
         "text", "the umask of what the state makes, and of its commands and guards", _ANY
     ),
-    "cwd": Everywhere("a path", "the folder of the commands of guards", _TEXT),
+    "cwd": Everywhere("a path", "the working directory of the commands of guards", _TEXT),
     "root": Everywhere("a path", "the root of the commands of guards", _TEXT),
     "env": Everywhere("a mapping", "the environment of the commands of guards", _ANY),
-    "prepend_path": Everywhere("text", "goes before the PATH of the commands of guards", _TEXT),
-    "timeout": Everywhere("seconds", "the longest time for a command of guards", _ANY),
+    "prepend_path": Everywhere("text", "is prepended to the PATH of the commands of guards", _TEXT),
+    "timeout": Everywhere("seconds", "the time limit of a command of guards", _ANY),
     "success_retcodes": Everywhere(
-        "a list of numbers", "exit codes of guards that mean success, too", _ANY
+        "a list of numbers", "further exit codes of guards that mean success", _ANY
     ),
     "shell": Everywhere("a path", "the shell of the commands of guards", _TEXT),
 }

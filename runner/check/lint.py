@@ -80,7 +80,7 @@ def _order(
             and target.order > chunk.order
         ):
             other = f"{target.state}: {target.id} (order {_order_of(target)})"
-            message = f"order {_order_of(chunk)} gives way: {other} runs before"
+            message = f"order {_order_of(chunk)} is overridden: {other} runs before"
             hint = "drop the order, which the requisite overrides, or the requisite"
             yield _warning(message, chunk.arg_places["order"], hint, "order-overridden")
 
@@ -94,7 +94,7 @@ def _own(number: int, chunk: Chunk, relations: Relations) -> Iterator[Diagnostic
         e.kind in REACTIONS for e in relations.of(number)
     )
     if chunk.function in ("cmd.run", "cmd.script") and not guarded:
-        hint = "say when: onlyif, unless, creates, onchanges, or cmd.wait with watch"
+        hint = "say when it should run: onlyif, unless, creates, onchanges, or cmd.wait with watch"
         yield _warning(
             f"{chunk.function} runs, and reports changes, in every run",
             chunk.place,

@@ -73,9 +73,7 @@ def served(session: Session, requests: Iterable[Request]) -> tuple[list[Request]
         f" {folders}"
     )
     return kept, [
-        Diagnostic(
-            message, None, "`runner check NAME` looks at one all the same", "left-out", "info"
-        )
+        Diagnostic(message, None, "`runner check NAME` checks one anyway", "left-out", "info")
     ]
 
 

@@ -19,7 +19,7 @@ def check(
     *,
     names: Annotated[
         list[str] | None,
-        argument(metavar="[NAME...]", help="SLS files; without: all.", complete=("sls",)),
+        argument(metavar="[NAME...]", help="SLS files (default: all).", complete=("sls",)),
     ] = None,
     lenient: Annotated[
         bool, option("--lenient", help="Unknown arguments and states are warnings.")

@@ -83,7 +83,7 @@ def completion(
     ],
     words: Annotated[list[str] | None, argument(hidden=True)] = None,
 ) -> int:
-    """Print a script that teaches a shell's Tab key to complete.
+    """Print a script for the Tab completion of a shell.
 
     It completes commands, options and their values, SLS names, IDs, functions and their arguments.
 

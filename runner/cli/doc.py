@@ -19,7 +19,7 @@ def doc(
         str | None,
         argument(
             metavar="[NAME]",
-            help="A module, a function, or `arguments`; without: a list.",
+            help="A module, a function, or `arguments` (default: a list).",
             complete=("pages",),
         ),
     ] = None,

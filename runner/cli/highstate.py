@@ -8,7 +8,7 @@ from runner.output.formats import RUN
 
 @with_common(READING, CHANGING, answer=RUN)
 def highstate(*, common: Common) -> int:
-    """Bring this machine to everything that the top file gives it.
+    """Apply everything that the top file assigns to this machine.
 
     Example: runner highstate --test
     """

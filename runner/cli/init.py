@@ -107,10 +107,10 @@ jobs:
 
 def init(
     folder: Annotated[
-        str, argument(metavar="[FOLDER]", help="Made if it is missing.", complete=("folders",))
+        str, argument(metavar="[FOLDER]", help="Created if it is missing.", complete=("folders",))
     ] = ".",
 ) -> int:
-    """Make a small, commented tree to begin with.
+    """Create a small, commented tree to begin with.
 
     It has a top file, pillar, one SLS, the configuration, pre-commit and CI files, and applies as
     it is. Nothing is overwritten; what is missing of an unaltered tree is made anew.

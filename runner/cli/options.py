@@ -63,16 +63,18 @@ READING: dict[str, Any] = {
         str | None, option("--config", "-c", metavar="FILE", help="Configuration file.")
     ],
     "state_tree": Annotated[
-        list[str], option("--state-tree", metavar="DIR", help="Folder of SLS files.")
+        list[str], option("--state-tree", metavar="DIR", help="Directory of SLS files.")
     ],
     "pillar": Annotated[
         str | None,
         option(
-            "--pillar", metavar="TEXT", help="More pillar, as JSON or YAML; @FILE, or - for stdin."
+            "--pillar",
+            metavar="TEXT",
+            help="Additional pillar, JSON or YAML; @FILE, or - for stdin.",
         ),
     ],
     "pillar_tree": Annotated[
-        list[str], option("--pillar-tree", metavar="DIR", help="Folder of pillar SLS files.")
+        list[str], option("--pillar-tree", metavar="DIR", help="Directory of pillar SLS files.")
     ],
     "id": Annotated[str | None, option("--id", metavar="ID", help="This machine's ID.")],
     "saltenv": Annotated[
@@ -82,7 +84,8 @@ READING: dict[str, Any] = {
         str | None, option("--pillarenv", metavar="ENV", help="Environment of the pillar.")
     ],
     "cachedir": Annotated[
-        str | None, option("--cachedir", metavar="DIR", help="Keep everything below this folder.")
+        str | None,
+        option("--cachedir", metavar="DIR", help="Keep all files of runner below this directory."),
     ],
     "out": str,  # each kind of answer has forms of its own
     "log_level": Annotated[
@@ -102,7 +105,9 @@ RUNNING: dict[str, Any] = {
     "test": Annotated[bool, option("--test", help="Change nothing; show what would change.")],
     "wait": Annotated[
         float | None,
-        option("--wait", metavar="[SECONDS]", help="Wait for another run to end; bare: for ever."),
+        option(
+            "--wait", metavar="[SECONDS]", help="Wait for another run (without a value: forever)."
+        ),
     ],
     "timeout": Annotated[
         float | None, option("--timeout", metavar="SECONDS", help="End the run after this time.")
@@ -114,16 +119,17 @@ CHANGING: dict[str, Any] = {
         list[str], option("--only", metavar="ID", help="Only this state and what it needs.")
     ],
     "exclude": Annotated[
-        list[str], option("--exclude", metavar="ID", help="Leave this state or SLS out.")
+        list[str], option("--exclude", metavar="ID", help="Leave out this state or SLS.")
     ],
     "shuffle": Annotated[
-        str | None, option("--shuffle", metavar="[SEED]", help="Random order where it may be.")
+        str | None,
+        option("--shuffle", metavar="[SEED]", help="Random order where nothing fixes it."),
     ],
     "verify": Annotated[
-        bool, option("--verify", help="Look again after each change; fail what did not converge.")
+        bool, option("--verify", help="Check again after each change; fail what did not converge.")
     ],
     "splay": Annotated[
-        float, option("--splay", metavar="SECONDS", help="Start up to so much later.")
+        float, option("--splay", metavar="SECONDS", help="Delay the start randomly, up to this.")
     ],
     "events": Annotated[
         str | None, option("--events", metavar="FILE|-", help="Events as JSON lines.")
@@ -388,7 +394,7 @@ def _bounded(file: TextIO, option: str) -> str:
     text = file.read(LARGEST * MEBIBYTE + 1)
     if len(text) > LARGEST * MEBIBYTE:
         hint = (
-            "is it what was meant? more belongs into a pillar SLS (`sls_size_limit`) or an external"
+            "is it the right file? more belongs in a pillar SLS (`sls_size_limit`) or an external"
             " pillar"
         )
         raise UsageError(f"--pillar {option}: this is larger than {LARGEST} MiB", hint=hint)

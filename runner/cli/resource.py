@@ -22,7 +22,7 @@ def resource(
         ),
     ],
     names: Annotated[
-        list[str] | None, argument(metavar="[NAME...]", help="Without: all there are.")
+        list[str] | None, argument(metavar="[NAME...]", help="Their names (default: all).")
     ] = None,
     show_secrets: Annotated[
         bool, option("--show-secrets", help="Do not replace secrets by **********.")

@@ -37,7 +37,13 @@ def schedule(
         str | None, option("--cron", metavar="EXPR", help="Five fields, as in a crontab.")
     ] = None,
     delay: Annotated[
-        str, option("--splay", metavar="TIME", help="Start up to so much later.", show_default=True)
+        str,
+        option(
+            "--splay",
+            metavar="TIME",
+            help="Delay the start randomly, up to this.",
+            show_default=True,
+        ),
     ] = "0",
     cron_d: Annotated[bool, option("--cron-d", help="An entry in /etc/cron.d.")] = False,
     timer: Annotated[
@@ -45,9 +51,9 @@ def schedule(
     ] = False,
     common: Common,
 ) -> int:
-    """Let `runner highstate -q` start by itself.
+    """Run `runner highstate -q` regularly.
 
-    It makes a systemd timer, or an entry in /etc/cron.d where there is no systemd.
+    It creates a systemd timer, or an entry in /etc/cron.d where there is no systemd.
 
     Example: runner schedule install --every 30m --splay 10m
     """

@@ -23,7 +23,7 @@ def sls(
     ],
     common: Common,
 ) -> int:
-    """Bring this machine to what some SLS files say.
+    """Apply some SLS files to this machine.
 
     Example: runner sls nginx,users --test
     """

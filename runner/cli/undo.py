@@ -23,11 +23,11 @@ def undo(
     *,
     number: Annotated[
         str | None,
-        argument(metavar="[RUN]", help="Its number; without: the last one.", complete=("runs",)),
+        argument(metavar="[RUN]", help="Its number (default: the last one).", complete=("runs",)),
     ] = None,
     common: Common,
 ) -> int:
-    """Restore the files, links, modes and owners of before a run.
+    """Restore the files, links, modes and owners from before a run.
 
     Packages and services stay as they are. A path that was changed since the run is left out, and
     reported.

@@ -32,7 +32,7 @@ def words(error: Any) -> list[str]:
 
 def _hint(message: str, path: str) -> str | None:
     if " " not in path and message.startswith("No such option"):
-        return "options stand behind the command: `runner highstate --test`"
+        return "options come after the command: `runner highstate --test`"
     if command := re.match(r"No such command '(state\.\w+)'", message):
         return (
             "`runner highstate` or `runner sls NAME`; as Salt: `runner-salt-call --local"
@@ -46,7 +46,7 @@ def _hint(message: str, path: str) -> str | None:
     if not (extra := re.match(r"Got unexpected extra argument.*\(([^ )]+)", message)):
         return None
     names = (
-        f"SLS files are named to `sls`: `runner sls {extra[1]}`"
+        f"SLS files are arguments of `sls`: `runner sls {extra[1]}`"
         if path.endswith(" highstate")
         else None
     )

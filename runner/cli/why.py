@@ -16,16 +16,18 @@ def why(
     ],
     names: Annotated[
         list[str] | None,
-        argument(metavar="[NAME...]", help="SLS files; without: the highstate.", complete=("sls",)),
+        argument(
+            metavar="[NAME...]", help="SLS files (default: the highstate).", complete=("sls",)
+        ),
     ] = None,
     run_too: Annotated[
-        bool, option("--run", help="What became of it in the last run, too.")
+        bool, option("--run", help="Also what became of it in the last run.")
     ] = False,
     common: Common,
 ) -> int:
     """Explain why a state is in the run and why at this place.
 
-    It names what brought the state in, where each argument comes from, and what waits for what.
+    It names what brought the state in, where each argument comes from, and what depends on what.
 
     Example: runner why nginx --run
     """

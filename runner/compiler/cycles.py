@@ -85,7 +85,7 @@ def _cycle(chunks: Sequence[Chunk], arrows: list[Arrow], said: Mapping[Place, st
         else ", ".join(_salts(chunks, *arrow) for arrow in arrows)
     )
     hint = (
-        "that chain's glob means more than was meant"
+        "that chain's glob matches more than intended"
         if chained
         else "remove one of these requisites"
     )

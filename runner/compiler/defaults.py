@@ -80,7 +80,7 @@ class Scopes:
                     place = key_place(arguments, name, _NOWHERE)
                     if name in REQUISITE_KEYS or name in NEVER:
                         yield _ignored(
-                            f"defaults: {name} has no defaults", place, "say it of each state"
+                            f"defaults: {name} has no defaults", place, "set it on each state"
                         )
                     elif name not in ALWAYS and not self._has_it(
                         name, mine, state, function, functions

@@ -158,7 +158,9 @@ class Gatherer:
                 f" {kind}"
             )
             self.problem(
-                what, where, "write `ID:` at the margin and below it, indented, `module.function:`"
+                what,
+                where,
+                "write `ID:` without indentation and below it, indented, `module.function:`",
             )
             self.high.lost.append(self._text_of(request.sls, request.env))
             return own

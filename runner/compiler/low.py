@@ -337,7 +337,7 @@ def _requisites(
                     Diagnostic(
                         f"The {key} statement in state '{low['__id__']}' in SLS '{low['__sls__']}'"
                         " needs to be formed as a"
-                        f" list{'; nothing stands below it' if listed is None else ''}",
+                        f" list{'; there is nothing below it' if listed is None else ''}",
                         at.source,
                         _list_hint(key, listed, low["state"]),
                         "structure",

@@ -79,8 +79,7 @@ class Sls:
             and re.fullmatch(structure_hints.FUNCTION, key)
         ):
             message = (
-                f"`{key}:` stands at the margin, so that it is taken for an ID and {above[0]!r} has"
-                " no state"
+                f"`{key}:` is not indented, so it is taken for an ID and {above[0]!r} has no state"
             )
             del self.problems[-1]  # that the one above has no state
             self._problem(

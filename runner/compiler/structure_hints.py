@@ -51,7 +51,7 @@ def body_hint(id_: str, value: Value) -> str:
         )
         return f"a chain is a list of texts in quotes: write `chain:` and below it `- '{said}'`"
     if isinstance(value, list) and value and isinstance(value[0], Mapping) and value[0]:
-        return f"remove the dash: `{next(iter(value[0]))}:`; dashes stand before arguments only"
+        return f"remove the dash: `{next(iter(value[0]))}:`; only arguments have dashes"
     if isinstance(value, str) and re.match(FUNCTION, value) is None and "." in value:
         return f"write `{id_}:` and below it, indented, `{value.strip('-: ')}:`"
     return f"write `{id_}:` and below it, indented, `module.function:`, `file.managed:` say"

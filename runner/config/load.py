@@ -230,7 +230,7 @@ def _find(
         hint = f"use it with: runner highstate --config {SALT_MINION}"
         warnings.append(
             Diagnostic(
-                f"no configuration; {SALT_MINION} is not used unasked",
+                f"no configuration; {SALT_MINION} is not used automatically",
                 None,
                 hint,
                 "config-unused",
@@ -256,7 +256,7 @@ def _here(warnings: list[Diagnostic]) -> bool:
         return True
     message = f"{os.path.abspath('runner.yaml')} is not used: others can write it or its folder"
     warnings.append(
-        Diagnostic(message, None, "--config runner.yaml uses it all the same", "config", "warning")
+        Diagnostic(message, None, "--config runner.yaml uses it anyway", "config", "warning")
     )
     return False
 

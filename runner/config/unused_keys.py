@@ -35,7 +35,7 @@ INSTEAD: Mapping[str, str] = {
     "hgfs_remotes": _CLONE,
     "id_function": _ID,
     "mine_functions": (
-        "there is no master to keep it: what other machines know belongs into the pillar"
+        "there is no master to keep it: what other machines know belongs in the pillar"
     ),
     "minion_id_lowercase": _ID,
     "minion_id_remove_domain": _ID,
@@ -45,7 +45,7 @@ INSTEAD: Mapping[str, str] = {
     "return": _RESULTS,
     "s3.buckets": _CLONE.replace("clone the repository", "copy the bucket").partition(" (")[0],
     "schedule": (
-        f"{_SCHEDULE}; other functions belong into a crontab or a timer that starts `runner call`"
+        f"{_SCHEDULE}; other functions belong in a crontab or a timer that starts `runner call`"
     ),
     "snapper_states": (
         "take the snapshots with cmd.run, or around `runner` in the unit that starts it"

@@ -32,7 +32,7 @@ def html(drawn: Picture, title: str) -> str:
     )
     told = "{} in {}, {}".format(*counted)
     few = folded(drawn)
-    how = "An arrow leads from what runs first to what waits for it. A box leads to its states."
+    how = "An arrow leads from a state to what depends on it. A box leads to its states."
     how += (
         " Arrows that follow from others are left out."
         if len(_telling(few)) < len(few["edges"])
@@ -102,7 +102,7 @@ def _legend() -> str:
 
 
 def _cycles(drawn: Picture) -> Iterator[str]:
-    """Each knot of states that wait for each other, drawn and in words."""
+    """Each group of states that depend on each other, drawn and in words."""
     for knot in drawn["cycles"]:
         members = set(knot)
         index = {number: place for place, number in enumerate(knot)}
@@ -118,16 +118,16 @@ def _cycles(drawn: Picture) -> Iterator[str]:
         arrows = [_arrow(edge, index[edge["first"]], index[edge["then"]]) for edge in edges]
         said = "".join(f"<li>{escape(_in_words(edge, drawn['states']))}</li>" for edge in edges)
         yield (
-            f'<section class="cycles"><h2>A cycle: {len(knot)} states wait for each'
-            " other</h2><p>Nothing can run before one of these relationships is taken"
-            f" away.</p>{_framed(drawing(nodes, arrows))}<ul>{said}</ul></section>"
+            f'<section class="cycles"><h2>A cycle: {len(knot)} states depend on each'
+            " other</h2><p>Nothing can run before one of these relationships is"
+            f" removed.</p>{_framed(drawing(nodes, arrows))}<ul>{said}</ul></section>"
         )
 
 
 def _in_words(edge: Mapping[str, Any], states: Sequence[State]) -> str:
     first, then = label(states[edge["first"]]), label(states[edge["then"]])
     at = f" ({edge['place']})" if edge["place"] else ""
-    return f"{then} waits for {first}: {edge['kind']}{at}"
+    return f"{then} depends on {first}: {edge['kind']}{at}"
 
 
 def _overview(drawn: Picture, anchors: Mapping[str, str], style: str = "") -> str:
@@ -272,12 +272,12 @@ def _table(
             f'<tr><td>{state["position"] or ""}</td><td class="state">{escape(label(state))}</td>'
             f'<td>{said}</td><td class="soft">{escape(state["place"])}</td></tr>'
         )
-    head = "<tr><th></th><th>State</th><th>Waits for</th><th>Declared at</th></tr>"
+    head = "<tr><th></th><th>State</th><th>Depends on</th><th>Declared at</th></tr>"
     return f"<table>{head}{''.join(rows)}</table>"
 
 
 def _waits(waits: Iterable[tuple[str, State]]) -> Iterator[str]:
-    """What a state waits for; many states of one SLS are only counted."""
+    """What a state depends on; many states of one SLS are only counted."""
     groups: dict[tuple[str, str], list[State]] = {}
     for kind, state in waits:
         groups.setdefault((kind, state["sls"]), []).append(state)

@@ -230,7 +230,7 @@ class Binder:
             message = (
                 f"{chunk.function}: a null among the names of state {chunk.id!r} is not a name"
             )
-            hint = "nothing stands behind the dash: write the name, or remove the line"
+            hint = "nothing follows the dash: write the name, or remove the line"
             source = chunk.arg_places.get("name", chunk.place).source
             raise CompileError([Diagnostic(message, source, hint, "argument")])
         bound = bind(

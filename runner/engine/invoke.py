@@ -158,7 +158,7 @@ class Invoker:
                 undecided=True,
             )
         warnings = (
-            (f"the cwd {folder} is not there: what guards should run in it was not asked",)
+            (f"the cwd {folder} does not exist: guards that should run in it were not evaluated",)
             if folder
             else ()
         )

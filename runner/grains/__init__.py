@@ -105,7 +105,7 @@ class Grains(Mapping[str, Any]):
             code = "module" if isinstance(cause, SyntaxError) else code
         else:
             source, message = _place(error), message + _named(error)
-        problem = Diagnostic(message, source, "the run goes on without them", code, "warning")
+        problem = Diagnostic(message, source, "the run continues without them", code, "warning")
         self.problems.append(problem)
         self._report(problem)
 

@@ -117,7 +117,7 @@ def set_aside(state_dir: str, error: Exception, notes: list[str]) -> None:
     """Make room for a new history. Raises OSError."""
     folder = trusted_folder(state_dir)
     aside = folder.set_aside(NAME)
-    notes.append(f"the history was no database any more ({error}); it is set aside as {aside}")
+    notes.append(f"the history is damaged ({error}); it is set aside as {aside}")
 
 
 def _connected(state_dir: str) -> sqlite3.Connection:

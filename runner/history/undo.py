@@ -121,7 +121,7 @@ class _Foresight:
         if not (
             self._future[folder].type == "dir" if folder in self._future else os.path.isdir(folder)
         ):
-            return f"its folder {folder} is not there"
+            return f"its folder {folder} does not exist"
         if now.type == "dir" and was.type != "dir" and (inside := next(self._inside(was.path), "")):
             return f"it is a folder that is not empty: it holds {inside}"
         try:

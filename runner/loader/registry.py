@@ -146,7 +146,7 @@ class Registry:
         if near:
             functions = ", ".join(self.state_functions(near))
             return f"{suggestion(f'the module {near}')} It has: {functions}"
-        return "`runner doc` lists all states; one of your own belongs into _states/ of the tree"
+        return "`runner doc` lists all states; one of your own belongs in _states/ of the tree"
 
     def _near_module(self, name: str) -> str | None:
         return nearest(name.lower(), self.state_modules(), 0.7)
@@ -265,7 +265,7 @@ class Registry:
         module = name.partition(".")[0]
         if module in self.modules():
             return f"{module} has: {', '.join(self.functions(module)) or 'nothing'}"
-        return "`runner doc` lists all modules; one of your own belongs into _modules/ of the tree"
+        return "`runner doc` lists all modules; one of your own belongs in _modules/ of the tree"
 
     def has_function(self, name: str) -> bool:
         """Tell whether there is such an execution function, ready to work."""

@@ -67,11 +67,11 @@ CALLS = {  # the modules of execution functions that are not here
     **dict.fromkeys(("npm", "gem", "bower", "composer"), _GUARDED.format("the program")),
     "x509": "runner makes and reads no certificates: " + _GUARDED.format("openssl"),
     "sdb": (
-        "runner has no such stores: values belong into the pillar, secrets into its encrypted (gpg)"
+        "runner has no such stores: values belong in the pillar, secrets in its encrypted (gpg)"
         " values; what this machine is to keep goes to salt['data.update']"
     ),
     "vault": (
-        "runner asks no vault: secrets belong into the pillar's encrypted (gpg) values, or an"
+        "runner does not query vaults: secrets belong in the pillar's encrypted (gpg) values, or an"
         " external pillar"
     ),
     "event": "there is no event bus; the state event.send is there",

@@ -120,7 +120,7 @@ def everywhere() -> Page:
     listed = tuple(
         Argument(name, each.title, "", each.description) for name, each in EVERYWHERE.items()
     )
-    summary = "What every state takes beside its own arguments: requisites, guards and settings."
+    summary = "What every state takes besides its own arguments: requisites, guards and settings."
     example = (
         "nginx:\n  service.running:\n    - watch:\n      - file: /etc/nginx/nginx.conf\n    -"
         " onlyif: test -e /etc/nginx\n    - retry:\n        attempts: 3\n/etc/nginx/nginx.conf:\n "

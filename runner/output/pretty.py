@@ -146,7 +146,7 @@ class Pretty:
 
     def _left(self, report: Report) -> None:
         """What an interrupted run did not come to."""
-        self._line(f"{report.why[:1].upper()}{report.why[1:]}; the next run goes on.")
+        self._line(f"{report.why[:1].upper()}{report.why[1:]}; the next run continues.")
         if report.left:
             names = [f"{chunk.function} {chunk.id}".replace("\n", " ") for chunk in report.left]
             more = f" and {len(names) - 5} more" if len(names) > 5 else ""

@@ -11,21 +11,19 @@ from runner.output.text import named, safe
 
 ORIGINS = {
     "reaction": "it reacted to a change of another state",
-    "intent": (
-        "the tree says something that it did not say, or that was not reached, in the run before"
-    ),
-    "drift": "the tree said the same the run before: the machine was changed since",
+    "intent": ("the tree changed since the run before, or that run did not get to this state"),
+    "drift": "the tree is the same as in the run before: the machine was changed since",
     "repeats": "it changes something in every run",
 }
-MOVES = {"later": "moved behind what it waits for", "earlier": "moved before what waits for it"}
+MOVES = {"later": "moved after what it depends on", "earlier": "moved before what depends on it"}
 WAITS = {
-    "require": "waits for {}",
+    "require": "depends on {}",
     "prereq": "runs before {}, if that is about to change something",
     "listen": "reacts at the end of the run to {}",
 }
 WAITED = {
-    "require": "waited for by {}",
-    "prereq": "comes after {}, which looks at it",
+    "require": "required by {}",
+    "prereq": "comes after {}, which checks it",
     "listen": "listened to by {}",
 }
 LONG = 160

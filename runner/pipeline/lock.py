@@ -65,12 +65,12 @@ def _opened(state_dir: str) -> tuple[TrustedFolder, int]:
         folder = trusted_folder(state_dir)
         return folder, folder.open("lock", os.O_RDWR | os.O_CREAT)
     except UntrustedFile as error:
-        raise RunnerError(f"there can be no lock: {error}", code="no-lock") from None
+        raise RunnerError(f"the lock cannot be taken: {error}", code="no-lock") from None
     except OSError as error:
         path = os.path.join(state_dir, "lock")
         hint = "--cachedir DIR keeps it elsewhere"
         raise RunnerError(
-            f"there can be no lock: {path}: {error.strerror}", hint=hint, code="no-lock"
+            f"the lock cannot be taken: {path}: {error.strerror}", hint=hint, code="no-lock"
         ) from None
 
 
@@ -83,10 +83,12 @@ def _take(descriptor: int, wait: float) -> None:
         except BlockingIOError:
             if wait >= 0 and time.monotonic() >= until:
                 holder = os.pread(descriptor, 4096, 0).decode(errors="replace").strip()
-                message = f"another run is under way: {holder or 'it has not said who it is'}"
+                message = f"another run is under way: {holder or 'it did not identify itself'}"
                 raise Locked(message, hint="--wait waits until it has ended") from None
         except OSError as error:  # ENOLCK, ENOSYS, ENOTSUP: some network and FUSE file systems
-            message = f"there can be no lock: the file system does not lock files: {error.strerror}"
+            message = (
+                f"the lock cannot be taken: the file system does not lock files: {error.strerror}"
+            )
             hint = "`state_dir` of the configuration, or --cachedir DIR, keeps it on another one"
             raise RunnerError(message, hint=hint, code="no-lock") from None
         time.sleep(PAUSE)

@@ -164,7 +164,7 @@ class Secrets:
 
     def _unhidable(self, value: str) -> Diagnostic:
         message = (
-            f"the secret {self._origin(value)} stands in names of this tree: it is short, a plain"
+            f"the secret {self._origin(value)} appears in names of this tree: it is short, a plain"
             " word, or typed"
         )
         message += (

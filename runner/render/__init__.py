@@ -348,7 +348,7 @@ def _text(value: Any, renderer: str, path: str) -> Rendered:
         return Rendered(value, path)
     what = f"the renderer {renderer} takes text, and the one before it gives data"
     raise RenderError(
-        what, Source(path, 1), "renderers of text (jinja) stand before those of data (yaml)"
+        what, Source(path, 1), "renderers of text (jinja) come before those of data (yaml)"
     )
 
 

@@ -70,7 +70,7 @@ def _check(words: list[str]) -> None:
         if depth < 0:
             raise Malformed("a ) without its (")
         if word in ("and", "or", ")") and opens:
-            raise Malformed(f"{word!r} stands where a target should")
+            raise Malformed(f"{word!r} is in the place of a target")
         if word == "not" and before == "not":
             raise Malformed("'not' twice")
         if word not in ("and", "or", ")", "not") and not opens:

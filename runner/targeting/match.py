@@ -125,7 +125,7 @@ def _compound_mistake(
     return None
 
 
-_TERMS = "terms stand between and, or and not: `G@os:Debian and not web*`"
+_TERMS = "terms are joined by and, or and not: `G@os:Debian and not web*`"
 
 
 def _listed(groups: Mapping[str, Any]) -> str:

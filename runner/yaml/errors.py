@@ -229,7 +229,7 @@ def _comma(spot: Spot) -> Mistake | None:
     if "flow node" not in spot.context or not spot.rest.startswith(","):
         return None
     return spot.here(
-        "nothing stands before this comma", "remove the comma; an empty text is written ''"
+        "there is nothing before this comma", "remove the comma; an empty text is written ''"
     )
 
 
@@ -244,10 +244,10 @@ def _anchor(spot: Spot) -> Mistake | None:
     if "duplicate anchor" not in spot.context and "duplicate anchor" not in spot.problem:
         return None
     hint = (
-        "`| json` writes none; `| yaml` names what stands in two places of a value, from &id001 on"
+        "`| json` writes none; `| yaml` names what occurs in two places of a value, from &id001 on"
         " in each value"
     )
-    return spot.here(f"the anchor stands in {spot.named(spot.began[0])}, too", hint)
+    return spot.here(f"the anchor is in {spot.named(spot.began[0])}, too", hint)
 
 
 def _alias(spot: Spot) -> Mistake | None:

@@ -103,7 +103,7 @@ def _count(top: yaml.Node) -> None:
 
 
 UNFOLDED = "the aliases of this document unfold to far too much"
-CIRCLE = "this contains itself: an alias stands inside of what it names"
+CIRCLE = "this contains itself: an alias is inside of what it names"
 
 
 def _inside(node: yaml.Node) -> list[yaml.Node]:

@@ -221,7 +221,7 @@ class Reader:
         value = self.value(node)
         for source in reversed(value) if isinstance(value, list) else [value]:
             if not isinstance(source, PlacedMap):
-                hint = "`<<: *name` takes the keys of the mapping that stands at `&name`"
+                hint = "`<<: *name` takes the keys of the mapping at `&name`"
                 raise _problem(
                     "expected a mapping to merge, not a list or a text",
                     Place(self._document, *at),

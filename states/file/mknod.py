@@ -45,7 +45,7 @@ def mknod(
     present = file.seen(name, follow=False)
     if present is None:
         if missing := _lines.parent_lacking(name, makedirs=False):
-            raise StateFailed(f"The folder of {name} is not there", missing=missing)
+            raise StateFailed(f"The folder of {name} does not exist", missing=missing)
         yield Plan(
             {"new": f"{kind} {name} created."},
             f"{kind} {name} is set to be created",

@@ -30,7 +30,7 @@ SCENARIOS = [
     on("install", **LINK, priority=10),
     on("install", ONE, plans=False, **LINK, priority=10),
     on("install", ONE, **LINK, priority=30),
-    on("install", link="/usr/bin/greet", path="/no/such", priority=1, fails="is not there"),
+    on("install", link="/usr/bin/greet", path="/no/such", priority=1, fails="does not exist"),
     on("remove", TWO, path="/bin/echo"),
     on("remove", ONE, path="/bin/cat"),
     on("remove", ONE, plans=False, path="/bin/echo"),

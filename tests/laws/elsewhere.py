@@ -14,17 +14,17 @@ SCENARIOS = [
     Scenario(
         "pkg.group_installed",
         {"name": "x", "skip": ["a"], "include": "b"},
-        fails="the feature groups, which the provider apt has not",
+        fails="the feature groups, which the provider apt lacks",
     ),
     Scenario(
         "pkg.patch_installed",
         {**ADVISORY, "downloadonly": True},
-        fails="the feature advisories, which the provider apt has not",
+        fails="the feature advisories, which the provider apt lacks",
     ),
     Scenario(
         "pkg.patch_downloaded",
         ADVISORY,
-        fails="the feature advisories, which the provider apt has not",
+        fails="the feature advisories, which the provider apt lacks",
     ),
     Scenario(
         "file.shortcut",

@@ -170,7 +170,7 @@ SCENARIOS = [
         pipe,
         fails="cannot be overwritten",
     ),
-    Scenario("file.mknod", {"name": "{tmp}/no/f", "ntype": "p"}, fails="is not there"),
+    Scenario("file.mknod", {"name": "{tmp}/no/f", "ntype": "p"}, fails="does not exist"),
     Scenario(
         "file.mknod", {"name": "/srv/null", "ntype": "c", "major": 1, "minor": 3}, machine=True
     ),

@@ -95,7 +95,7 @@ SCENARIOS = [
     on(
         "installed",
         pkg_verify=True,
-        fails="pkg_verify needs the feature verifiable, which the provider apt has not",
+        fails="pkg_verify needs the feature verifiable, which the provider apt lacks",
     ),
     on("installed", pkg_verify=True, ignore_types=["config"], fails="needs the feature verifiable"),
     on("installed", resolve_capabilities=True, fails="needs the feature capabilities"),

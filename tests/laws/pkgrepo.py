@@ -102,7 +102,7 @@ SCENARIOS = [
         gpgcheck=1,
         allow_insecure_key=True,
     ),
-    repo("managed", key_url="/nowhere.asc", fails="is not there"),
+    repo("managed", key_url="/nowhere.asc", fails="does not exist"),
     repo("managed", name="nonsense", fails="is not valid"),
     repo("managed", ppa="who/what", fails="ppa is for Ubuntu"),
     repo("absent", THERE),

@@ -89,7 +89,7 @@ SCENARIOS = [
     on("module", name="site", fails="Module site is not available"),
     on("module_install", name="/srv/site.pp"),
     on("module_install", plans=False, name="/srv/abrt.pp"),
-    on("module_install", name="/srv/none.pp", fails="is not there"),
+    on("module_install", name="/srv/none.pp", fails="does not exist"),
     on("module_remove", name="abrt"),
     on("module_remove", plans=False, name="site"),
 ]

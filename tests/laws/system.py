@@ -248,14 +248,14 @@ SCENARIOS = [
     ),
     on("mount.fstab_absent", LINE, name="/dev/vdx", fs_file="/mnt/a", config="/etc/fstab"),
     on("mount.fstab_absent", plans=False, name="vdx", fs_file="/mnt/a", mount_by="uuid"),
-    on("mount.swap", plans=False, name="/swapfile-that-is-not-there", fails="is not there"),
+    on("mount.swap", plans=False, name="/swapfile-that-is-not-there", fails="does not exist"),
     on(
         "mount.swap",
         plans=False,
         name="/no/swap",
         persist=False,
         config="/etc/fstab",
-        fails="is not there",
+        fails="does not exist",
     ),
     on(
         "kmod.present",

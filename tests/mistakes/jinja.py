@@ -18,7 +18,7 @@ MISTAKES = [
         "colour",
     ),
     Mistake(
-        "attribute that is not there",
+        "attribute that does not exist",
         "{% set x = {'port': 1} %}\na:\n  test.nop:\n    - name: {{ x.«prot }}\n",
         "prot",
         "port",
@@ -139,7 +139,7 @@ MISTAKES = [
     ),
     Mistake("macro that is not imported", NOP + "{{ «user('x') }}\n", "user", "import"),
     Mistake(
-        "import of a template that is not there",
+        "import of a template that does not exist",
         "«{% from 'lib/mapp.jinja' import x %}\n" + NOP,
         "lib/mapp.jinja",
         "roots|root",
@@ -152,7 +152,7 @@ MISTAKES = [
         column=False,
     ),
     Mistake(
-        "import of a name that is not there",
+        "import of a name that does not exist",
         {
             "web.sls": "{% from 'map.jinja' import «ngnix %}\na:\n  test.nop:\n    - name: {{ ngnix }}\n",
             "map.jinja": "{% set nginx = 1 %}",
@@ -162,7 +162,7 @@ MISTAKES = [
         column=False,
     ),
     Mistake(
-        "include of a template that is not there",
+        "include of a template that does not exist",
         NOP + "«{% include 'part.sls' %}\n",
         "part.sls",
         "root",
@@ -235,7 +235,7 @@ MISTAKES = [
         "cmd.run",
     ),
     Mistake(
-        "execution module that is not there",
+        "execution module that does not exist",
         "a:\n  test.nop:\n    - name: {{ salt['«zzqq.get']('x') }}\n",
         "zzqq.get",
         "_modules|runner doc",

@@ -240,7 +240,7 @@ MISTAKES = [
         "dash before function",
         {"web.sls": "/x:\n  «- file.managed:\n    - mode: '0644'\n"},
         "ID /x in SLS web is not a dictionary, but a list",
-        "remove the dash: `file\\.managed:`; dashes stand before arg",
+        "remove the dash: `file\\.managed:`; only arguments have dashes",
     ),
     Mistake(
         "function below args",
@@ -267,7 +267,7 @@ MISTAKES = [
             "_grains/g.py": "def f(«:\n",
         },
         "g\\.py is not Python: invalid syntax",
-        "the run goes on without them",
+        "the run continues without them",
         check_only=True,
     ),
     Mistake(

@@ -8,7 +8,7 @@ NOP = "a:\n  test.nop: []\n"
 
 MISTAKES = [
     Mistake(
-        "requisite on an ID that is not there",
+        "requisite on an ID that does not exist",
         TWO + "    - require:\n      - «test: aa\n",
         "aa",
         "did you mean.*a",
@@ -32,7 +32,7 @@ MISTAKES = [
         "test: a",
     ),
     Mistake(
-        "requisite on a bare name that is not there",
+        "requisite on a bare name that does not exist",
         TWO + "    - require:\n      - «aaa\n",
         "aaa",
         "did you mean|a",
@@ -60,7 +60,7 @@ MISTAKES = [
         "include",
     ),
     Mistake(
-        "requisite on an SLS that is not there",
+        "requisite on an SLS that does not exist",
         "b:\n  test.nop:\n    - require:\n      - «sls: dbb\n",
         "dbb",
         "SLS|include",
@@ -135,21 +135,21 @@ MISTAKES = [
         "Puppet's way to refer", TWO + "    - require:\n      - «Test['a']\n", "Test", "test: a"
     ),
     Mistake(
-        "require_in to what is not there",
+        "require_in to what does not exist",
         TWO + "    - require_in:\n      - «test: aa\n",
         "aa",
         "did you mean.*a",
     ),
     Mistake("watch_in as a text", TWO + "    - «watch_in: a\n", "list", "- ", check_only=True),
-    Mistake("listen to what is not there", TWO + "    - listen:\n      - «test: aa\n", "aa", "a"),
+    Mistake("listen to what does not exist", TWO + "    - listen:\n      - «test: aa\n", "aa", "a"),
     Mistake(
-        "use of what is not there",
+        "use of what does not exist",
         TWO + "    - use:\n      - «test: aa\n",
         "aa",
         "did you mean.*a",
         check_only=True,
     ),
-    Mistake("prereq to what is not there", TWO + "    - prereq:\n      - «test: aa\n", "aa", "a"),
+    Mistake("prereq to what does not exist", TWO + "    - prereq:\n      - «test: aa\n", "aa", "a"),
     Mistake(
         "cycle of two",
         "a:\n  test.nop:\n    - require:\n      - «test: b\nb:\n  test.nop:\n    - require:\n      - test: a\n",
@@ -190,7 +190,7 @@ MISTAKES = [
         also=(":4:9", ":6:9"),
     ),
     Mistake(
-        "include of what is not there", "include:\n  - «ngnix\n" + NOP, "ngnix", "\\.sls|states"
+        "include of what does not exist", "include:\n  - «ngnix\n" + NOP, "ngnix", "\\.sls|states"
     ),
     Mistake(
         "include misspelt",
@@ -230,7 +230,7 @@ MISTAKES = [
         "- db|name",
     ),
     Mistake(
-        "extend of what is not there",
+        "extend of what does not exist",
         "a:\n  test.nop: []\nextend:\n  «aa:\n    test:\n      - x: y\n",
         "aa",
         "a",
@@ -249,14 +249,14 @@ MISTAKES = [
     ),
     Mistake("exclude that is a text", "a:\n  test.nop: []\nexclude: «b\n", "list", "- "),
     Mistake(
-        "exclude of an ID that is not there",
+        "exclude of an ID that does not exist",
         "a:\n  test.nop: []\nexclude:\n  - «id: bb\n",
         "bb",
         "a|ID",
         check_only=True,
     ),
     Mistake(
-        "exclude of an SLS that is not there",
+        "exclude of an SLS that does not exist",
         "a:\n  test.nop: []\nexclude:\n  - «sls: bb\n",
         "bb",
         "spelling",
@@ -270,14 +270,14 @@ MISTAKES = [
     ),
     # the top file
     Mistake(
-        "top file with an SLS that is not there",
+        "top file with an SLS that does not exist",
         {"top.sls": "base:\n  '*':\n    - «ngnix\n", "nginx.sls": NOP},
         "ngnix",
         "nginx",
         names=(),
     ),
     Mistake(
-        "top file with an SLS that is not there, of another machine",
+        "top file with an SLS that does not exist, of another machine",
         {"top.sls": "base:\n  '*':\n    - nginx\n  'other':\n    - «ngnix\n", "nginx.sls": NOP},
         "ngnix",
         "nginx",
@@ -299,7 +299,7 @@ MISTAKES = [
         names=(),
     ),
     Mistake(
-        "top file with a matcher that is not there",
+        "top file with a matcher that does not exist",
         {"top.sls": "base:\n  «'os:Debian':\n    - match: gran\n    - web\n", "web.sls": NOP},
         "gran",
         "grain",
@@ -317,7 +317,7 @@ MISTAKES = [
         check_only=True,
     ),
     Mistake(
-        "top file with an environment that is not there",
+        "top file with an environment that does not exist",
         {"top.sls": "«bsae:\n  '*':\n    - web\n", "web.sls": NOP},
         "bsae",
         "base",
@@ -364,7 +364,7 @@ MISTAKES = [
         "spaces",
     ),
     Mistake(
-        "pillar SLS that is not there",
+        "pillar SLS that does not exist",
         {"web.sls": NOP, "pillar/top.sls": "base:\n  '*':\n    - «xx\n", "pillar/x.sls": "a: b\n"},
         "xx",
         "x",
@@ -383,7 +383,7 @@ MISTAKES = [
         column=False,
     ),
     Mistake(
-        "pillar include of what is not there",
+        "pillar include of what does not exist",
         {"web.sls": NOP, **TOP, "pillar/x.sls": "include:\n  - «yy\na: b\n"},
         "yy",
         "x|pillar",
@@ -510,7 +510,7 @@ MISTAKES = [
     ),
     # defaults and chains
     Mistake(
-        "chain with what is not there",
+        "chain with what does not exist",
         "a:\n  test.nop: []\nb:\n  test.nop: []\nchain:\n  - «'test: a -> test: bb'\n",
         "bb",
         "b",

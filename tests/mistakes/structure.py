@@ -195,7 +195,7 @@ MISTAKES = [
         "number|30",
     ),
     Mistake(
-        "choice that is not there",
+        "choice that does not exist",
         "/x:\n  archive.extracted:\n    - source: /a.tgz\n    - enforce_toplevel: false\n    - «archive_format: rra\n",
         "rra",
         "rar",
@@ -359,7 +359,7 @@ MISTAKES = [
         check_only=True,
     ),
     Mistake(
-        "script that is not there",
+        "script that does not exist",
         {"web.sls": "x:\n  cmd.script:\n    - «source: salt://setup.hs\n", "setup.sh": "x"},
         "setup.hs",
         "setup.sh",

@@ -202,7 +202,7 @@ MISTAKES = [
         "list",
         "- ",
     ),
-    Mistake("anchor that is not there", "a:\n  test.nop:\n    <<: «*base\n", "base", "&base"),
+    Mistake("anchor that does not exist", "a:\n  test.nop:\n    <<: «*base\n", "base", "&base"),
     Mistake("two documents", "a:\n  test.nop: []\n«---\nb:\n  test.nop: []\n", "document", "---"),
     Mistake(
         "latin-1 text",

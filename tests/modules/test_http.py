@@ -156,7 +156,7 @@ def test_xml_and_headers(url: str) -> None:
         {"e": None},
     ]
     assert web.query(f"{url}/plain", headers=True)["headers"]["Content-Type"] == "text/plain"
-    with pytest.raises(StateFailed, match="no XML: it declares entities"):
+    with pytest.raises(StateFailed, match="not XML: it declares entities"):
         web.query(f"{url}/entity", decode=True)
 
 

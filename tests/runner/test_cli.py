@@ -143,7 +143,7 @@ def test_usage_errors(
 @pytest.mark.parametrize(
     ("arguments", "hint"),
     [
-        (["--test", "highstate"], "behind the command"),
+        (["--test", "highstate"], "after the command"),
         (["highstate", "test=True"], "`--test`"),
         (["highstate", "web"], "`runner sls web`"),
         (["sls", "web", "pillar={}"], "`--pillar`"),

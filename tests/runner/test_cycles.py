@@ -32,7 +32,7 @@ def test_a_large_cycle_is_folded_by_sls(machine: Machine) -> None:
     assert f"test: b0 has require on test: b1 ({machine.folder}/states/b.sls:3:17)" in error
     (graph,) = (machine.folder / "cache/graphs").iterdir()
     assert f"the whole graph is drawn in {graph}" in error
-    assert "A cycle: 15 states wait for each other" in graph.read_text()
+    assert "A cycle: 15 states depend on each other" in graph.read_text()
 
 
 def cycle_hints(machine: Machine) -> list[str]:
@@ -68,7 +68,7 @@ def test_of_a_large_tree_the_cycle_is_drawn(machine: Machine) -> None:
     )
     error = machine("sls", "a", code=1).stderr
     page = Path(error.rpartition("; it is drawn in ")[2].strip()).read_text()
-    assert ("A cycle: 2 states wait for each other" in page, "s17" in page) == (True, False)
+    assert ("A cycle: 2 states depend on each other" in page, "s17" in page) == (True, False)
 
 
 def test_a_cycle_of_a_glob_names_the_line_of_the_chain(machine: Machine) -> None:
@@ -85,7 +85,7 @@ def test_a_cycle_of_a_glob_names_the_line_of_the_chain(machine: Machine) -> None
     )
     assert f"test: x2 has require on test: y ({machine.folder}/states/a.sls:7:9)" in error
     assert "at " + str(machine.folder / "states/a.sls:11:5") in error
-    assert "that chain's glob means more than was meant" in error
+    assert "that chain's glob matches more than intended" in error
 
 
 def test_two_sources_of_one_requisite_keep_their_places(machine: Machine) -> None:
@@ -94,8 +94,8 @@ def test_two_sources_of_one_requisite_keep_their_places(machine: Machine) -> Non
         b="y:\n  test.nop: []\nz:\n  test.nop:\n    - require_in:\n      - test: x\n",
     )
     why = machine("why", "x", "a").stdout
-    assert "waits for test: y (require, " + str(machine.folder / "states/a.sls:5:9") in why
-    assert "waits for test: z (require, " + str(machine.folder / "states/b.sls:6:9") in why
+    assert "depends on test: y (require, " + str(machine.folder / "states/a.sls:5:9") in why
+    assert "depends on test: z (require, " + str(machine.folder / "states/b.sls:6:9") in why
 
 
 def order(machine: Machine, *words: str) -> list[str]:

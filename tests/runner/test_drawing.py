@@ -105,7 +105,7 @@ def test_a_cycle_is_marked_and_nothing_else_is() -> None:
     assert [edge["cycle"] for edge in found["edges"]].count(True) == 3
     assert len(found["cycles"]) == 1
     html = page.html(found, "x")
-    assert "A cycle: 3 states wait for each other" in html
+    assert "A cycle: 3 states depend on each other" in html
     assert html.count('class="arrow require cycle"') >= 2
     assert "style=dotted" not in dot_mermaid.dot(found)
     assert dot_mermaid.dot(found).count("penwidth") == 3

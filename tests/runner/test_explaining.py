@@ -37,7 +37,7 @@ def test_why(machine: Machine) -> None:
     ]
     assert below["included_by"] == ["web"]
     text = machine("why", "reload", "web").stdout
-    assert "waits for file: conf (watch" in text
+    assert "depends on file: conf (watch" in text
     assert "did you mean conf?" in machine("why", "cnof", code=1).stderr
 
 
@@ -92,11 +92,11 @@ def test_why_tells_why_a_state_stands_where_it_does(site: Machine) -> None:
     text = told(site, "web conf")
     assert "  runs as number 6 of 9 (order 10001, by its place in the tree)\n" in text
     assert (
-        "    moved behind what it waits for: cmd: looker (prereq), file: out (autorequire)\n"
+        "    moved after what it depends on: cmd: looker (prereq), file: out (autorequire)\n"
         in text
     )
     assert (
-        "comes after cmd: looker, which looks at it (prereq, states/web/conf.sls:20:16), number 5"
+        "comes after cmd: looker, which checks it (prereq, states/web/conf.sls:20:16), number 5"
         in text
     )
     assert (
@@ -104,10 +104,10 @@ def test_why_tells_why_a_state_stands_where_it_does(site: Machine) -> None:
         in text
     )
     written = "states/web/conf.sls:11:9, written as require_in of file: web conf), number 7"
-    assert f"waited for by cmd: reload (require, {written}" in text
+    assert f"required by cmd: reload (require, {written}" in text
     assert "written as a chain), number 3" in told(site, "reload")
     text = told(site, "pinned")
-    assert "moved before what waits for it: cmd: late (require)" in text
+    assert "moved before what depends on it: cmd: late (require)" in text
     assert "(order 1, typed at " in told(site, "late")
 
 
@@ -123,7 +123,7 @@ def test_why_tells_what_became_of_a_state(site: Machine) -> None:
     assert "it had nothing to do\n    unless condition is true\n" in guarded
     conf = told(site, "file: web conf", with_run=True)
     assert "it ran and changed diff, mode\n" in conf
-    assert "the tree says something that it did not say" in conf
+    assert "the tree changed since the run before" in conf
     assert "it reacted to a change of another state" in told(site, "reload", with_run=True)
 
 

@@ -157,19 +157,19 @@ def test_a_state_that_needs_what_the_provider_cannot_do(machine: Machine, suits:
         )
     )
     error = machine("sls", "a", "--test", code=1).stderr
-    assert "box.made: oven needs the feature fire, which the provider wood has not" in error
+    assert "box.made: oven needs the feature fire, which the provider wood lacks" in error
     assert "hint: fire: it does not burn" in error
     assert f"{machine.folder}/states/a.sls:4:7" in error
-    certain = "box.burnt needs the feature fire, which the provider wood has not" in error
+    certain = "box.burnt needs the feature fire, which the provider wood lacks" in error
     assert certain is (suits == "True"), "where none suits yet, an earlier state may bring one"
     assert error.count("needs the feature") == 1 + certain
 
 
 ARGUMENTS = {
-    "service.running: unmask needs the feature maskable, which the provider sysv has not": (
+    "service.running: unmask needs the feature maskable, which the provider sysv lacks": (
         "unmask: true"
     ),
-    "service.running: unmask_runtime needs the feature maskable, which the provider sysv has not": (
+    "service.running: unmask_runtime needs the feature maskable, which the provider sysv lacks": (
         "unmask_runtime: true"
     ),
 }

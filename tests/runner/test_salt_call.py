@@ -352,5 +352,5 @@ def test_that_salts_configuration_is_not_used_is_said_until_the_first_run(
     for words in (["doc", "file.managed"], ["history"], sls, sls, ["history"], ["history", "-v"]):
         with pytest.raises(SystemExit):
             app.main([*words, "--cachedir", str(machine.folder / "cache")])
-        said.append("is not used unasked" in capsys.readouterr().err)
+        said.append("is not used automatically" in capsys.readouterr().err)
     assert said == [False, False, True, False, False, True]

@@ -98,7 +98,7 @@ chain2: {file: [absent]}
 BAD = {
     "an unknown argument": ("a: {file.managed: [modee: '0644']}", "modee"),
     "in the other form": ("a: {service: [running, enabel: true]}", "enabel"),
-    "a state that is not there": ("a: {fiel.managed: []}", "fiel.managed"),
+    "a state that does not exist": ("a: {fiel.managed: []}", "fiel.managed"),
     "a value that is not a boolean": ("a: {file.managed: [makedirs: perhaps]}", "perhaps"),
     "a relative path": ("a: {file.managed: [name: etc/motd]}", "etc/motd"),
     "a mapping for the list": ("a: {file.managed: {mode: '0644'}}", "0644"),

@@ -183,8 +183,8 @@ def test_a_guard_without_its_folder_skips_the_state(
                 f"{guard[:6]} condition is {said}",
             )
             assert result["warnings"] == [
-                f"the cwd {machine.folder}/new is not there: what guards should run in it was not"
-                " asked"
+                f"the cwd {machine.folder}/new does not exist: guards that should run in it were"
+                " not evaluated"
             ]
     machine.write(
         a="{tmp}/new:\n  file.directory: []\n" + SURROUNDINGS.replace("{argument}", argument)

@@ -227,7 +227,7 @@ def _expression(message: str, line: int, row: str, source: str, filters: Collect
         return Found(line, at.start() + 1 if at else column, "a comparison is written ==")
     if "unexpected '%'" in message or "got '%'" in message:
         hint = (
-            "a tag cannot stand inside {{ }}: write `{{ 'x' if CONDITION else 'y' }}`, or put the"
+            "a tag cannot be inside {{ }}: write `{{ 'x' if CONDITION else 'y' }}`, or put the"
             " tag around it"
         )
         return Found(line, column, hint)
@@ -241,7 +241,7 @@ def _expression(message: str, line: int, row: str, source: str, filters: Collect
     got = re.search(r"got '(\w+)'", message)
     if got and got[1] in filters:
         return Found(
-            line, _word(row, got[1]) or column, f"a filter stands behind a bar: `| {got[1]}`"
+            line, _word(row, got[1]) or column, f"a filter comes after a bar: `| {got[1]}`"
         )
     if "expected token ':'" in message:
         return Found(line, column, "a mapping is written `{'key': value}`")

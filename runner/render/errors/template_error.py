@@ -215,11 +215,11 @@ _HINTS = (
     (r"not iterable", "a loop and `in` need a list: `| default([])`, or [ ] around the one value"),
     (
         r"not callable",
-        "what stands before the ( ) is not a function: remove them, or look at its name",
+        "the value before the ( ) is not a function: remove them, or look at its name",
     ),
     (
         r"macro '?\w*'? takes",
-        "look at its `{% macro NAME(...) %}`: call it with the arguments that stand there",
+        "look at its `{% macro NAME(...) %}`: call it with the arguments that are declared there",
     ),
     (r"not subscriptable", "it has no parts: `| default({})`, or look at the value before the [ ]"),
     (r"'NoneType'", "the value is none: give it one, or use `| default(..., true)`"),
