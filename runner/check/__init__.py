@@ -40,20 +40,20 @@ def check(
     session = Session(options, tuple(listeners))
     try:
         with session.opened():
-            found = _Checker(session, lenient)(list(names))
+            problems = _Checker(session, lenient)(list(names))
     except RunnerError as error:
-        found = list(error.diagnostics)
+        problems = list(error.diagnostics)
     if "watch" in session.__dict__:
-        found += session.watch.problems()
+        problems += session.watch.problems()
     odd = [
         problem if lenient else _grave(problem)
         for problem in configuration
         if problem.severity != "info"
     ]
-    found = [*odd, *found]
+    problems = [*odd, *problems]
     if "run" in session.__dict__:  # else a module for the grains is broken, and no secret was read
-        found = list(map(session.run.secrets.diagnostic, found))
-    return sorted(lint.kept(deduplicated(found)), key=_place)
+        problems = list(map(session.run.secrets.diagnostic, problems))
+    return sorted(lint.kept(deduplicated(problems)), key=_place)
 
 
 class _Checker:
@@ -137,10 +137,10 @@ class _Checker:
                 self._reads[sls, env] = self._session.read(sls, env)
             except RunnerError as error:
                 self._reads[sls, env] = error
-        found = self._reads[sls, env]
-        if isinstance(found, RunnerError):
-            raise found
-        return found
+        sls_file = self._reads[sls, env]
+        if isinstance(sls_file, RunnerError):
+            raise sls_file
+        return sls_file
 
     # -------------------------------------------------- the whole tree
 
@@ -151,8 +151,10 @@ class _Checker:
             [self._gather([Request(line.sls, line.env, line.place) for line in own])] if own else []
         )
         done = {key for data, _ in units for key in data.rendered}
-        given = [Request(line.sls, line.env, line.place) for line in all_lines if line not in own]
-        named = {key for request in given for key in self._expanded(request)}
+        assigned = [
+            Request(line.sls, line.env, line.place) for line in all_lines if line not in own
+        ]
+        named = {key for request in assigned for key in self._expanded(request)}
         path_of = session.tree.sls_path
         read = {
             (env, path_of(sls, env)) for env, sls in done if path_of(sls, env)
@@ -161,17 +163,20 @@ class _Checker:
         self._problems += left_out
         rest = [
             request
-            for request in (*given, *whole)
+            for request in (*assigned, *whole)
             if (request.env, path_of(request.sls, request.env)) not in read
         ]
         self._problems += [
             problem for path in session.tree.closed for problem in unreadable(path).diagnostics
         ]
-        each = {request: self._gather([request]) for request in rest}
+        gathered_of = {request: self._gather([request]) for request in rest}
         reached = done | {
-            key for request in given if request in each for key in each[request][0].rendered
+            key
+            for request in assigned
+            if request in gathered_of
+            for key in gathered_of[request][0].rendered
         }
-        others = _roots(list(each.values()))
+        others = _roots(list(gathered_of.values()))
         elsewhere = frozenset(_declared(data for data, _ in (*units, *others)))
         for gathered in units:
             self._compile(gathered)
@@ -185,16 +190,16 @@ class _Checker:
 
     def _beside(self) -> None:
         """The pillar of other machines, and modules that nothing used."""
-        told = {(problem.message, problem.source) for problem in self._problems}
+        known = {(problem.message, problem.source) for problem in self._problems}
         places = {
             (problem.source.file, problem.source.line)
             for problem in self._problems
             if problem.source
         }
-        found = [*tree_files.of_pillar(self._session), *tree_files.of_modules(self._session)]
-        for problem in found:
+        problems = [*tree_files.of_pillar(self._session), *tree_files.of_modules(self._session)]
+        for problem in problems:
             source = problem.source
-            if (problem.message, source) in told or (
+            if (problem.message, source) in known or (
                 source and (source.file, source.line) in places
             ):
                 continue
@@ -206,16 +211,16 @@ class _Checker:
         """The lines of the top file for this machine, and for all."""
         session = self._session
         try:
-            found = node_scope.entered(session)
+            own = node_scope.entered(session)
         except RunnerError as error:
             self._problems += error.diagnostics
             return (), ()
         unread, session.unread = session.unread, ()
         self._problems += (
-            unread if self._lenient else [each._replace(severity="error") for each in unread]
+            unread if self._lenient else [problem._replace(severity="error") for problem in unread]
         )
         everyone = node_scope.top_file(session, matches=lambda target, kind: True)
-        return found.lines if found else (), everyone.lines
+        return own.lines if own else (), everyone.lines
 
     def _expanded(self, request: Request) -> set[tuple[str, str]]:
         return {
@@ -248,19 +253,19 @@ def _perhaps(problem: Diagnostic) -> Diagnostic:
 
 
 def _roots(units: list[Gathered]) -> list[Gathered]:
-    """Those that no other one contains."""
-    kept: list[Gathered] = []
+    """The units that no other one contains."""
+    roots: list[Gathered] = []
     for unit in sorted(units, key=lambda unit: -len(unit[0].rendered)):
-        if not any(set(unit[0].rendered) <= set(other[0].rendered) for other in kept):
-            kept.append(unit)
-    return kept
+        if not any(set(unit[0].rendered) <= set(other[0].rendered) for other in roots):
+            roots.append(unit)
+    return roots
 
 
 def _declared(data: Iterable[HighData]) -> Iterable[str]:
     """SLS files (as `sls: NAME`), IDs and names."""
-    for each in data:
-        yield from (f"sls: {sls}" for _, sls in each.rendered)
-        for declaration in each.declarations.values():
+    for unit in data:
+        yield from (f"sls: {sls}" for _, sls in unit.rendered)
+        for declaration in unit.declarations.values():
             yield declaration.id
             for body in declaration.bodies.values():
                 for item in body.items:

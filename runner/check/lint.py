@@ -35,14 +35,14 @@ def warnings(
     chunks: Sequence[Chunk], relations: Relations, reacts: frozenset[int]
 ) -> list[Diagnostic]:
     """All of them. reacts: the chunks whose module has a mod_watch."""
-    found: list[Diagnostic] = []
+    problems: list[Diagnostic] = []
     for number, chunk in enumerate(chunks):
-        found += _watch(number, chunk, relations, reacts)
-        found += _order(number, chunk, chunks, relations)
-        found += _own(number, chunk, relations)
-        found += _inverted(chunk)
-    found += _twice(chunks)
-    return list(dict.fromkeys(found))
+        problems += _watch(number, chunk, relations, reacts)
+        problems += _order(number, chunk, chunks, relations)
+        problems += _own(number, chunk, relations)
+        problems += _inverted(chunk)
+    problems += _twice(chunks)
+    return list(dict.fromkeys(problems))
 
 
 def _warning(message: str, place: Place, hint: str, code: str) -> Diagnostic:
@@ -187,15 +187,15 @@ def unreached(
     """SLS files that no line of the top file and no include brings into any run. files: (SLS,
     environment) -> file.
     """
-    found = []
+    problems = []
     met = {files(sls, env) for env, sls in reached}  # several environments may share a file
     for env, sls in dict.fromkeys(rendered):
         file = files(sls, env)
         if file and file not in met:
             message = f"nothing uses the SLS {sls}: no line of the top file, no include"
             hint = "name it in the top file or include it, or remove it"
-            found.append(Diagnostic(message, Source(file, 1), hint, "unreached", "warning"))
-    return found
+            problems.append(Diagnostic(message, Source(file, 1), hint, "unreached", "warning"))
+    return problems
 
 
 _IGNORE = re.compile(r"#\s*runner:\s*ignore\[([\w, -]+)\]")
@@ -205,7 +205,7 @@ def kept(problems: Iterable[Diagnostic]) -> list[Diagnostic]:
     """The problems without the warnings that a comment on their line ignores (`# runner:
     ignore[code]`).
     """
-    return [each for each in problems if each.severity == "error" or not _ignored(each)]
+    return [problem for problem in problems if problem.severity == "error" or not _ignored(problem)]
 
 
 def _ignored(problem: Diagnostic) -> bool:

@@ -43,8 +43,8 @@ def _odd(
     if not number and ("text" not in takes or "true or false" in takes):
         return
     source = place.source
-    found = re.search(rf"{re.escape(key)}['\"]?\s*:\s*([^\s#,\]}}]+)", row(source))
-    typed = found[1] if found else ""
+    match = re.search(rf"{re.escape(key)}['\"]?\s*:\s*([^\s#,\]}}]+)", row(source))
+    typed = match[1] if match else ""
     if not typed or typed[0] in "'\"|>&*{[":
         return
     quoted = f"put it in quotes: `- {key}: '{typed}'`"

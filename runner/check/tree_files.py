@@ -53,16 +53,16 @@ def served(session: Session, requests: Iterable[Request]) -> tuple[list[Request]
 
     The others are of another tree inside this one, as formulas bring it along for their tests.
     """
-    kept: list[Request] = []
+    readable: list[Request] = []
     left: dict[str, int] = {}
     for request in requests:
         folder = _other_tree(session, session.tree.sls_path(request.sls, request.env) or "")
         if folder is None:
-            kept.append(request)
+            readable.append(request)
         else:
             left[folder] = left.get(folder, 0) + 1
     if not left:
-        return kept, []
+        return readable, []
     folders = ", ".join(f"{folder} ({count})" for folder, count in sorted(left.items()))
     count = sum(left.values())
     files, them = (
@@ -72,7 +72,7 @@ def served(session: Session, requests: Iterable[Request]) -> tuple[list[Request]
         f"{files} left out, because {them} of another tree than that of the configuration:"
         f" {folders}"
     )
-    return kept, [
+    return readable, [
         Diagnostic(message, None, "`runner check NAME` checks one anyway", "left-out", "info")
     ]
 
@@ -106,7 +106,7 @@ def of_pillar(session: Session) -> Iterator[Diagnostic]:
     tree, envs = session.pillar_tree, list(session.options.pillar_roots)
     try:
         read = including(session.read_pillar_top, tree.sls_names, session.read_pillar)
-        found = top.names(
+        contents = top.names(
             read,
             envs,
             lambda target, kind: True,
@@ -117,8 +117,8 @@ def of_pillar(session: Session) -> Iterator[Diagnostic]:
     except RunnerError as error:
         yield from error.diagnostics
         return
-    yield from (each._replace(severity="error") for each in found.warnings)
-    for line in found.lines:
+    yield from (warning._replace(severity="error") for warning in contents.warnings)
+    for line in contents.lines:
         plain = not any(mark in line.sls for mark in "*?[")
         if plain and not line.ignore_missing and tree.sls_path(line.sls, line.env) is None:
             near = tree.suggest(line.sls, line.env)
@@ -165,9 +165,9 @@ def listening(session: Session, heard: list[Diagnostic]) -> None:
     find = session.registry.function
 
     def function(name: str) -> Callable[..., Any]:
-        found = find(name)
+        path = find(name)
         if not name.startswith("cmd.") or name in ("cmd.which", "cmd.which_bin", "cmd.has_exec"):
-            return found
+            return path
 
         def call(*args: Any, **kwargs: Any) -> Any:
             where = _template_line()
@@ -175,7 +175,7 @@ def listening(session: Session, heard: list[Diagnostic]) -> None:
                 command = args[0] if args else kwargs.get("cmd", kwargs.get("name", ""))
                 message = f"the template runs a command: {name} {command!r}"
                 heard.append(Diagnostic(message, where, None, "template-command", "info"))
-            return found(*args, **kwargs)
+            return path(*args, **kwargs)
 
         return call
 

@@ -18,9 +18,9 @@ def _run(arguments: list[str]) -> int:
 
     words = _spelled_out(arguments)
     wanted = words[0] if words else ""
-    found = command(wanted, words[1:])
-    if found is not None:
-        return found()
+    call = command(wanted, words[1:])
+    if call is not None:
+        return call()
     from runner.cli.app import build
 
     answer = build(wanted)(args=words, prog_name="runner", standalone_mode=False)
@@ -31,12 +31,12 @@ def _spelled_out(arguments: list[str]) -> list[str]:
     """`--wait` without seconds waits for as long as it takes, `--shuffle` without a seed draws one:
     their values may be left away.
     """
-    found: list[str] = []
+    words: list[str] = []
     for index, word in enumerate(arguments):
         following = arguments[index + 1] if index + 1 < len(arguments) else ""
         bare = not following.replace(".", "", 1).isdigit()
-        found.append(f"{word}={_DRAWN[word]()}" if word in _DRAWN and bare else word)
-    return found
+        words.append(f"{word}={_DRAWN[word]()}" if word in _DRAWN and bare else word)
+    return words
 
 
 def _seed() -> int:

@@ -53,9 +53,9 @@ def _with_programs() -> None:
     """Find the programs of the administrator, too: cron, and a plain user's shell, have no sbin in
     their PATH.
     """
-    there = (os.environ.get("PATH") or os.defpath).split(":")
+    folders = (os.environ.get("PATH") or os.defpath).split(":")
     os.environ["PATH"] = ":".join(
-        each for each in (*there, *(new for new in LEFT_OUT if new not in there)) if each
+        folder for folder in (*folders, *(new for new in LEFT_OUT if new not in folders)) if folder
     )
 
 

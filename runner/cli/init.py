@@ -137,7 +137,7 @@ def init(
 
 
 def _is_other(path: str, text: str) -> bool:
-    """Whether something else stands in the way of a file."""
+    """True if something else stands in the way of a file."""
     try:
         with open(path, encoding="utf-8") as file:
             return file.read() != text

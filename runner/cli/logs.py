@@ -56,10 +56,10 @@ def set_up(raw: Mapping[str, Any], named: bool, silent: bool = False) -> int:
     return min(level, of_file)
 
 
-def _level(said: object) -> int:
-    if isinstance(said, int):
-        return said
-    name = str(said).lower()
+def _level(level: object) -> int:
+    if isinstance(level, int):
+        return level
+    name = str(level).lower()
     if name not in LEVELS:
         raise UsageError(f"there is no log level {name!r}", hint="one of " + ", ".join(LEVELS))
     return LEVELS[name]

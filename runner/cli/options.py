@@ -245,8 +245,8 @@ def options_of(common: Common, running: bool = False, **more: Any) -> Any:
     from runner.cli.logs import LEVELS, set_up
 
     options, warnings = loaded(common, **more)
-    unused = [each for each in warnings if each.code == "unused-key"]
-    warnings = tuple(each for each in warnings if each not in unused) + _together(
+    unused = [warning for warning in warnings if warning.code == "unused-key"]
+    warnings = tuple(warning for warning in warnings if warning not in unused) + _together(
         unused if running else []
     )
     silent = (
@@ -255,9 +255,9 @@ def options_of(common: Common, running: bool = False, **more: Any) -> Any:
     if set_up(options.raw, bool(common.log_file), silent) <= LEVELS["info"]:
         _log(options)
     warnings = tuple(
-        each
-        for each in warnings
-        if each.code != "config-unused" or _is_news(common, options, running)
+        warning
+        for warning in warnings
+        if warning.code != "config-unused" or _is_news(common, options, running)
     )
     if warnings and not common.quiet:
         show_problems(warnings)
@@ -306,15 +306,15 @@ def _log(options: Any) -> None:
     roots = [
         root
         for roots in (options.file_roots, options.pillar_roots)
-        for each in roots.values()
-        for root in each
+        for folders in roots.values()
+        for root in folders
     ]
     LOG.start(roots)
     LOG.info(f"configuration: {options.raw.get('conf_file') or 'none'}; trees: {', '.join(roots)}")
 
 
 def _is_news(common: Common, options: Any, running: bool) -> bool:
-    """Whether to say what is to be known once: in runs, until this machine has a history."""
+    """True where to say what is to be known once: in runs, until there is a history."""
     return common.verbose or (
         running and not os.path.exists(os.path.join(options.state_dir, "history.sqlite"))
     )
@@ -328,9 +328,7 @@ def loaded(common: Common, **more: Any) -> tuple[Any, tuple[Any, ...]]:
 
 
 def overrides(common: Common) -> dict[str, Any]:
-    """What the command line says, under the configuration's names; nothing for what it does not
-    say.
-    """
+    """The settings that the command line sets, under the configuration's names."""
     said: dict[str, Any] = {
         "id": common.id,
         "saltenv": common.saltenv,

@@ -37,16 +37,16 @@ def resource(
     """
     from runner.queries import inventory, show
 
-    found = show.resource(options_of(common), state, names or (), show_secrets)
-    if not common.quiet and HIDDEN in str(found):
+    resources = show.resource(options_of(common), state, names or (), show_secrets)
+    if not common.quiet and HIDDEN in str(resources):
         print(
             f"secrets of the pillar are shown as {HIDDEN}: write the pillar's keys there",
             file=sys.stderr,
         )
     if common.for_people:
-        print(inventory.text(found), end="")
-        if not found and not common.quiet:
+        print(inventory.text(resources), end="")
+        if not resources and not common.quiet:
             print(f"there is no {state}", file=sys.stderr)
     else:
-        write_value(common, inventory.by_id(found))
+        write_value(common, inventory.by_id(resources))
     return 0

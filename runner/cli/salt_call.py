@@ -121,40 +121,40 @@ def _run(arguments: list[str]) -> int:
     from runner.output.formats import SALT
 
     try:
-        given = _parsed(arguments)
+        parsed = _parsed(arguments)
     except SystemExit as stop:  # --help, --version
         return int(stop.code or 0)
-    function = "grains.items" if given.grains else given.function
-    if not function and not given.doc:
+    function = "grains.items" if parsed.grains else parsed.function
+    if not function and not parsed.doc:
         raise UsageError("no function is named", hint="runner-salt-call --local state.apply, say")
-    positional, named = arguments_of(given.words, given.no_parse.split(","))
+    positional, named = arguments_of(parsed.words, parsed.no_parse.split(","))
     common = Common(
-        config=_config(given.config_dir),
-        state_tree=given.file_root,
-        pillar_tree=given.pillar_root,
-        id=given.id,
-        cachedir=given.cachedir,
-        log_level=given.log_level,
-        log_file=given.log_file,
-        form=form_named(given.out, SALT),
-        indent=given.out_indent,
+        config=_config(parsed.config_dir),
+        state_tree=parsed.file_root,
+        pillar_tree=parsed.pillar_root,
+        id=parsed.id,
+        cachedir=parsed.cachedir,
+        log_level=parsed.log_level,
+        log_file=parsed.log_file,
+        form=form_named(parsed.out, SALT),
+        indent=parsed.out_indent,
         more={
             "as_salt": True,
-            "log_level_logfile": given.log_file_level,
-            "module_dirs": given.module_dirs,
-            "states_dirs": given.states_dir and [given.states_dir],
+            "log_level_logfile": parsed.log_file_level,
+            "module_dirs": parsed.module_dirs,
+            "states_dirs": parsed.states_dir and [parsed.states_dir],
         },
     )
-    if given.no_color:
+    if parsed.no_color:
         os.environ["NO_COLOR"] = "1"
     with ExitStack() as opened:
-        if given.out_file:
-            _into(given.out_file, "a" if given.out_file_append else "w", opened)
-        if given.doc:
+        if parsed.out_file:
+            _into(parsed.out_file, "a" if parsed.out_file_append else "w", opened)
+        if parsed.doc:
             return _documentation(common, function)
         return answered(
             common,
-            lambda: _dispatch(common, function, positional, named, given.retcode_passthrough),
+            lambda: _dispatch(common, function, positional, named, parsed.retcode_passthrough),
         )
 
 
@@ -203,6 +203,6 @@ def _dispatch(
     return failed if passthrough else FAILED if failed else 0
 
 
-def _config(given: str | None) -> str | None:
-    inside = os.path.join(given, "minion") if given else ""
-    return inside if inside and os.path.isfile(inside) else given
+def _config(folder: str | None) -> str | None:
+    inside = os.path.join(folder, "minion") if folder else ""
+    return inside if inside and os.path.isfile(inside) else folder

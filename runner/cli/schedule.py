@@ -129,10 +129,10 @@ def _installed() -> tuple[str | None, str | None]:
             lines = file.read().splitlines()
     except OSError:
         return None, None
-    found = plans.installed_expression(lines)
+    expression = plans.installed_expression(lines)
     from datetime import datetime
 
-    due: Any = plans.due(found, datetime.now()) if found else None
+    due: Any = plans.due(expression, datetime.now()) if expression else None
     return plans.CRON_FILE, due.isoformat(" ") if due else None
 
 

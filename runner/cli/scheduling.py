@@ -32,19 +32,19 @@ class Plan(Record):
 
 def seconds(text: str, option: str) -> int:
     """A duration such as 90, 30m, 2h or 1d in seconds. Raises UsageError."""
-    found = re.fullmatch(r"(\d+)([smhd]?)", text.strip())
-    if not found:
+    match = re.fullmatch(r"(\d+)([smhd]?)", text.strip())
+    if not match:
         raise UsageError(f"{option} {text}: no duration", hint=f"{option} 30m, 2h or 1d")
-    return int(found[1]) * _UNITS[found[2] or "s"]
+    return int(match[1]) * _UNITS[match[2] or "s"]
 
 
 def minutes(text: str) -> int:
     """The interval of `--every` in minutes: one that divides an hour or a day."""
-    found, rest = divmod(seconds(text, "--every"), 60)
-    if rest or not found or (60 % found if found < 60 else found % 60 or 1440 % found):
+    whole, rest = divmod(seconds(text, "--every"), 60)
+    if rest or not whole or (60 % whole if whole < 60 else whole % 60 or 1440 % whole):
         hint = "5m, 10m, 15m, 20m, 30m, 1h, 2h, 3h, 4h, 6h, 8h, 12h or 1d; others with --cron"
         raise UsageError(f"--every {text} does not divide an hour or a day", hint=hint)
-    return found
+    return whole
 
 
 def expression(plan: Plan) -> str:
@@ -163,7 +163,7 @@ def _fields(text: str) -> list[set[int]]:
 def _field(word: str, index: int, text: str) -> set[int]:
     low, high = _RANGES[index]
     names = {name: number for number, name in enumerate(_NAMES.get(index, ()), low)}
-    found: set[int] = set()
+    values: set[int] = set()
     for part in word.split(","):
         match = re.fullmatch(r"(\*|\w+)(?:-(\w+))?(?:/(\d+))?", part)
         try:
@@ -184,8 +184,8 @@ def _field(word: str, index: int, text: str) -> set[int]:
             raise UsageError(
                 f"--cron {text!r}: {part!r} cannot be there (from {low} to {high})"
             ) from None
-        found.update(range(start, end + 1, int(step or 1)))
-    return {0 if index == 4 and value == 7 else value for value in found}
+        values.update(range(start, end + 1, int(step or 1)))
+    return {0 if index == 4 and value == 7 else value for value in values}
 
 
 def due(text: str, now: datetime) -> datetime | None:

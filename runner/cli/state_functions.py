@@ -38,8 +38,8 @@ class Asked:
     def __init__(
         self, common: Common, positional: list[Any], named: dict[str, Any], running: bool = False
     ) -> None:
-        said, more = _run_options(common, named)
-        self.common = common._replace(**said)
+        shared, more = _run_options(common, named)
+        self.common = common._replace(**shared)
         self.options = options_of(self.common, running, **more)
         self.words, self.named = list(positional), named
 
@@ -99,7 +99,7 @@ def dispatch(
     if name not in FUNCTIONS:
         known = [
             *FUNCTIONS,
-            *(each.removeprefix("state.") for each in SHOWS if each.startswith("state.")),
+            *(shown.removeprefix("state.") for shown in SHOWS if shown.startswith("state.")),
         ]
         near = nearest(name, known, 0.6)
         hint = suggestion(f"state.{near}") if near else f"state has: {', '.join(sorted(known))}"
@@ -113,10 +113,10 @@ def _run_options(common: Common, named: dict[str, Any]) -> tuple[dict[str, Any],
         key: named.pop(key) for key in ("saltenv", "pillarenv") if key in named
     }
     more: dict[str, Any] = {}
-    said = named.pop("test", None)
-    if said is False and not common.test:
+    test = named.pop("test", None)
+    if test is False and not common.test:
         more |= {"test": False, "real": True}
-    taken["test"] = common.test or bool(said)
+    taken["test"] = common.test or bool(test)
     if "exclude" in named:
         taken["exclude"] = _listed(named.pop("exclude"))
     if named.pop("queue", False):
@@ -130,11 +130,11 @@ def _run_options(common: Common, named: dict[str, Any]) -> tuple[dict[str, Any],
     return taken, more if pillar is None else {**more, "pillar": pillar}
 
 
-def _listed(said: Any) -> list[Any]:
+def _listed(value: Any) -> list[Any]:
     """Names, from a list or with commas between them; mappings such as `{id: NAME}` stay."""
-    if isinstance(said, list):
-        return [each if isinstance(each, dict) else str(each) for each in said]
-    return [each for each in str(said).split(",") if each]
+    if isinstance(value, list):
+        return [item if isinstance(item, dict) else str(item) for item in value]
+    return [item for item in str(value).split(",") if item]
 
 
 # ---------------------------------------------------------------- the functions

@@ -54,7 +54,7 @@ def _hint(message: str, path: str) -> str | None:
 
 
 def as_option(word: str) -> str | None:
-    """What to write for an option in Salt's form; None for any other word."""
+    """The hint for an option in Salt's form; None for any other word."""
     name = word.partition("=")[0]
     if "=" in word and name in OPTIONS:
         return f"write it as an option, `--{name}`; `runner-salt-call` takes it as Salt does"

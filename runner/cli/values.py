@@ -43,7 +43,7 @@ NULLS = ("null", "Null", "NULL", "None", "~")
 
 
 def _why_not(text: str) -> str:
-    """What is wrong with a text that is not YAML."""
+    """The mistake in a text that is not YAML."""
     import yaml
 
     from runner.model.places import Source
@@ -53,8 +53,8 @@ def _why_not(text: str) -> str:
     try:
         plain(text)
     except yaml.MarkedYAMLError as error:
-        found = explained(error, text, partial(Source, text))
-        return f", and this is not YAML: {found.message if found else error.problem}"
+        mistake = explained(error, text, partial(Source, text))
+        return f", and this is not YAML: {mistake.message if mistake else error.problem}"
     except yaml.reader.ReaderError as error:
         return f", and this is not YAML: character {error.position + 1} is a control character"
     except (

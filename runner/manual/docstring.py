@@ -1,4 +1,4 @@
-"""What a docstring says: a summary, the arguments one by one, examples, and where the behaviour
+"""The parts of a docstring: a summary, the arguments one by one, examples, and where the behaviour
 comes from.
 """
 
@@ -32,9 +32,9 @@ def read(text: str, parameters: Collection[str]) -> Docstring:
     """Take a docstring (cleaned, as inspect.getdoc gives it) to pieces. parameters: the names of
     the arguments.
     """
-    said: dict[str, str] = {}
+    arguments: dict[str, str] = {}
     aside: dict[str, str] = {}  # of names that stand in parentheses, and of all others
-    blocks = list(_blocks("\n".join(_take_definitions(text.split("\n"), parameters, said))))
+    blocks = list(_blocks("\n".join(_take_definitions(text.split("\n"), parameters, arguments))))
     summary = " ".join(blocks[0][1].split()) if blocks else ""
     before: list[str] = []
     after: list[str] = []
@@ -43,12 +43,12 @@ def read(text: str, parameters: Collection[str]) -> Docstring:
         if is_example:
             examples.append(block)
             continue
-        rest = _take_arguments(" ".join(block.split()), parameters, said, aside)
+        rest = _take_arguments(" ".join(block.split()), parameters, arguments, aside)
         if rest:
             (after if examples else before).append(rest)
     others = dict.fromkeys([name for name in parameters if name != "name"], aside.pop("Others", ""))
-    said = {name: text for name, text in (others | aside | said).items() if text}
-    return Docstring(summary, tuple(before), said, tuple(examples), tuple(after))
+    arguments = {name: text for name, text in (others | aside | arguments).items() if text}
+    return Docstring(summary, tuple(before), arguments, tuple(examples), tuple(after))
 
 
 def mentions(found: Docstring, name: str) -> str:
@@ -76,7 +76,7 @@ def _blocks(text: str) -> Iterator[tuple[bool, str]]:
 
 
 def _take_definitions(
-    lines: list[str], parameters: Collection[str], said: dict[str, str]
+    lines: list[str], parameters: Collection[str], arguments: dict[str, str]
 ) -> Iterator[str]:
     """Note what modules for Salt say: a line with the name (and perhaps a default), below it,
     indented, what it is.
@@ -89,12 +89,12 @@ def _take_definitions(
         following = lines[number + 1] if number + 1 < len(lines) else ""
         field = re.match(r":param (?:\w+ )?(\w+): *(.*)", line)
         term = re.match(r"(\w+)(?: ?[:=(].*)?$", line) if following.startswith("    ") else None
-        found = field or term
-        if found and found[1] in parameters:
-            name = found[1]
-            said[name] = field[2] if field else ""
+        definition = field or term
+        if definition and definition[1] in parameters:
+            name = definition[1]
+            arguments[name] = field[2] if field else ""
         elif name and (line.startswith("    ") or not line.strip()):
-            said[name] = f"{said[name]} {line.strip()}".strip()
+            arguments[name] = f"{arguments[name]} {line.strip()}".strip()
         else:
             name = ""
             if not re.match(r"(\.\. [\w-]+::|:(type|return|rtype)\b)|(CLI )?Examples?:$", line):
@@ -102,7 +102,7 @@ def _take_definitions(
 
 
 def _take_arguments(
-    text: str, parameters: Collection[str], said: dict[str, str], aside: dict[str, str]
+    text: str, parameters: Collection[str], arguments: dict[str, str], aside: dict[str, str]
 ) -> str:
     """Note each `name: what it is.` or `one (another), two*: what they are.`; what stands before
     the first.
@@ -114,11 +114,11 @@ def _take_arguments(
         end = rest.start()
     matches = [match for match in NAMES.finditer(text[:end]) if _names(match[1], parameters)]
     for match, stop in zip(matches, [*(match.start() for match in matches[1:]), end], strict=False):
-        told = text[match.end() : stop].strip(" ;")
-        said |= dict.fromkeys(_names(match[1], parameters), told)
+        description = text[match.end() : stop].strip(" ;")
+        arguments |= dict.fromkeys(_names(match[1], parameters), description)
         aside |= dict.fromkeys(
             set(re.findall(r"\w+", " ".join(re.findall(r"\(.*?\)", match[1])))) & set(parameters),
-            told,
+            description,
         )
     return text[: matches[0].start() if matches else end].strip()
 
@@ -128,9 +128,9 @@ def _names(listed: str, parameters: Collection[str]) -> list[str]:
     names: list[str] = []
     for word in re.split(r",? (?:and|or) |, ", re.sub(r" \([^()]*\)", "", listed)):
         meant = [
-            each
-            for each in parameters
-            if each == word or (word[-1] == "*" and each.startswith(word[:-1]))
+            parameter
+            for parameter in parameters
+            if parameter == word or (word[-1] == "*" and parameter.startswith(word[:-1]))
         ]
         if not meant and word != "...":
             return []

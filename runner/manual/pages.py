@@ -20,7 +20,7 @@ HOOKS = ("autorequire", "autobefore", "autonotify", "autosubscribe")
 
 
 class Library(Protocol):
-    """What the manual needs of the registry."""
+    """The part of the registry that the manual needs."""
 
     def state_modules(self) -> list[str]: ...
     def state_functions(self, module: str) -> list[str]: ...
@@ -57,9 +57,9 @@ class Page(Record):
 def contents(library: Library) -> dict[str, list[str]]:
     """All state modules with their functions."""
     return {
-        module: found
+        module: functions
         for module in library.state_modules()
-        if (found := _of_module(library, module))
+        if (functions := _of_module(library, module))
     }
 
 
@@ -72,7 +72,11 @@ def _of_module(library: Library, module: str) -> list[str]:
 
 def execution(library: Library) -> dict[str, list[str]]:
     """All execution modules with their functions."""
-    return {module: found for module in library.modules() if (found := library.functions(module))}
+    return {
+        module: functions
+        for module in library.modules()
+        if (functions := library.functions(module))
+    }
 
 
 def pages(library: Library, name: str) -> list[Page]:
@@ -108,7 +112,7 @@ def _refuse_unavailable(library: Library, module: str, function: str) -> None:
 
 
 def _near(name: str, suggestions: list[str | None]) -> str | None:
-    return nearest(name, [each for each in suggestions if each], 0)
+    return nearest(name, [word for word in suggestions if word], 0)
 
 
 # ---------------------------------------------------------------- one page
@@ -118,7 +122,8 @@ def everywhere() -> Page:
     """The page of the arguments that every state takes."""
 
     listed = tuple(
-        Argument(name, each.title, "", each.description) for name, each in EVERYWHERE.items()
+        Argument(name, argument.title, "", argument.description)
+        for name, argument in EVERYWHERE.items()
     )
     summary = "What every state takes besides its own arguments: requisites, guards and settings."
     example = (
@@ -131,36 +136,36 @@ def everywhere() -> Page:
 
 def state_page(library: Library, name: str) -> Page:
     """The page of a state function."""
-    found = library.state(name)
-    page = _page(name, "state", found.function, said(library, name))
-    real = f"{name.partition('.')[0]}.{found.function.__name__.rstrip('_')}"
-    notes = _notes(found) if real == name else [f"Another name of {real}.", *_notes(found)]
+    function = library.state(name)
+    page = _page(name, "state", function.function, said(library, name))
+    real = f"{name.partition('.')[0]}.{function.function.__name__.rstrip('_')}"
+    notes = _notes(function) if real == name else [f"Another name of {real}.", *_notes(function)]
     examples = tuple(re.sub(rf"\b{re.escape(real)}\b", name, example) for example in page.examples)
     return page._replace(notes=tuple(notes), examples=examples)
 
 
-def _notes(found: Any) -> list[str]:
-    watch = found.mod_watch is not None
+def _notes(function: Any) -> list[str]:
+    watch = function.mod_watch is not None
     notes = ["It reacts when a state that it watches changed something." if watch else _NO_WATCH]
-    if found.non_idempotent:
-        notes.append(f"It changes something in each run: {found.non_idempotent}.")
+    if function.non_idempotent:
+        notes.append(f"It changes something in each run: {function.non_idempotent}.")
     for hook in HOOKS:
-        told = inspect.getdoc(found.hook(hook))
-        if told and found.hook(hook):
-            notes.append(f"Automatic order: {told.split(chr(10))[0]}")
-    return [*notes, *_features(found)]
+        about = inspect.getdoc(function.hook(hook))
+        if about and function.hook(hook):
+            notes.append(f"Automatic order: {about.split(chr(10))[0]}")
+    return [*notes, *_features(function)]
 
 
-def _features(found: Any) -> Iterator[str]:
+def _features(function: Any) -> Iterator[str]:
     """What providers of the module can do, and what of it the function needs."""
-    needed = getattr(found.function, "required_features", ())
-    table = found.hook("PROVIDERS")
+    needed = getattr(function.function, "required_features", ())
+    table = function.hook("PROVIDERS")
     if needed:
         yield f"It needs a provider with: {', '.join(needed)}."
     if table is None:
         return
     for feature in table.feature_table:
-        able = [each.NAMES[0] for each in table.all() if each.has(feature)]
+        able = [provider.NAMES[0] for provider in table.all() if provider.has(feature)]
         yield f"Provider feature {table.told(feature)} ({', '.join(able) or 'no provider has it'})."
 
 
@@ -170,29 +175,38 @@ _NO_WATCH = "It cannot react: watch is taken for require."
 def function_page(library: Library, name: str) -> Page:
     """The page of an execution function."""
     function = library.definition(name)
-    found = docstring.read(inspect.getdoc(function) or "", _names(function))
-    return _page(name, "execution function", function, found)._replace(
+    documented = docstring.read(inspect.getdoc(function) or "", _names(function))
+    return _page(name, "execution function", function, documented)._replace(
         notes=(f"runner call {_call(name, function)}",)
     )
 
 
-def _page(name: str, kind: str, function: Callable[..., Any], found: Docstring) -> Page:
+def _page(name: str, kind: str, function: Callable[..., Any], documented: Docstring) -> Page:
     arguments = tuple(
-        _argument(key, each, found, kind == "state") for key, each in _parameters(function).items()
+        _argument(key, parameter, documented, kind == "state")
+        for key, parameter in _parameters(function).items()
     )
-    return Page(name, kind, found.summary, found.before, arguments, found.examples, found.after)
+    return Page(
+        name,
+        kind,
+        documented.summary,
+        documented.before,
+        arguments,
+        documented.examples,
+        documented.after,
+    )
 
 
-def _argument(key: str, parameter: Parameter, found: Docstring, state: bool) -> Argument:
+def _argument(key: str, parameter: Parameter, documented: Docstring, state: bool) -> Argument:
     secret = "secret " if parameter.shape.hidden else ""
     default = None if parameter.default is MISSING else _yaml(parameter.default)
     if default is None and state and (key == "name" or parameter.shape.identifies):
         default = "the ID"
     needed = features_of(parameter)
-    told = found.arguments.get(key, "") + (
+    about = documented.arguments.get(key, "") + (
         f" Needs a provider with {', '.join(needed)}." if needed else ""
     )
-    return Argument(key, secret + parameter.shape.title, default, told.strip())
+    return Argument(key, secret + parameter.shape.title, default, about.strip())
 
 
 def _yaml(value: object) -> str:
@@ -215,19 +229,19 @@ def _names(function: Callable[..., Any]) -> Collection[str]:
 
 
 def _call(name: str, function: Callable[..., Any]) -> str:
-    """How an execution function is called from the command line."""
+    """The command line that calls an execution function."""
     words = [name]
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return name
-    for each in parameters:
-        if each.kind is each.VAR_POSITIONAL:
-            words.append(f"[{each.name.upper()} ...]")
-        elif each.kind is not each.VAR_KEYWORD and each.default is each.empty:
-            words.append(each.name.upper())
-        elif each.kind is not each.VAR_KEYWORD:
-            words.append(f"[{each.name}=...]")
+    for parameter in parameters:
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            words.append(f"[{parameter.name.upper()} ...]")
+        elif parameter.kind is not parameter.VAR_KEYWORD and parameter.default is parameter.empty:
+            words.append(parameter.name.upper())
+        elif parameter.kind is not parameter.VAR_KEYWORD:
+            words.append(f"[{parameter.name}=...]")
     return " ".join(words)
 
 
@@ -238,14 +252,18 @@ def said(library: Library, name: str) -> Docstring:
     """The docstring of a state function; of arguments that it says nothing of, what a sister
     function says.
     """
-    found = _read(library, name)
+    documented = _read(library, name)
     untold = {
-        key for key in _names(library.state(name).function) if not docstring.mentions(found, key)
+        key
+        for key in _names(library.state(name).function)
+        if not docstring.mentions(documented, key)
     }
     sisters = _of_sisters(library, name) if untold else {}
-    told = {key: sisters[key] for key in untold & sisters.keys()} | found.arguments
-    told |= {key: SETTINGS[key].description for key in untold & SETTINGS.keys() - told.keys()}
-    return found._replace(arguments=told)
+    borrowed = {key: sisters[key] for key in untold & sisters.keys()} | documented.arguments
+    borrowed |= {
+        key: SETTINGS[key].description for key in untold & SETTINGS.keys() - borrowed.keys()
+    }
+    return documented._replace(arguments=borrowed)
 
 
 def _of_sisters(library: Library, name: str) -> dict[str, str]:
@@ -268,11 +286,13 @@ def said_of_all(library: Library, name: str) -> Docstring:
     """The same with the sentence that mentions an argument, for those that nothing else is said of:
     for editors.
     """
-    found = said(library, name)
+    documented = said(library, name)
     names = _names(library.state(name).function)
-    mentioned = {key: docstring.mentions(found, key) for key in names if key not in found.arguments}
-    return found._replace(
-        arguments=found.arguments | {key: text for key, text in mentioned.items() if text}
+    mentioned = {
+        key: docstring.mentions(documented, key) for key in names if key not in documented.arguments
+    }
+    return documented._replace(
+        arguments=documented.arguments | {key: text for key, text in mentioned.items() if text}
     )
 
 

@@ -41,8 +41,8 @@ def schema(
     for name in functions:
         modules.setdefault(name.partition(".")[0], []).append(name.partition(".")[2])
     everywhere = {
-        f"every_{name}": _described(each.schema, each.description)
-        for name, each in EVERYWHERE.items()
+        f"every_{name}": _described(argument.schema, argument.description)
+        for name, argument in EVERYWHERE.items()
     }
     shared = {name: {"$ref": f"#/definitions/every_{name}"} for name in EVERYWHERE} | {
         name: {} for name in sorted(set(silent) - EVERYWHERE.keys())
@@ -50,8 +50,11 @@ def schema(
     definitions: Schema = {
         "references": _references(modules),
         **everywhere,
-        **{f"arguments_{name}": _arguments(each, shared) for name, each in functions.items()},
-        **{f"state_{name}": _state(name, each) for name, each in functions.items()},
+        **{
+            f"arguments_{name}": _arguments(function, shared)
+            for name, function in functions.items()
+        },
+        **{f"state_{name}": _state(name, function) for name, function in functions.items()},
         **{f"module_{module}": _module(module, names) for module, names in modules.items()},
         "id": _identifier(functions, modules, _open(unclear)),
         "extended": _extended(functions, modules, _open(unclear)),
@@ -67,8 +70,8 @@ def schema(
     }
 
 
-def _described(found: Mapping[str, Any], description: str) -> Schema:
-    return {"description": description, **({"allOf": [found]} if "$ref" in found else found)}
+def _described(schema: Mapping[str, Any], description: str) -> Schema:
+    return {"description": description, **({"allOf": [schema]} if "$ref" in schema else schema)}
 
 
 # ---------------------------------------------------------------- the top level and the IDs
@@ -130,7 +133,7 @@ def _bodies(functions: Iterable[str], modules: Iterable[str]) -> Schema:
 
 
 def _references(modules: Iterable[str]) -> Schema:
-    """What a requisite lists: an ID or name, or `state: ID or name`."""
+    """The schema of an entry of a requisite: an ID or name, or `state: ID or name`."""
     target = {"type": ["string", "number", "array"]}
     known = dict.fromkeys((*modules, "sls", "id"), target)
     one = {
@@ -174,11 +177,12 @@ def _module(module: str, names: list[str]) -> Schema:
 
 
 def _arguments(function: Function, shared: Schema) -> Schema:
-    said, own, reacting = function
+    documented, own, reacting = function
     properties = {
-        key: _argument(value, said.arguments.get(key)) for key, value in own["properties"].items()
+        key: _argument(value, documented.arguments.get(key))
+        for key, value in own["properties"].items()
     }
-    for key in properties.keys() & SETTINGS.keys() - said.arguments.keys():
+    for key in properties.keys() & SETTINGS.keys() - documented.arguments.keys():
         properties[key] = {"description": SETTINGS[key].description, **properties[key]}
     more: Schema = {
         key: {"description": "used when the state reacts to a change"} for key in reacting
@@ -194,27 +198,27 @@ def _arguments(function: Function, shared: Schema) -> Schema:
     }
 
 
-def _argument(found: Mapping[str, Any], description: str | None) -> Schema:
-    told = {"description": description} if description else {}
-    kept = {key: found[key] for key in ("default", "writeOnly") if found.get(key) is not None}
+def _argument(schema: Mapping[str, Any], description: str | None) -> Schema:
+    about = {"description": description} if description else {}
+    extra = {key: schema[key] for key in ("default", "writeOnly") if schema.get(key) is not None}
     loose = _nullable(
-        _loose({key: value for key, value in found.items() if key not in ("default", "writeOnly")})
+        _loose({key: value for key, value in schema.items() if key not in ("default", "writeOnly")})
     )
-    return {**told, **kept, **{key: value for key, value in loose.items() if key not in told}}
+    return {**about, **extra, **{key: value for key, value in loose.items() if key not in about}}
 
 
-def _nullable(found: Schema) -> Schema:
-    if not found or found.get("type") == "null":
-        return found
-    if "anyOf" in found:
+def _nullable(schema: Schema) -> Schema:
+    if not schema or schema.get("type") == "null":
+        return schema
+    if "anyOf" in schema:
         return {
-            **found,
-            "anyOf": [*found["anyOf"], *([NULL] if NULL not in found["anyOf"] else [])],
+            **schema,
+            "anyOf": [*schema["anyOf"], *([NULL] if NULL not in schema["anyOf"] else [])],
         }
-    description = {key: found[key] for key in ("description",) if key in found}
+    description = {key: schema[key] for key in ("description",) if key in schema}
     return {
         **description,
-        "anyOf": [{key: value for key, value in found.items() if key not in description}, NULL],
+        "anyOf": [{key: value for key, value in schema.items() if key not in description}, NULL],
     }
 
 
@@ -229,17 +233,17 @@ def _loose(found: Mapping[str, Any]) -> Schema:
     return build(found) if build else dict(found)
 
 
-def _flat(found: Iterable[Schema]) -> list[Schema]:
+def _flat(schemas: Iterable[Schema]) -> list[Schema]:
     flat: list[Schema] = []
-    for each in found:
-        for one in each["anyOf"] if each.keys() == {"anyOf"} else [each]:
+    for schema in schemas:
+        for one in schema["anyOf"] if schema.keys() == {"anyOf"} else [schema]:
             if one not in flat:
                 flat.append(one)
     return flat
 
 
-def _text(found: Mapping[str, Any]) -> Schema:
-    if found.get("description") == "absolute path":
+def _text(schema: Mapping[str, Any]) -> Schema:
+    if schema.get("description") == "absolute path":
         pattern = rf"^[/~]|{SPECIAL}"
         return {
             "type": "string",
@@ -247,26 +251,28 @@ def _text(found: Mapping[str, Any]) -> Schema:
             "patternErrorMessage": "Expected an absolute path",
         }
     return {
-        **{key: value for key, value in found.items() if key != "description"},
+        **{key: value for key, value in schema.items() if key != "description"},
         "type": ["string", "number", "boolean"],
     }
 
 
-def _numeric(found: Mapping[str, Any]) -> Schema:
+def _numeric(schema: Mapping[str, Any]) -> Schema:
     digits = (
-        r"^\s*[-+]?\d+\s*$" if found["type"] == "integer" else r"^\s*[-+]?[\d.]+([eE][-+]?\d+)?\s*$"
+        r"^\s*[-+]?\d+\s*$"
+        if schema["type"] == "integer"
+        else r"^\s*[-+]?[\d.]+([eE][-+]?\d+)?\s*$"
     )
-    return {"anyOf": [dict(found), {"type": "string", "pattern": f"{digits}|{SPECIAL}"}]}
+    return {"anyOf": [dict(schema), {"type": "string", "pattern": f"{digits}|{SPECIAL}"}]}
 
 
-def _array(found: Mapping[str, Any]) -> Schema:
-    return {"anyOf": [{**found, "items": _loose(found.get("items", {}))}, TEMPLATE]}
+def _array(schema: Mapping[str, Any]) -> Schema:
+    return {"anyOf": [{**schema, "items": _loose(schema.get("items", {}))}, TEMPLATE]}
 
 
-def _object(found: Mapping[str, Any]) -> Schema:
-    inner = found.get("additionalProperties", {})
+def _object(schema: Mapping[str, Any]) -> Schema:
+    inner = schema.get("additionalProperties", {})
     loose = {
-        **found,
+        **schema,
         "additionalProperties": _nullable(_loose(inner)) if isinstance(inner, dict) else inner,
     }
     return {"anyOf": [loose, {"type": "array", "items": loose}, TEMPLATE]}

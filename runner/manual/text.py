@@ -35,12 +35,12 @@ def contents(states: Mapping[str, Sequence[str]], modules: Iterable[str], width:
 
 def as_data(page: Page) -> dict[str, Any]:
     """For programs."""
-    return page._asdict() | {"arguments": [each._asdict() for each in page.arguments]}
+    return page._asdict() | {"arguments": [argument._asdict() for argument in page.arguments]}
 
 
-def as_text(found: Iterable[Page], width: int = 80) -> str:
+def as_text(pages: Iterable[Page], width: int = 80) -> str:
     """For a terminal of so many columns."""
-    return "\n".join("\n".join(_lines(page, min(width, 100))) + "\n" for page in found)
+    return "\n".join("\n".join(_lines(page, min(width, 100))) + "\n" for page in pages)
 
 
 def _lines(page: Page, width: int) -> Iterator[str]:
@@ -84,9 +84,9 @@ def _kind(argument: Argument) -> str:
     return ", ".join(part for part in (kind, default) if part)
 
 
-def as_markdown(found: Iterable[Page]) -> str:
+def as_markdown(pages: Iterable[Page]) -> str:
     """For the web."""
-    return "\n".join("\n".join(_markdown(page)) + "\n" for page in found)
+    return "\n".join("\n".join(_markdown(page)) + "\n" for page in pages)
 
 
 def _markdown(page: Page) -> Iterator[str]:

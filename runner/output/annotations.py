@@ -37,7 +37,7 @@ def _file(path: str) -> str:
 def _result(problem: Diagnostic) -> dict[str, Any]:
     text = problem.message + (f"\nHint: {problem.hint}" if problem.hint else "")
     level = problem.severity if problem.severity in ("error", "warning") else "note"
-    found: dict[str, Any] = {"ruleId": problem.code, "level": level, "message": {"text": text}}
+    entry: dict[str, Any] = {"ruleId": problem.code, "level": level, "message": {"text": text}}
     source = problem.source
     if source:
         region = {
@@ -45,8 +45,8 @@ def _result(problem: Diagnostic) -> dict[str, Any]:
             **({"startColumn": source.column} if source.column else {}),
         }
         place = {"artifactLocation": {"uri": _file(source.file)}, "region": region}
-        found["locations"] = [{"physicalLocation": place}]
-    return found
+        entry["locations"] = [{"physicalLocation": place}]
+    return entry
 
 
 def github(problems: Sequence[Diagnostic]) -> str:
@@ -73,5 +73,5 @@ def _escaped(text: str) -> str:
 
 
 def _property(text: str) -> str:
-    """The same for a property, which ends at a comma, and its command at a colon."""
+    """A text of a property, which ends at a comma, and its command at a colon."""
     return _escaped(text).replace(":", "%3A").replace(",", "%2C")

@@ -36,10 +36,13 @@ def format_one(problem: Diagnostic, stream: TextIO | None = None, colour: bool =
         if problem.severity == "warning" and problem.source and problem.source.line
         else ""
     )
-    said, hint = f"{safe(problem.message, stream)}{code}", safe(problem.hint or "", stream)
+    message, hint = f"{safe(problem.message, stream)}{code}", safe(problem.hint or "", stream)
     if stream is not None and stream.isatty():
-        said, hint = _wrapped(said, len(problem.severity) + 2), _wrapped(hint, len("  hint: "))
-    lines = [f"{word}: {said}"]
+        message, hint = (
+            _wrapped(message, len(problem.severity) + 2),
+            _wrapped(hint, len("  hint: ")),
+        )
+    lines = [f"{word}: {message}"]
     source = problem.source
     if source:
         lines.append(f"  at {_place(source, stream)}")
@@ -97,7 +100,7 @@ def _excerpt(source: Source) -> list[str]:
 
 
 def _part(line: str, first: int) -> str:
-    """What there is to see of a line that may be very long, or name a password."""
+    """The part of a line to show: it may be very long, or name a password."""
     line = re.sub(NAMED_SECRET, rf"\1{HIDDEN}", line)
     part = f"...{line[first + 3 :]}" if 0 < first < len(line) else line[first:]
     return part if len(part) <= WIDEST else f"{part[: WIDEST - 3]}..."

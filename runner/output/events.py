@@ -75,4 +75,4 @@ def _facts(event: Event) -> dict[str, Any]:
         "interrupted": report.interrupted,
         "left": left,
     }
-    return ended | {"outcome": report.outcome, "errors": [str(each) for each in report.errors]}
+    return ended | {"outcome": report.outcome, "errors": [str(error) for error in report.errors]}

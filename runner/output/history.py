@@ -8,16 +8,16 @@ from typing import Any
 from runner.output.text import change_lines, counted, labelled, named, safe, seconds, wrapped
 
 
-def text(found: Any, kind: str, width: int = 0) -> str:
-    """What `runner history` prints. kind: list, show or diff. width: of a terminal, whose lines end
-    between words.
+def text(answer: Any, kind: str, width: int = 0) -> str:
+    """The answer of `runner history` as text. kind: list, show or diff. width: of a terminal, whose
+    lines end between words.
     """
     lines = (
-        _runs(found, width)
+        _runs(answer, width)
         if kind == "list"
-        else _run(found, width)
+        else _run(answer, width)
         if kind == "show"
-        else _difference(found)
+        else _difference(answer)
     )
     return "".join(f"{safe(line)}\n" for line in lines)
 
@@ -29,18 +29,18 @@ def _fitting(line: str, width: int) -> list[str]:
 _KINDS = {"run": "", "test": "dry run, ", "undo": "undo, "}
 
 
-def _runs(found: Sequence[Mapping[str, Any]], terminal: int) -> Iterator[str]:
-    if not found:
+def _runs(runs: Sequence[Mapping[str, Any]], terminal: int) -> Iterator[str]:
+    if not runs:
         yield "There are no runs in the history yet."
-    outcomes = [_KINDS[run["kind"]] + run["outcome"] for run in found]
+    outcomes = [_KINDS[run["kind"]] + run["outcome"] for run in runs]
     width = max(map(len, outcomes), default=0)
-    for run, outcome in zip(found, outcomes, strict=True):
+    for run, outcome in zip(runs, outcomes, strict=True):
         line = f"{run['id']:>6}  {_when(run)}  {outcome:<{width}}  {_counts(run)}  {run['command']}"
         yield from _fitting(line, terminal)
 
 
 def _counts(run: Mapping[str, Any]) -> str:
-    """How many states, and what became of them; nothing for a run that ran none."""
+    """The count of states, and of their outcomes; nothing for a run that ran none."""
     if run["errors"] and not run["total"]:
         return counted(len(run["errors"]), "error")
     total = counted(run["total"], "path" if run["kind"] == "undo" else "state")
@@ -87,21 +87,25 @@ def _run(run: Mapping[str, Any], terminal: int) -> Iterator[str]:
         yield f"  {quiet} unchanged"
 
 
-def _difference(found: Mapping[str, Any]) -> Iterator[str]:
+def _difference(difference: Mapping[str, Any]) -> Iterator[str]:
     """Two runs as a unified diff: what the first did and the second did not has a minus."""
-    for sign, run in (("---", found["first"]), ("+++", found["second"])):
+    for sign, run in (("---", difference["first"]), ("+++", difference["second"])):
         yield f"{sign} run {run['id']}  {_when(run)}  {run['outcome']}  {run['command']}"
-    yield "  the tree said the same" if found["same_tree"] else "  the tree was changed in between"
+    yield (
+        "  the tree said the same"
+        if difference["same_tree"]
+        else "  the tree was changed in between"
+    )
     for side, sign in (("first", "-"), ("second", "+")):
         yield from (
-            f"{sign} {line}" for error in found[side]["errors"] for line in error.splitlines()
+            f"{sign} {line}" for error in difference[side]["errors"] for line in error.splitlines()
         )
     for key, sign in (("only_first", "-"), ("only_second", "+")):
-        yield from (f"{sign} {_of_tag(tag)}" for tag in found[key])
-    for tag, keys in found["different"].items():
+        yield from (f"{sign} {_of_tag(tag)}" for tag in difference[key])
+    for tag, keys in difference["different"].items():
         yield f"  {_of_tag(tag)}"
         yield from _changed_lines(keys)
-    if not (found["only_first"] or found["only_second"] or found["different"]):
+    if not (difference["only_first"] or difference["only_second"] or difference["different"]):
         yield "  both did the same"
 
 
@@ -115,7 +119,7 @@ def _changed_lines(keys: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _said(keys: Mapping[str, Mapping[str, Any]], side: str) -> Iterator[str]:
-    """What one of the runs said of a state, as far as the other said something else."""
+    """The lines of one run on a state, as far as the other differs."""
     for key in ("outcome", "place", "comment"):
         if key in keys:
             yield from str(keys[key][side]).splitlines()

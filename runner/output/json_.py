@@ -53,17 +53,17 @@ def report(run: Report) -> dict[str, Any]:
 
 
 def errors(problems: Iterable[Diagnostic]) -> dict[str, Any]:
-    """What did not compile; warnings beside the errors are not what Salt's readers expect."""
+    """The errors of compiling; warnings beside the errors are not what Salt's readers expect."""
     return {"local": [str(problem) for problem in problems if problem.severity == "error"]}
 
 
 def value(answer: object) -> dict[str, Any]:
-    """What `show` and `call` print."""
+    """The answer of `show` and `call`."""
     return {"local": answer}
 
 
 def diagnostics(problems: Iterable[Diagnostic]) -> dict[str, Any]:
-    """What `check` prints."""
+    """The answer of `check`."""
     return {"diagnostics": [_diagnostic(problem) for problem in problems]}
 
 

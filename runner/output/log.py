@@ -95,10 +95,10 @@ class Log:
     def _started(self, command: object) -> None:
         import shlex
 
-        said = command if isinstance(command, list | tuple) else [command]
+        argv = command if isinstance(command, list | tuple) else [command]
         words = [
-            os.fsdecode(each) if isinstance(each, str | bytes | os.PathLike) else str(each)
-            for each in said
+            os.fsdecode(word) if isinstance(word, str | bytes | os.PathLike) else str(word)
+            for word in argv
         ]
         if not self.arguments or _hides_all():
             self.debug(f"run {shlex.quote(words[0])} (with arguments that are not shown)")
@@ -121,7 +121,7 @@ def _masked(text: str) -> str:
 
 
 def _hides_all() -> bool:
-    """Whether the state that runs says `no_log`."""
+    """True if the state that runs says `no_log`."""
     try:
         return bool(here.chunk and here.chunk.args.get("no_log"))
     except LookupError:

@@ -33,22 +33,22 @@ class Logged:
 
 
 def _news(event: Event, dry: bool) -> str:
-    """What everybody who reads the log wants to know."""
+    """The line of an event at level info; empty for none."""
     if isinstance(event, RunStarted):
         return f"{'dry run' if dry else 'run'} {event.run}: {counted(event.total, 'state')}"
     if isinstance(event, StateFinished):
         result = event.result
-        said = (
+        failure = (
             f": {result.comment.splitlines()[0]}"
             if result.result is False and result.comment
             else ""
         )
-        return f"{result.outcome(dry)}: {_named(result.chunk)} in {result.duration:.1f} ms{said}"
+        return f"{result.outcome(dry)}: {_named(result.chunk)} in {result.duration:.1f} ms{failure}"
     return f"ended: {event.report.outcome}" if isinstance(event, RunFinished) else ""
 
 
 def _line(event: Event) -> str:
-    """What happens inside of a state."""
+    """The line of an event inside of a state, at level debug."""
     if isinstance(event, StateStarted):
         return f"begin {_named(event.chunk)} ({event.chunk.place.source})"
     if isinstance(event, StatePlanned):

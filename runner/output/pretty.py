@@ -145,7 +145,7 @@ class Pretty:
             self._line(f"  {self.command}")
 
     def _left(self, report: Report) -> None:
-        """What an interrupted run did not come to."""
+        """Print the states that an interrupted run did not reach."""
         self._line(f"{report.why[:1].upper()}{report.why[1:]}; the next run continues.")
         if report.left:
             names = [f"{chunk.function} {chunk.id}".replace("\n", " ") for chunk in report.left]

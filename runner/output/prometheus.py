@@ -71,8 +71,8 @@ class Prometheus:
         if not os.path.isfile(self._path):
             return "0"
         with suppress(OSError, UnicodeDecodeError), open(self._path, encoding="utf-8") as file:
-            found = re.search(rf"^{_SUCCESS} (\S+)$", file.read(), re.M)
-            return found[1] if found else "0"
+            match = re.search(rf"^{_SUCCESS} (\S+)$", file.read(), re.M)
+            return match[1] if match else "0"
         return "0"
 
     def _write(self, text: str) -> None:

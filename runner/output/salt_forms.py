@@ -27,7 +27,7 @@ def _values(data: Any) -> Iterable[Any]:
     if not isinstance(data, Mapping | list):
         return [data]
     inner = data.values() if isinstance(data, Mapping) else data
-    return [value for each in inner for value in _values(each)]
+    return [value for item in inner for value in _values(item)]
 
 
 def raw(data: Any) -> str:

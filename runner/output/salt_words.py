@@ -13,7 +13,7 @@ def worded(problems: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
     """The same mistakes, beginning as Salt's messages do."""
     ahead = (
         (Diagnostic(OF_PILLAR),)
-        if any(each.rendering.startswith("pillar") for each in problems)
+        if any(problem.rendering.startswith("pillar") for problem in problems)
         else ()
     )
     return (*ahead, *map(_worded, problems))

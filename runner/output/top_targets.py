@@ -1,4 +1,4 @@
-"""What the top file gives this machine, with the line that said so."""
+"""The SLS files that the top file gives this machine, with the lines that say so."""
 
 from __future__ import annotations
 

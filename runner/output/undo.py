@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def lines(undo: Undo, done: bool, dry: bool, earlier: int | None) -> Iterator[str]:
-    """What an undo did, or would do, step by step. earlier: a run that could be undone instead."""
+    """The lines of an undo, done or planned. earlier: a run that could be undone instead."""
     yield f"Run {undo.run}: {undo.command}"
     for step in undo.steps:
         yield f"  {step}"

@@ -32,34 +32,36 @@ AMBIGUOUS = re.compile(
 )  # text that reads as no text
 
 
-def text(found: Sequence[Mapping[str, Any]]) -> str:
+def text(states: Sequence[Mapping[str, Any]]) -> str:
     """All of them."""
-    return "\n".join("".join(f"{safe(line)}\n" for line in _lines(each)) for each in found)
+    return "\n".join("".join(f"{safe(line)}\n" for line in _lines(state)) for state in states)
 
 
-def _lines(each: Mapping[str, Any]) -> Iterator[str]:
-    yield f"{each['function']}  {each['id']}"
-    yield f"  declared at {each['declared']}"
-    yield f"  SLS {each['sls']}"
-    for step in each["includes"]:
+def _lines(state: Mapping[str, Any]) -> Iterator[str]:
+    yield f"{state['function']}  {state['id']}"
+    yield f"  declared at {state['declared']}"
+    yield f"  SLS {state['sls']}"
+    for step in state["includes"]:
         yield f"    {step['sls']} is included by {step['by']}" + (
             f" at {step['place']}" if step["place"] else ""
         )
     yield (
-        f"  in this run because of {each['top']}"
-        if each["top"]
-        else f"  in this run because {each['first']} was named"
+        f"  in this run because of {state['top']}"
+        if state["top"]
+        else f"  in this run because {state['first']} was named"
     )
-    yield from _position(each)
+    yield from _position(state)
     yield "  arguments"
-    for key, said in each["arguments"].items():
+    for key, argument in state["arguments"].items():
         where = ", ".join(
-            part for part in (said["from"], said["place"] and f"at {said['place']}") if part
+            part
+            for part in (argument["from"], argument["place"] and f"at {argument['place']}")
+            if part
         )
-        yield f"    {key}: {_short(said['value'])}" + (f"   ({where})" if where else "")
-    yield from _requisites(each)
-    if "last_run" in each:
-        yield from _last_run(each["last_run"])
+        yield f"    {key}: {_short(argument['value'])}" + (f"   ({where})" if where else "")
+    yield from _requisites(state)
+    if "last_run" in state:
+        yield from _last_run(state["last_run"])
 
 
 def _short(value: object) -> str:
@@ -72,28 +74,28 @@ def _short(value: object) -> str:
     return lines[0][:LONG] + more
 
 
-def _position(each: Mapping[str, Any]) -> Iterator[str]:
-    asked = f"order {each['order']:g}"
-    why = f"typed at {each['order_place']}" if each["order_place"] else "by its place in the tree"
-    yield f"  runs as number {each['position']} of {each['of']} ({asked}, {why})"
-    for direction, told in MOVES.items():
+def _position(state: Mapping[str, Any]) -> Iterator[str]:
+    asked = f"order {state['order']:g}"
+    why = f"typed at {state['order_place']}" if state["order_place"] else "by its place in the tree"
+    yield f"  runs as number {state['position']} of {state['of']} ({asked}, {why})"
+    for direction, words in MOVES.items():
         states = dict.fromkeys(
             f"{move['state']} ({move['kind']})"
-            for move in each["moved"]
+            for move in state["moved"]
             if move["direction"] == direction
         )
         if states:
-            yield f"    {told}: {', '.join(states)}"
+            yield f"    {words}: {', '.join(states)}"
 
 
-def _requisites(each: Mapping[str, Any]) -> Iterator[str]:
+def _requisites(state: Mapping[str, Any]) -> Iterator[str]:
     for key, words in (("waits_for", WAITS), ("waited_for_by", WAITED)):
-        for item in each[key]:
+        for item in state[key]:
             yield (
                 f"  {words.get(item['kind'], words['require']).format(item['state'])} {_how(item)}"
             )
-    own = each["state"]
-    for item in each["automatic"]:
+    own = state["state"]
+    for item in state["automatic"]:
         if item["after"] == own:
             yield f"  comes after {item['before']} ({item['kind']})"
         else:

@@ -1,4 +1,4 @@
-"""The same as YAML."""
+"""Answers as YAML."""
 
 from __future__ import annotations
 

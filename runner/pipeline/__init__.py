@@ -70,7 +70,7 @@ def outside(options: Options, path: str, name: str, listeners: Listeners = ()) -
     session = Session(options, tuple(listeners))
 
     def gathered() -> Gathered:
-        wanted = [each._replace(outside=True) for each in requests(session, [name])]
+        wanted = [request._replace(outside=True) for request in requests(session, [name])]
         return gather(session, wanted, session.reading(name, path))
 
     return _run_pipeline(session, gathered)
@@ -137,18 +137,18 @@ def _attribute_error(name: str, function: Callable[..., Any], error: Exception) 
 
     code = getattr(inspect.unwrap(function), "__code__", None)
     lines = [
-        each
-        for each in traceback.extract_tb(error.__traceback__)
-        if code and each.filename == code.co_filename
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if code and frame.filename == code.co_filename
     ]
-    told = f"{name}: {type(error).__name__}: {error}"
+    message = f"{name}: {type(error).__name__}: {error}"
     if lines and getattr(function, "__module__", "").startswith("runner_tree_"):
-        return RunnerError(told, Source(lines[-1].filename, lines[-1].lineno or 0))
+        return RunnerError(message, Source(lines[-1].filename, lines[-1].lineno or 0))
     if isinstance(
         error, TypeError | ValueError | LookupError | AttributeError
     ):  # of what was given
         return RunnerError(
-            told, hint=f"look at the values; `runner doc {name}` shows what it takes"
+            message, hint=f"look at the values; `runner doc {name}` shows what it takes"
         )
     return error
 
@@ -163,7 +163,9 @@ def _check_arguments(
     try:
         signature.bind(*args, **kwargs)
     except TypeError as error:
-        shown = ", ".join(str(each).partition(":")[0] for each in signature.parameters.values())
+        shown = ", ".join(
+            str(parameter).partition(":")[0] for parameter in signature.parameters.values()
+        )
         raise RunnerError(
             f"Passed invalid arguments to {name}: {error}", hint=f"it takes: {name}({shown})"
         ) from None
@@ -186,13 +188,13 @@ def undo(
     ):
         connection = opened(options.state_dir)
         functions = session.registry.function
-        found = undoing.planned(connection, options.state_dir, number, functions)
-        other = undoing.earlier(connection, found.run)
+        plan = undoing.planned(connection, options.state_dir, number, functions)
+        other = undoing.earlier(connection, plan.run)
         learn_secrets(session)
         session.run.secrets.recall(options.state_dir)
-        if options.test or (found.refused and not found.restored):
+        if options.test or (plan.refused and not plan.restored):
             return (
-                found.masked(lambda text: str(session.run.secrets.mask(text, former=True))),
+                plan.masked(lambda text: str(session.run.secrets.mask(text, former=True))),
                 False,
                 other,
             )
@@ -201,15 +203,15 @@ def undo(
         session.run.listeners.add(past)
         with (
             _temp_file_cleanup(session) as intends,
-            past.around(_run_id(), len(found.steps)) as left_out,
+            past.around(_run_id(), len(plan.steps)) as left_out,
             changes_allowed(),
         ):
             session.run.begin(Execution(intends=intends))
-            found = undoing.carried_out(found, connection, options.state_dir, functions)
-            left_out += [f"{step.was.path} was left out: {step.refused}" for step in found.refused]
+            plan = undoing.carried_out(plan, connection, options.state_dir, functions)
+            left_out += [f"{step.was.path} was left out: {step.refused}" for step in plan.refused]
         _warn(session, past.problem and f"this undo is not kept in the history: {past.problem}")
         return (
-            found.masked(lambda text: str(session.run.secrets.mask(text, former=True))),
+            plan.masked(lambda text: str(session.run.secrets.mask(text, former=True))),
             True,
             other,
         )
@@ -330,7 +332,7 @@ def _shuffled(session: Session) -> list[Diagnostic]:
 
 
 def _about(session: Session, kind: str, secrets: Secrets) -> About:
-    """What the history is told of a run, which may have ended before its pillar was read."""
+    """The facts of a run for the history; it may have ended before its pillar was read."""
     roots = [root for roots in session.options.file_roots.values() for root in roots]
     commit, dirty = revision.of_tree(roots[0]) if roots else (None, None)
     program = "runner-salt-call" if session.options.raw.get("as_salt") else "runner"
@@ -356,7 +358,7 @@ def _emit_warnings(session: Session, warnings: Sequence[Diagnostic]) -> None:
 
 
 def _reload(session: Session, what: str) -> None:
-    """What `reload_modules`, `reload_grains` and `reload_pillar` of a state ask for."""
+    """Do what `reload_modules`, `reload_grains` and `reload_pillar` of a state ask for."""
     with session.opened():
         forget_looks(None)
         _look_again(session, what)

@@ -54,8 +54,10 @@ def _report(error: BaseException, dry: bool, secrets: Secrets) -> Report:
         number, why = number_of(error)
         return Report((), dry, number, why)
     problems = error.diagnostics if isinstance(error, RunnerError) else (bug(error),)
-    told = tuple(secrets.diagnostic(each) for each in problems if each.severity == "error")
-    return Report((), dry, why=_why(error), errors=told or (Diagnostic(str(error)),))
+    shown = tuple(
+        secrets.diagnostic(problem) for problem in problems if problem.severity == "error"
+    )
+    return Report((), dry, why=_why(error), errors=shown or (Diagnostic(str(error)),))
 
 
 def _why(error: BaseException) -> str:

@@ -113,14 +113,14 @@ def _world(session: Session, steps: tuple[Step, ...], strict: bool) -> missing_r
 
 
 def expected(session: Session) -> Callable[[Chunk, str], str]:
-    """What an argument of a state takes, in words."""
+    """A function that says in words what an argument of a state takes."""
 
     def title(chunk: Chunk, key: str) -> str:
         try:
-            found = session.registry.state(chunk.function)
+            function = session.registry.state(chunk.function)
         except RunnerError:
             return ""
-        parameter = bind.schema_of(found.function).parameters.get(key)
+        parameter = bind.schema_of(function.function).parameters.get(key)
         return parameter.shape.title if parameter else ""
 
     return title
@@ -134,9 +134,9 @@ def make_binder(session: Session) -> Binder:
 def _arranged(
     session: Session, chunks: tuple[Chunk, ...], relations: Relations, data: HighData
 ) -> tuple[int, ...]:
-    said = {chain.place: chain.text for chain in data.chains}
+    chains = {chain.place: chain.text for chain in data.chains}
     try:
-        return ordering.arrange(chunks, relations, said, session.options.shuffle)
+        return ordering.arrange(chunks, relations, chains, session.options.shuffle)
     except CompileError as error:
         where = _drawn(session, chunks, relations)
         drawn = (
@@ -146,8 +146,8 @@ def _arranged(
         )
         raise CompileError(
             [
-                each._replace(hint="; ".join(filter(None, (each.hint, drawn))) or None)
-                for each in error.diagnostics
+                problem._replace(hint="; ".join(filter(None, (problem.hint, drawn))) or None)
+                for problem in error.diagnostics
             ]
         ) from None
 
@@ -243,10 +243,10 @@ def _selected(options: Options, chunks: tuple[Chunk, ...]) -> tuple[Chunk, ...]:
     }
     if unknown:
         raise RunnerError(f"--only {sorted(unknown)[0]}: no state of this run has that ID or name")
-    kept: set[int] = set()
+    needed: set[int] = set()
     while wanted:
         number = wanted.pop()
-        if number not in kept:
-            kept.add(number)
+        if number not in needed:
+            needed.add(number)
             wanted += [edge.target for edge in relations.of(number)]
-    return tuple(chunk for number, chunk in enumerate(chunks) if number in kept)
+    return tuple(chunk for number, chunk in enumerate(chunks) if number in needed)

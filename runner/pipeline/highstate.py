@@ -57,8 +57,10 @@ def learn_secrets(session: Session) -> None:
 
 
 def top_requests(session: Session) -> list[Request]:
-    found = node_scope.entered(session)
-    wanted = [Request(sls, env, place) for env, sls, place in found.requests()] if found else []
+    contents = node_scope.entered(session)
+    wanted = (
+        [Request(sls, env, place) for env, sls, place in contents.requests()] if contents else []
+    )
     if not wanted:
         hint = _without_top(session) or "`runner show top` shows what matches"
         none = Diagnostic(
@@ -120,8 +122,8 @@ def related(
     looked for.
     """
     refuse(problems)
-    chunks, found = low.lower(data, reconcile, session.arguments_of, session.defaults)
-    refuse(found)
+    chunks, mistakes = low.lower(data, reconcile, session.arguments_of, session.defaults)
+    refuse(mistakes)
     relations, unmet = requisites.resolve(
         chunks, without_states(data), reacts=session.registry.reacts
     )

@@ -39,8 +39,8 @@ def held(state_dir: str, wait: float = 0.0) -> Iterator[None]:
         words = _command(os.path.basename(sys.argv[0]), command_line(sys.argv[1:]))
         with suppress(OSError):  # a full disk: the lock holds, it only cannot say whose it is
             os.ftruncate(descriptor, 0)
-            told = f"process {os.getpid()} since {time.strftime('%F %T')}: {words}\n"
-            os.pwrite(descriptor, told.encode(errors="backslashreplace"), 0)
+            holder = f"process {os.getpid()} since {time.strftime('%F %T')}: {words}\n"
+            os.pwrite(descriptor, holder.encode(errors="backslashreplace"), 0)
         yield
     finally:
         os.close(descriptor)

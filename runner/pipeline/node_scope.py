@@ -29,14 +29,14 @@ EXAMPLE = (
 
 
 class Given(Record):
-    """What the command `master_tops` says of this machine."""
+    """The answer of the command `master_tops` for this machine."""
 
     lines: tuple[top.Line, ...] = ()
     parameters: Mapping[str, Any] = {}
 
 
 def top_file(
-    session: Session, given: Given | None = None, matches: top.Matches | None = None
+    session: Session, classified: Given | None = None, matches: top.Matches | None = None
 ) -> top.Top:
     """What the top file gives this machine, and master_tops after it (or before, with
     master_tops_first).
@@ -44,7 +44,7 @@ def top_file(
     matches: which targets are meant; without it those that mean this machine.
     """
     options = session.options
-    found = top.names(
+    contents = top.names(
         including(
             session.read_top,
             session.tree.sls_names,
@@ -61,12 +61,12 @@ def top_file(
         file_of=lambda env: session.tree.find(options.topfn or options.state_top, env),
         mistake=session.mistake,
     )
-    more = (given or asked(session)).lines
+    more = (classified or asked(session)).lines
     first = bool(options.raw.get("master_tops_first"))
     return (
-        found._replace(lines=(*more, *found.lines) if first else (*found.lines, *more))
+        contents._replace(lines=(*more, *contents.lines) if first else (*contents.lines, *more))
         if more
-        else found
+        else contents
     )
 
 
@@ -74,15 +74,15 @@ def entered(session: Session, whole: bool = True) -> top.Top | None:
     """Enter this machine's scope. whole: the top file is wanted, and not only if it gives more than
     SLS files.
     """
-    given = asked(session)
-    session.node = Node(parameters=given.parameters)
+    classified = asked(session)
+    session.node = Node(parameters=classified.parameters)
     if not (whole or _has_node_scope(session)):
         return None
-    found = top_file(session, given)
-    node = Node(found.vars, found.defaults, given.parameters)
-    session.unread += found.warnings
+    contents = top_file(session, classified)
+    node = Node(contents.vars, contents.defaults, classified.parameters)
+    session.unread += contents.warnings
     session.node = node._replace(warnings=tuple(_warnings(session, node)))
-    return found
+    return contents
 
 
 def _has_node_scope(session: Session) -> bool:
@@ -158,7 +158,7 @@ def _set_elsewhere(session: Session, node: Node, name: str) -> Iterator[tuple[st
 
 
 def asked(session: Session) -> Given:
-    """What the command says; asked once."""
+    """The answer of the command, which is asked once."""
     said = session.options.raw.get("master_tops")
     if not said:
         return Given()
@@ -178,17 +178,19 @@ def _problem(session: Session, message: str, hint: str | None = None) -> RunnerE
     )
 
 
-def _command(session: Session, said: Any) -> list[str]:
+def _command(session: Session, setting: Any) -> list[str]:
     import shlex
 
-    if isinstance(said, Mapping):
-        unknown = [name for name in said if name != "ext_nodes"]
+    if isinstance(setting, Mapping):
+        unknown = [name for name in setting if name != "ext_nodes"]
         if unknown:
             raise _problem(
                 session, f"runner has no master_tops {unknown[0]!r}", "master_tops: COMMAND"
             )
-        said = said["ext_nodes"]
-    words = [str(each) for each in said] if isinstance(said, list) else shlex.split(str(said))
+        setting = setting["ext_nodes"]
+    words = (
+        [str(word) for word in setting] if isinstance(setting, list) else shlex.split(str(setting))
+    )
     return [*words, session.options.id]
 
 
@@ -199,10 +201,10 @@ def _run(session: Session, command: list[str], shown: str) -> str:
     except RunnerError as error:
         raise _problem(session, f"master_tops: {error.message}") from None
     if done["retcode"]:
-        said = (done["stderr"] or done["stdout"]).strip()
+        output = (done["stderr"] or done["stdout"]).strip()
         hint = "it gets the ID of the machine and has to end with 0"
         raise _problem(
-            session, f"master_tops: `{shown}` ended with {done['retcode']}: {said}", hint
+            session, f"master_tops: `{shown}` ended with {done['retcode']}: {output}", hint
         )
     return str(done["stdout"])
 
@@ -219,7 +221,7 @@ def _read(session: Session, text: str, command: str) -> Given:
     elif not isinstance(data, Mapping):
         data = {usual: data or []}
     sound = isinstance(parameters, Mapping) and all(
-        isinstance(each, list | Mapping) for each in data.values()
+        isinstance(value, list | Mapping) for value in data.values()
     )
     if not sound or not all(isinstance(name, str) for names in data.values() for name in names):
         raise _problem(session, f"master_tops: what `{command}` prints cannot be read", EXAMPLE)

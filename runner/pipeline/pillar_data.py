@@ -25,34 +25,34 @@ def read_pillar(session: Session) -> None:
     options = session.options
     looked = AccessTrackingDict(session.options.pillar_of_file)
     session.run.facts.pillar = looked
-    found = _compiled(session, options.pillar_of_file)
+    pillar = _compiled(session, options.pillar_of_file)
     if looked.asked:
-        session.run.facts.pillar = found
+        session.run.facts.pillar = pillar
         again = options.pillar_source_merging_strategy != "list"  # which would say everything twice
-        found = _compiled(session, found if again else {})
-    found = _merged(session, found, options.pillar) if options.pillar else found
+        pillar = _compiled(session, pillar if again else {})
+    pillar = _merged(session, pillar, options.pillar) if options.pillar else pillar
     if options.raw.get("decrypt_pillar"):
         from runner.pillar.decrypt import decrypt
 
         place = place_of(options.raw.get("conf_file"), "decrypt_pillar")
-        found = decrypt(found, options.raw, session.pillar_renderer.decryptor(), place)
+        pillar = decrypt(pillar, options.raw, session.pillar_renderer.decryptor(), place)
     if options.raw.get("pillar_opts"):
-        found["master"] = {key: value for key, value in options.raw.items() if key != "grains"}
-    session.run.facts.pillar = found
-    session.run.secrets.collect(found, options.secret_keys)
+        pillar["master"] = {key: value for key, value in options.raw.items() if key != "grains"}
+    session.run.facts.pillar = pillar
+    session.run.secrets.collect(pillar, options.secret_keys)
 
 
-def _compiled(session: Session, found: Mapping[str, Any]) -> dict[str, Any]:
+def _compiled(session: Session, pillar: Mapping[str, Any]) -> dict[str, Any]:
     """What is known, and over it the pillar of the SLS files and the external ones, which see those
     before them.
     """
     raw = session.options.raw
     if raw.get("ext_pillar") and raw.get("ext_pillar_first"):
-        found = session.run.facts.pillar = _external(session, found)
-    found = _merged(session, found, _of_sls(session))
+        pillar = session.run.facts.pillar = _external(session, pillar)
+    pillar = _merged(session, pillar, _of_sls(session))
     if raw.get("ext_pillar") and not raw.get("ext_pillar_first"):
-        return _external(session, found)
-    return found
+        return _external(session, pillar)
+    return pillar
 
 
 def _merged(session: Session, old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
@@ -62,16 +62,16 @@ def _merged(session: Session, old: Mapping[str, Any], new: Mapping[str, Any]) ->
 
 def _strategy(session: Session) -> str:
     """`smart` adds up what is marked so where yamlex is the renderer."""
-    said = session.options.pillar_source_merging_strategy
+    strategy = session.options.pillar_source_merging_strategy
     yamlex = str(session.options.renderer).split("|")[-1].strip() == "yamlex"
-    return "aggregate" if said == "smart" and yamlex else said
+    return "aggregate" if strategy == "smart" and yamlex else strategy
 
 
 def _of_sls(session: Session) -> dict[str, Any]:
     options = session.options
     envs = list(options.pillar_roots)
     alone = (options.saltenv or "base") if _strategy(session) == "none" else None
-    found = top.names(
+    contents = top.names(
         including(session.read_pillar_top, session.pillar_tree.sls_names, session.read_pillar),
         envs,
         session.matches,
@@ -81,20 +81,20 @@ def _of_sls(session: Session) -> dict[str, Any]:
         file_of=lambda env: session.pillar_tree.find(options.state_top, env),
         mistake=session.mistake,
     )
-    session.unread += found.warnings
+    session.unread += contents.warnings
     stage = sls.Pillar(
         session.read_pillar,
         _strategy(session),
         options.pillar_merge_lists,
         read_with=session.read_pillar,
         names=session.pillar_tree.sls_names,
-        optional=found.optional,
+        optional=contents.optional,
         includes_win=options.pillar_includes_override_sls,
     )
-    return stage.compile(found.requests(options.env_order), {})
+    return stage.compile(contents.requests(options.env_order), {})
 
 
-def _external(session: Session, found: Mapping[str, Any]) -> dict[str, Any]:
+def _external(session: Session, pillar: Mapping[str, Any]) -> dict[str, Any]:
     from runner.pillar import external
 
     options, renderer = session.options, session.pillar_renderer
@@ -118,7 +118,7 @@ def _external(session: Session, found: Mapping[str, Any]) -> dict[str, Any]:
         session.external_keys.update(dict.fromkeys(map(str, data), name))
 
     return external.gathered(
-        options.raw["ext_pillar"], found, tools, lambda old, new: _merged(session, old, new), note
+        options.raw["ext_pillar"], pillar, tools, lambda old, new: _merged(session, old, new), note
     )
 
 

@@ -1,4 +1,4 @@
-"""What all commands need before the first stage: tree, registry, grains, templates, the shared
+"""One command before its first stage: tree, registry, grains, templates, the shared
 `Run`.
 """
 
@@ -73,8 +73,8 @@ class Top(dict[str, Any]):
     of their own.
     """
 
-    def __init__(self, said: Mapping[str, Any], more: Mapping[str, Callable[[], Any]]) -> None:
-        super().__init__(said)
+    def __init__(self, variables: Mapping[str, Any], more: Mapping[str, Callable[[], Any]]) -> None:
+        super().__init__(variables)
         self._more = more
 
     def __missing__(self, key: str) -> Any:
@@ -115,36 +115,36 @@ class Session:
     @property
     def defaults(self) -> dict[str, Mapping[str, Mapping[str, Any]]]:
         """Defaults of arguments for all SLS files, the nearest scope first."""
-        found = {"top file": self.node.defaults, "configuration": self._placed_defaults}
-        return {origin: said for origin, said in found.items() if said}
+        scopes = {"top file": self.node.defaults, "configuration": self._placed_defaults}
+        return {origin: defaults for origin, defaults in scopes.items() if defaults}
 
     @cached_property
     def _placed_defaults(self) -> Mapping[str, Mapping[str, Any]]:
         """Those of the configuration, with their places where its file says them."""
-        said, path = self.options.defaults, self.options.raw.get("conf_file")
-        if not said or not path:
-            return said
+        defaults, path = self.options.defaults, self.options.raw.get("conf_file")
+        if not defaults or not path:
+            return defaults
         with suppress(RunnerError):
             whole = self.renderer.parsed(text_to_show(path), path)
-            if isinstance(whole, Mapping) and whole.get("defaults") == said:
+            if isinstance(whole, Mapping) and whole.get("defaults") == defaults:
                 return cast(Mapping[str, Mapping[str, Any]], whole["defaults"])
-        return said
+        return defaults
 
     def _scope(self) -> dict[str, Any]:
         """The variables of all SLS files: below a target of the top file, else of the configuration
         and master_tops.
         """
         outer = {**self.options.vars, **self.node.parameters}
-        said = {**outer, **self.node.vars}
-        if not said:
+        variables = {**outer, **self.node.vars}
+        if not variables:
             return {}
         more = {
             "grains": lambda: self.grains,
             "pillar": lambda: self.run.pillar,
             "opts": lambda: self.options.raw,
         }
-        plain = {name: value for name, value in said.items() if name not in GIVEN}
-        return {**plain, "vars": said, "top": Top({**said, **outer}, more)}
+        plain = {name: value for name, value in variables.items() if name not in GIVEN}
+        return {**plain, "vars": variables, "top": Top({**variables, **outer}, more)}
 
     @cached_property
     def watch(self) -> Watch:
@@ -153,7 +153,7 @@ class Session:
         for file in options.files:
             watch.read(file)
         for roots in (options.file_roots, options.pillar_roots):
-            for folder in (each for folders in roots.values() for each in folders):
+            for folder in (root for folders in roots.values() for root in folders):
                 watch.root(folder)
         return watch
 
@@ -172,10 +172,10 @@ class Session:
             kind: [*self._more_folders(kind), *(os.path.join(root, name) for root in roots)]
             for kind, name in TREE_FOLDERS.items()
         }
-        there = {
+        existing = {
             kind: [path for path in paths if os.path.isdir(path)] for kind, paths in folders.items()
         }
-        return Registry(there, self.options.raw, seen=self.watch.read)
+        return Registry(existing, self.options.raw, seen=self.watch.read)
 
     def _more_folders(self, kind: str) -> list[str]:
         """Folders of modules that the configuration names: `states_dirs`, ..., and those below
@@ -258,19 +258,21 @@ class Session:
         no such function.
         """
         try:
-            found = self.registry.state(f"{state}.{function}")
+            state_function = self.registry.state(f"{state}.{function}")
         except RunnerError:
             return frozenset()
         from runner.arguments.bind import known
 
-        return known(found.function) | (known(found.mod_watch) if found.mod_watch else frozenset())
+        return known(state_function.function) | (
+            known(state_function.mod_watch) if state_function.mod_watch else frozenset()
+        )
 
     def functions_of(self, state: str) -> list[str]:
         """The functions of a state module; none when there is no such module."""
         return self.registry.state_functions(state) if self.registry.has_state(state) else []
 
     def matches(self, expression: str, kind: str = "glob") -> bool:
-        """Whether a target of a top file means this machine."""
+        """True if a target of a top file means this machine."""
         with bounded(f"the target {expression!r}", self.options.raw.get("render_limit")):
             return match.matches(
                 expression,
@@ -282,7 +284,7 @@ class Session:
             )
 
     def top(self) -> Mapping[str, list[str]]:
-        """What the top file gives this machine, for templates."""
+        """The SLS files that the top file gives this machine, for templates."""
         from runner.pipeline import node_scope  # it knows sessions, and few trees ask
 
         return node_scope.top_file(self).as_data()

@@ -35,8 +35,8 @@ class Temporaries:
         working.
         """
         folder, name = os.path.split(os.path.abspath(path))
-        found = _OURS.match(name)
-        if found is None or (folder, found[1]) in self._announced:
+        match = _OURS.match(name)
+        if match is None or (folder, match[1]) in self._announced:
             return
         import json
 
@@ -45,9 +45,9 @@ class Temporaries:
                 self._folder = trusted_folder(self._state_dir)
                 self._handle = self._folder.open(NAME, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
                 self._folder.sync()
-            os.write(self._handle, json.dumps([folder, found[1]]).encode() + b"\n")
+            os.write(self._handle, json.dumps([folder, match[1]]).encode() + b"\n")
             os.fdatasync(self._handle)
-            self._announced.add((folder, found[1]))
+            self._announced.add((folder, match[1]))
 
     def sweep(self) -> list[str]:
         """Remove what the last run left, and start a new list; the paths that were removed. Call it
@@ -78,14 +78,16 @@ class Temporaries:
             self._handle = None
             with suppress(OSError):
                 if self._folder and not any(
-                    _left_in(*each) for each in self._announced if os.path.isdir(each[0])
+                    _left_in(*announced)
+                    for announced in self._announced
+                    if os.path.isdir(announced[0])
                 ):
                     self._folder.remove(NAME)
 
 
 def _left_in(folder: str | int, mark: str) -> list[str]:
     names = [(name, _OURS.match(name)) for name in os.listdir(folder)]
-    return [name for name, found in names if found and found[1] == mark]
+    return [name for name, match in names if match and match[1] == mark]
 
 
 def _cleaned(folder: str, mark: str) -> list[str]:

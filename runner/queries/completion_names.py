@@ -36,9 +36,9 @@ def ids(options: Options) -> Iterator[Named]:
     for request in all_requests(session):
         path = session.tree.sls_path(request.sls, request.env) or ""
         for match in ID.finditer(text_to_show(path)):
-            found = match[1] or match[2] or match[3]
-            if found not in NOT_IDS:
-                yield found, request.sls
+            id_ = match[1] or match[2] or match[3]
+            if id_ not in NOT_IDS:
+                yield id_, request.sls
     with suppress(RunnerError):
         for result in query.one(options.state_dir, "last")["results"]:
             yield result["id"], result["function"]
@@ -98,12 +98,12 @@ def arguments(options: Options, function: str, state: bool) -> Iterator[Named]:
     module, _, name = function.partition(".")
     sources = registry.sources("states" if state else "modules", module)
     if sources:
-        for each in module_sources.functions(sources):
-            if each.name == name:
-                yield from ((f"{argument}=", "") for argument in each.arguments)
+        for declared in module_sources.functions(sources):
+            if declared.name == name:
+                yield from ((f"{argument}=", "") for argument in declared.arguments)
         return
-    found = registry.state(function).function if state else registry.definition(function)
-    for name, parameter in schema_of(found).parameters.items():
+    called = registry.state(function).function if state else registry.definition(function)
+    for name, parameter in schema_of(called).parameters.items():
         yield f"{name}=", parameter.shape.title
 
 
@@ -113,7 +113,9 @@ def modules(options: Options) -> Iterator[Named]:
     for module in registry.state_modules():
         sources = registry.sources("states", module)
         if sources:
-            tells = any(each.name == "resources" for each in module_sources.functions(sources))
+            tells = any(
+                function.name == "resources" for function in module_sources.functions(sources)
+            )
         else:
             tells = registry.resources(module) is not None
         if tells:

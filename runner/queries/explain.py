@@ -52,10 +52,10 @@ def picture(options: Options, names: Sequence[str] = ()) -> tuple[dict[str, Any]
                 [*problems, *error.diagnostics],
             )
         relations = auto_requisites.reacting(relations, links, chunks)
-        found: dict[str, Any] = session.run.secrets.mask(
+        graph: dict[str, Any] = session.run.secrets.mask(
             drawn(chunks, relations, order, cyclic_edges)
         )
-    return found, problems
+    return graph, problems
 
 
 def why(
@@ -84,12 +84,13 @@ def why(
             }
         )
         run = whys.Run(compiled.chunks, compiled.relations, compiled.order, gathered[0], top)
-        found = whys.explained(wanted, run)
+        states = whys.explained(wanted, run)
     if with_run:
-        found = [
-            each | {"last_run": earlier.of_state(options.state_dir, each["tag"])} for each in found
+        states = [
+            state | {"last_run": earlier.of_state(options.state_dir, state["tag"])}
+            for state in states
         ]
-    masked: list[dict[str, Any]] = session.run.secrets.mask(found)
+    masked: list[dict[str, Any]] = session.run.secrets.mask(states)
     return masked
 
 
@@ -116,17 +117,17 @@ def schema(options: Options) -> dict[str, Any]:
     from runner.manual import sls_schema
 
     registry = Session(options).registry
-    found: dict[str, sls_schema.Function] = {}
-    there = manuals.contents(registry)
-    for module, names in there.items():
-        for name in (f"{module}.{each}" for each in names):
+    functions: dict[str, sls_schema.Function] = {}
+    modules = manuals.contents(registry)
+    for module, names in modules.items():
+        for name in (f"{module}.{function}" for function in names):
             state = registry.state(name)
             reacting = bind.known(state.mod_watch) - {"name", "sfun"} if state.mod_watch else ()
-            found[name] = (
+            functions[name] = (
                 manuals.said_of_all(registry, name),
                 bind.json_schema(state.function),
                 reacting,
             )
     return sls_schema.schema(
-        found, bind.GLOBAL_ARGUMENTS, set(registry.state_modules()) - there.keys()
+        functions, bind.GLOBAL_ARGUMENTS, set(registry.state_modules()) - modules.keys()
     )

@@ -1,4 +1,4 @@
-"""What a machine has now, as the text of an SLS."""
+"""The resources of a machine as the text of an SLS."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ PLAIN = "#!yaml"  # no template: contents may hold what looks like one
 SLOT = "__slot__:"  # would be called when the state runs
 
 
-def by_id(found: Iterable[Resource]) -> dict[str, dict[str, list[dict[str, Any]]]]:
+def by_id(resources: Iterable[Resource]) -> dict[str, dict[str, list[dict[str, Any]]]]:
     """The states as an SLS says them; each has an ID of its own."""
     made: dict[str, dict[str, list[dict[str, Any]]]] = {}
-    for each in found:
-        if each.function:
-            made[_id(each, made)] = {each.function: _arguments(each, _id(each, made))}
+    for item in resources:
+        if item.function:
+            made[_id(item, made)] = {item.function: _arguments(item, _id(item, made))}
     return made
 
 
@@ -37,25 +37,25 @@ def _id(each: Resource, taken: Mapping[str, Any]) -> str:
     return found
 
 
-def _arguments(each: Resource, known_as: str) -> list[dict[str, Any]]:
-    name = {} if known_as == each.name else {"name": each.name}
-    said = {**name, **each.arguments}
-    return [{key: value} for key, value in said.items() if not str(value).startswith(SLOT)]
+def _arguments(item: Resource, known_as: str) -> list[dict[str, Any]]:
+    name = {} if known_as == item.name else {"name": item.name}
+    arguments = {**name, **item.arguments}
+    return [{key: value} for key, value in arguments.items() if not str(value).startswith(SLOT)]
 
 
-def text(found: Iterable[Resource]) -> str:
+def text(resources: Iterable[Resource]) -> str:
     """The SLS, with what is to be said of a state above it."""
-    found = list(found)
+    resources = list(resources)
     parts = []
-    states = by_id(found)
+    states = by_id(resources)
     remarks = {
-        id_: each.note
-        for id_, each in zip(states, (each for each in found if each.function), strict=True)
+        id_: item.note
+        for id_, item in zip(states, (item for item in resources if item.function), strict=True)
     }
     for id_, body in states.items():
         parts += [f"# {line}" for line in remarks[id_].splitlines()]
         parts.append(_yaml({id_: body}))
-    parts += [f"# {each.note}" for each in found if not each.function]
+    parts += [f"# {item.note}" for item in resources if not item.function]
     whole = "\n".join(part.rstrip("\n") for part in parts) + "\n" if parts else ""
     return f"{PLAIN}\n{whole}" if re.search(r"\{[{%#]", whole) else whole
 

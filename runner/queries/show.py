@@ -30,14 +30,14 @@ __all__ = ["forget", "past", "show"]
 
 
 def show(options: Options, what: str, names: Iterable[str] = (), secrets: bool = False) -> Any:
-    """What a stage makes of the tree, in Salt's shape. secrets: show them, too."""
+    """The result of a stage of compiling, in Salt's shape. secrets: show them, too."""
     session = Session(options)
-    found = _shown(session, what, list(names))
+    answer = _shown(session, what, list(names))
     if secrets:
-        return found
+        return answer
     if what in ("sls", "highstate"):
-        session.run.secrets.collect(found, options.secret_keys, "the states")
-    return session.run.secrets.mask(found)
+        session.run.secrets.collect(answer, options.secret_keys, "the states")
+    return session.run.secrets.mask(answer)
 
 
 def usage(options: Options) -> dict[str, Any]:
@@ -80,8 +80,8 @@ def explained_top(options: Options) -> str:
     with session.opened():
         read_pillar(session)
 
-        def problem(said: str, kind: str) -> str | None:
-            mistake = match.mistake(said, kind, options.nodegroups)
+        def problem(expression: str, kind: str) -> str | None:
+            mistake = match.mistake(expression, kind, options.nodegroups)
             return mistake.message if mistake else None
 
         shown = top_targets.text(node_scope.top_file(session), problem)
@@ -93,13 +93,13 @@ def _shown(session: Session, what: str, names: list[str]) -> Any:
     if what == "pending":
         from runner.engine.reaction_journal import ReactionJournal
 
-        found = [
+        reactions = [
             _as_data(pending)
             for pending in _pending(ReactionJournal(options.state_dir, looking=True))
         ]
-        if found:
+        if reactions:
             learn_secrets(session)
-        return found
+        return reactions
     with session.opened():
         if what == "grains":
             return dict(session.grains)
@@ -120,7 +120,7 @@ def _shown(session: Session, what: str, names: list[str]) -> Any:
 def resource(
     options: Options, state: str, names: Sequence[str] = (), secrets: bool = False
 ) -> list[Resource]:
-    """What is there now of a kind of state: all, or what is named. secrets: show those of the
+    """The resources of a kind of state: all, or those named. secrets: show those of the
     pillar, too.
     """
     session = Session(options)
@@ -154,7 +154,7 @@ def resource(
 
 
 def past(options: Options, words: Sequence[str], limit: int = 20, real: bool = False) -> Any:
-    """What the history says. words: nothing for the list of runs, or `show RUN`, or `diff RUN RUN`.
+    """The runs of the history. words: nothing for a list, or `show RUN`, or `diff RUN RUN`.
 
     real: list neither dry runs nor undos.
     """
@@ -176,13 +176,13 @@ def forget(options: Options, wanted: Sequence[str] | None) -> list[dict[str, str
 
     journal = ReactionJournal(options.state_dir)
     with held(options.state_dir, options.wait):
-        found = [
+        reactions = [
             pending
             for pending in _pending(journal)
             if wanted is None or set(pending.reactor.split("_|-")[1:3]) & set(wanted)
         ]
         unknown = set(wanted or ()) - {
-            part for pending in found for part in pending.reactor.split("_|-")[1:3]
+            part for pending in reactions for part in pending.reactor.split("_|-")[1:3]
         }
         if unknown:
             raise RunnerError(
@@ -190,14 +190,14 @@ def forget(options: Options, wanted: Sequence[str] | None) -> list[dict[str, str
                 hint="`runner show pending` lists them",
             )
         try:
-            for pending in found:
+            for pending in reactions:
                 journal.settle(pending.reactor, pending.source, (pending.kind,))
         except OSError as error:
             raise RunnerError(f"the list of pending reactions cannot be written: {error}") from None
     session = Session(options)
     learn_secrets(session)
     forgotten: list[dict[str, str]] = session.run.secrets.mask(
-        [_as_data(pending) for pending in found]
+        [_as_data(pending) for pending in reactions]
     )
     return forgotten
 

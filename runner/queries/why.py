@@ -39,17 +39,17 @@ def explained(wanted: str, run: Run) -> list[dict[str, Any]]:
     state, colon, rest = wanted.partition(":")
     kind = state.partition(".")[0] if colon and state.replace(".", "").isidentifier() else None
     chunks = run.chunks
-    found = [number for number, chunk in enumerate(chunks) if wanted in (chunk.id, chunk.name)]
-    if not found and kind:
+    positions = [number for number, chunk in enumerate(chunks) if wanted in (chunk.id, chunk.name)]
+    if not positions and kind:
         name = rest.strip()
-        found = [
+        positions = [
             n
             for n, chunk in enumerate(chunks)
             if name in (chunk.id, chunk.name) and kind == chunk.state
         ]
-    if not found:
+    if not positions:
         raise _unknown(wanted, chunks)
-    return [_one(number, run) for number in found]
+    return [_one(number, run) for number in positions]
 
 
 def _unknown(wanted: str, chunks: Sequence[Chunk]) -> RunnerError:
@@ -104,16 +104,16 @@ def label(chunk: Chunk) -> str:
 def _brought(chunk: Chunk, run: Run) -> dict[str, Any]:
     """The includes from a state's SLS up to the requested one, and the line of the top file."""
     chain = run.high.scopes.get((chunk.env, chunk.sls), ())
-    found = []
+    steps = []
     for sls, by in zip((chunk.sls, *chain), chain, strict=False):
-        found.append(
+        steps.append(
             {"sls": sls, "by": by, "place": _told(run.high.brought_at.get((chunk.env, sls)))}
         )
     first = chain[-1] if chain else chunk.sls
     place = run.high.brought_at.get((chunk.env, first))
     at = str(place.source) if place else ""  # without a line where master_tops names it
     top = f"{run.top[at]} at {at}" if at in run.top else None
-    return {"included_by": list(chain), "includes": found, "top": top, "first": first}
+    return {"included_by": list(chain), "includes": steps, "top": top, "first": first}
 
 
 def _told(place: Place | None) -> str | None:
@@ -161,13 +161,13 @@ def _moved(number: int, run: Run, position: Mapping[int, int]) -> list[dict[str,
 
     The numbers of the chunks are their places by order number.
     """
-    found = []
+    moves = []
     for first, then, kind in _pairs(run.relations):
         if then == number and first > number:
-            found.append({"direction": "later", "state": label(run.chunks[first]), "kind": kind})
+            moves.append({"direction": "later", "state": label(run.chunks[first]), "kind": kind})
         if first == number and then < number and position[first] < position[then]:
-            found.append({"direction": "earlier", "state": label(run.chunks[then]), "kind": kind})
-    return found
+            moves.append({"direction": "earlier", "state": label(run.chunks[then]), "kind": kind})
+    return moves
 
 
 def _pairs(relations: Relations) -> Iterator[tuple[int, int, str]]:
@@ -199,9 +199,9 @@ def _edge(edge: Edge, run: Run) -> dict[str, Any]:
 
 
 def _written(edge: Edge, run: Run) -> str | None:
-    """How a requisite was written when not at its holder: `require_in of file: x`."""
+    """The form of a requisite that is not written at its holder: `require_in of file: x`."""
     target = run.chunks[edge.target]
-    for key in (each for each in target.low if each in REQUISITE_KEYS and each.endswith("_in")):
+    for key in (name for name in target.low if name in REQUISITE_KEYS and name.endswith("_in")):
         listed = target.low[key]
         at = target.arg_places.get(key, target.place)
         if isinstance(listed, list) and any(
