@@ -45,10 +45,72 @@ class Contents:
     furnish: str = ""
 
 
+# what rpm's package managers install from: /usr/local/rpms, a repository without signatures, with a
+# group (talking) and a module (dialect); rpm's own database lies where other systems have it
+RPMS = r"""
+mkdir -p /etc/rpm /usr/local/rpms /var/lib/rpm
+echo '%_dbpath /var/lib/rpm' >/etc/rpm/macros
+rpm --initdb
+make_rpm() { # name, version-release, a further line of the header, a further section
+    n=$1 v=${2%-*} r=${2#*-}
+    cat >/tmp/$n.spec <<X
+Name: $n
+Version: $v
+Release: $r
+Summary: Says hello
+License: MIT
+BuildArch: noarch
+URL: https://example.org
+$3
+%description
+A test.
+%install
+mkdir -p %{buildroot}/etc %{buildroot}/usr/share/$n
+echo $v >%{buildroot}/usr/share/$n/version
+echo plain >%{buildroot}/etc/$n.conf
+$4
+%files
+%config(noreplace) /etc/$n.conf
+/usr/share/$n
+X
+    rpmbuild -bb -D '_rpmdir /usr/local/rpms' -D '_topdir /tmp/rpmbuild' \
+-D '_build_name_fmt %%{NAME}-%%{VERSION}-%%{RELEASE}.noarch.rpm' /tmp/$n.spec >/dev/null
+}
+make_rpm greeting 1.0-1
+make_rpm greeting 2.0-1
+make_rpm words 1.0-1 'Provides: vocabulary = 1.0'
+make_rpm phrase 1.0-1 'Requires: words >= 1.0'
+make_rpm rude 1.0-1 'Conflicts: greeting'
+make_rpm lonely 1.0-1 'Requires: nosuchthing'
+make_rpm old 1.0-1 'Epoch: 1'
+make_rpm failing 1.0-1 '' "%pre
+exit 1"
+rm -rf /tmp/rpmbuild /tmp/*.spec
+cat >/tmp/comps.xml <<X
+<comps><group><id>talking</id><name>Talking Tools</name><description/>
+<uservisible>true</uservisible><packagelist>
+<packagereq type="mandatory">words</packagereq>
+<packagereq type="default">greeting</packagereq>
+<packagereq type="optional">phrase</packagereq>
+</packagelist></group></comps>
+X
+createrepo_c -q -g /tmp/comps.xml /usr/local/rpms
+"""
+DNF = r"""
+mkdir -p /etc/yum.repos.d
+printf '[local]\nname=Local\nbaseurl=file:///usr/local/rpms\ngpgcheck=0\n' \
+>/etc/yum.repos.d/local.repo
+sed -i 's/enabled.*/enabled = 0/' /etc/dnf/plugins/local.conf
+dnf -q makecache
+"""
+
 LAYERS = {
     "base": Contents(archive=ARCHIVE),
-    "dnf": Contents(("dnf", "dnf-plugins-core", "createrepo-c", "rpm", "file", "gpg")),
-    "zypper": Contents(("zypper", "createrepo-c", "rpm", "file", "gpg")),
+    "dnf": Contents(
+        ("dnf", "dnf-plugins-core", "createrepo-c", "rpm", "file", "gpg"),
+        furnish=RPMS + DNF,
+    ),
+    "zypper": Contents(("zypper", "createrepo-c", "rpm", "file", "gpg"), furnish=RPMS),
     "pacman": Contents(("pacman-package-manager", "makepkg", "libarchive-tools", "zstd", "gpg")),
     "openrc": Contents(("openrc",)),
     "runit": Contents(("runit",)),

@@ -1,0 +1,105 @@
+"""rpm's rules of versions, and what runner makes of what rpm 4.18 printed."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from harness import HarnessHere
+
+from modules import cmd
+from modules.pkg import rpm
+from runner.api import CommandFailed, running
+
+# oldest first; tests/machine/test_dnf.py asks rpm itself
+OLDEST_FIRST = ["A", "a", "b", "fc4", "0.9", "1.0~~", "1.0~", "1.0~rc1", "1.0", "1.0^"]
+OLDEST_FIRST += ["1.0^git1~x", "1.0^git1", "1.0^20", "1.0a", "1.0.1", "1.0.20", "2.0.1a"]
+OLDEST_FIRST += ["9", "10", "1:0.5", "2:0.1"]
+OLDEST_FIRST_RELEASES = ["1.0~1-9", "1.0-a", "1.0-1~a", "1.0-1", "1.0-1^a", "1.0-1.el9"]
+OLDEST_FIRST_RELEASES += ["1.0-2", "1.0-10", "1.0.1-1", "1:0.1-1"]
+
+
+@pytest.mark.parametrize("versions", [OLDEST_FIRST, OLDEST_FIRST_RELEASES])
+def test_versions_are_ordered_as_rpm_does(versions: list[str]) -> None:
+    for (i, left), (j, right) in itertools.product(enumerate(versions), repeat=2):
+        assert rpm.compare(left, right) == (i > j) - (i < j), (left, right)
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [("1.0", "01_0."), ("1.0a", "1.0.a"), ("0:1.0", "1.0"), ("1.2", "1.2-3"), ("fc4", "fc.4")],
+)
+def test_versions_that_are_the_same(left: str, right: str) -> None:
+    assert rpm.compare(left, right) == rpm.compare(right, left) == 0
+
+
+ANSWERS = {
+    ("rpm", "--eval"): "x86_64\n",
+    ("rpm", "-qa"): (
+        "kernel\x1f(none)\x1f5.14.0\x1f10.el9\x1fx86_64\x1e"
+        "kernel\x1f(none)\x1f5.14.0\x1f9.el9\x1fx86_64\x1e"
+        "gpg-pubkey\x1f(none)\x1f8483c65d\x1f5ccc5b19\x1f(none)\x1e"
+        "glibc\x1f(none)\x1f2.34\x1f100.el9\x1fi686\x1e"
+        "warning: something\nbind-libs\x1f32\x1f9.16.23\x1f1.el9\x1fx86_64\x1e"
+        "tzdata\x1f0\x1f2024a\x1f1.el9\x1fnoarch\x1e"
+    ),
+    ("rpm", "-qf"): "coreutils\x1fx86_64\x1e",
+    ("rpm", "-ql"): "/etc/x\n(contains no files)\n/usr/share/x\n",
+}
+
+
+@pytest.fixture
+def answered(monkeypatch: pytest.MonkeyPatch) -> Any:
+    table: dict[tuple[str, ...], cmd.Completed] = {}
+
+    def probe(argv: Sequence[str], **_: Any) -> cmd.Completed:
+        return table.get(tuple(argv[:2]), cmd.Completed(0, ANSWERS.get(tuple(argv[:2]), ""), "", 1))
+
+    monkeypatch.setattr(cmd, "probe", probe)
+    with running(HarnessHere()):
+        yield table
+
+
+def test_what_is_installed(answered: Any) -> None:
+    assert rpm.list_pkgs() == {
+        "bind-libs": "32:9.16.23-1.el9",
+        "glibc.i686": "2.34-100.el9",
+        "kernel": "5.14.0-9.el9,5.14.0-10.el9",
+        "tzdata": "2024a-1.el9",
+    }
+
+
+def test_a_foreign_architecture_stays_in_the_name(answered: Any) -> None:
+    names = ["glibc.x86_64", "glibc.i686", "tzdata.noarch", "python3.11"]
+    assert [*map(rpm.normal, names)] == ["glibc", "glibc.i686", "tzdata", "python3.11"]
+
+
+def test_files_and_their_packages(answered: Any) -> None:
+    assert rpm.owner("/usr/bin/ls") == "coreutils"
+    assert rpm.file_list("x") == ["/etc/x", "/usr/share/x"]
+    answered["rpm", "-qf"] = cmd.Completed(1, "file /nowhere is not owned by any package\n", "", 1)
+    assert rpm.owner("/nowhere") == ""
+
+
+def test_a_database_that_cannot_be_read_is_a_failure(answered: Any) -> None:
+    answered["rpm", "-qa"] = cmd.Completed(1, "", "error: cannot open Packages database", 1)
+    with pytest.raises(CommandFailed, match="cannot open Packages database"):
+        rpm.list_pkgs()
+
+
+@pytest.mark.parametrize(
+    ("printed", "ignored", "altered"),
+    [
+        ("S.5....T.  c /etc/x.conf\n", [], ["x"]),
+        ("S.5....T.  c /etc/x.conf\n", ["config"], []),
+        ("missing     /usr/bin/x\n", ["config", "doc"], ["x"]),
+        ("missing   d /usr/share/doc/x\n", ["d"], []),
+        ("package x is not installed\n", [], []),
+        ("", [], []),
+    ],
+)
+def test_altered_files(answered: Any, printed: str, ignored: list[str], altered: list[str]) -> None:
+    answered["rpm", "-V"] = cmd.Completed(1 if printed else 0, printed, "", 1)
+    assert rpm.verify(("x",), ignored) == altered
