@@ -44,7 +44,7 @@ SCENARIOS = [
     on(OLD, empty_password=True),
     on(USER, date=18000, mindays=1, maxdays=-1, warndays=0, inactdays=7, expire=20000),
     on(USER, plans=False, inactdays=-1, expire=0),
-    on(USER, fails="is not a date", expire="someday"),
+    on(USER, fails="is neither a date", expire="someday"),
     on(HAS, password_lock=True),
     on(HAS + "usermod -L zoe", password_lock=False),
     on(HAS + "usermod -L zoe", plans=False, password_lock=True, password=HASH),

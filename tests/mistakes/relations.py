@@ -154,14 +154,14 @@ MISTAKES = [
         "cycle of two",
         "a:\n  test.nop:\n    - require:\n      - «test: b\nb:\n  test.nop:\n    - require:\n      - test: a\n",
         "cycle|recursive",
-        "take",
+        "remove",
         also=(":4:9", ":8:9"),
     ),
     Mistake(
         "cycle of one",
         "a:\n  test.nop:\n    - require:\n      - «test: a\n",
         "itself|recursive",
-        "take",
+        "remove",
     ),
     Mistake(
         "cycle across files",
@@ -170,14 +170,14 @@ MISTAKES = [
             "db.sls": "b:\n  test.nop:\n    - require:\n      - «test: a\n",
         },
         "cycle|recursive",
-        "take",
+        "remove",
         also=("web.sls:5", "db.sls:4"),
     ),
     Mistake(
         "cycle of prereq",
         "a:\n  test.nop:\n    - prereq:\n      - «test: b\nb:\n  test.nop:\n    - prereq:\n      - test: a\n",
         "cycle|recursive",
-        "take",
+        "remove",
         also=(":4:9", ":8:9"),
     ),
     Mistake(
@@ -186,7 +186,7 @@ MISTAKES = [
             "«", ""
         ).replace("require:\n      - test", "require:\n      - «test"),
         "cycle|recursive",
-        "take",
+        "remove",
         also=(":4:9", ":6:9"),
     ),
     Mistake(
