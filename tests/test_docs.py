@@ -20,7 +20,7 @@ def tutorial(machine: Machine) -> Machine:
     (machine.folder / "states/_states").mkdir()
     for code, name in codes:
         (machine.folder / f"states/_states/{name}.py").write_text(code)
-        assert len([line for line in code.splitlines() if line.strip()]) <= 100
+        assert len([line for line in code.splitlines() if line.strip()]) <= 120
     machine.config["database.folder"] = str(machine.folder / "databases")
     return machine
 

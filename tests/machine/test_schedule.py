@@ -7,12 +7,12 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import debian as machines
 import pytest
 from debian import Debian
+from debian_layer import layer_or_skip
 
 CONFIG = "/etc/runner/runner.yaml"
 SENDMAIL = '#!/bin/sh\n{ echo "to $*"; cat; } >>/root/mails\n'
@@ -38,9 +38,9 @@ def prepared(machine: Debian) -> None:
 
 
 @pytest.fixture(scope="session")
-def with_cron(layer: Path) -> Iterator[Debian]:
+def with_cron() -> Iterator[Debian]:
     """A machine whose cron is to start runner each minute; what cron mails is kept."""
-    with machines.debian(layer) as machine:
+    with machines.debian(layer_or_skip("base")) as machine:
         prepared(machine)
         machine.write("/usr/sbin/sendmail", SENDMAIL, 0o755)
         machine.run("systemctl start cron")
@@ -49,9 +49,9 @@ def with_cron(layer: Path) -> Iterator[Debian]:
 
 
 @pytest.fixture(scope="session")
-def with_timer(layer: Path) -> Iterator[Debian]:
+def with_timer() -> Iterator[Debian]:
     """A machine whose systemd is to start runner each minute."""
-    with machines.debian(layer) as machine:
+    with machines.debian(layer_or_skip("base")) as machine:
         prepared(machine)
         machine.runner("schedule", "install", "--every", "1m", "--timer")
         yield machine
