@@ -82,14 +82,12 @@ def extracted(
     devices, set-user-ID programs and bombs are refused; an extraction that fails changes nothing.
     """
     name = name.rstrip("/") + "/"
-    if archive_format == "rar":
-        raise StateFailed("rar is not supported: its program is not free; use tar or zip")
+    _refuse_rar(archive_format)
     watched = source_hash_update and source_hash is not None
     spared = if_missing is not None and file.lexists(if_missing)
     if spared and not watched:
         return f"Path {if_missing} exists"
-    if file.lexists(name.rstrip("/")) and not file.is_dir(name):
-        raise StateFailed(f"{name.rstrip('/')} exists and is not a directory")
+    _refuse_folder(name.rstrip("/"))
     owner = _owner(user, group)
     strip, others = archive.strip_of(options or "")
     signed = Signed(
@@ -116,11 +114,7 @@ def extracted(
         raise StateFailed(_wrong_types(name, wrong))
     if not (absent or wrong or overwrite or updated):
         return (yield from found.owned())
-    short = archive.shortage(found.members, name.rstrip("/"))
-    if short:
-        raise StateFailed(
-            f"{label} {short}; nothing was extracted", missing=("file", name.rstrip("/"))
-        )
+    _refuse_shortage(label, found, name.rstrip("/"))
     reason = ", due to source_hash update" if updated else ""
     reason = ", due to absence of one or more files/dirs" if absent or wrong else reason
     removed = [name.rstrip("/")] if clean_parent else [*dict.fromkeys(wrong + found.tops(clean))]
@@ -142,14 +136,36 @@ def extracted(
     if updated:
         archive.keep_sum(name, now)
     told = f"{label} extracted to {name}{reason}"
-    if owner != (-1, -1) and enforce_ownership_on and not file.lexists(enforce_ownership_on):
+    if owner != (-1, -1) and enforce_ownership_on:
+        _refuse_missing_owned(enforce_ownership_on, told, changes)
+    if trim_output:
+        told += f". Output was trimmed to {_limit(trim_output)} number of lines"
+    return Done(told, changes)
+
+
+def _refuse_rar(archive_format: str | None) -> None:
+    if archive_format == "rar":
+        raise StateFailed("rar is not supported: its program is not free; use tar or zip")
+
+
+def _refuse_folder(folder: str) -> None:
+    """Refuse to extract to what is there and no directory."""
+    if file.lexists(folder) and not file.is_dir(folder):
+        raise StateFailed(f"{folder} exists and is not a directory")
+
+
+def _refuse_shortage(label: str, found: _Found, folder: str) -> None:
+    """Refuse an archive for which there is too little room."""
+    if short := archive.shortage(found.members, folder):
+        raise StateFailed(f"{label} {short}; nothing was extracted", missing=("file", folder))
+
+
+def _refuse_missing_owned(path: str, told: str, changes: dict[str, Any]) -> None:
+    """Fail where the path that was to get an owner did not come with the archive."""
+    if not file.lexists(path):
         del changes["updated ownership"]
         missing = "While trying to enforce user/group ownership, the following paths were missing"
-        raise StateFailed(f"{told}\n\n{missing}:\n\n- {enforce_ownership_on}", changes)
-    trimmed = (
-        f". Output was trimmed to {_limit(trim_output)} number of lines" if trim_output else ""
-    )
-    return Done(told + trimmed, changes)
+        raise StateFailed(f"{told}\n\n{missing}:\n\n- {path}", changes)
 
 
 def _fetched(source: list[str | dict[str, Any]], verify: sources.Verify) -> tuple[str, str]:

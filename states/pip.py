@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from modules import pip
@@ -16,6 +16,7 @@ from runner.api import (
     OneOrMany,
     Plan,
     Planned,
+    Record,
     StateFailed,
     here,
 )
@@ -92,117 +93,79 @@ def installed(
 
     Behaviour: Salt 3008's pip.installed.
     """
-    _refuse(
-        no_install=no_install,
-        no_download=no_download,
-        download=download,
-        build=build,
-        mirrors=mirrors,
-        install_options=install_options,
-        allow_all_external=allow_all_external,
-        allow_external=allow_external,
-        allow_unverified=allow_unverified,
-        process_dependency_links=process_dependency_links,
-    )
-    place = bin_env or pip_bin
+    arguments = locals()
+    _refuse_removed(arguments)
+    where = _Where(bin_env or pip_bin, user, cwd)
     paths = _files(requirements)
-    specs = (
-        [spec_of(each) for each in pkgs]
-        if pkgs
-        else []
-        if requirements or editable
-        else [repo or name]
-    )
+    specs = [spec_of(each) for each in pkgs or ()]
+    if not pkgs and not requirements and not editable:
+        specs = [repo or name]
     check(specs)
-    words = _options(
-        {
-            "--proxy": proxy,
-            "--timeout": timeout,
-            "--index-url": index_url,
-            "--target": target,
-            "--cert": cert,
-        },
-        {
-            "--extra-index-url": extra_index_url,
-            "--find-links": find_links,
-            "--trusted-host": trusted_host,
-        },
-        {
-            "--no-index": no_index,
-            "--pre": pre_releases,
-            "--no-deps": no_deps,
-            "--no-cache-dir": no_cache_dir,
-        },
-        {
-            "--upgrade": upgrade,
-            "--force-reinstall": force_reinstall,
-            "--ignore-installed": ignore_installed,
-        },
-        {"--no-binary": no_binary, "--global-option": global_options, "--editable": editable},
-        {"--cache-dir": cache_dir, "--exists-action": exists_action, "--log": log, "--src": source},
-    )
+    words = _options({word: arguments[key] for key, word in _WORDS.items()})
     words += [*(extra_args or ()), *(word for path in paths for word in ("--requirement", path))]
-    before = _present(f"Error installing '{name}'", place, user, cwd, target)
+    before = _present(f"Error installing '{name}'", *where, target)
     missing = [spec for spec in specs if not met(spec, before)]
     always = upgrade or force_reinstall or ignore_installed or bool(editable) or bool(paths)
     if not missing and not always:
         return _already(specs)
-    try:
-        would = pip.would_install([*_without_log(words), *specs], place, user, cwd, env_vars)
-    except StateFailed as failure:
-        would = None
-        if here.dry:
-            told = _broken(specs, requirements, editable) + failure.message
-            raise StateFailed(
-                told, changes={}, missing=[("pip", each) for each in (*specs, name)]
-            ) from None
-    if (
-        would is not None
-        and (not would or (target and not _changes(before, would)))
-        and not force_reinstall
-    ):
+    broken = _broken(specs, requirements, editable)
+    would = _would_install([*_without_log(words), *specs], where, env_vars, broken, [*specs, name])
+    nothing_new = would is not None and (not would or (target and not _changes(before, would)))
+    if nothing_new and not force_reinstall:
         return "Requirements were already installed." if paths else _already(specs)
-    planned: dict[str, Any] = (
-        _changes(before, would)
-        if would is not None
-        else {f"{name_of(spec)}==???": "Installed" for spec in missing}
-    )
-    planned = {"requirements": True} if paths else planned
-    told = _pending(specs, bool(pkgs), requirements, editable)
+    planned: dict[str, Any] = {f"{name_of(spec)}==???": "Installed" for spec in missing}
+    planned = _changes(before, would) if would is not None else planned
     yield Plan(
-        planned,
-        told,
+        {"requirements": True} if paths else planned,
+        _pending(specs, bool(pkgs), requirements, editable),
         exact=would is not None,
         why="pip cannot say what it would install",
         provides=OPEN,
     )
     try:
-        pip.change(["install", *words, *specs], place, user, cwd, env_vars)
+        pip.change(["install", *words, *specs], *where, env_vars)
     except StateFailed as failure:
-        left = _changes(before, pip.list_(None, place, user, cwd, target))
-        raise StateFailed(
-            _broken(specs, requirements, editable) + failure.message, changes=left
-        ) from None
+        left = _changes(before, pip.list_(None, *where, target))
+        raise StateFailed(broken + failure.message, changes=left) from None
     if requirements:
-        return Done(
-            f"Successfully processed requirements file {_named(requirements)}.",
-            {"requirements": True},
-        )
-    after = pip.list_(None, place, user, cwd, target)
+        done = f"Successfully processed requirements file {_named(requirements)}."
+        return Done(done, {"requirements": True})
     again = would or {} if force_reinstall else {}
     changed = {
-        key: version for key, version in after.items() if before.get(key) != version or key in again
+        key: version
+        for key, version in pip.list_(None, *where, target).items()
+        if before.get(key) != version or key in again
     }
-    kept = (
-        []
-        if always
-        else [
-            f"Python package {spec} was already installed" for spec in specs if spec not in missing
-        ]
-    )
+    already = [] if always else [spec for spec in specs if spec not in missing]
+    lines = [f"Python package {spec} was already installed" for spec in already]
     return Done(
-        "\n".join([*kept, "All packages were successfully installed"]), _changes({}, changed)
+        "\n".join([*lines, "All packages were successfully installed"]), _changes({}, changed)
     )
+
+
+class _Where(Record):
+    """The environment whose pip is run, as which user, in which folder."""
+
+    place: str | None
+    user: str | None
+    cwd: str | None
+
+
+def _would_install(
+    words: list[str],
+    where: _Where,
+    env_vars: dict[str, str] | None,
+    broken: str,
+    names: list[str],
+) -> dict[str, str] | None:
+    """Return what pip would install; None when it cannot say. In a dry run that is a failure."""
+    try:
+        return pip.would_install(words, *where, env_vars)
+    except StateFailed as failure:
+        if not here.dry:
+            return None
+        missing = [("pip", each) for each in names]
+        raise StateFailed(broken + failure.message, changes={}, missing=missing) from None
 
 
 def _present(
@@ -320,9 +283,47 @@ def _without_log(words: list[str]) -> list[str]:
     return [*words[:at], *words[at + 2 :]]
 
 
-def _refuse(**given: Any) -> None:
-    for argument, value in given.items():
-        if value:
+_WORDS = {  # arguments that pip has an option for, in the order that pip gets them
+    "proxy": "--proxy",
+    "timeout": "--timeout",
+    "index_url": "--index-url",
+    "target": "--target",
+    "cert": "--cert",
+    "extra_index_url": "--extra-index-url",
+    "find_links": "--find-links",
+    "trusted_host": "--trusted-host",
+    "no_index": "--no-index",
+    "pre_releases": "--pre",
+    "no_deps": "--no-deps",
+    "no_cache_dir": "--no-cache-dir",
+    "upgrade": "--upgrade",
+    "force_reinstall": "--force-reinstall",
+    "ignore_installed": "--ignore-installed",
+    "no_binary": "--no-binary",
+    "global_options": "--global-option",
+    "editable": "--editable",
+    "cache_dir": "--cache-dir",
+    "exists_action": "--exists-action",
+    "log": "--log",
+    "source": "--src",
+}
+_REMOVED = (  # arguments that today's pip has no option for
+    "no_install",
+    "no_download",
+    "download",
+    "build",
+    "mirrors",
+    "install_options",
+    "allow_all_external",
+    "allow_external",
+    "allow_unverified",
+    "process_dependency_links",
+)
+
+
+def _refuse_removed(arguments: Mapping[str, Any]) -> None:
+    for argument in _REMOVED:
+        if arguments[argument]:
             raise StateFailed(f"{argument}: today's pip has this no more; take it out")
 
 
@@ -337,9 +338,9 @@ def autorequire(
     yield "pkg", "python3-pip"
 
 
-def _options(*groups: dict[str, Any]) -> list[str]:
+def _options(values: Mapping[str, Any]) -> list[str]:
     words: list[str] = []
-    for key, value in (pair for group in groups for pair in group.items()):
+    for key, value in values.items():
         if value is True:
             words.append(key)
         elif isinstance(value, list):

@@ -118,8 +118,8 @@ def managed(
     target = look_at(name, follow_symlinks)
     if target.present is None and not create:
         return f"File {name} is not present and is not set for creation"
-    found = None
     empty = not (source or inline.given) or (target.present is not None and not replace)
+    found = None
     if source and not (empty and mode != "keep"):
         signed = Signed(
             signature,
@@ -154,10 +154,7 @@ def managed(
     rendering = Template(str(template) if template else None, handed, variables)
     coding = Encoding(encoding, encoding_errors)
     if found:
-        if template and found.path == target.path:
-            raise StateFailed(
-                "Unable to manage file: Source file cannot be the same as destination"
-            )
+        _refuse_itself(found.path if template else None, target.path)
         known = {"name": name, "user": user, "group": group, "mode": wanted, "attrs": attrs}
         data: file.Contents = source_contents(found, rendering, known, coding)
     else:
@@ -167,6 +164,12 @@ def managed(
     changes = writing.difference(old, data, show_changes, new_file_diff)
     changes |= writing.permission_changes(private=found is not None)
     return (yield from writing.write(data, changes, ignoring.result_keys(old, data)))
+
+
+def _refuse_itself(rendered: str | None, path: str) -> None:
+    """Refuse a template that is rendered into itself."""
+    if rendered == path:
+        raise StateFailed("Unable to manage file: Source file cannot be the same as destination")
 
 
 def _refuse_combinations(source: Any, inline: Inline, mode: str | None) -> None:
