@@ -422,3 +422,24 @@ def test_what_the_checks_cost(machine: Machine) -> None:
     first, again = map(int, done.stdout.split())
     assert again == 0, done.stderr
     assert first < 60
+
+
+@pytest.mark.parametrize(
+    ("link_owner", "folder_owner", "folder_mode", "others"),
+    [
+        (1234, 0, 0o755, False),  # root has put it there
+        (1234, 0, 0o1777, True),
+        (1234, 0, 0o775, True),
+        (1234, 1234, 0o700, True),
+        (0, 1234, 0o700, False),
+        (0, 0, 0o1777, False),
+    ],
+)
+def test_the_rule_for_links(
+    link_owner: int, folder_owner: int, folder_mode: int, others: bool
+) -> None:
+    from runner.files.permissions import link_of_others
+
+    link = os.stat_result((0o120777, 1, 1, 1, link_owner, 0, 0, 0, 0, 0))
+    folder = os.stat_result((0o40000 | folder_mode, 1, 1, 1, folder_owner, 0, 0, 0, 0, 0))
+    assert link_of_others(link, folder) is others

@@ -1,10 +1,7 @@
 """From a path to a folder that is held open and a name in it, without following what somebody else
 has put on the way.
 
-Root works in folders that other users can write to: homes, /tmp, /var/www. There a symbolic link is
-followed only when it belongs to root or to the caller, or when its owner also owns what it leads
-to. This is what the kernel's fs.protected_symlinks does in sticky folders, done for every folder.
-In a folder that nobody else can write to, every link is followed.
+`link_of_others` says which links are followed only to what their owner owns.
 """
 
 from __future__ import annotations
@@ -14,11 +11,11 @@ import os
 import stat as bits
 
 from modules.file._owners import uid_to_user
-from runner.api import Record, StateFailed
+from runner.api import MOST_LINKS, Record, StateFailed, link_of_others
+from runner.api import others_write as others_write
 
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NONBLOCK
 PATH_ONLY = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
-MOST_LINKS = 40  # as the kernel
 
 
 class Resolved(Record):
@@ -74,11 +71,6 @@ def real_path(path: str) -> str:
         return os.path.realpath(path)
     os.close(found.folder)
     return found.path
-
-
-def others_write(folder: os.stat_result) -> bool:
-    """Whether somebody but root and the caller can put something into a folder."""
-    return folder.st_uid not in (0, os.geteuid()) or bool(folder.st_mode & 0o022)
 
 
 def others_replace(path: str) -> bool:
@@ -207,7 +199,7 @@ class _Walk:
         says = os.readlink("", dir_fd=link)
         path = "/" + "/".join([*self._at, name])
         self._pending.pop()
-        if at.st_uid not in (0, os.geteuid()) and others_write(os.fstat(self._folder)):
+        if link_of_others(at, os.fstat(self._folder)):
             self._pending.append(_Link(path, says, at.st_uid))
         self._pending += _names(says)
         if says.startswith("/"):

@@ -53,6 +53,7 @@ from runner.api.argtypes import (
     requires_feature,
     without_end,
 )
+from runner.files.permissions import MOST_LINKS, link_of_others, others_write
 from runner.model.chunk import Chunk
 from runner.model.errors import RunnerError
 from runner.model.events import ChangerCalled, CustomEvent, Event
@@ -61,6 +62,7 @@ from runner.model.records import Record
 from runner.model.result import Result
 
 __all__ = [
+    "MOST_LINKS",
     "ONE_LINE",
     "OPEN",
     "AbsolutePath",
@@ -104,7 +106,9 @@ __all__ = [
     "for_states",
     "here",
     "line_problem",
+    "link_of_others",
     "name_problem",
+    "others_write",
     "requires_feature",
     "without_end",
 ]

@@ -9,7 +9,7 @@ import os
 import stat
 from contextlib import suppress
 
-from runner.files.permissions import MOST_LINKS
+from runner.files.permissions import MOST_LINKS, link_of_others
 from runner.model.errors import REFUSED, RunnerError
 
 _OWN_DEVICES = (
@@ -30,8 +30,7 @@ class LinkOfOthers(RunnerError):
 def without_links(path: str) -> str:
     """The path without symbolic links; what is missing at its end stays as it is.
 
-    A link is followed only when it is root's or the caller's, or its owner owns what it leads to.
-    Raises LinkOfOthers for others, and OSError.
+    Raises LinkOfOthers for a link that is not followed (`permissions.link_of_others`), and OSError.
     """
     waiting = [part for part in reversed(os.path.abspath(path).split("/")) if part]
     real, links = "", 0
@@ -56,7 +55,7 @@ def without_links(path: str) -> str:
         links += 1
         if links > MOST_LINKS:
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
-        if found.st_uid not in (0, os.geteuid()):
+        if link_of_others(found, os.stat(real or "/")):
             foreign.append((len(waiting), at, found.st_uid))
         target = os.readlink(at)
         real = "" if target.startswith("/") else real

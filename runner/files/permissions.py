@@ -16,6 +16,24 @@ MOST_LINKS = 40  # as the kernel has it
 MOST_SHOWN = 10  # warnings of one run
 
 
+def others_write(folder: os.stat_result) -> bool:
+    """Whether somebody but root and the caller can put something into a folder."""
+    return folder.st_uid not in (0, os.geteuid()) or bool(folder.st_mode & 0o022)
+
+
+def link_of_others(link: os.stat_result, folder: os.stat_result) -> bool:
+    """Whether a symbolic link in a folder is followed only to what belongs to the link's owner.
+
+    This is the rule for all links on the way to a file that is named to runner, as the kernel's
+    fs.protected_symlinks has it for sticky folders: root works in folders that other users can
+    write to (homes, /tmp, /var/www), and a link that one of them has put there may lead only to
+    what is theirs. Links of root and of the caller, and links in folders that nobody else can
+    write to, are followed anywhere. `files/links.py` goes by it for the files that runner itself
+    opens, `modules/file/_resolve.py` for those that states change.
+    """
+    return link.st_uid not in (0, os.geteuid()) and others_write(folder)
+
+
 class Flaw(Record):
     """How somebody else than root and the caller can change what is at a path. owner: 0 when it is
     rightly owned.
