@@ -20,13 +20,11 @@ from runner.arguments.schema import (
 )
 from runner.model.diagnostics import IGNORED, Diagnostic, refused
 from runner.model.errors import CompileError
+from runner.model.global_arguments import GLOBAL_ARGUMENTS, PASSED_ON
 from runner.model.places import Place, Source, Value, item_place, value_place
 from runner.model.records import Record
-from runner.model.requisite_kinds import REQUISITE_KEYS
 
 __all__ = [
-    "GLOBAL_ARGUMENTS",
-    "GUARD_ARGUMENTS",
     "Bound",
     "bind",
     "json_schema",
@@ -34,35 +32,6 @@ __all__ = [
     "needed_features",
     "schema_of",
 ]
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-# What guards read beside their state's own arguments; a function that takes any argument gets them
-# too.
-GUARD_ARGUMENTS = _words(
-    "cwd root group env prepend_path timeout success_retcodes success_stdout success_stderr shell"
-    " python_shell output_loglevel hide_output use_vt"
-)
-# What the engine reads from any state (Salt's names) and passes on only to a function that names
-# it.
-ENGINE_ARGUMENTS = (
-    _words(
-        "name names id state fun order sls env saltenv pillarenv onlyif unless creates check_cmd"
-        " retry failhard parallel parallel_group fire_event reload_modules reload_grains"
-        " reload_pillar provider providers aggregate cmd_opts_exclude cmd_opts_include onfail_stop"
-        " no_log noop runas runas_password umask"
-    )
-    | {
-        f"{kind}{end}"
-        for kind in ("require", "watch", "onchanges", "onfail")
-        for end in ("_any", "_all")
-    }
-    | REQUISITE_KEYS
-)
-GLOBAL_ARGUMENTS = ENGINE_ARGUMENTS | GUARD_ARGUMENTS
 
 
 class Bound(Record):
@@ -200,9 +169,9 @@ def _bind_open(
     extra_known: frozenset[str],
 ) -> None:
     """An argument for `**rule: T`; a classic `**kwargs` takes what guards read as well."""
-    if key in ENGINE_ARGUMENTS or key.startswith("__"):
+    if (key in GLOBAL_ARGUMENTS and key not in PASSED_ON) or key.startswith("__"):
         return
-    if rule.annotation is not None and (key in GUARD_ARGUMENTS or key in extra_known):
+    if rule.annotation is not None and (key in PASSED_ON or key in extra_known):
         return
     if rule.shape.names and not rule.shape.names(key):
         binding.unknown.append(_unknown(schema, binding, key, extra_known))

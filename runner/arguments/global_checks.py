@@ -5,27 +5,20 @@ signature.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
-from runner.api.argtypes import Mode
+from runner.api import argtypes
 from runner.arguments import hints
-from runner.arguments.convert import shape
 from runner.arguments.retry import retry_options
 from runner.arguments.scalars import Mismatch
+from runner.arguments.schema import Parameter
 from runner.model.chunk import Chunk
 from runner.model.diagnostics import IGNORED, Diagnostic
+from runner.model.global_arguments import GLOBAL_ARGUMENTS
 
-TYPES: dict[str, Any] = {
-    **dict.fromkeys(
-        ["failhard", "parallel", "reload_modules", "reload_grains", "reload_pillar", "onfail_stop"],
-        bool,
-    ),
-    "creates": str | list[str],
-    "umask": Mode,
-}
-HINTS = {
-    "creates": "write a path, or a list of paths: `- creates: /PATH`",
-    "umask": "write it in octal digits and in quotes: `- umask: '077'`",
+TYPED = {
+    name: Parameter(name, argument.type, vars(argtypes))
+    for name, argument in GLOBAL_ARGUMENTS.items()
+    if argument.type
 }
 
 
@@ -34,14 +27,14 @@ def problems(
 ) -> Iterator[Diagnostic]:
     """All values that cannot be. known: the arguments that a function has itself."""
     for chunk in chunks:
-        for key in TYPES.keys() & chunk.args.keys():
+        for key in TYPED.keys() & chunk.args.keys():
             value = chunk.args[key]
             try:
                 if value is not None:
-                    shape(TYPES[key]).convert(value)
+                    TYPED[key].shape.convert(value)
             except Mismatch as wrong:
                 if key not in known(chunk.state, chunk.fun):
-                    hint = HINTS.get(key) or hints.cure("true or false", key, value)
+                    hint = GLOBAL_ARGUMENTS[key].hint or hints.cure("true or false", key, value)
                     source = chunk.arg_places.get(key, chunk.place).source
                     message = f"{chunk.function}: {key}: {wrong.problem}"
                     argument = (chunk.function, key)

@@ -7,14 +7,14 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from runner.model.diagnostics import similar, suggestion
+from runner.model.global_arguments import OTHER_WORDS
 from runner.model.places import Value
 
-# what other tools, and people's memory, call things
+# what other tools, and people's memory, call arguments of functions
 ALIASES = {
     "owner": ("user",),
-    "user": ("runas",),
     "runas": ("user",),
-    "become_user": ("runas", "user"),
+    "become_user": ("user",),
     "path": ("name",),
     "dest": ("name",),
     "src": ("source",),
@@ -28,15 +28,6 @@ ALIASES = {
     "run": ("name",),
     "package": ("name", "pkgs"),
     "packages": ("pkgs",),
-    "depends_on": ("require",),
-    "depends": ("require",),
-    "needs": ("require",),
-    "after": ("require",),
-    "requisites": ("require",),
-    "not_if": ("unless",),
-    "only_when": ("onlyif",),
-    "if": ("onlyif",),
-    "when": ("onlyif",),
     "enabled": ("enable",),
     "uses": ("use",),
 }
@@ -50,16 +41,16 @@ def meant(key: str, own: Collection[str], others: Iterable[str]) -> str | None:
     has.
     """
     others = list(map(str, others))
-    for alias in ALIASES.get(key.lower().replace("-", "_"), ()):
+    word = key.lower().replace("-", "_")
+    for alias in (OTHER_WORDS.get(word, ""), *ALIASES.get(word, ())):
         if alias in own or alias in others:
             return alias
-    plain = key.lower().replace("-", "_")
     for candidate in (*own, *others):
-        if plain.replace("_", "") == candidate.replace("_", ""):
+        if word.replace("_", "") == candidate.replace("_", ""):
             return candidate
     # an argument with a word more is another one: `enable` is no typing error for `enablerepo`
-    own = [name for name in own if not name.startswith(plain) or len(name) - len(plain) < LONGER]
-    near = similar(plain, own, 1, 0.7) or similar(plain, others, 1, 0.8)
+    own = [name for name in own if not name.startswith(word) or len(name) - len(word) < LONGER]
+    near = similar(word, own, 1, 0.7) or similar(word, others, 1, 0.8)
     return near[0] if near else None
 
 

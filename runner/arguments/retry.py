@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from runner.model.global_arguments import RETRY
 from runner.model.places import Value
 from runner.model.records import Record
 
@@ -13,10 +14,10 @@ class Retry(Record):
     seconds more.
     """
 
-    attempts: int = 2
-    until: bool = True
-    interval: int = 30
-    splay: int = 0
+    attempts: int = RETRY["attempts"].default
+    until: bool = RETRY["until"].default
+    interval: int = RETRY["interval"].default
+    splay: int = RETRY["splay"].default
 
     def pause(self) -> float:
         """Seconds until the next attempt."""
@@ -35,13 +36,13 @@ def retry_options(value: Value) -> tuple[Retry, str]:
         }
     if not isinstance(value, dict):
         return Retry(), "" if value is True else f"retry is neither True nor a mapping: {value!r}"
-    wanted: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     problems = []
-    for key, default in (("attempts", 2), ("until", True), ("interval", 30), ("splay", 0)):
-        given = value.get(key, default)
-        fits = isinstance(given, bool) if key == "until" else type(given) is int
-        wanted[key] = given if fits else default
+    for key, (default, _) in RETRY.items():
+        number = value.get(key, default)
+        fits = type(number) is type(default)
+        options[key] = number if fits else default
         if not fits:
-            problems.append(f"retry: {key} cannot be {given!r}")
-    problems += [f"retry: there is no {key!r}" for key in value if key not in wanted]
-    return Retry(**wanted), "; ".join(problems)
+            problems.append(f"retry: {key} cannot be {number!r}")
+    problems += [f"retry: there is no {key!r}" for key in value if key not in RETRY]
+    return Retry(**options), "; ".join(problems)

@@ -11,18 +11,11 @@ from functools import lru_cache
 from runner.files.text import text_to_show
 from runner.model.chunk import LAST, Chunk, Relations
 from runner.model.diagnostics import Diagnostic
-from runner.model.places import Place, Source, item_place
-from runner.model.requisite_kinds import Kind
+from runner.model.global_arguments import GUARDS
+from runner.model.places import Place, Source, Value, item_place
+from runner.model.requisite_kinds import CARRIED, RequisiteKind
 
-GUARDS = ("onlyif", "unless", "creates", "stateful")
-REACTIONS = (
-    Kind.ONCHANGES,
-    Kind.ONCHANGES_ANY,
-    Kind.PREREQ,
-    Kind.ONFAIL,
-    Kind.ONFAIL_ANY,
-    Kind.ONFAIL_ALL,
-)
+CONDITIONS = (*GUARDS, "stateful")  # what keeps a command from running each time
 _SECRET = re.compile(
     r"(?i)(\.pem|\.key|_rsa|_ed25519|password|passwd|secret|credentials|\.htpasswd|\.pgpass|\.netrc)$"
 )
@@ -53,11 +46,7 @@ def _watch(
     number: int, chunk: Chunk, relations: Relations, reacts: frozenset[int]
 ) -> Iterator[Diagnostic]:
     for edge in relations.of(number):
-        if (
-            edge.kind in (Kind.WATCH, Kind.WATCH_ANY, Kind.LISTEN)
-            and number not in reacts
-            and edge.place.line
-        ):
+        if edge.kind.needs_mod_watch and number not in reacts and edge.place.line:
             message = f"{chunk.function} cannot react: its {edge.kind} is no more than a require"
             yield _warning(
                 message,
@@ -75,7 +64,8 @@ def _order(
     for edge in relations.of(number):
         target = chunks[edge.target]
         if (
-            edge.kind in (Kind.REQUIRE, Kind.WATCH)
+            edge.kind.must_succeed == "all"
+            and not edge.kind.prepares
             and "order" in target.arg_places
             and target.order > chunk.order
         ):
@@ -90,8 +80,8 @@ def _order_of(chunk: Chunk) -> str:
 
 
 def _own(number: int, chunk: Chunk, relations: Relations) -> Iterator[Diagnostic]:
-    guarded = any(key in chunk.args for key in GUARDS) or any(
-        e.kind in REACTIONS for e in relations.of(number)
+    guarded = any(key in chunk.args for key in CONDITIONS) or any(
+        edge.kind.conditional for edge in relations.of(number)
     )
     if chunk.function in ("cmd.run", "cmd.script") and not guarded:
         hint = "say when it should run: onlyif, unless, creates, onchanges, or cmd.wait with watch"
@@ -135,25 +125,30 @@ def _secret(chunk: Chunk) -> Iterator[Diagnostic]:
 
 
 def _inverted(chunk: Chunk) -> Iterator[Diagnostic]:
-    """`onchanges_in` of a command: what it names runs when the command changed something, which it
-    always does.
+    """Warnings of each `onchanges_in` of a command: what it names runs when the command changed
+    something, which it always does.
     """
-    listed = chunk.low.get("onchanges_in")
-    if chunk.state not in ("cmd", "module", "service") or not isinstance(listed, list):
-        return
-    place = chunk.arg_places.get("onchanges_in", chunk.place)
+    for key, kind in CARRIED.items():
+        listed = chunk.low.get(key)
+        if kind.reaction == "onchanges" and isinstance(listed, list) and chunk.state in _COMMANDS:
+            yield from _inverted_one(chunk, kind, listed)
+
+
+_COMMANDS = ("cmd", "module", "service")
+
+
+def _inverted_one(chunk: Chunk, kind: RequisiteKind, listed: list[Value]) -> Iterator[Diagnostic]:
+    place = chunk.arg_places.get(kind.in_key, chunk.place)
     for index, entry in enumerate(listed):
         state, target = (
             next(iter(entry.items())) if isinstance(entry, dict) and entry else ("", entry)
         )
-        if state not in ("cmd", "module", "service"):
+        if state not in _COMMANDS:
             message = (
-                f"onchanges_in makes {state}: {target} run only when {chunk.state}: {chunk.id}"
+                f"{kind.in_key} makes {state}: {target} run only when {chunk.state}: {chunk.id}"
                 " changed something"
             )
-            hint = (
-                f"is it the other way round? write `- onchanges:` with `- {state}: {target}` here"
-            )
+            hint = f"is it the other way round? write `- {kind}:` with `- {state}: {target}` here"
             yield _warning(message, item_place(listed, index, place), hint, "onchanges-inverted")
 
 
@@ -161,7 +156,9 @@ def _twice(chunks: Sequence[Chunk]) -> Iterator[Diagnostic]:
     """The same file written by two states: each run undoes what the other did."""
     first: dict[tuple[str, str], Chunk] = {}
     for chunk in chunks:
-        if chunk.function not in _WRITERS or any(key in chunk.args for key in (*GUARDS, "replace")):
+        if chunk.function not in _WRITERS or any(
+            key in chunk.args for key in (*CONDITIONS, "replace")
+        ):
             continue
         before = first.setdefault((chunk.state, chunk.name), chunk)
         if before is not chunk:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from runner.model.chunk import Chunk, Edge, Relations
 from runner.model.records import Record
-from runner.model.requisite_kinds import Kind
+from runner.model.requisite_kinds import AUTOMATIC, WATCH
 
 # functions that take things away; an order among them would be the wrong way round
 TAKING = frozenset(
@@ -41,8 +41,6 @@ TAKING = frozenset(
         "list_absent",
     )
 )
-KINDS = ("autorequire", "autobefore", "autonotify", "autosubscribe")
-
 # (number of the chunk, kind) -> (state module, ID or name) pairs
 Hook = Callable[[int, str], Iterable[tuple[str, str]]]
 
@@ -67,7 +65,7 @@ def links(chunks: Sequence[Chunk], hook: Hook) -> tuple[Link, ...]:
     for number, chunk in enumerate(chunks):
         if chunk.fun in TAKING:
             continue
-        for kind in KINDS:
+        for kind in AUTOMATIC:
             for state, name in hook(number, kind):
                 for other in index.get((state, name), ()):
                     if other != number:
@@ -82,9 +80,8 @@ def _members(chunk: Chunk) -> Iterator[str]:
 
 
 def _link(own: int, other: int, kind: str) -> Link:
-    after = kind in ("autorequire", "autosubscribe")
-    first, then = (other, own) if after else (own, other)
-    return Link(first, then, kind in ("autonotify", "autosubscribe"), kind)
+    first, then = (other, own) if AUTOMATIC[kind].comes_after else (own, other)
+    return Link(first, then, AUTOMATIC[kind].reacts, kind)
 
 
 def fitted(
@@ -96,10 +93,9 @@ def fitted(
     position = {number: place for place, number in enumerate(order)}
     before: dict[int, set[int]] = {}
     for edge in relations.edges:
-        if edge.kind is Kind.PREREQ:
-            before.setdefault(edge.holder, set()).add(edge.target)
-        elif edge.kind is not Kind.LISTEN:
-            before.setdefault(edge.target, set()).add(edge.holder)
+        if edge.sequence:
+            first, then = edge.sequence
+            before.setdefault(first, set()).add(then)
     wanted = list(wanted)
     kept = [link for link in wanted if position[link.first] < position[link.then]]
     for link in kept:
@@ -155,7 +151,7 @@ def reacting(relations: Relations, kept: Iterable[Link], chunks: Sequence[Chunk]
     by_holder = {holder: list(edges) for holder, edges in relations.by_holder.items()}
     for link in kept:
         if link.reacts:
-            edge = Edge(link.then, Kind.WATCH, link.first, chunks[link.then].place, True)
+            edge = Edge(link.then, WATCH, link.first, chunks[link.then].place, True)
             by_holder.setdefault(link.then, []).append(edge)
     frozen = {holder: tuple(edges) for holder, edges in by_holder.items()}
     edges = tuple(edge for group in frozen.values() for edge in group)

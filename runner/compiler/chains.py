@@ -6,11 +6,13 @@ import re
 from collections.abc import Iterator
 
 from runner.model.records import Record
+from runner.model.requisite_kinds import ARROWS
 
-ARROW = re.compile(r"\s*(->|~>|<-|<~)\s*")
+ARROW = re.compile(rf"\s*({'|'.join(map(re.escape, ARROWS))})\s*")
 COMMA = re.compile(r"\s*,\s*")
 WHERE = re.compile(r"\s+where\s+")
-BEFORE_A_QUOTE = ("", *":,[=>-~")  # elsewhere a quote is part of a title
+# elsewhere a quote is part of a title
+BEFORE_A_QUOTE = ("", *":,[=", *(arrow[-1] for arrow in ARROWS))
 
 
 class Operand(Record):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from runner.model.chunk import Chunk, Edge
 from runner.model.diagnostics import Diagnostic
 from runner.model.places import Place
-from runner.model.requisite_kinds import Kind
+from runner.model.requisite_kinds import REQUIRE
 
 if TYPE_CHECKING:
     import networkx
@@ -118,10 +118,8 @@ def _salts(chunks: Sequence[Chunk], first: int, then: int, edge: Edge) -> str:
         )
         return str(named)
 
-    requires = then == edge.target and any(
-        each.kind is Kind.REQUIRE for each in chunks[then].requisites
-    )
-    kind = Kind.REQUIRE if edge.kind is Kind.PREREQ and requires else edge.ordering or edge.kind
+    requires = then == edge.target and any(each.kind == REQUIRE for each in chunks[then].requisites)
+    kind = REQUIRE if edge.kind.prepares and requires else edge.counts_as
     return f"({shown(then)}, '{kind}', {shown(first)})"
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from runner.model.diagnostics import IGNORED, Diagnostic, similar, suggestion
+from runner.model.global_arguments import COMPILER, GLOBAL_ARGUMENTS
 from runner.model.highdata import HighData
 from runner.model.places import Place, Untyped, Value, key_place, value_place
 from runner.model.requisite_kinds import REQUISITE_KEYS
@@ -19,8 +20,14 @@ Known = Callable[
 Functions = Callable[
     [str], Collection[str]
 ]  # state module -> its functions; none when there is no such module
-NEVER = frozenset(["name", "names", "order"])  # what is said of each state
-ALWAYS = frozenset(["noop"])  # arguments of the engine that may have defaults
+NEVER = frozenset(
+    name
+    for name, argument in GLOBAL_ARGUMENTS.items()
+    if argument.stage is COMPILER and argument.description
+)  # what is said of each state
+ALWAYS = frozenset(
+    name for name, argument in GLOBAL_ARGUMENTS.items() if argument.has_defaults
+)  # arguments of the engine that may have defaults
 
 
 class Scopes:

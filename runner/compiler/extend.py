@@ -20,18 +20,14 @@ from runner.model.highdata import (
     own_list,
 )
 from runner.model.places import Place, item_place
-
-# listen_in stays where it is: the listening state's arguments are not changed by it (requisites.py
-# reads it)
-CARRIED = ("require_in", "watch_in", "onchanges_in", "onfail_in", "prereq_in")
+from runner.model.requisite_kinds import ALIASES, CARRIED, USE
 
 # what `use` does not take over; the `_any` forms, onfail_all and listen it does take over, as
 # Salt's
 NOT_USED = {
     *CARRIED,
-    *(key.removesuffix("_in") for key in CARRIED),
-    "use",
-    "use_in",
+    *CARRIED.values(),
+    *USE,
     "name",
     "names",
 }
@@ -56,14 +52,14 @@ class Reconciler:
         for extension in self._high.extends:
             if extension.sls not in gone["sls"]:
                 self._extend(extension)
-        said = items_with_keys(self._high, (*relationships.NAMES, *CARRIED, "use", "use_in"))
-        if self._high.chains or any(item.key in relationships.NAMES for _, _, item in said):
+        said = items_with_keys(self._high, (*ALIASES, *CARRIED, *USE))
+        if self._high.chains or any(item.key in ALIASES for _, _, item in said):
             self.problems += relationships.spelled_out(self._high, self._known)
-            said = items_with_keys(self._high, (*CARRIED, "use", "use_in"))
+            said = items_with_keys(self._high, (*CARRIED, *USE))
         for declaration, body, item in said:
             if item.key in CARRIED and declaration.sls not in gone["sls"]:
                 self._carry(declaration, body, item)
-        self._uses((body, item) for _, body, item in said if item.key in ("use", "use_in"))
+        self._uses((body, item) for _, body, item in said if item.key in USE)
         for id_, declaration in list(self._high.declarations.items()):
             if id_ in gone["id"] or declaration.sls in gone["sls"]:
                 del self._high.declarations[id_]
@@ -177,7 +173,7 @@ class Reconciler:
 
     def _carry(self, holder: Declaration, body: Body, item: Item) -> None:
         assert item.key is not None
-        kind = item.key.removesuffix("_in")
+        kind = str(CARRIED[item.key])
         if isinstance(item.value, dict):
             references = list(item.value.items())
             places = [item.place] * len(references)

@@ -12,9 +12,7 @@ from runner.model.chunk import LAST, Chunk, Requisite
 from runner.model.diagnostics import IGNORED, Diagnostic
 from runner.model.highdata import Body, Declaration, HighData, Item, from_puppet_syntax
 from runner.model.places import Place, Value, item_place, value_place
-from runner.model.requisite_kinds import REQUISITE_KEYS, Kind
-
-KINDS = {kind.value: kind for kind in Kind}
+from runner.model.requisite_kinds import KINDS, REQUISITE_KEYS
 
 
 def lower(

@@ -11,21 +11,12 @@ from runner.files.text import text_to_show
 from runner.model.chunk import Chunk
 from runner.model.diagnostics import IGNORED, Diagnostic, similar, suggestion
 from runner.model.errors import RunnerError
+from runner.model.global_arguments import COMMAND_GUARDS, GUARDS
 from runner.model.places import Place, Source, Value, item_place
 from runner.model.records import Record
-from runner.model.requisite_kinds import Kind
 
 SOURCES = ("source", "sources", "name", "source_hash")
 ENGINES = ("jinja", "mako", "py")
-SKIPPING = ("onlyif", "unless", "creates")
-PERHAPS = {
-    Kind.ONFAIL,
-    Kind.ONFAIL_ANY,
-    Kind.ONFAIL_ALL,
-    Kind.ONCHANGES,
-    Kind.ONCHANGES_ANY,
-    Kind.PREREQ,
-}
 
 
 class Tree(Protocol):
@@ -183,8 +174,8 @@ def _missing(
     """sure: the tree is at fault, not the pillar that named the file. A state that may be skipped
     need not fail.
     """
-    guarded = any(key in chunk.args for key in SKIPPING) or any(
-        each.kind in PERHAPS for each in chunk.requisites
+    guarded = any(key in chunk.args for key in GUARDS) or any(
+        requisite.kind.conditional for requisite in chunk.requisites
     )
     severity = (
         "error"
@@ -201,7 +192,7 @@ def _functions(chunk: Chunk, called: Iterable[str], world: World) -> Iterator[Di
     for name in called:
         if not world.library.has_function(name):
             yield _unknown(chunk, name, _at(chunk, name).source, world)
-    for key in ("onlyif", "unless"):
+    for key in COMMAND_GUARDS:
         listed = chunk.args.get(key, [])
         for index, entry in enumerate(listed if isinstance(listed, list) else [listed]):
             source = item_place(listed, index, _at(chunk, key)).source

@@ -17,23 +17,10 @@ from runner.model.chunk import LAST, Chunk, Edge, Relations
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError
 from runner.model.places import Place
-from runner.model.requisite_kinds import WITHOUT_MOD_WATCH, Kind
+from runner.model.requisite_kinds import PREREQ, REQUIRE, WITHOUT_MOD_WATCH
 
-STRENGTH = {
-    Kind.ONFAIL: 0,
-    Kind.ONFAIL_ANY: 1,
-    Kind.ONFAIL_ALL: 2,
-    Kind.REQUIRE: 3,
-    Kind.REQUIRE_ANY: 4,
-    Kind.ONCHANGES: 5,
-    Kind.ONCHANGES_ANY: 6,
-    Kind.WATCH: 7,
-    Kind.WATCH_ANY: 8,
-    Kind.PREREQ: 9,
-}
-LATER = STRENGTH[
-    Kind.REQUIRE
-]  # of what a prereq looks at: it waits for the state that has the prereq
+# what a prereq looks at waits for the state that has the prereq, as if it required that
+LATER, LOOK = REQUIRE.strength, PREREQ.strength
 
 
 class PrereqLook(int):
@@ -86,7 +73,7 @@ def sequence(
     chunks: Sequence[Chunk], relations: Relations, said: Mapping[Place, str] | None = None
 ) -> tuple[int, ...]:
     """The order with the prereq looks as nodes of their own (`Looked`)."""
-    if all(edge.kind is Kind.LISTEN or _is_met(chunks, edge) for edge in relations.edges):
+    if all(not edge.kind.orders or _is_met(chunks, edge) for edge in relations.edges):
         return tuple(range(len(chunks)))
     return _sorted(chunks, relations, said)
 
@@ -116,7 +103,7 @@ def _is_met(chunks: Sequence[Chunk], edge: Edge) -> bool:
         edge.target < edge.holder
         and chunks[edge.holder].explicit_order >= chunks[edge.target].order
     )
-    return served and edge.kind is not Kind.PREREQ
+    return served and not edge.kind.prepares
 
 
 Arrow = tuple[int, int, Edge]  # (first, then, the requisite that asks for it)
@@ -126,7 +113,7 @@ def _looked(chunks: Sequence[Chunk], edges: Iterable[Edge]) -> dict[int, int]:
     """What has a prereq on it -> where the first stands that says so, by definition."""
     looked: dict[int, int] = {}
     for edge in edges:
-        if edge.kind is Kind.PREREQ:
+        if edge.kind.prepares:
             said = chunks[edge.holder].defined
             looked[edge.target] = min(said, looked.get(edge.target, said))
     return looked
@@ -136,9 +123,9 @@ def _arrows(chunks: Sequence[Chunk], relations: Relations) -> Iterator[Arrow]:
     """Each pair (first, then) with the requisite that asks for it."""
     looked = _looked(chunks, relations.edges)
     for edge in relations.edges:
-        if edge.kind is Kind.LISTEN:
+        if not edge.kind.orders:
             continue
-        if edge.kind is Kind.PREREQ:
+        if edge.kind.prepares:
             yield PrereqLook(edge.target), edge.holder, edge
             yield edge.holder, edge.target, edge
             if edge.holder in looked and looked[edge.holder] < chunks[edge.holder].defined:
@@ -192,7 +179,7 @@ def _sorted(
 
 
 def _nodes(chunks: Sequence[Chunk], relations: Relations) -> Iterator[int]:
-    looked = {edge.target for edge in relations.edges if edge.kind is Kind.PREREQ}
+    looked = {edge.target for edge in relations.edges if edge.kind.prepares}
     for number in range(len(chunks)):
         if number in looked:
             yield PrereqLook(number)
@@ -212,7 +199,7 @@ class _OrderNumbers:
         self._asked: set[int] = set()
         self._holders: dict[int, list[tuple[int, int, int]]] = {}
         for first, then, edge in arrows:
-            strength = LATER if then == edge.target else STRENGTH[edge.ordering or edge.kind]
+            strength = LATER if then == edge.target else edge.counts_as.strength
             self._holders.setdefault(first, []).append(
                 (chunks[edge.holder].defined, -strength, int(then))
             )
@@ -254,8 +241,8 @@ def _read(arrows: Sequence[Arrow], chunks: Sequence[Chunk]) -> list[Arrow]:
     def place(arrow: Arrow) -> tuple[int, int]:
         _, then, edge = arrow
         if isinstance(then, PrereqLook):
-            return looked[int(then)], STRENGTH[Kind.PREREQ]
-        return chunks[edge.holder].defined, STRENGTH[edge.ordering or edge.kind]
+            return looked[int(then)], LOOK
+        return chunks[edge.holder].defined, edge.counts_as.strength
 
     return sorted(arrows, key=place)
 
@@ -268,7 +255,7 @@ def _refuse_long_looks(relations: Relations, order: Sequence[int]) -> None:
     deep: dict[int, int] = {}
     for node in reversed(order):
         for edge in relations.of(node) if not isinstance(node, PrereqLook) else ():
-            if edge.kind is Kind.PREREQ:
+            if edge.kind.prepares:
                 deep[node] = max(deep.get(node, 0), deep.get(edge.target, 0) + 1)
                 if deep[node] > LOOKS:
                     message = f"more than {LOOKS} states look at each other in a row with prereq"
@@ -297,8 +284,8 @@ def lowstate(
 
     reacts: whether a state module has a mod_watch; what the states of others watch, they require.
     """
-    holders = {edge.holder for edge in relations.edges if edge.kind is Kind.PREREQ}
-    looked = {edge.target for edge in relations.edges if edge.kind is Kind.PREREQ}
+    holders = {edge.holder for edge in relations.edges if edge.kind.prepares}
+    looked = {edge.target for edge in relations.edges if edge.kind.prepares}
     marks = {"__prereq__": looked, "__prerequiring__": holders}
     shown = [
         dict(chunks[node].low)
@@ -307,11 +294,8 @@ def lowstate(
     ]
     for low in shown:
         for watch, require in WITHOUT_MOD_WATCH.items():
-            if watch.value in low and not reacts(str(low["state"])):
-                low[require.value] = [
-                    *_listed(low.get(require.value)),
-                    *_listed(low.pop(watch.value)),
-                ]
+            if watch in low and not reacts(str(low["state"])):
+                low[str(require)] = [*_listed(low.get(require)), *_listed(low.pop(watch))]
     return shown
 
 

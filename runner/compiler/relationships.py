@@ -19,6 +19,7 @@ from runner.model.highdata import (
     members_of,
 )
 from runner.model.places import JoinedList, Value, item_place
+from runner.model.requisite_kinds import ALIASES, ARROWS, KINDS
 
 if TYPE_CHECKING:
     from runner.compiler.chains import Operand
@@ -26,23 +27,16 @@ if TYPE_CHECKING:
 Known = Callable[
     [str, str], frozenset[str]
 ]  # (state, function) -> the arguments that the function has
-NAMES = {"before": "require_in", "notify": "watch_in", "subscribe": "watch"}
-ARROWS = {
-    "->": ("require", False),
-    "~>": ("watch", False),
-    "<-": ("require", True),
-    "<~": ("watch", True),
-}
 Member = tuple[Declaration, Body]
 
 
 def spelled_out(high: HighData, known: Known) -> list[Diagnostic]:
     """Replace them in the high data; the mistakes and warnings on the way."""
-    for _, body, item in items_with_keys(high, NAMES):
+    for _, body, item in items_with_keys(high, ALIASES):
         functions = [each.value for each in body.items if each.key is None]
         if not any(item.key in known(body.state, function) for function in functions):
             body.items.remove(item)
-            add_item(body, Item(NAMES[item.key or ""], _references(item, high), item.place))
+            add_item(body, Item(ALIASES[item.key or ""], _references(item, high), item.place))
     if not high.chains:
         return []
     states = _States(high)
@@ -71,7 +65,8 @@ def _of_sls(name: Value, item: Item, high: HighData) -> list[Value]:
     own: list[Value] = [
         {b.state: d.id} for d, b in _bodies(high) if fnmatch.fnmatchcase(d.sls, str(name))
     ]
-    empty = item.key != "subscribe" and fnmatch.filter({sls for _, sls in high.rendered}, str(name))
+    is_in_form = ALIASES[item.key or ""] not in KINDS
+    empty = is_in_form and fnmatch.filter({sls for _, sls in high.rendered}, str(name))
     return own or ([] if empty else [{"sls": name}])
 
 
@@ -155,7 +150,7 @@ class _Linked:
                 {b.state: d.id} for d, b in first if (d.id, b.state) != (declaration.id, body.state)
             ]
             if references:
-                add_item(body, Item(kind, references, self._chain.place))
+                add_item(body, Item(str(kind), references, self._chain.place))
 
     def _group(self, operands: Sequence[Operand]) -> list[Member] | None:
         """The states that some operands mean; None when one of them matches nothing."""

@@ -13,7 +13,7 @@ from runner.model.chunk import Chunk, Edge, Relations, Requisite
 from runner.model.diagnostics import Diagnostic, Hint, similar, suggested
 from runner.model.highdata import from_puppet_syntax
 from runner.model.places import item_place
-from runner.model.requisite_kinds import WITHOUT_MOD_WATCH, Kind
+from runner.model.requisite_kinds import RESOLVED, WITHOUT_MOD_WATCH, RequisiteKind
 
 HINTS = 100  # targets that get one: to look for what is alike takes as long as the states are many
 
@@ -160,10 +160,9 @@ def resolve(
             edges.extend(
                 Edge(number, kind, target, requisite.place, False, ordering) for target in targets
             )
-        if "listen_in" in chunk.low:
-            found: list[Diagnostic] = []
-            _listeners(number, chunk, index, by_holder, found)
-            problems += found
+        for key, kind in RESOLVED.items():
+            if key in chunk.low:
+                _resolve_in_form(number, chunk, kind, index, by_holder, problems)
     frozen = {
         number: tuple(dict.fromkeys(edges) if len(edges) > 1 else edges)
         for number, edges in by_holder.items()
@@ -172,22 +171,24 @@ def resolve(
     every = tuple(edge for edges in frozen.values() for edge in edges)
     prepared: dict[int, list[int]] = {}
     for edge in every:
-        if edge.kind is Kind.PREREQ:
+        if edge.kind.prepares:
             prepared.setdefault(edge.target, []).append(edge.holder)
     return Relations(
         every, frozen, prepared_by={target: tuple(each) for target, each in prepared.items()}
     ), problems
 
 
-def _listeners(
+def _resolve_in_form(
     number: int,
     chunk: Chunk,
+    kind: RequisiteKind,
     index: Index,
     by_holder: dict[int, list[Edge]],
     problems: list[Diagnostic],
 ) -> None:
-    listed = chunk.low["listen_in"]
-    at = chunk.arg_places.get("listen_in", chunk.place)
+    """Add the edges that an `_in` form gives to the states which it lists."""
+    listed = chunk.low[kind.in_key]
+    at = chunk.arg_places.get(kind.in_key, chunk.place)
     for position, entry in enumerate(listed if isinstance(listed, list) else []):
         if entry == {}:
             continue
@@ -195,18 +196,12 @@ def _listeners(
             next(iter(entry.items())) if isinstance(entry, dict) and entry else ("id", entry)
         )
         place = item_place(listed, position, at)
-        found = index.find(str(state), str(target))
-        if not found:
-            problems.append(
-                _unmet(
-                    chunk,
-                    Requisite(Kind.LISTEN, str(state), str(target), place),
-                    index,
-                    "listen_in",
-                )
-            )
-        for holder in found:
-            by_holder.setdefault(holder, []).append(Edge(holder, Kind.LISTEN, number, place))
+        holders = index.find(str(state), str(target))
+        if not holders:
+            requisite = Requisite(kind, str(state), str(target), place)
+            problems.append(_unmet(chunk, requisite, index, kind.in_key))
+        for holder in holders:
+            by_holder.setdefault(holder, []).append(Edge(holder, kind, number, place))
 
 
 def _unmet(chunk: Chunk, requisite: Requisite, index: Index, kind: str | None = None) -> Diagnostic:

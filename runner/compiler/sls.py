@@ -15,7 +15,7 @@ from runner.model.chunk import RESERVED
 from runner.model.diagnostics import IGNORED, Diagnostic
 from runner.model.highdata import Body, Chain, Declaration, Item, is_chain, is_defaults
 from runner.model.places import Place, PlacedMap, Value, item_place, key_place, value_place
-from runner.model.requisite_kinds import Kind
+from runner.model.requisite_kinds import KINDS
 
 
 class Sls:
@@ -235,7 +235,7 @@ class Sls:
         """The items of one dash; as with Salt, nothing stands beside a requisite, and an order
         number comes first.
         """
-        if items and items[0].key in list(Kind):
+        if items and items[0].key in KINDS:
             second = items[1]
             hint = f"give `{second.key}` a dash of its own: `- {second.key}: ...`"
             self._problem(

@@ -8,17 +8,18 @@ from typing import Any
 
 from runner.model.chunk import RESERVED
 from runner.model.diagnostics import nearest, suggestion
+from runner.model.global_arguments import COMMAND, DOCUMENTED
 from runner.model.places import Value
 from runner.model.requisite_kinds import REQUISITE_KEYS
 
 FUNCTION = r"[a-z_]\w*\.[a-z_]\w*"
-GUARDS = frozenset(
-    ["onlyif", "unless", "creates", "check_cmd", "retry", "order", "failhard", "name", "names"]
-)
 ODD_SPACES = tuple("\u00a0\u2007\u202f\u3000\u200b")
-BESIDE = (
-    REQUISITE_KEYS | GUARDS
-)  # what belongs among the arguments and is often written beside the function
+# what belongs among the arguments and is often written beside the function
+BESIDE = frozenset(
+    name
+    for name, argument in DOCUMENTED.items()
+    if argument.stage is not COMMAND  # some of those are called like state modules
+)
 
 
 def kind(value: Value) -> str:

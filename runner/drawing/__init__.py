@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from runner.model.chunk import Chunk, Edge, Relations, titled
-from runner.model.requisite_kinds import Kind
 
 MANY = 80  # from so many states on, a picture without pages of its own is folded by SLS
 
@@ -47,7 +46,7 @@ def picture(
         for number, chunk in enumerate(chunks)
     ]
     automatic = {(first, then): kind for first, then, kind in relations.automatic}
-    explicit = [edge for edge in relations.edges if not _made(edge, automatic, chunks)]
+    explicit = [edge for edge in relations.edges if not edge.automatic]
     edges = [_edge(edge, edge in tied) for edge in explicit]
     said = {(edge["first"], edge["then"]) for edge in edges}
     edges += [
@@ -58,17 +57,8 @@ def picture(
     return {"states": states, "edges": edges, "cycles": [_members(knot) for knot in cyclic_edges]}
 
 
-def _made(edge: Edge, automatic: Mapping[tuple[int, int], str], chunks: Sequence[Chunk]) -> bool:
-    """Whether an edge is the watch that an automatic relationship became."""
-    kind = automatic.get((edge.target, edge.holder))
-    reacts = kind in ("autonotify", "autosubscribe")
-    return reacts and edge.kind is Kind.WATCH and edge.place == chunks[edge.holder].place
-
-
 def _edge(edge: Edge, tied: bool) -> dict[str, Any]:
-    first, then = (
-        (edge.holder, edge.target) if edge.kind is Kind.PREREQ else (edge.target, edge.holder)
-    )
+    first, then = edge.sequence or (edge.target, edge.holder)
     place = str(edge.place.source)
     return {
         "first": first,

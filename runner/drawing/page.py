@@ -14,7 +14,8 @@ from typing import Any
 
 from runner.drawing import MANY, Picture, by_sls, folded, label
 from runner.drawing.layout import telling
-from runner.drawing.svg import ENDS, KINDS, Arrow, Node, drawing, escape
+from runner.drawing.svg import ENDS, Arrow, Node, drawing, escape
+from runner.model.requisite_kinds import FAMILIES, KINDS
 
 FEW = 3  # so many states of another SLS are drawn; of more only the SLS
 
@@ -42,7 +43,7 @@ def html(drawn: Picture, title: str) -> str:
         [
             '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
             '<meta name="viewport" content="width=device-width">',
-            f"<title>{escape(title)}</title>\n<style>{_asset('page.css')}{_asset('page_only.css')}</style>",
+            f"<title>{escape(title)}</title>\n<style>{_style_sheet()}{_asset('page_only.css')}</style>",
             f'</head>\n<body>\n<h1>{escape(title)}</h1>\n<p class="soft">{told}.</p>',
             _legend(),
             *_cycles(drawn),
@@ -62,13 +63,28 @@ def html(drawn: Picture, title: str) -> str:
 
 def svg(drawn: Picture) -> str:
     """One picture in a file: all states, or of many only the SLS files."""
-    style = _plain_colours(_asset("page.css"))
+    style = _plain_colours(_style_sheet())
     if len(drawn["states"]) > MANY:
         return _overview(drawn, {}, style)
     nodes = [_state_node(state, f" in {state['sls']}") for state in drawn["states"]]
     return drawing(
         nodes, [_arrow(edge, edge["first"], edge["then"]) for edge in drawn["edges"]], style
     )
+
+
+def _style_sheet() -> str:
+    """The style sheet of pictures, with the lines of the kinds of requisites."""
+    light, dark = (
+        " ".join(f"--{kind}: {kind.colours[ground]};" for kind in FAMILIES) for ground in (0, 1)
+    )
+    rules = (
+        f".arrow.{kind} path {{ stroke: var(--{kind});"
+        f"{f' stroke-dasharray: {kind.dashes};' if kind.dashes else ''} }}"
+        f" marker.{kind} path {{ fill: var(--{kind}); }}"
+        for kind in FAMILIES
+    )
+    parts = {"light": light, "dark": dark, "rules": "\n".join(rules)}
+    return re.sub(r"/\* kinds: (\w+) \*/", lambda part: parts[part[1]], _asset("page.css"))
 
 
 def _plain_colours(style: str) -> str:
@@ -156,10 +172,8 @@ def _telling(few: Picture) -> list[Mapping[str, Any]]:
 
 
 def _style(edge: Mapping[str, Any], kind: str) -> str:
-    styles = [
-        "automatic" if edge["automatic"] else next(name for name in KINDS if kind.startswith(name))
-    ]
-    return " ".join([*styles, *(["cycle"] if edge["cycle"] else [])])
+    style = "automatic" if edge["automatic"] else KINDS[kind].family
+    return f"{style} cycle" if edge["cycle"] else style
 
 
 def _arrow(edge: Mapping[str, Any], first: int, then: int) -> Arrow:

@@ -8,12 +8,12 @@ from itertools import pairwise
 
 from runner.drawing.layout import Box, Pair, Point, arranged
 from runner.model.records import Record
+from runner.model.requisite_kinds import FAMILIES
 
 PAD = 12.0
 LETTER = 7.3  # the width of a letter of the 12 pixel font, a little too much
 LONG = 40  # letters; longer texts lose their middle
-KINDS = ("require", "watch", "onchanges", "onfail", "prereq", "listen")
-ENDS = (*KINDS, "automatic", "cycle")  # an arrow head for each colour
+ENDS = (*FAMILIES, "automatic", "cycle")  # an arrow head for each colour
 
 
 class Node(Record):

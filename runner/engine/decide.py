@@ -5,12 +5,16 @@ fail, and why.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from runner.model.chunk import Chunk, Edge
 from runner.model.records import Record
-from runner.model.requisite_kinds import Kind
+from runner.model.requisite_kinds import RequisiteKind
 from runner.model.result import Result
+
+if TYPE_CHECKING:
+    from runner.model.requisite_kinds import Reaction
 
 
 class Verdict(enum.Enum):
@@ -32,13 +36,8 @@ class Decision(Record):
 
 
 RUN = Decision(Verdict.RUN)
-NEEDED = (Kind.REQUIRE, Kind.WATCH)
-ANY = (Kind.REQUIRE_ANY, Kind.WATCH_ANY)
-WATCH = (Kind.WATCH, Kind.WATCH_ANY)
-ONCHANGES = (Kind.ONCHANGES, Kind.ONCHANGES_ANY)
 SKIPPED = "State was not run because requisites were skipped by another state"
 NOT_REACTED = "mod_watch was not run because requisites were skipped by another state"
-ONFAIL = (Kind.ONFAIL, Kind.ONFAIL_ANY)
 
 Lookup = Callable[[Edge], Result | None]
 
@@ -55,37 +54,37 @@ def decide(edges: Sequence[Edge], result: Lookup, owed: Iterable[str] = ()) -> D
     owed = tuple(owed)
     if not edges and not owed:
         return RUN
-    seen = [(edge, result(edge)) for edge in edges if edge.kind is not Kind.LISTEN]
+    seen = [(edge, result(edge)) for edge in edges if edge.kind.orders]
     needed = [(edge, target) for edge, target in seen if not edge.automatic]
     if _is_stopped(needed):
         failed = [target for _, target in needed if target is not None and target.result is False]
         names = dict.fromkeys(f"{target.chunk.sls}.{target.chunk.id}" for target in failed)
         comment = f"One or more requisite failed: {', '.join(names)}"
         return Decision(Verdict.FAIL, comment, cause=failed[0].cause or failed[0].tag)
-    looks = {_sets_off(target) for edge, target in seen if edge.kind is Kind.PREREQ}
+    prepared = [(edge, target) for edge, target in seen if edge.kind.prepares]
+    looks = {_sets_off(target) for _, target in prepared}
     if looks == {False}:
-        return Decision(
-            Verdict.SKIP, SKIPPED if _skipped(seen, (Kind.PREREQ,)) else "No changes detected"
-        )
+        return Decision(Verdict.SKIP, SKIPPED if _skipped(prepared) else "No changes detected")
     if (
         len(looks) == 2
     ):  # some of what it looks at will change, and some not: Salt asks nothing more then
         return RUN
     # of a state whose module cannot react a watch is a require
     changed = tuple(
-        edge for edge, target in seen if (edge.ordering or edge.kind) in WATCH and _sets_off(target)
+        edge for edge, target in seen if edge.counts_as.reaction == "watch" and _sets_off(target)
     )
-    fired = any(edge.kind in ONCHANGES and _sets_off(target) for edge, target in seen)
+    onchanges = _reacting(seen, "onchanges")
+    fired = any(_sets_off(target) for _, target in onchanges)
     if not _onfail(seen) and not (
         fired and changed
     ):  # with both Salt asks no more whether something failed
         return Decision(Verdict.SKIP, "State was not run because onfail req did not change")
-    if not fired and any(edge.kind in ONCHANGES for edge, _ in seen) and "onchanges" not in owed:
+    if not fired and onchanges and "onchanges" not in owed:
         none = "State was not run because none of the onchanges reqs changed"
-        return Decision(Verdict.SKIP, SKIPPED if _skipped(seen, ONCHANGES) else none)
+        return Decision(Verdict.SKIP, SKIPPED if _skipped(onchanges) else none)
     if changed or "watch" in owed:
         return Decision(Verdict.WATCH, changed=changed)
-    return Decision(Verdict.RUN, NOT_REACTED) if _skipped(seen, WATCH) else RUN
+    return Decision(Verdict.RUN, NOT_REACTED) if _skipped(_reacting(seen, "watch")) else RUN
 
 
 Seen = Sequence[tuple[Edge, Result | None]]
@@ -104,11 +103,25 @@ def _sets_off(target: Result | None) -> bool:
     return target is not None and _changed(target) and not target.extra.get("skip_req")
 
 
-def _skipped(seen: Seen, kinds: Collection[Kind]) -> bool:
-    """Tell whether a change that sets nothing off is among requisites of some kinds."""
-    return any(
-        edge.kind in kinds and _changed(target) and not _sets_off(target) for edge, target in seen
-    )
+def _reacting(seen: Seen, reaction: Reaction) -> Seen:
+    """The requisites that have a state react in one way."""
+    return [(edge, target) for edge, target in seen if edge.kind.reaction == reaction]
+
+
+def _skipped(seen: Seen) -> bool:
+    """Tell whether a change that sets nothing off is among some requisites."""
+    return any(_changed(target) and not _sets_off(target) for _, target in seen)
+
+
+def _by_kind(seen: Seen) -> Mapping[RequisiteKind, list[Result]]:
+    """The results that there are, by the kinds that their requisites come down to: of a state whose
+    module cannot react watch_any joins its require_any.
+    """
+    groups: dict[RequisiteKind, list[Result]] = {}
+    for edge, target in seen:
+        if target is not None:
+            groups.setdefault(edge.counts_as, []).append(target)
+    return groups
 
 
 def _is_failed(target: Result | None) -> bool:
@@ -116,21 +129,15 @@ def _is_failed(target: Result | None) -> bool:
 
 
 def _is_stopped(seen: Seen) -> bool:
-    """Tell whether something that is needed failed; of an `_any` group one that ran and did not
-    fail is enough.
+    """Tell whether something that is needed failed; of a kind like `require_any` one that ran and
+    did not fail is enough.
     """
-    if any(_is_failed(target) for edge, target in seen if edge.kind in (*NEEDED, Kind.PREREQ)):
-        return True
-    for kind in ANY:  # of a state whose module cannot react watch_any joins its require_any
-        group = [
-            target
-            for edge, target in seen
-            if (edge.ordering or edge.kind) is kind and target is not None
-        ]
-        if any(_is_failed(target) for target in group) and not any(
-            target.ran and target.result is not False for target in group
-        ):
-            return True
+    for kind, results in _by_kind(seen).items():
+        if kind.must_succeed and any(map(_is_failed, results)):
+            if kind.must_succeed == "all":
+                return True
+            if not any(result.ran and not _is_failed(result) for result in results):
+                return True
     return False
 
 
@@ -138,14 +145,12 @@ def _onfail(seen: Seen) -> bool:
     """Tell whether what a state is the answer to has failed. What failed without having run neither
     calls for it nor not.
     """
-    if not all(_calls(target) for edge, target in seen if edge.kind is Kind.ONFAIL_ALL):
+    if not all(_calls(target) for edge, target in seen if edge.kind.must_fail == "all"):
         return False
-    for kind in ONFAIL:
-        group = [target for edge, target in seen if edge.kind is kind and target is not None]
-        if any(not _calls(target) for target in group) and not any(
-            _calls(target) and target.ran for target in group
-        ):
-            return False
+    for kind, results in _by_kind(seen).items():
+        if kind.must_fail == "any" and not all(map(_calls, results)):
+            if not any(_calls(result) and result.ran for result in results):
+                return False
     return True
 
 

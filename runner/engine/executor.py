@@ -29,7 +29,6 @@ from runner.engine.step import Invocation, Mode, Reaction, Step
 from runner.model.chunk import Edge
 from runner.model.diagnostics import Diagnostic, bug
 from runner.model.events import RunFinished, RunStarted, StateFinished, StateStarted
-from runner.model.requisite_kinds import Kind
 from runner.model.result import CRASHED, Report, Result
 
 # (result, whether it reacts to another state, whether a second run would change nothing) ->
@@ -357,7 +356,7 @@ class Executor:
     # -------------------------------------------------- what decide sees
 
     def _seen(self, edge: Edge) -> Result | None:
-        if edge.kind is Kind.PREREQ:
+        if edge.kind.prepares:
             return self._look(edge.target)
         result = self.results.get(edge.target)
         if result is not None and result.noop and self.plan.steps[edge.holder].noop:

@@ -9,24 +9,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from runner.model.errors import RunnerError
+from runner.model.global_arguments import COMMAND_GUARDS, COMMAND_OPTIONS, GUARDS
 from runner.model.places import Value
 from runner.model.records import Record
 
 Call = Callable[..., Any]  # call("cmd.retcode", ...)
-
-# the arguments of a state that its guard commands share
-GUARDS = frozenset(["onlyif", "unless", "creates"])  # what may skip a state
-COMMAND_OPTIONS = (
-    "cwd",
-    "root",
-    "runas",
-    "env",
-    "prepend_path",
-    "umask",
-    "timeout",
-    "success_retcodes",
-    "shell",
-)
 
 
 def options(args: Mapping[str, Value]) -> dict[str, Value]:
@@ -52,7 +39,7 @@ class GuardContext(Record):
 
 def reason_to_skip(context: GuardContext) -> str | None:
     """The reason why the state is not to run: a line for each guard; None when it is to run."""
-    answers = [guard(context) for key, guard in _GUARDS.items() if key in context.args]
+    answers = [_ANSWERS[guard](context) for guard in GUARDS if guard in context.args]
     skips = any(skip for skip, _ in answers)
     return "\n".join(text for _, text in answers) if skips else None
 
@@ -65,9 +52,7 @@ def missing_folder(args: Mapping[str, Value]) -> str:
     """
     cwd = options(args).get("cwd")
     asks = any(
-        isinstance(entry, str)
-        for key in ("onlyif", "unless")
-        for entry in _entries(args.get(key, []))
+        isinstance(entry, str) for key in COMMAND_GUARDS for entry in _entries(args.get(key, []))
     )
     return str(cwd) if asks and cwd is not None and not os.path.isdir(str(cwd)) else ""
 
@@ -99,7 +84,7 @@ def _creates(context: GuardContext) -> Answer:
     return False, "Creates files not found"
 
 
-_GUARDS: dict[str, Callable[[GuardContext], Answer]] = {
+_ANSWERS: dict[str, Callable[[GuardContext], Answer]] = {
     "onlyif": _onlyif,
     "unless": _unless,
     "creates": _creates,

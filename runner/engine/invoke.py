@@ -21,6 +21,7 @@ from runner.engine.step import Call, Invocation, Mode, Reaction, Step
 from runner.model.chunk import Chunk
 from runner.model.errors import RunnerError
 from runner.model.events import StatePlanned
+from runner.model.global_arguments import GUARDS
 from runner.model.ordered_dict import as_said
 from runner.model.places import Value
 from runner.model.plain_values import plain, text_of
@@ -108,7 +109,7 @@ class Invoker:
         try:
             skipped = (
                 guards.reason_to_skip(self._guard_context(chunk))
-                if guards.GUARDS & chunk.args.keys()
+                if chunk.args.keys() & GUARDS
                 else None
             )
             if skipped:

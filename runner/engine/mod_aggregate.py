@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from runner.engine.guards import GUARDS
 from runner.engine.run_plan import RunPlan
 from runner.engine.step import Aggregate
 from runner.model.chunk import Chunk
-from runner.model.requisite_kinds import Kind
+from runner.model.global_arguments import GUARDS
 from runner.model.result import Result
 
 
@@ -35,9 +34,9 @@ def candidates(
         chunk = plan.chunk(other)
         if other == position or other in done or chunk.state != plan.chunk(position).state:
             continue
-        edges = [edge for edge in plan.relations.of(other) if edge.kind is not Kind.LISTEN]
-        ended = all(edge.kind is not Kind.PREREQ and edge.target in done for edge in edges)
-        if ended and not GUARDS & chunk.args.keys() and would_run(other):
+        edges = [edge for edge in plan.relations.of(other) if edge.kind.orders]
+        ended = all(not edge.kind.prepares and edge.target in done for edge in edges)
+        if ended and not chunk.args.keys() & GUARDS and would_run(other):
             taken.append(other)
     return tuple(taken)
 

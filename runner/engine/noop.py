@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from runner.engine.reactions import REACTIONS
 from runner.engine.run_plan import RunPlan
 from runner.model.chunk import Edge
-from runner.model.requisite_kinds import Kind
 from runner.model.result import Result
 
 
@@ -36,8 +34,8 @@ class SuppressedReactions:
         return result._replace(comment=f"{result.comment}\n{note}".strip(), note=note)
 
     def _would_send(self, edge: Edge) -> bool:
-        onchanges = edge.kind in (Kind.ONCHANGES, Kind.ONCHANGES_ANY)
-        if edge.kind not in REACTIONS or not (onchanges or self._plan.steps[edge.holder].reacts):
+        can_react = not edge.kind.needs_mod_watch or self._plan.steps[edge.holder].reacts
+        if not edge.kind.reaction or not can_react:
             return False
         target = self._results.get(edge.target)
         return edge.target in self._suppressed or (

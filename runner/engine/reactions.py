@@ -12,16 +12,8 @@ from runner.engine.decide import Decision, Verdict
 from runner.engine.reaction_journal import ReactionJournal
 from runner.engine.run_plan import RunPlan
 from runner.model.chunk import Chunk, Edge
-from runner.model.requisite_kinds import Kind
+from runner.model.requisite_kinds import WATCH
 from runner.model.result import PendingReaction, Result
-
-REACTIONS = {
-    Kind.WATCH: "watch",
-    Kind.WATCH_ANY: "watch",
-    Kind.ONCHANGES: "onchanges",
-    Kind.ONCHANGES_ANY: "onchanges",
-    Kind.LISTEN: "listen",
-}
 
 
 class ReactionTracker:
@@ -35,11 +27,11 @@ class ReactionTracker:
         self._plan = plan
         self._reactors: dict[int, list[Edge]] = {}
         for edge in plan.relations.edges:
-            if edge.kind in REACTIONS:
+            if edge.kind.reaction:
                 self._reactors.setdefault(edge.target, []).append(edge)
         for position, step in enumerate(plan.steps):
             if step.self_refreshing:
-                own = Edge(position, Kind.WATCH, position, step.chunk.place)
+                own = Edge(position, WATCH, position, step.chunk.place)
                 self._reactors.setdefault(position, []).append(own)
 
     def owed(self, chunk: Chunk, results: Mapping[str, Result]) -> tuple[PendingReaction, ...]:
@@ -73,17 +65,14 @@ class ReactionTracker:
         now = time.strftime("%Y-%m-%dT%H:%M:%S%z")
         pending_reactions = []
         for edge in edges:
-            reacting = (
-                edge.kind in (Kind.ONCHANGES, Kind.ONCHANGES_ANY)
-                or self._plan.steps[edge.holder].reacts
-            )
-            if reacting and (edge.holder not in results or edge.kind is Kind.LISTEN):
+            reacting = not edge.kind.needs_mod_watch or self._plan.steps[edge.holder].reacts
+            if reacting and (edge.holder not in results or edge.kind.reaction == "listen"):
                 reactor = self._plan.chunk(edge.holder).tag
                 source = self._plan.chunk(edge.target).tag
                 pending_reactions.append(
                     PendingReaction(
                         reactor,
-                        REACTIONS[edge.kind],
+                        edge.kind.reaction,
                         source,
                         self._plan.run_id,
                         now,

@@ -9,10 +9,7 @@ from runner.engine.decide import Decision, Verdict
 from runner.engine.step import Reaction, Step
 from runner.model.chunk import Chunk, Edge, Relations
 from runner.model.records import Record
-from runner.model.requisite_kinds import Kind
 from runner.model.result import Result
-
-ORDERING = (Kind.REQUIRE, Kind.REQUIRE_ANY, Kind.WATCH, Kind.WATCH_ANY, Kind.LISTEN)
 
 
 class RunPlan(Record):
@@ -44,8 +41,8 @@ class RunPlan(Record):
         return [target for target in looks if self._is_ready(target, results)]
 
     def _is_ready(self, position: int, results: Mapping[int, Result]) -> bool:
-        edges = [edge for edge in self.relations.of(position) if edge.kind is not Kind.LISTEN]
-        ended = all(edge.target in results and edge.kind is not Kind.PREREQ for edge in edges)
+        edges = [edge for edge in self.relations.of(position) if edge.kind.orders]
+        ended = all(edge.target in results and not edge.kind.prepares for edge in edges)
         return position not in results and bool(edges) and ended
 
     def waits_for(self, position: int, results: Mapping[int, Result]) -> tuple[str, ...]:
@@ -56,7 +53,7 @@ class RunPlan(Record):
         pending: list[int] = []
         for number in near:
             for edge in self.relations.of(number):
-                if edge.target in seen or edge.kind is Kind.LISTEN or edge.target not in results:
+                if edge.target in seen or not edge.kind.orders or edge.target not in results:
                     continue
                 seen.add(edge.target)
                 near.append(edge.target)
@@ -76,13 +73,15 @@ class RunPlan(Record):
         if result.changes and (result.reacted or result.result is False):
             return None
         changed = tuple(
-            self.steps[edge.target].title for edge in decision.changed if edge.kind is Kind.WATCH
+            self.steps[edge.target].title
+            for edge in decision.changed
+            if edge.kind.must_succeed == "all"
         )
         if decision.verdict is not Verdict.WATCH:
             return None
         needed: dict[str, list[Mapping[str, Any]]] = {}
         for edge in self.relations.of(position):
-            needed.setdefault(edge.kind.value, []).append(self.chunk(edge.target).low)
+            needed.setdefault(str(edge.kind), []).append(self.chunk(edge.target).low)
         return Reaction(changed, low={"__reqs__": needed})
 
     def listener(self, position: int) -> Reaction:
@@ -106,7 +105,7 @@ class RunPlan(Record):
         edges = (
             edge
             for edge in self.relations.edges
-            if edge.kind is Kind.LISTEN and self.steps[edge.holder].reacts
+            if edge.kind.reaction == "listen" and self.steps[edge.holder].reacts
         )
         return sorted(edges, key=place)
 
@@ -114,4 +113,4 @@ class RunPlan(Record):
         """Tell whether a state has requisites that have it run for others' sake (onchanges, onfail,
         prereq).
         """
-        return any(edge.kind not in ORDERING for edge in self.relations.of(position))
+        return any(edge.kind.conditional for edge in self.relations.of(position))

@@ -9,6 +9,7 @@ from runner.api import StateFailed
 from runner.model.chunk import Chunk
 from runner.model.errors import RunnerError
 from runner.model.places import Source
+from runner.model.requisite_kinds import AUTOMATIC
 
 Hook = Callable[..., Any]
 HOOKS = frozenset(  # the functions of a state module that are no state functions
@@ -20,8 +21,9 @@ HOOKS = frozenset(  # the functions of a state module that are no state function
         "dry_run_check",
         "resources",
         "calls",
+        *AUTOMATIC,
     ]
-) | {f"auto{kind}" for kind in ("require", "before", "notify", "subscribe")}
+)
 
 
 def answer_of(hook: Hook, name: str, chunk: Chunk, arguments: Mapping[str, Any]) -> Any:

@@ -7,16 +7,16 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, Protocol
 
-from runner.arguments.global_arguments import EVERYWHERE, SETTINGS
 from runner.arguments.schema import MISSING, Parameter, features_of, schema_of
 from runner.manual import docstring
 from runner.manual.docstring import Docstring
 from runner.model.diagnostics import nearest, suggestion
 from runner.model.errors import RunnerError
+from runner.model.global_arguments import DOCUMENTED, SETTINGS
 from runner.model.records import Record
+from runner.model.requisite_kinds import AUTOMATIC
 
 ARGUMENTS = "arguments"  # the page of what every state takes
-HOOKS = ("autorequire", "autobefore", "autonotify", "autosubscribe")
 
 
 class Library(Protocol):
@@ -122,8 +122,8 @@ def everywhere() -> Page:
     """The page of the arguments that every state takes."""
 
     listed = tuple(
-        Argument(name, argument.title, "", argument.description)
-        for name, argument in EVERYWHERE.items()
+        Argument(name, argument.title, argument.default, argument.description)
+        for name, argument in DOCUMENTED.items()
     )
     summary = "What every state takes besides its own arguments: requisites, guards and settings."
     example = (
@@ -149,7 +149,7 @@ def _notes(function: Any) -> list[str]:
     notes = ["It reacts when a state that it watches changed something." if watch else _NO_WATCH]
     if function.non_idempotent:
         notes.append(f"It changes something in each run: {function.non_idempotent}.")
-    for hook in HOOKS:
+    for hook in AUTOMATIC:
         about = inspect.getdoc(function.hook(hook))
         if about and function.hook(hook):
             notes.append(f"Automatic order: {about.split(chr(10))[0]}")

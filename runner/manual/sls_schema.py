@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from runner.arguments.global_arguments import EVERYWHERE, SETTINGS
 from runner.arguments.scalars import FALSE, TRUE
 from runner.manual.docstring import Docstring
+from runner.model.global_arguments import DOCUMENTED, GLOBAL_ARGUMENTS, SETTINGS
 
 Schema = dict[str, Any]
 Function = tuple[
@@ -30,22 +30,19 @@ WORDS: Schema = {"type": "string", "pattern": rf"^\s*({_WORDS})\s*$|{SPECIAL}"}
 NULL: Schema = {"type": "null"}
 
 
-def schema(
-    functions: Mapping[str, Function], silent: Iterable[str], unclear: Iterable[str] = ()
-) -> Schema:
-    """functions: by name ("file.managed"). silent: further arguments of all states that are known
-    but not described. unclear: modules that cannot work on this machine (yet): they may have any
-    function.
+def schema(functions: Mapping[str, Function], unclear: Iterable[str] = ()) -> Schema:
+    """functions: by name ("file.managed"). unclear: modules that cannot work on this machine (yet):
+    they may have any function.
     """
     modules: dict[str, list[str]] = {}
     for name in functions:
         modules.setdefault(name.partition(".")[0], []).append(name.partition(".")[2])
     everywhere = {
         f"every_{name}": _described(argument.schema, argument.description)
-        for name, argument in EVERYWHERE.items()
+        for name, argument in DOCUMENTED.items()
     }
-    shared = {name: {"$ref": f"#/definitions/every_{name}"} for name in EVERYWHERE} | {
-        name: {} for name in sorted(set(silent) - EVERYWHERE.keys())
+    shared = {name: {"$ref": f"#/definitions/every_{name}"} for name in DOCUMENTED} | {
+        name: {} for name in sorted(GLOBAL_ARGUMENTS.keys() - DOCUMENTED.keys())
     }
     definitions: Schema = {
         "references": _references(modules),

@@ -14,7 +14,7 @@ from runner.model.places import (
     Place,
     Value,
 )
-from runner.model.requisite_kinds import Kind
+from runner.model.requisite_kinds import RequisiteKind
 
 LAST = 1_000_000  # what Salt adds to the order numbers for `last` and negative ones
 
@@ -25,7 +25,7 @@ RESERVED = ("include", "extend", "exclude")  # what stands at the margin of an S
 class Requisite(Record):
     """One reference as a chunk holds it: `kind: [{state: target}]`."""
 
-    kind: Kind
+    kind: RequisiteKind
     state: str  # "file", "sls", "id", or "" for a bare ID
     target: str
     place: Place
@@ -88,13 +88,25 @@ class Edge(Record):
     """
 
     holder: int
-    kind: Kind
+    kind: RequisiteKind
     target: int
     place: Place
     automatic: bool = False  # a hook of a module asked for it: what fails there stops nobody
-    ordering: Kind | None = (
+    ordering: RequisiteKind | None = (
         None  # the kind that counts for the order, if another: a file has no use for a `watch`
     )
+
+    @property
+    def counts_as(self) -> RequisiteKind:
+        """The kind that it comes down to at this holder."""
+        return self.ordering or self.kind
+
+    @property
+    def sequence(self) -> tuple[int, int] | None:
+        """The positions of what runs first and of what then; None for what orders nothing."""
+        if not self.kind.orders:
+            return None
+        return (self.holder, self.target) if self.kind.prepares else (self.target, self.holder)
 
 
 class Relations(Record):

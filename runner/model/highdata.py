@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from runner.model.errors import RunnerError
 from runner.model.places import JoinedList, Place, Untyped, Value, item_place
 from runner.model.records import Record
-from runner.model.requisite_kinds import Kind
+from runner.model.requisite_kinds import KINDS
 
 
 class Item(Record):
@@ -128,9 +128,6 @@ def is_defaults(value: Value) -> bool:
     )
 
 
-_GROWING = frozenset(kind.value for kind in Kind)
-
-
 def add_item(body: Body, new: Item) -> None:
     """Requisites grow; all else, `use` and the `_in` forms too, replaces the one before in its
     place; `name` `names`.
@@ -141,7 +138,7 @@ def add_item(body: Body, new: Item) -> None:
     for index in range(len(body.items) - 1, -1, -1):
         old = body.items[index]
         if old.key == new.key or (new.key == "name" and old.key == "names"):
-            if old.key in _GROWING and isinstance(old.value, list) and isinstance(new.value, list):
+            if old.key in KINDS and isinstance(old.value, list) and isinstance(new.value, list):
                 if not isinstance(old.value, JoinedList):
                     body.items[index] = own_list(old)._replace(origin="")
                 _join(body.items[index].value, new)
@@ -155,7 +152,7 @@ def own_list(item: Item) -> Item:
     """A requisite with a list of its own, which may grow without that of the state it was taken
     from.
     """
-    if item.key not in _GROWING or not isinstance(item.value, list):
+    if item.key not in KINDS or not isinstance(item.value, list):
         return item
     return item._replace(value=_join(JoinedList(item.place), item))
 

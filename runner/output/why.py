@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from runner.model.requisite_kinds import KINDS
 from runner.output.text import named, safe
 
 ORIGINS = {
@@ -16,16 +17,6 @@ ORIGINS = {
     "repeats": "it changes something in every run",
 }
 MOVES = {"later": "moved after what it depends on", "earlier": "moved before what depends on it"}
-WAITS = {
-    "require": "depends on {}",
-    "prereq": "runs before {}, if that is about to change something",
-    "listen": "reacts at the end of the run to {}",
-}
-WAITED = {
-    "require": "required by {}",
-    "prereq": "comes after {}, which checks it",
-    "listen": "listened to by {}",
-}
 LONG = 160
 AMBIGUOUS = re.compile(
     r"[-+.\d:eE_]*|true|false|yes|no|on|off|null|~|[\[{\"'].*", re.I | re.S
@@ -89,11 +80,10 @@ def _position(state: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _requisites(state: Mapping[str, Any]) -> Iterator[str]:
-    for key, words in (("waits_for", WAITS), ("waited_for_by", WAITED)):
-        for item in state[key]:
-            yield (
-                f"  {words.get(item['kind'], words['require']).format(item['state'])} {_how(item)}"
-            )
+    for item in state["waits_for"]:
+        yield f"  {KINDS[item['kind']].words.format(item['state'])} {_how(item)}"
+    for item in state["waited_for_by"]:
+        yield f"  {KINDS[item['kind']].words_back.format(item['state'])} {_how(item)}"
     own = state["state"]
     for item in state["automatic"]:
         if item["after"] == own:

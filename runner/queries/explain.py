@@ -128,6 +128,4 @@ def schema(options: Options) -> dict[str, Any]:
                 bind.json_schema(state.function),
                 reacting,
             )
-    return sls_schema.schema(
-        functions, bind.GLOBAL_ARGUMENTS, set(registry.state_modules()) - modules.keys()
-    )
+    return sls_schema.schema(functions, set(registry.state_modules()) - modules.keys())

@@ -13,7 +13,7 @@ from runner.model.errors import RunnerError
 from runner.model.highdata import HighData
 from runner.model.places import Place, item_place
 from runner.model.records import Record
-from runner.model.requisite_kinds import REQUISITE_KEYS, Kind
+from runner.model.requisite_kinds import REQUISITE_KEYS
 
 
 class Run(Record):
@@ -173,10 +173,8 @@ def _moved(number: int, run: Run, position: Mapping[int, int]) -> list[dict[str,
 def _pairs(relations: Relations) -> Iterator[tuple[int, int, str]]:
     """(what runs first, what then, the kind)."""
     for edge in relations.edges:
-        if edge.kind is Kind.PREREQ:
-            yield edge.holder, edge.target, edge.kind
-        elif edge.kind is not Kind.LISTEN:
-            yield edge.target, edge.holder, edge.kind
+        if edge.sequence:
+            yield *edge.sequence, str(edge.kind)
     yield from relations.automatic
 
 

@@ -1,11 +1,12 @@
 """What is added in one place is there everywhere: a form of answers, a command, a package manager,
-a state function.
+a state function, a kind of requisite, an argument of all states.
 
 Each is added to a copy of runner, by the files that `docs/architecture.md` names and no others.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -43,6 +44,80 @@ def greet(
     write_value(common, text.upper() if loud else text)
     return 0
 '''
+KIND = """RequisiteKind(
+            "relies_on",
+            "as require, by another name",
+            strength=3,
+            must_succeed="all",
+            in_aliases={"carries": "run before these (relies_on_in)"},
+            arrow="=>",
+            other_words=("leans_on",),
+            words="relies on {}",
+            words_back="relied on by {}",
+            colours=("#123456", "#abcdef"),
+        ),
+        RequisiteKind(
+            "follows",
+            "as onchanges, by another name",
+            strength=5,
+            reaction="onchanges",
+            family="onchanges",
+        ),
+        """
+RELYING = """
+top:
+  test.nop:
+    - relies_on:
+      - test: middle
+middle:
+  test.nop: []
+carrying:
+  test.nop:
+    - relies_on_in:
+      - test: middle
+before:
+  test.nop:
+    - carries:
+      - test: top
+chain:
+  - "test: last => test: carrying"
+last:
+  test.nop: []
+"""
+REACTING = """
+broken:
+  test.fail_without_changes: []
+stopped:
+  test.nop:
+    - relies_on:
+      - test: broken
+changed:
+  test.succeed_with_changes: []
+following:
+  test.succeed_with_changes:
+    - follows:
+      - test: changed
+idle:
+  test.succeed_with_changes:
+    - follows:
+      - test: stopped
+"""
+MISTAKEN = """
+x:
+  test.nop:
+    - relies_on:
+      - test: nosuch
+y:
+  test.nop:
+    - leans_on:
+      - test: x
+circle:
+  test.nop:
+    - relies_on_in:
+      - test: y
+    - relies_on:
+      - test: y
+"""
 
 
 class Copy(Machine):
@@ -337,3 +412,81 @@ def test_a_state_function_is_one_file(copy: Copy) -> None:
     assert "word=" in copy.offered("single", "wall.painted", "/x", "wo")
     copy("doc", "--reference", str(copy.folder / "manual"))
     assert "## wall.painted" in (copy.folder / "manual/states/wall.md").read_text()
+
+
+@pytest.fixture
+def kinds(copy: Copy) -> Copy:
+    """A runner with two more kinds of requisites."""
+    first = 'RequisiteKind(\n            "watch",\n'
+    copy.alter("runner/model/requisite_kinds.py", first, KIND + first)
+    copy.write(a=RELYING, b=REACTING, c=MISTAKEN)
+    return copy
+
+
+def test_a_kind_of_requisite_is_a_row(kinds: Copy) -> None:
+    low = json.loads(kinds("show", "lowstate", "--out", "json").stdout)["local"]
+    order = [state["__id__"] for state in low]
+    assert [id_ for id_ in order if id_ != "before"] == ["last", "carrying", "middle", "top"]
+    assert order.index("before") < order.index("top")
+    assert {"test": "carrying"} in low[order.index("middle")]["relies_on"]
+    ran = kinds.results("sls", "b", code=2)
+    assert "One or more requisite failed: b.broken" in ran["stopped"]["comment"]
+    assert ran["following"]["changes"]
+    none = "State was not run because none of the onchanges reqs changed"
+    assert ran["idle"]["comment"] == none
+    why = kinds("why", "middle").stdout
+    assert "relies on test: carrying (relies_on, " in why
+    assert "written as relies_on_in of test: carrying" in why
+    assert "relied on by test: top" in why
+
+
+def test_the_row_of_a_kind_is_in_pictures(kinds: Copy) -> None:
+    edges = json.loads(kinds("show", "graph", "--out", "json").stdout)["local"]["edges"]
+    assert {edge["kind"] for edge in edges} == {"relies_on"}
+    assert 'label="relies_on"' in kinds("show", "graph", "--out", "dot").stdout
+    assert '|"relies_on"|' in kinds("show", "graph", "--out", "mermaid").stdout
+    svg = kinds("show", "graph", "--out", "svg").stdout
+    assert '<g class="arrow relies_on"' in svg
+    assert ".arrow.relies_on path { stroke: #123456; }" in svg
+    page = kinds("show", "graph", "--out", "html").stdout
+    assert "--relies_on: #abcdef;" in page
+    assert '<g class="arrow relies_on"><path d="M0 6H34"/></g></svg>relies_on</span>' in page
+    assert '<g class="arrow onchanges"' in kinds("show", "graph", "b", "--out", "svg").stdout
+
+
+def test_the_row_of_a_kind_is_in_checks_and_the_manual(kinds: Copy) -> None:
+    kinds("check", "a", "b")
+    said = kinds("check", "c", code=1).stdout
+    assert "requisite [relies_on: (test: nosuch)] in state [x]" in said
+    assert "test.nop has no argument 'leans_on'" in said
+    assert "did you mean 'relies_on'?" in said
+    kinds.write(c=MISTAKEN.replace("nosuch", "y").replace("leans_on", "relies_on"))
+    assert "x has relies_on on test: y" in kinds("check", "c", code=1).stdout
+    arguments = kinds("doc", "arguments", "--markdown").stdout
+    assert "| `relies_on` | a list of states |  | as require, by another name |" in arguments
+    assert "gives those states `relies_on` on this one" in arguments
+    assert "| `carries` | a list of states |" in arguments
+    schema = json.loads(kinds("schema").stdout)["definitions"]
+    assert schema["every_relies_on"]["description"] == "as require, by another name"
+    assert {"relies_on", "relies_on_in", "carries"} <= schema["arguments_test.nop"][
+        "properties"
+    ].keys()
+
+
+def test_an_argument_of_all_states_is_a_row(copy: Copy) -> None:
+    row = '    "weather": _flag("mind the weather", other_words=("climate",)),\n'
+    first = '    "failhard": _flag('
+    copy.alter("runner/model/global_arguments.py", first, row + first)
+    copy.write(a="x:\n  test.nop:\n    - weather: true\n")
+    assert "weather" not in copy("sls", "a").stderr
+    copy.write(b="x:\n  test.nop:\n    - weather: perhaps\n    - climate: mild\n")
+    said = copy("check", "b", code=1).stdout
+    assert "test.nop: weather: expected true or false, got 'perhaps'" in said
+    assert "did you mean 'weather'?" in said
+    copy.write(b="x:\n  test.nop: []\n  weather:\n  - a: b\n")
+    assert "`weather` is an argument: indent it" in copy("check", "b", code=1).stdout
+    row = "| `weather` | true or false | `false` | mind the weather |"
+    assert row in copy("doc", "arguments", "--markdown").stdout
+    schema = json.loads(copy("schema").stdout)["definitions"]
+    assert schema["every_weather"] == {"description": "mind the weather", "type": "boolean"}
+    assert "weather" in schema["arguments_file.managed"]["properties"]

@@ -7,7 +7,7 @@ import pytest
 from runner.engine.decide import Verdict, decide
 from runner.model.chunk import Chunk, Edge
 from runner.model.places import Place, Untyped
-from runner.model.requisite_kinds import Kind
+from runner.model.requisite_kinds import KINDS
 from runner.model.result import Result
 
 PLACE = Place(Untyped("t.sls"))
@@ -102,14 +102,14 @@ def test_decide(text: str, verdict: Verdict, comment: str) -> None:
     edges, targets = [], {}
     for number, part in enumerate(text.split("; ") if text else []):
         kind, name = part.split()
-        edges.append(Edge(0, Kind(kind), number, PLACE))
+        edges.append(Edge(0, KINDS[kind], number, PLACE))
         targets[number] = result(name)
     decision = decide(edges, lambda edge: targets[edge.target])
     assert (decision.verdict, decision.comment) == (verdict, comment)
 
 
 def test_a_debt_counts_as_a_change() -> None:
-    edges = [Edge(0, Kind.WATCH, 1, PLACE), Edge(0, Kind.ONCHANGES, 1, PLACE)]
+    edges = [Edge(0, KINDS["watch"], 1, PLACE), Edge(0, KINDS["onchanges"], 1, PLACE)]
     assert (
         decide(edges, lambda edge: result("same"), ["watch", "onchanges"]).verdict is Verdict.WATCH
     )
@@ -117,18 +117,18 @@ def test_a_debt_counts_as_a_change() -> None:
 
 def test_nothing_more_is_asked_when_only_a_part_of_what_is_prepared_will_change() -> None:
     edges, looks = (
-        [Edge(0, Kind.PREREQ, 1, PLACE), Edge(0, Kind.PREREQ, 2, PLACE)],
+        [Edge(0, KINDS["prereq"], 1, PLACE), Edge(0, KINDS["prereq"], 2, PLACE)],
         {1: "ok", 2: "same"},
     )
     assert decide(edges, lambda edge: result(looks[edge.target]), ["watch"]).verdict is Verdict.RUN
 
 
 def test_a_debt_does_not_pay_for_a_failed_requisite() -> None:
-    edges = [Edge(0, Kind.WATCH, 1, PLACE)]
+    edges = [Edge(0, KINDS["watch"], 1, PLACE)]
     assert decide(edges, lambda edge: result("fail"), ["watch"]).verdict is Verdict.FAIL
 
 
 def test_the_cause_is_the_root() -> None:
     first = result("fail")
     middle = Result(first.chunk, False, "", ran=False, cause="root")
-    assert decide([Edge(0, Kind.REQUIRE, 1, PLACE)], lambda edge: middle).cause == "root"
+    assert decide([Edge(0, KINDS["require"], 1, PLACE)], lambda edge: middle).cause == "root"
