@@ -270,12 +270,9 @@ class Executor:
             Invocation(
                 whole,
                 mode,
-                before_change=lambda: self.tracker.owe((position, *taken), self.results),
-                waits_for=(
-                    partial(self.plan.waits_for, position, self.results)
-                    if mode is Mode.DRY
-                    else tuple
-                ),
+                None,
+                lambda: self.tracker.owe((position, *taken), self.results),
+                partial(self.plan.waits_for, position, self.results) if mode is Mode.DRY else tuple,
             )
         )
         result = result._replace(chunk=step.chunk) if taken else result
