@@ -1,10 +1,12 @@
 """Salt's Jinja filters, tests and globals: the table of their names.
 
-Each lives in a small file here, which is imported when a template names the first of its filters.
+Each lives in a small file here, which is imported when a template names the first of its filters. A
+file that the table does not list is one filter of its name: `shout.py` with a function `shout`.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -62,6 +64,10 @@ WHERE: dict[str, tuple[str, str]] = {
     name: (file, real or name)
     for file, listed in _FILES.items()
     for name, _, real in (entry.partition("=") for entry in listed.split())
+} | {
+    name: (name, name)
+    for name, ending in map(os.path.splitext, os.listdir(os.path.dirname(__file__)))
+    if ending == ".py" and name not in _FILES and name != "__init__"
 }
 
 

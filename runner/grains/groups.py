@@ -1,8 +1,13 @@
-"""Which function finds which grains."""
+"""The table of grains and the functions that find them.
+
+A file here that the table does not use is one grain of its name: `weather.py` with a function
+`weather`, which returns {"weather": ...}.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from runner.model.records import Record
@@ -17,9 +22,13 @@ class Group(Record):
     look: Callable[[Mapping[str, Any]], Facts]
 
 
+_used: set[str] = set()  # the files of the table
+
+
 def _group(names: str, function: str) -> Group:
     """function: "module.name"; imported at the first look (sockets alone cost 3 ms)."""
     module, _, name = function.partition(".")
+    _used.add(module)
 
     def look(grains: Mapping[str, Any]) -> Facts:
         import importlib
@@ -39,6 +48,16 @@ _PYTHON = "pythonversion pythonexecutable pythonpath"
 _SALT = "saltversion saltversioninfo saltpath master package zmqversion"
 _INTERFACES = "ip_interfaces ip4_interfaces ip6_interfaces ipv4 ipv6 hwaddr_interfaces"
 _DMI = "manufacturer productname biosversion biosvendor biosreleasedate serialnumber uuid boardname"
+
+_HELPERS = ("__init__", "groups", "files")
+
+
+def _alone() -> Iterator[Group]:
+    """The grains that have a file of their own."""
+    for name, ending in map(os.path.splitext, sorted(os.listdir(os.path.dirname(__file__)))):
+        if ending == ".py" and name not in _used and name not in _HELPERS:
+            yield _group(name, f"{name}.{name}")
+
 
 # groups without a program or a file of their own first: the order in which `grains` shows them
 GROUPS: tuple[Group, ...] = (
@@ -69,4 +88,5 @@ GROUPS: tuple[Group, ...] = (
     _group(_INTERFACES, "network.interfaces"),
     _group("ip_gw ip4_gw ip6_gw", "network.gateways"),
     _group("dns", "network.resolver"),
+    *_alone(),
 )

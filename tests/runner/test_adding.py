@@ -1,5 +1,5 @@
 """What is added in one place is there everywhere: a form of answers, a command, a package manager,
-a state function, a kind of requisite, an argument of all states.
+a state function, a kind of requisite, an argument of all states, a Jinja filter, a grain.
 
 Each is added to a copy of runner, by the files that `docs/architecture.md` names and no others.
 """
@@ -490,3 +490,29 @@ def test_an_argument_of_all_states_is_a_row(copy: Copy) -> None:
     schema = json.loads(copy("schema").stdout)["definitions"]
     assert schema["every_weather"] == {"description": "mind the weather", "type": "boolean"}
     assert "weather" in schema["arguments_file.managed"]["properties"]
+
+
+def test_a_filter_is_one_file(copy: Copy) -> None:
+    shout = "def shout(text: str, end: str = '!') -> str:\n    return text.upper() + end\n"
+    (copy.folder / "copy/runner/filters/shout.py").write_text(shout)
+    copy.write(a="{{ 'hello' | shout('?') }}:\n  test.nop: []\n")
+    assert list(copy.results("sls", "a")) == ["HELLO?"]
+    copy.write(a="{{ 'hello' | shuot }}:\n  test.nop: []\n")
+    assert "did you mean shout?" in copy("check", "a", code=1).stdout
+    copy.write(a="{{ 'hello' | shout(loud=1) }}:\n  test.nop: []\n")
+    assert "shout" in copy("check", "a", code=1).stdout
+    copy.write(a="{{ 'hello' | lists }}:\n  test.nop: []\n")
+    assert "No filter named 'lists'" in copy("check", "a", code=1).stdout
+
+
+def test_a_grain_is_one_file(copy: Copy) -> None:
+    weather = "def weather(grains):\n    return {'weather': 'rain on ' + grains['kernel']}\n"
+    (copy.folder / "copy/runner/grains/weather.py").write_text(weather)
+    copy.write(a="{{ grains['weather'] }}:\n  test.nop: []\n")
+    assert list(copy.results("sls", "a")) == ["rain on Linux"]
+    assert copy("call", "grains.get", "weather").stdout == "rain on Linux\n"
+    grains = json.loads(copy("show", "grains", "--out", "json").stdout)["local"]
+    assert grains["weather"] == "rain on Linux"
+    assert not {"files", "groups"} & grains.keys()
+    copy.write(top="base:\n  'weather:rain*':\n    - match: grain\n    - a\n")
+    assert "rain on Linux" in copy("show", "lowstate").stdout
