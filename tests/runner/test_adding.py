@@ -352,7 +352,7 @@ def test_what_a_package_manager_lacks_names_it(
     shelf.config["providers"] = {"pkg": "shelf"}
     (result,) = shelf.results("single", *words, "--test", code=2).values()
     assert result["result"] is False
-    assert f"needs the feature {feature}, which the provider shelf has not" in result["comment"]
+    assert f"needs the feature {feature}, which the provider shelf lacks" in result["comment"]
 
 
 def test_the_package_manager_is_chosen_once_a_run(shelf: Copy) -> None:
