@@ -62,7 +62,7 @@ class FileTree:
         return [root.replace("__env__", saltenv) for root in self.roots.get("__env__", ())]
 
     def exists(self, saltenv: str) -> bool:
-        """Whether there is such an environment."""
+        """Return whether there is such an environment."""
         return saltenv in self.roots or "__env__" in self.roots
 
     def root_of(self, file: str) -> str | None:
@@ -89,7 +89,7 @@ class FileTree:
         return None
 
     def _is_elsewhere(self, root: str, file: str) -> bool:
-        """Whether a link leads out of the root to a file, and none is to be followed there."""
+        """Return whether a link leads out of the root to a file, and none may be followed there."""
         return not self._follow_links and _leads_out(root, file)
 
     def fetch(self, url: str, saltenv: str) -> str | None:
@@ -123,7 +123,7 @@ class FileTree:
         What lies behind a link to a folder is not looked at; a link that leads nowhere is one.
         """
         inner = _inside(prefix)
-        found: dict[str, str] = {}
+        links: dict[str, str] = {}
         for root in self.folders_of(saltenv):
             for folder, folders, files in os.walk(os.path.join(root, inner)):
                 for name in (*folders, *files):
@@ -134,8 +134,8 @@ class FileTree:
                         and not self._is_ignored(path)
                         and not _leads_out(root, file)
                     ):
-                        found.setdefault(path, file)
-        return found
+                        links.setdefault(path, file)
+        return links
 
     def _listing(self, saltenv: str) -> tuple[dict[str, str], set[str]]:
         if saltenv not in self._listed:
@@ -215,7 +215,7 @@ class FileTree:
         return self.find(f"{path}.sls", saltenv) or self.find(f"{path}/init.sls", saltenv)
 
     def searched(self, name: str, saltenv: str) -> str:
-        """Where an SLS was looked for, for a hint."""
+        """The folders where an SLS was looked for, for a hint."""
         folders = self.folders_of(saltenv)
         if not folders:
             return (
@@ -230,10 +230,10 @@ class FileTree:
     def declaring(self, id_: str, saltenv: str) -> str | None:
         """The SLS in whose text an ID stands at the margin."""
         if saltenv not in self._declared:
-            found = self._declared[saltenv] = {}
+            files = self._declared[saltenv] = {}
             for name in self.sls_names(saltenv):
                 for line in re.finditer(_MARGIN, self.sls_text(name, saltenv) or ""):
-                    found.setdefault(line["id"], name)
+                    files.setdefault(line["id"], name)
         return self._declared[saltenv].get(id_)
 
     def sls_text(self, name: str, saltenv: str) -> str | None:
@@ -275,7 +275,7 @@ def _meant(wanted: str, names: Collection[str], mark: str, alike: float) -> str 
     mark).
     """
     last = wanted.rpartition(mark)[2]
-    same = [each for each in names if each.rpartition(mark)[2] == last]
+    same = [name for name in names if name.rpartition(mark)[2] == last]
     return nearest(wanted, names, alike) or (same[0] if len(same) == 1 else None)
 
 
@@ -304,13 +304,13 @@ def _bounded(paths: Iterable[tuple[str, bool]], link: str) -> Iterator[tuple[str
 def _ancestors(root: str) -> tuple[tuple[int, int], ...]:
     """The folders that a root lies in, by device and inode."""
     path = os.path.realpath(root)
-    found = []
+    folders = []
     while path != "/":
         path = os.path.dirname(path)
         with suppress(OSError):
             stat = os.stat(path)
-            found.append((stat.st_dev, stat.st_ino))
-    return tuple(found)
+            folders.append((stat.st_dev, stat.st_ino))
+    return tuple(folders)
 
 
 def _leads_out(root: str, link: str) -> bool:
@@ -319,8 +319,8 @@ def _leads_out(root: str, link: str) -> bool:
 
 
 def _is_file(path: str) -> bool:
-    """Whether there is such a file. Raises RunnerError where nobody knows: in a folder that may not
-    be searched.
+    """Return whether there is such a file. Raises RunnerError where nobody knows: in a folder that
+    may not be searched.
     """
     try:
         return S_ISREG(os.stat(path).st_mode)

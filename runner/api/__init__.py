@@ -1,4 +1,4 @@
-"""What authors of states and execution modules import.
+"""The names that authors of states and execution modules import.
 
 A state function looks, yields one Plan, then changes:
 
@@ -142,7 +142,7 @@ OPEN: Final = _Open()
 
 
 class Plan(Record):
-    """What a state function is about to change.
+    """The changes that a state function is about to make.
 
     changes: the keys that the real run reports, with their values as far as they are known now.
     comment: one line for a dry run ("The file /etc/motd is set to be changed").
@@ -209,7 +209,7 @@ def _facts(missing: Fact | Iterable[Fact] | None) -> tuple[Fact, ...]:
         case (str(kind), str(name)):
             return ((kind, name),)
         case _:
-            return tuple(each for each in missing if not isinstance(each, str))
+            return tuple(fact for fact in missing if not isinstance(fact, str))
 
 
 class CommandFailed(StateFailed):
@@ -323,7 +323,7 @@ class Here(Protocol):
 
     @property
     def changed_requisites(self) -> tuple[str, ...]:
-        """What made a watch fire ("file: nginx.conf"), for mod_watch."""
+        """The sources that made a watch fire ("file: nginx.conf"), for mod_watch."""
         ...
 
     @property
@@ -333,7 +333,7 @@ class Here(Protocol):
 
     @property
     def called_directly(self) -> bool:
-        """Whether a person calls the function, by `runner call`."""
+        """True if a person calls the function, by `runner call`."""
         ...
 
     @property
@@ -394,8 +394,8 @@ class Here(Protocol):
         file: str = "",
         saltenv: str = "base",
     ) -> Any:
-        """What a pipe of renderers (`jinja|yaml`, as the first line of an SLS names it) makes of a
-        text.
+        """Render a text with a pipe of renderers (`jinja|yaml`, as the first line of an SLS names
+        it).
         """
         ...
 
@@ -408,7 +408,7 @@ class Here(Protocol):
         ...
 
     def has(self, name: str) -> bool:
-        """Whether there is such an execution function."""
+        """Return whether there is such an execution function."""
         ...
 
     def match(self, expression: str, kind: str = "glob") -> bool: ...
@@ -471,7 +471,7 @@ def running(current: Here) -> Iterator[None]:
 
 
 class _Pause:
-    """Whether an interrupt has to wait, and the one that waits."""
+    """A protected section: an interrupt waits until its end."""
 
     depth = 0
     pending: BaseException | None = None
@@ -524,7 +524,7 @@ def changes_allowed() -> Iterator[None]:
 
 
 def is_armed() -> bool:
-    """Whether changers may be called now."""
+    """Return whether changers may be called now."""
     return _armed.get()
 
 
@@ -635,7 +635,7 @@ def cached_look(topic: str, *paths: str) -> Callable[[Callable[P, R]], Callable[
     def wrap(inner: Callable[P, R]) -> Callable[P, R]:
         @functools.wraps(inner)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
-            kept = here.store("cached_look").setdefault(topic, {})
+            answers = here.store("cached_look").setdefault(topic, {})
             key = (
                 inner.__module__,
                 inner.__qualname__,
@@ -645,10 +645,10 @@ def cached_look(topic: str, *paths: str) -> Callable[[Callable[P, R]], Callable[
                 _stamp(path.format(*args, *kwargs.values()) if "{" in path else path)
                 for path in paths
             ]
-            found = kept.get(key)
-            if found is None or found[0] != stamp:
-                kept[key] = found = (stamp, inner(*args, **kwargs))
-            return cast(R, found[1])
+            answer = answers.get(key)
+            if answer is None or answer[0] != stamp:
+                answers[key] = answer = (stamp, inner(*args, **kwargs))
+            return cast(R, answer[1])
 
         return call
 
@@ -657,17 +657,17 @@ def cached_look(topic: str, *paths: str) -> Callable[[Callable[P, R]], Callable[
 
 def _stamp(path: str) -> tuple[int, int, int] | None:
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_ino, found.st_size
+    return status.st_mtime_ns, status.st_ino, status.st_size
 
 
 def forget_looks(topics: frozenset[str] | None) -> None:
     """Drop what `cached_look` keeps on some topics (None: on all)."""
-    kept = here.store("cached_look")
-    for topic in list(kept) if topics is None else topics & kept.keys():
-        kept[topic].clear()
+    answers = here.store("cached_look")
+    for topic in list(answers) if topics is None else topics & answers.keys():
+        answers[topic].clear()
 
 
 # ---------------------------------------------------------------- composition

@@ -48,7 +48,7 @@ class Pattern:
 
 
 class requires_feature:
-    """What a provider has to be able to do for an argument to be used; on a function, for the
+    """The features that a provider needs for an argument to be used; on a function, for the
     function.
 
     Annotated[T, requires_feature("name", ...)], or @requires_feature("name", ...).
@@ -69,7 +69,7 @@ class NameVar:
 
 
 class Form:
-    """What a value has to look like: read by the binder, JSON Schema and the documentation."""
+    """The form of a value: read by the binder, JSON Schema and the documentation."""
 
     __slots__ = ("parse", "title")
 
@@ -158,7 +158,7 @@ def _control_character(text: str) -> int | None:
 
 
 def line_problem(value: str) -> str | None:
-    """What keeps a text from being one line, without the text itself; line ends behind it (YAML's
+    """The reason why a text is not one line, without the text itself; line ends behind it (YAML's
     `|`) do not count.
     """
     text = value.rstrip("\r\n")
@@ -171,7 +171,7 @@ def line_problem(value: str) -> str | None:
 
 
 def name_problem(value: str) -> str | None:
-    """What keeps a text from being a name that programs are given, without the text itself."""
+    """The reason why a text is no name for the arguments of a program, without the text itself."""
     if value.startswith("-"):
         return "expected a name, and one that begins with a hyphen is an option to programs"
     return line_problem(value)

@@ -44,7 +44,7 @@ class Property(Record):
         return self.matching == "any" and isinstance(self.wanted, list) and bool(self.wanted)
 
     def fits(self, current: Any) -> bool:
-        """Whether the value that is there will do."""
+        """Return whether the current value will do."""
         return current in self.wanted if self._chooses else current == self.wanted
 
     def told(self, current: Any) -> str:
@@ -86,16 +86,19 @@ def ensured(
         return f"{name} was {'created' if wanted else 'removed'}"
     if not wanted:
         return f"{name} is absent already"
-    found = [(each, each.get()) for each in properties if each.wanted is not None]
-    wrong = [(each, current) for each, current in found if not each.fits(current)]
+    current_values = [(wanted, wanted.get()) for wanted in properties if wanted.wanted is not None]
+    wrong = [(wanted, current) for wanted, current in current_values if not wanted.fits(current)]
     if not wrong:
         return f"{name} is in the correct state"
-    told = "; ".join(each.told(current) for each, current in wrong)
+    comment = "; ".join(differing.told(current) for differing, current in wrong)
     changes = {
-        each.name: {"old": each.is_to_s(now), "new": each.should_to_s(each.target)}
-        for each, now in wrong
+        differing.name: {
+            "old": differing.is_to_s(now),
+            "new": differing.should_to_s(differing.target),
+        }
+        for differing, now in wrong
     }
-    yield Plan(changes, told)
-    for each, _ in wrong:
-        each.set(each.target)
-    return told
+    yield Plan(changes, comment)
+    for differing, _ in wrong:
+        differing.set(differing.target)
+    return comment

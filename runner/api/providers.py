@@ -28,8 +28,8 @@ class Feature(Record):
 
 
 class Provider(Protocol):
-    """What every provider has. A module, class instance or any other object with NAMES and suits();
-    the rest is added.
+    """The attributes of every provider. A module, class instance or any other object with NAMES and
+    suits(); the rest is added.
 
     NAMES: what `provider:` of a state may call it.
     """
@@ -37,15 +37,15 @@ class Provider(Protocol):
     NAMES: tuple[str, ...]
 
     def suits(self) -> bool:
-        """Whether it is the one for this machine."""
+        """Return whether it is the one for this machine."""
         ...
 
     def features(self) -> list[str]:
-        """What it can do."""
+        """The names of its features."""
         ...
 
     def has(self, *names: str) -> bool:
-        """Whether it has all these features."""
+        """Return whether it has all these features."""
         ...
 
 
@@ -118,11 +118,13 @@ class Providers(Generic[P]):
         """The provider of a name, else the one that suits; None where there is none (yet)."""
         named = named or self._configured()
         if named:
-            named_so = (each for each in map(_imported, self._candidates) if named in each.NAMES)
-            found = next(named_so, None)
+            named_so = (
+                provider for provider in map(_imported, self._candidates) if named in provider.NAMES
+            )
+            provider_module = next(named_so, None)
         else:
-            found = self._suiting()
-        return None if found is None else self._loaded(found)
+            provider_module = self._suiting()
+        return None if provider_module is None else self._loaded(provider_module)
 
     def _configured(self) -> str | None:
         """The name that the configuration has for the module; None outside of a run."""
@@ -141,20 +143,22 @@ class Providers(Generic[P]):
         suiting = list(self._suiting_candidates())
         if len(suiting) > 1:
             family = here.grains.get("os_family")
-            suiting.sort(key=lambda each: family not in getattr(each, "FAMILIES", ()))
+            suiting.sort(key=lambda candidate: family not in getattr(candidate, "FAMILIES", ()))
         return suiting[0] if suiting else None
 
     def _suiting_candidates(self) -> Iterator[Any]:
-        for each in self._candidates:
-            if isinstance(each, ProviderModule) and not any(map(os.path.exists, each.programs)):
+        for candidate in self._candidates:
+            if isinstance(candidate, ProviderModule) and not any(
+                map(os.path.exists, candidate.programs)
+            ):
                 continue
-            provider = _imported(each)
+            provider = _imported(candidate)
             if provider.suits():
                 yield provider
 
     def all(self) -> list[P]:
         """All providers, for the manual."""
-        return [self._loaded(_imported(each)) for each in self._candidates]
+        return [self._loaded(_imported(candidate)) for candidate in self._candidates]
 
     def lacking(self, chunk: Chunk, needs: Mapping[str, tuple[str, ...]]) -> list[Diagnostic]:
         """The features that a state needs and the provider has not; nothing while it is not certain
@@ -169,7 +173,7 @@ class Providers(Generic[P]):
         for argument, names in needs.items():
             what = f"{chunk.function}: {argument}" if argument else chunk.function
             source = chunk.arg_places.get(argument, chunk.place).source
-            for name in (each for each in names if not provider.has(each)):
+            for name in (feature for feature in names if not provider.has(feature)):
                 message = (
                     f"{what} needs the feature {name}, which the provider {provider.NAMES[0]} lacks"
                 )
@@ -177,30 +181,32 @@ class Providers(Generic[P]):
         return problems
 
     def told(self, feature: str) -> str:
-        """What a feature is, for people."""
-        found = self.feature_table.get(feature)
+        """The description of a feature, for people."""
+        declared = self.feature_table.get(feature)
         return (
-            f"{feature}: {found.description}"
-            if found
+            f"{feature}: {declared.description}"
+            if declared
             else f"a {self.kind} has no feature {feature}"
         )
 
-    def _loaded(self, each: Any) -> P:
-        if id(each) not in self._chosen:
-            lacking = [name for name in self._needed if not hasattr(each, name)]
+    def _loaded(self, provider: Any) -> P:
+        if id(provider) not in self._chosen:
+            lacking = [name for name in self._needed if not hasattr(provider, name)]
             if lacking:
-                message = f"the provider {each.NAMES[0]} of {self.kind} lacks {', '.join(lacking)}"
+                message = (
+                    f"the provider {provider.NAMES[0]} of {self.kind} lacks {', '.join(lacking)}"
+                )
                 raise RunnerError(message, code="provider")
-            self._chosen[id(each)] = cast(P, _Chosen(each, self._features_of(each)))
-        return self._chosen[id(each)]
+            self._chosen[id(provider)] = cast(P, _Chosen(provider, self._features_of(provider)))
+        return self._chosen[id(provider)]
 
-    def _features_of(self, each: Any) -> list[str]:
-        declared = getattr(each, "FEATURES", ())
+    def _features_of(self, provider: Any) -> list[str]:
+        declared = getattr(provider, "FEATURES", ())
         unknown = sorted(set(declared) - set(self.feature_table))
         if unknown:
             known = ", ".join(self.feature_table) or "none"
             message = (
-                f"the provider {each.NAMES[0]} of {self.kind} declares an unknown feature"
+                f"the provider {provider.NAMES[0]} of {self.kind} declares an unknown feature"
                 f" {unknown[0]!r}"
             )
             raise RunnerError(message, hint=f"there is {known}", code="provider")
@@ -208,7 +214,7 @@ class Providers(Generic[P]):
             name
             for name, feature in self.feature_table.items()
             if name in declared
-            or (feature.methods and all(hasattr(each, method) for method in feature.methods))
+            or (feature.methods and all(hasattr(provider, method) for method in feature.methods))
         ]
 
 
@@ -234,11 +240,11 @@ class _Chosen:
 
 
 def _members(protocol: type) -> set[str]:
-    """What a Protocol asks for."""
+    """The names that a Protocol asks for."""
     classes = [
-        each
-        for each in protocol.__mro__
-        if getattr(each, "_is_protocol", False) and each is not Protocol
+        base
+        for base in protocol.__mro__
+        if getattr(base, "_is_protocol", False) and base is not Protocol
     ]
-    found = {name for each in classes for name in (*vars(each), *inspect.get_annotations(each))}
-    return {name for name in found if not name.startswith("_")}
+    members = {name for base in classes for name in (*vars(base), *inspect.get_annotations(base))}
+    return {name for name in members if not name.startswith("_")}

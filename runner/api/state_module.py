@@ -1,4 +1,4 @@
-"""What a state module may offer to the engine: a part of the api."""
+"""The hooks that a state module may offer to the engine: a part of the api."""
 
 from __future__ import annotations
 

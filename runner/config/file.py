@@ -17,7 +17,7 @@ LoadYaml = Callable[[str, Document], Any]  # raises RunnerError
 
 
 def is_minion_config(path: str) -> bool:
-    """Whether this is a Salt minion's own file, whose other folders are Salt's."""
+    """Return whether this is a Salt minion's own file, whose other folders are Salt's."""
     whole = os.path.abspath(path)
     return os.path.basename(whole) == "minion" or os.path.basename(os.path.dirname(whole)) == "salt"
 
@@ -31,22 +31,22 @@ def given_in(
     files: gets the files that were read.
     """
     problems: list[Diagnostic] = []
-    given = _read(path, load_yaml)
-    values = dict(given)
-    checked = [(path, given)]
-    patterns = given.get("include") or []
-    default = given.get("default_include") or (
+    main = _read(path, load_yaml)
+    values = dict(main)
+    checked = [(path, main)]
+    patterns = main.get("include") or []
+    default = main.get("default_include") or (
         "minion.d/*.conf" if is_minion_config(path) else "runner.d/*.yaml"
     )
     named = [
-        ("include", each) for each in ([patterns] if not isinstance(patterns, list) else patterns)
+        ("include", glob) for glob in ([patterns] if not isinstance(patterns, list) else patterns)
     ]
     for key, pattern in [("default_include", default), *named]:
         for more in expanded(os.path.join(os.path.dirname(os.path.abspath(path)), str(pattern))):
             checked.append((more, _read(more, load_yaml, (path, key))))
             values |= checked[-1][1]
     files += [file for file, _ in checked]
-    for file, said in checked:
+    for file, settings in checked:
         warnings += [
             Diagnostic(
                 f"{key} has no effect in runner",
@@ -56,16 +56,16 @@ def given_in(
                 "warning",
                 subject=key,
             )
-            for key, instead in unused(said)
+            for key, instead in unused(settings)
         ]
-        for found in _of_jinja(file, said):
-            (problems if found.severity == "error" else warnings).append(found)
-        for key, value in said.items():
+        for problem in _of_jinja(file, settings):
+            (problems if problem.severity == "error" else warnings).append(problem)
+        for key, value in settings.items():
             complaint = _complaint(key, value)
             if complaint:
                 message, hint, severity = complaint
-                found = Diagnostic(message, place_of(file, str(key)), hint, "config", severity)
-                (problems if severity == "error" else warnings).append(found)
+                problem = Diagnostic(message, place_of(file, str(key)), hint, "config", severity)
+                (problems if severity == "error" else warnings).append(problem)
     if len(problems) == 1:
         raise UsageError(problems[0].message, problems[0].source, problems[0].hint, "config")
     if problems:
@@ -73,17 +73,17 @@ def given_in(
     return values
 
 
-def _of_jinja(file: str, said: dict[str, Any]) -> Iterator[Diagnostic]:
+def _of_jinja(file: str, settings: dict[str, Any]) -> Iterator[Diagnostic]:
     """Options of Jinja that it does not have, or that are not what it takes."""
     from runner.config.jinja_options import NAMES, TEXTS
 
-    given = [
-        (key, *each)
+    options = [
+        (key, *option)
         for key in ("jinja_env", "jinja_sls_env")
-        if isinstance(said.get(key), dict)
-        for each in said[key].items()
+        if isinstance(settings.get(key), dict)
+        for option in settings[key].items()
     ]
-    for key, name, value in given:
+    for key, name, value in options:
         place = place_of(file, key, str(name))
         if name not in NAMES:
             hint = did_you_mean(str(name), NAMES) or "there are " + ", ".join(NAMES)
@@ -127,7 +127,7 @@ def _complaint(key: Any, value: Any) -> tuple[str, str | None, str] | None:
     if (
         str(key).endswith("_dirs")
         and isinstance(value, list)
-        and not all(isinstance(each, str) for each in value)
+        and not all(isinstance(item, str) for item in value)
     ):
         return (
             f"{key} has to be a list of folders, not {value!r}",
@@ -143,20 +143,20 @@ def _complaint(key: Any, value: Any) -> tuple[str, str | None, str] | None:
         severity = "error" if key in CHOICES else "warning"
         return f"{key}: there is no {value!r}", f"one of {', '.join(choices)}", severity
     if key == "nodegroups" and isinstance(value, dict):
-        for name, said in value.items():
-            if not isinstance(said, str) and not (
-                isinstance(said, list) and all(isinstance(each, str) for each in said)
+        for name, members in value.items():
+            if not isinstance(members, str) and not (
+                isinstance(members, list) and all(isinstance(member, str) for member in members)
             ):
                 hint = f"write\n    nodegroups:\n      {name}: 'web* and G@os:Debian'"
                 return (
-                    f"nodegroups: {name} has to be a compound target, not {said!r}",
+                    f"nodegroups: {name} has to be a compound target, not {members!r}",
                     hint,
                     "error",
                 )
     if key in ("file_roots", "pillar_roots") and isinstance(value, dict):
         for env, folders in value.items():
             if not isinstance(folders, list | str | None) or not all(
-                isinstance(each, str) for each in folders or ()
+                isinstance(folder, str) for folder in folders or ()
             ):
                 return (
                     f"{key}: {env} has to be a list of folders, not {folders!r}",
@@ -167,7 +167,7 @@ def _complaint(key: Any, value: Any) -> tuple[str, str | None, str] | None:
 
 
 def _wrong_text(key: str, values: list[Any]) -> str | None:
-    """What is wrong with the texts of a list."""
+    """The mistakes in the texts of a list."""
     import re
 
     for value in values:
@@ -205,7 +205,7 @@ FLAGS = {
 
 
 def _read(path: str, load_yaml: LoadYaml, named: tuple[str, str] | None = None) -> dict[str, Any]:
-    """What a file says. named: the file and the key that include it."""
+    """The settings of a file. named: the file and the key that include it."""
     try:
         if os.path.exists(path) and not os.path.isfile(path):
             place = place_of(*named) if named else None
@@ -248,25 +248,25 @@ def safe_load(text: str, document: Document) -> Any:
     except yaml.MarkedYAMLError as error:
         from runner.yaml.errors import explained
 
-        found = explained(error, text, document.source)
-        place = document.source(found.line, found.column) if found else document.source(0, 0)
-        what = found.message if found else str(error.problem)
+        mistake = explained(error, text, document.source)
+        place = document.source(mistake.line, mistake.column) if mistake else document.source(0, 0)
+        what = mistake.message if mistake else str(error.problem)
         raise UsageError(
-            f"the configuration is not YAML: {what}", place, found and found.hint
+            f"the configuration is not YAML: {what}", place, mistake and mistake.hint
         ) from None
     except (yaml.YAMLError, ValueError) as error:
         raise UsageError(f"the configuration is not YAML: {error}", document.source(0, 0)) from None
 
 
 def place_of(path: str | None, *keys: str) -> Source:
-    """Where a key inside the configuration stands, as far as the file has it."""
+    """The place of a key of the configuration, as far as the file has it."""
     import yaml
 
     if not path:
         return Source("the configuration")
     with open(path, encoding="utf-8") as file:
         node: yaml.Node | None = yaml.compose(file, Loader=yaml.SafeLoader)
-    found = Source(path)
+    place = Source(path)
     for key in keys:
         pairs = node.value if isinstance(node, yaml.MappingNode) else ()
         name, node = next(
@@ -274,8 +274,8 @@ def place_of(path: str | None, *keys: str) -> Source:
         )
         if name is None:
             break
-        found = Source(path, name.start_mark.line + 1, name.start_mark.column + 1)
-    return found
+        place = Source(path, name.start_mark.line + 1, name.start_mark.column + 1)
+    return place
 
 
 def expanded(pattern: str) -> list[str]:

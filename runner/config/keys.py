@@ -270,7 +270,7 @@ SALT_KEYS = frozenset(_NAMES.split())
 
 
 def is_known(key: object) -> bool:
-    """Whether a key needs no warning; `mysql.host` and `gpg:x` configure modules."""
+    """Return whether a key needs no warning; `mysql.host` and `gpg:x` configure modules."""
     return (
         key in TYPES
         or key in DEFAULTS

@@ -27,7 +27,7 @@ SYSTEM = "/etc/runner/runner.yaml"
 
 
 class Options(Record):
-    """What the configuration says, checked; `raw` is what templates see as `opts`."""
+    """The checked configuration; `raw` is what templates see as `opts`."""
 
     id: str
     file_roots: Mapping[str, tuple[str, ...]]
@@ -133,22 +133,26 @@ def load(
     warnings: list[Diagnostic] = []
     path = _find(config_file, environ, warnings, bool(overrides.get("as_salt")))
     files: list[str] = []
-    given = given_in(path, load_yaml or safe_load, warnings, files) if path else {}
-    raw = {**DEFAULTS, **given, **overrides}
+    settings = given_in(path, load_yaml or safe_load, warnings, files) if path else {}
+    raw = {**DEFAULTS, **settings, **overrides}
     base = os.path.dirname(os.path.abspath(path)) if path else _standing()
-    raw |= _places(given, overrides, base, environ, path is not None and is_minion_config(path))
+    raw |= _places(settings, overrides, base, environ, path is not None and is_minion_config(path))
     raw["id"] = str(raw.get("id") or _saved_id(path) or host_name())
     own_grains = raw.get("grains") or {}
     raw["grains"] = {**grains_beside(path or SYSTEM, load_yaml or safe_load), **own_grains}
     raw |= {"conf_file": os.path.abspath(path) if path else None}
     raw |= {"config_dir": os.path.dirname(os.path.abspath(path or SYSTEM))}
-    said = raw.get("pillarenv")
+    pillarenv = raw.get("pillarenv")
     files += [os.path.join(raw["config_dir"], name) for name in ("grains", "minion_id")]
-    files = [os.path.abspath(each) for each in files if os.path.isfile(each)]
-    options = _options(raw, given, overrides)._replace(own_grains=own_grains, files=tuple(files))
-    if said and said not in options.pillar_roots and "__env__" not in options.pillar_roots:
+    files = [os.path.abspath(file) for file in files if os.path.isfile(file)]
+    options = _options(raw, settings, overrides)._replace(own_grains=own_grains, files=tuple(files))
+    if (
+        pillarenv
+        and pillarenv not in options.pillar_roots
+        and "__env__" not in options.pillar_roots
+    ):
         place = place_of(path, "pillarenv") if path and "pillarenv" not in overrides else None
-        message = f"pillarenv: there is no environment {said!r}, so that the pillar is empty"
+        message = f"pillarenv: there is no environment {pillarenv!r}, so that the pillar is empty"
         hint = f"pillar_roots has: {', '.join(options.pillar_roots)}"
         warnings.append(Diagnostic(message, place, hint, "config", "warning"))
     return options, tuple(warnings)
@@ -169,9 +173,9 @@ def with_fresh_grains(options: Options) -> Options:
 
 
 def _options(
-    raw: dict[str, Any], given: Mapping[str, Any], overrides: Mapping[str, Any]
+    raw: dict[str, Any], settings: Mapping[str, Any], overrides: Mapping[str, Any]
 ) -> Options:
-    raw["saltenv"] = raw["saltenv"] or given.get("environment")
+    raw["saltenv"] = raw["saltenv"] or settings.get("environment")
     if raw["pillarenv_from_saltenv"] and not raw["pillarenv"]:
         raw["pillarenv"] = raw["saltenv"]
     aggregate = raw["state_aggregate"]
@@ -185,7 +189,7 @@ def _options(
         state_dir=raw["state_dir"],
         raw=raw,
         pillar=overrides.get("pillar") or {},
-        pillar_of_file=given.get("pillar") or {},
+        pillar_of_file=settings.get("pillar") or {},
         saltenv=raw["saltenv"],
         pillarenv=raw["pillarenv"],
         env_order=tuple(raw["env_order"] or ()),
@@ -247,8 +251,8 @@ def _here(warnings: list[Diagnostic]) -> bool:
     except OSError:
         return False
     trusted = (0, os.geteuid())
-    if all(each.st_uid in trusted for each in stats) and not any(
-        each.st_mode & (stat.S_IWGRP | stat.S_IWOTH) for each in stats[:2]
+    if all(status.st_uid in trusted for status in stats) and not any(
+        status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) for status in stats[:2]
     ):
         warnings.append(
             Diagnostic(f"using {os.path.abspath('runner.yaml')}", None, None, "config-used", "info")
@@ -302,7 +306,7 @@ def host_name() -> str:
 
 
 def _places(
-    given: Mapping[str, Any],
+    settings: Mapping[str, Any],
     overrides: Mapping[str, Any],
     base: str,
     environ: Mapping[str, str],
@@ -321,26 +325,26 @@ def _places(
     if overrides.get("cachedir"):
         cache = os.path.abspath(overrides["cachedir"])
         state = f"{cache}/state"
-    elif given.get("cachedir"):
-        cache = os.path.join(base, given["cachedir"])
+    elif settings.get("cachedir"):
+        cache = os.path.join(base, settings["cachedir"])
         state = state if salts else f"{cache}/state"
-    if given.get("state_dir") and not overrides.get("cachedir"):
-        state = os.path.join(base, given["state_dir"])
-    roots = {
+    if settings.get("state_dir") and not overrides.get("cachedir"):
+        state = os.path.join(base, settings["state_dir"])
+    usual_roots = {
         "file_roots": ("/srv/runner/states", "/srv/salt"),
         "pillar_roots": ("/srv/runner/pillar", "/srv/pillar"),
     }
-    found = {
-        key: _roots(overrides.get(key) or given.get(key), base, usual)
-        for key, usual in roots.items()
+    roots = {
+        key: _roots(overrides.get(key) or settings.get(key), base, usual)
+        for key, usual in usual_roots.items()
     }
-    return {"cachedir": os.path.normpath(cache), "state_dir": os.path.normpath(state), **found}
+    return {"cachedir": os.path.normpath(cache), "state_dir": os.path.normpath(state), **roots}
 
 
 def _roots(
-    given: Mapping[Any, Any] | None, base: str, usual: tuple[str, ...]
+    configured: Mapping[Any, Any] | None, base: str, usual: tuple[str, ...]
 ) -> dict[str, list[str]]:
-    if not given:
+    if not configured:
         return {"base": [folder for folder in usual if os.path.isdir(folder)] or [usual[0]]}
     return {
         str(env): [
@@ -348,5 +352,5 @@ def _roots(
             for folder in ([folders] if isinstance(folders, str) else folders or ())
             for path in expanded(os.path.join(base, folder))
         ]
-        for env, folders in given.items()
+        for env, folders in configured.items()
     }

@@ -59,20 +59,20 @@ INSTEAD: Mapping[str, str] = {
 }
 
 
-def unused(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def unused(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """The keys that ask for what is not done, with what to use."""
     for key, instead in INSTEAD.items():
-        value = given.get(key)
+        value = settings.get(key)
         if key == "fileserver_backend":
             value = (
-                [each for each in value if each not in ("roots", "file")]
+                [backend for backend in value if backend not in ("roots", "file")]
                 if isinstance(value, list)
                 else value
             )
             value = (
                 None
                 if value == "roots"
-                or (given.get("gitfs_remotes") and value in (["git"], ["gitfs"]))
+                or (settings.get("gitfs_remotes") and value in (["git"], ["gitfs"]))
                 else value
             )
         if value:

@@ -21,7 +21,7 @@ class Patience:
         self._left = seconds
 
     def __call__(self, operation: Callable[[], T]) -> T:
-        """What an operation returns, tried again while the database is locked. Raises
+        """Return the result of an operation, repeated while the database is locked. Raises
         sqlite3.OperationalError.
         """
         import sqlite3
@@ -37,7 +37,7 @@ class Patience:
 
 
 def is_locked(error: sqlite3.Error) -> bool:
-    """Whether another process holds the database."""
+    """Return whether another process holds the database."""
     import sqlite3
 
     return getattr(error, "sqlite_errorcode", 0) & 0xFF in (

@@ -44,13 +44,13 @@ def without_links(path: str) -> str:
             continue
         at = f"{real}/{name}"
         try:
-            found = os.lstat(at)
+            status = os.lstat(at)
         except FileNotFoundError:
             _refuse(foreign, -1, len(waiting))
             return os.path.normpath("/".join((at, *reversed(waiting))))
-        if not stat.S_ISLNK(found.st_mode):
+        if not stat.S_ISLNK(status.st_mode):
             real = at
-            foreign = _refuse(foreign, found.st_uid, len(waiting))
+            foreign = _refuse(foreign, status.st_uid, len(waiting))
             continue
         links += 1
         if links > MOST_LINKS:
@@ -79,7 +79,7 @@ def _refuse(
                 f"{what}: it is not followed",
                 hint=f"remove it, or make it root's: chown -h root {link}",
             )
-    return [each for each in foreign if left > each[0]]
+    return [earlier for earlier in foreign if left > earlier[0]]
 
 
 def open_output(path: str, flags: int) -> int:
@@ -99,11 +99,11 @@ def open_output(path: str, flags: int) -> int:
             if os.readlink(f"/proc/self/fd/{folder}") != above:
                 raise OSError(errno.ELOOP, "somebody has replaced a folder on the way", path)
         descriptor = os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600, dir_fd=folder)
-        found, at = os.fstat(descriptor), os.stat(".", dir_fd=folder)
+        status, at = os.fstat(descriptor), os.stat(".", dir_fd=folder)
     finally:
         os.close(folder)
     others = at.st_uid not in (0, os.geteuid()) or at.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-    if others and stat.S_ISREG(found.st_mode) and found.st_nlink > 1:
+    if others and stat.S_ISREG(status.st_mode) and status.st_nlink > 1:
         os.close(descriptor)
         raise OSError(
             errno.EPERM, "it has a second name (a hard link), and others can write its folder", path

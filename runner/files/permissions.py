@@ -1,5 +1,5 @@
-"""Who else can write what a run trusts: the configuration, the trees, and the folders of runner's
-own files.
+"""Other users who can write what a run trusts: the configuration, the trees, and the folders of
+runner's own files.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def link_of_others(link: os.stat_result, folder: os.stat_result) -> bool:
 
 
 class Flaw(Record):
-    """How somebody else than root and the caller can change what is at a path. owner: 0 when it is
-    rightly owned.
+    """A way for others than root and the caller to change a path. owner: 0 when it is rightly
+    owned.
     """
 
     path: str
@@ -66,27 +66,27 @@ class Flaw(Record):
 
 def flaw(
     path: str,
-    found: os.stat_result,
+    status: os.stat_result,
     target: int | str,
     passed: bool = False,
     owners: tuple[int, ...] = (),
 ) -> Flaw | None:
-    """What lets others change a file or folder; None where only root and the caller can.
+    """The flaw that lets others change a file or folder; None where only root and the caller can.
 
-    found: its lstat. target: its descriptor or path, for the ACL. passed: it is a folder on the
+    status: its lstat. target: its descriptor or path, for the ACL. passed: it is a folder on the
     way, where it is enough that others cannot replace what is not theirs, as in /tmp. owners: whom
     it may belong to, too.
     """
-    link = stat.S_ISLNK(found.st_mode)
-    passed = passed and stat.S_ISDIR(found.st_mode)
-    if found.st_uid not in (0, os.geteuid(), *owners) and not (
-        passed and found.st_uid == _owner_of_all()
+    link = stat.S_ISLNK(status.st_mode)
+    passed = passed and stat.S_ISDIR(status.st_mode)
+    if status.st_uid not in (0, os.geteuid(), *owners) and not (
+        passed and status.st_uid == _owner_of_all()
     ):
-        return Flaw(path, found.st_uid, link)
-    if link or (passed and found.st_mode & stat.S_ISVTX):
+        return Flaw(path, status.st_uid, link)
+    if link or (passed and status.st_mode & stat.S_ISVTX):
         return None
-    if found.st_mode & stat.S_IWOTH or (
-        found.st_mode & stat.S_IWGRP and _group_can_write(found.st_gid, target)
+    if status.st_mode & stat.S_IWOTH or (
+        status.st_mode & stat.S_IWGRP and _group_can_write(status.st_gid, target)
     ):
         return Flaw(path)
     return None
@@ -94,8 +94,8 @@ def flaw(
 
 @cache
 def _owner_of_all() -> int:
-    """Who owns the root of the file system: root, or in a user namespace `nobody`, who stands for
-    it there.
+    """The owner of the root of the file system: root, or in a user namespace `nobody`, who stands
+    for it there.
     """
     return os.stat("/").st_uid
 
@@ -137,8 +137,8 @@ def _acl(target: int | str) -> list[tuple[int, int, int]]:
 
 @cache
 def _is_private(group: int) -> bool:
-    """Whether a group has no other members than root and the caller: root's, or the caller's own by
-    its name.
+    """Return whether a group has no other members than root and the caller: root's, or the caller's
+    own by its name.
     """
     if group == 0:
         return True
@@ -146,10 +146,13 @@ def _is_private(group: int) -> bool:
     import pwd
 
     try:
-        found, caller = grp.getgrgid(group), pwd.getpwuid(os.geteuid())
+        members_of, caller = grp.getgrgid(group), pwd.getpwuid(os.geteuid())
     except KeyError:
         return False
-    return found.gr_name == caller.pw_name and not set(found.gr_mem) - {"root", caller.pw_name}
+    return members_of.gr_name == caller.pw_name and not set(members_of.gr_mem) - {
+        "root",
+        caller.pw_name,
+    }
 
 
 # ---------------------------------------------------------------- what a run reads
@@ -177,10 +180,10 @@ class Watch:
         """Look at a folder whose files are read by their names: nobody else may add one either."""
         real = self._judge(os.path.abspath(path))
         try:
-            found = os.stat(real)
+            status = os.stat(real)
         except OSError:
             return
-        if found.st_mode & stat.S_ISVTX and (problem := flaw(real, found, real)):
+        if status.st_mode & stat.S_ISVTX and (problem := flaw(real, status, real)):
             self._note(problem)
 
     def _judge(self, path: str) -> str:
@@ -196,28 +199,28 @@ class Watch:
 
     def problems(self) -> list[Diagnostic]:
         """A warning for each thing that others can write, since this was asked last."""
-        found = list(self._flaws.values())[self._reported :]
-        self._reported += len(found)
-        told = [
-            Diagnostic(each.trusted, None, each.remedy, REFUSED, "warning")
-            for each in found[:MOST_SHOWN]
+        flaws = list(self._flaws.values())[self._reported :]
+        self._reported += len(flaws)
+        warnings = [
+            Diagnostic(flaw.trusted, None, flaw.remedy, REFUSED, "warning")
+            for flaw in flaws[:MOST_SHOWN]
         ]
-        if len(found) > MOST_SHOWN:
-            last = told.pop()
-            told.append(
-                last._replace(message=f"{last.message} (and {len(found) - MOST_SHOWN} more)")
+        if len(flaws) > MOST_SHOWN:
+            last = warnings.pop()
+            warnings.append(
+                last._replace(message=f"{last.message} (and {len(flaws) - MOST_SHOWN} more)")
             )
-        return told
+        return warnings
 
     def refuse(self) -> None:
         """Raise CompileError where that is strict and others can write something: who asked for a
         file may have taken the refusal for one that is not there.
         """
         if self._strict and self._flaws:
-            raise CompileError(each._replace(severity="error") for each in self.problems())
+            raise CompileError(warning._replace(severity="error") for warning in self.problems())
 
     def _followed(self, path: str, links: int) -> tuple[str, Flaw | None]:
-        """Where a path really is, and the first thing on the way that others can write."""
+        """The real path of a path, and the first entry on the way that others can write."""
         known = self._known.get(path)
         if known is None:
             known = self._known[path] = self._looked_at(path, links)
@@ -231,14 +234,14 @@ class Watch:
             return os.path.dirname(above), problem
         real = above if name in ("", ".") else f"/{name}" if above == "/" else f"{above}/{name}"
         try:
-            found = os.lstat(real)
+            status = os.lstat(real)
         except (OSError, ValueError):
             return real, problem
         if problem is None:  # below a folder that others can write, nothing more is to be said
-            problem = flaw(real, found, real, passed=True)
+            problem = flaw(real, status, real, passed=True)
             if problem:
                 self._flaws[real] = problem
-        if stat.S_ISLNK(found.st_mode) and links < MOST_LINKS:
+        if stat.S_ISLNK(status.st_mode) and links < MOST_LINKS:
             real, behind = self._followed(os.path.join(above, os.readlink(real)), links + 1)
             problem = problem or behind
         return real, problem

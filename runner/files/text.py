@@ -16,9 +16,9 @@ LARGEST = 16  # MiB of one file that is compiled (`sls_size_limit` of the config
 
 
 def size_limit(opts: Mapping[str, Any]) -> int:
-    """How many bytes a file may have that is compiled; 0 for no limit."""
-    said = opts.get("sls_size_limit")
-    return (LARGEST if said is None else int(said)) * MEBIBYTE
+    """The largest size in bytes of a file that is compiled; 0 for no limit."""
+    configured = opts.get("sls_size_limit")
+    return (LARGEST if configured is None else int(configured)) * MEBIBYTE
 
 
 def read_bounded(path: str, largest: int = LARGEST * MEBIBYTE) -> bytes:
@@ -29,15 +29,15 @@ def read_bounded(path: str, largest: int = LARGEST * MEBIBYTE) -> bytes:
         path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
     )  # a pipe without a writer does not stop it
     try:
-        found = os.fstat(file)
-        if not stat.S_ISREG(found.st_mode):
+        status = os.fstat(file)
+        if not stat.S_ISREG(status.st_mode):
             raise RunnerError(f"{path} is not a regular file", Source(path))
-        if largest and found.st_size > largest:
+        if largest and status.st_size > largest:
             raise _too_large(path, largest)
         data = os.read(
-            file, max(found.st_size + 1, PAGE)
+            file, max(status.st_size + 1, PAGE)
         )  # of /proc/sys only the first read gives something
-        while more := os.read(file, 65536) if len(data) != found.st_size else b"":
+        while more := os.read(file, 65536) if len(data) != status.st_size else b"":
             data += more
             if largest and len(data) > largest:
                 raise _too_large(path, largest)

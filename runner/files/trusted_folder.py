@@ -37,7 +37,7 @@ class Untrusted(RunnerError):
 
 
 class UntrustedFile(OSError):
-    """What lies in a trusted folder is not of a kind, or not of an owner, that can be believed."""
+    """An entry of a trusted folder has a type or an owner that cannot be trusted."""
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(errno.EPERM, reason, path)
@@ -58,7 +58,7 @@ class TrustedFolder:
         close(self.descriptor)
 
     def is_at(self, path: str) -> bool:
-        """Whether a path still leads to it."""
+        """Return whether a path still leads to it."""
         try:
             return os.path.samestat(os.stat(path), os.fstat(self.descriptor))
         except OSError:
@@ -66,13 +66,13 @@ class TrustedFolder:
 
     def below(self, *names: str, make: bool = True) -> TrustedFolder:
         """A folder in it, readable by nobody else if made now. Raises OSError and Untrusted."""
-        found = self
+        folder = self
         for name in names:
             if name in ("", ".", "..") or "/" in name:
                 raise ValueError(f"{name!r} is not a name of a folder")
-            path = os.path.join(found.path, name)
-            found = _checked(path, _entered(found.descriptor, name, 0o700 if make else None))
-        return found
+            path = os.path.join(folder.path, name)
+            folder = _checked(path, _entered(folder.descriptor, name, 0o700 if make else None))
+        return folder
 
     def open(self, name: str, flags: int, mode: int = 0o600) -> int:
         """A descriptor of a file in it. Raises OSError: UntrustedFile for what is no file, or not
@@ -93,12 +93,12 @@ class TrustedFolder:
         return descriptor
 
     @staticmethod
-    def _check(path: str, found: os.stat_result, target: int | str) -> None:
-        if not stat.S_ISREG(found.st_mode):
+    def _check(path: str, status: os.stat_result, target: int | str) -> None:
+        if not stat.S_ISREG(status.st_mode):
             raise UntrustedFile(path, "it is not a regular file; remove it")
-        if found.st_nlink > 1:  # somebody may have linked another file of ours to this name
+        if status.st_nlink > 1:  # somebody may have linked another file of ours to this name
             raise UntrustedFile(path, "it has a second name (a hard link); remove it")
-        if problem := flaw(path, found, target):
+        if problem := flaw(path, status, target):
             why = (
                 f"belongs to user {problem.owner}" if problem.owner else "can be written by others"
             )
@@ -144,7 +144,7 @@ class TrustedFolder:
             raise
 
     def exists(self, name: str) -> bool:
-        """Whether there is anything of this name in it."""
+        """Return whether it has an entry of this name."""
         try:
             os.lstat(name, dir_fd=self.descriptor)
         except FileNotFoundError:
@@ -192,10 +192,10 @@ def trusted_folder(path: str, make: bool = True) -> TrustedFolder:
 
     Raises Untrusted when others can write it or one above it, and OSError.
     """
-    found = _open_folders.get(path)
-    if found is None or not found.is_at(path):
-        found = _open_folders[path] = _walked(os.path.abspath(path), make)
-    return found
+    folder = _open_folders.get(path)
+    if folder is None or not folder.is_at(path):
+        folder = _open_folders[path] = _walked(os.path.abspath(path), make)
+    return folder
 
 
 def _walked(path: str, make: bool) -> TrustedFolder:
@@ -207,15 +207,15 @@ def _walked(path: str, make: bool) -> TrustedFolder:
             name = waiting.pop()
             entry = _entered(at, name, (0o755 if waiting else 0o700) if make else None)
             where = os.path.dirname(reached) if name == ".." else os.path.join(reached, name)
-            found = os.fstat(entry)
-            if not stat.S_ISLNK(found.st_mode):
+            status = os.fstat(entry)
+            if not stat.S_ISLNK(status.st_mode):
                 os.close(at)
                 at, reached = entry, where
                 _pass(at, reached, not waiting)
                 continue
             try:
                 links += 1
-                target = _target(entry, where, found, links)
+                target = _target(entry, where, status, links)
             finally:
                 os.close(entry)
             waiting += [part for part in reversed(target.split("/")) if part not in ("", ".")]
@@ -239,20 +239,20 @@ def _entered(folder: int, name: str, mode: int | None) -> int:
     return os.open(name, _PASSED, dir_fd=folder)
 
 
-def _target(link: int, path: str, found: os.stat_result, count: int) -> str:
+def _target(link: int, path: str, status: os.stat_result, count: int) -> str:
     if count > MOST_LINKS:
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
-    _refuse(flaw(path, found, path))
+    _refuse(flaw(path, status, path))
     return os.readlink("", dir_fd=link)
 
 
 def _pass(folder: int, path: str, last: bool) -> None:
     """Refuse a folder that others can write. last: it is the one that was asked for."""
-    found = os.fstat(folder)
-    if not stat.S_ISDIR(found.st_mode):
+    status = os.fstat(folder)
+    if not stat.S_ISDIR(status.st_mode):
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
-    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) or found.st_uid:
-        _refuse(flaw(path, found, path, passed=not last))
+    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) or status.st_uid:
+        _refuse(flaw(path, status, path, passed=not last))
 
 
 def _checked(path: str, entry: int) -> TrustedFolder:

@@ -1,1 +1,1 @@
-"""What earlier runs did, kept in SQLite; undo."""
+"""The history of runs, in SQLite; undo."""

@@ -42,18 +42,18 @@ def one(state_dir: str, number: str) -> dict[str, Any]:
     Raises RunnerError.
     """
     connection = _reading(state_dir)
-    found = connection and _find(connection, number)
-    if not connection or not found:
+    run = connection and _find(connection, number)
+    if not connection or not run:
         raise RunnerError(
             f"there is no run {number} in the history", hint="`runner history` lists the runs"
         )
     results = connection.execute(
-        f"SELECT {_RESULT} FROM results WHERE run = ? ORDER BY position", (found["id"],)
+        f"SELECT {_RESULT} FROM results WHERE run = ? ORDER BY position", (run["id"],)
     )
     changers = connection.execute(
-        "SELECT tag, function, target, before FROM changers WHERE run = ?", (found["id"],)
+        "SELECT tag, function, target, before FROM changers WHERE run = ?", (run["id"],)
     )
-    return found | {
+    return run | {
         "results": [_result(row) for row in results],
         "changes_made": [
             {"state": tag, "function": function, "target": target, "before": json.loads(before)}
@@ -63,7 +63,7 @@ def one(state_dir: str, number: str) -> dict[str, Any]:
 
 
 def difference(state_dir: str, first: str, second: str) -> dict[str, Any]:
-    """What two runs did differently: states of only one of them, other outcomes, other changes."""
+    """The differences between two runs: states of only one, other outcomes, other changes."""
     one_run, other = one(state_dir, first), one(state_dir, second)
     left, right = ({item["tag"]: item for item in run["results"]} for run in (one_run, other))
     differing = {}
@@ -89,7 +89,7 @@ def difference(state_dir: str, first: str, second: str) -> dict[str, Any]:
 
 @readable()
 def of_state(state_dir: str, tag: str) -> dict[str, Any] | None:
-    """What became of a state in the last real run that had it, with that run; None if none had."""
+    """The result of a state in the last real run that had it, with that run; None if none had."""
     connection = _reading(state_dir)
     if connection is None:
         return None
@@ -121,29 +121,29 @@ def _find(connection: sqlite3.Connection, number: str) -> dict[str, Any] | None:
 
 
 def _run(row: tuple[Any, ...]) -> dict[str, Any]:
-    found: dict[str, Any] = dict(zip(_RUN.split(", "), row, strict=True))
+    run: dict[str, Any] = dict(zip(_RUN.split(", "), row, strict=True))
     for key in ("started", "finished"):
-        if found[key] is not None:
-            found[key] = time.strftime("%Y-%m-%dT%H:%M:%S%z", time.localtime(found[key]))
-    found["dirty"] = None if found["dirty"] is None else bool(found["dirty"])
-    found["outcome"] = found["outcome"] or "killed or still running"
-    found["errors"] = json.loads(found["errors"])
-    return found
+        if run[key] is not None:
+            run[key] = time.strftime("%Y-%m-%dT%H:%M:%S%z", time.localtime(run[key]))
+    run["dirty"] = None if run["dirty"] is None else bool(run["dirty"])
+    run["outcome"] = run["outcome"] or "killed or still running"
+    run["errors"] = json.loads(run["errors"])
+    return run
 
 
 def _result(row: tuple[Any, ...]) -> dict[str, Any]:
-    found: dict[str, Any] = dict(zip(_RESULT.split(", "), row, strict=True))
-    found["result"] = None if found["result"] is None else bool(found["result"])
-    found["ran"] = bool(found["ran"])
-    found["changes"] = json.loads(found["changes"])
-    found["outcome"] = found["outcome"] or _outcome(found)
-    return found
+    result: dict[str, Any] = dict(zip(_RESULT.split(", "), row, strict=True))
+    result["result"] = None if result["result"] is None else bool(result["result"])
+    result["ran"] = bool(result["ran"])
+    result["changes"] = json.loads(result["changes"])
+    result["outcome"] = result["outcome"] or _outcome(result)
+    return result
 
 
-def _outcome(found: Mapping[str, Any]) -> str:
+def _outcome(result: Mapping[str, Any]) -> str:
     """The outcome of a state that an older runner kept without one."""
-    if found["result"] is False:
-        return "failed" if found["ran"] else "skipped"
-    if found["result"] is None:
-        return "would change" if found["changes"] else "undecided"
-    return "changed" if found["changes"] else "unchanged"
+    if result["result"] is False:
+        return "failed" if result["ran"] else "skipped"
+    if result["result"] is None:
+        return "would change" if result["changes"] else "undecided"
+    return "changed" if result["changes"] else "unchanged"

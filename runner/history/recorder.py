@@ -1,4 +1,4 @@
-"""What runs did, kept in SQLite: a listener that writes, and the judgement that needs the runs
+"""The recorder of runs, in SQLite: a listener that writes, and the judgement that needs the runs
 before.
 
 Dry runs and undos are kept too, marked as such: they are nothing that later runs are judged by. A
@@ -40,7 +40,7 @@ REPEATS = 3  # from so many changes in a row on, a state is said to change in ev
 
 
 class About(Record):
-    """What is known of a run before it starts. kind: run, test (a dry run) or undo.
+    """The facts of a run that are known before it starts. kind: run, test (a dry run) or undo.
 
     judged: its states are those of a tree, whose earlier runs say whether a change is drift.
     """
@@ -82,7 +82,7 @@ class History:
     # -------------------------------------------------- judging
 
     def origin(self, result: Result, reacted: bool, converges: bool) -> tuple[str, str]:
-        """Why a state changed something: (kind, a sentence for people or "").
+        """The reason why a state changed something: (kind, a sentence for people or "").
 
         reacted: it answers to a change of another state. converges: a second run of it would change
         nothing. The kinds: "reaction"; "intent" (the tree says something new); "drift" (the machine
@@ -135,7 +135,7 @@ class History:
         return self._open().execute(query, (storable(tag), self._number)).fetchall()
 
     def _was_ours(self, tag: str, since: int) -> bool:
-        """Whether runner itself altered, by another state, an undo or a command, what a state had
+        """Return whether runner itself (another state, an undo, a command) altered what a state had
         altered before.
         """
         module = "substr({0}.function, 1, instr({0}.function, '.'))"
@@ -148,32 +148,32 @@ class History:
         return self._open().execute(query, (storable(tag), since)).fetchone() is not None
 
     def _digest(self, result: Result) -> bytes:
-        """What the tree says of a state: its arguments, the files it took from the tree, the pillar
-        it renders.
+        """A digest of a state in the tree: its arguments, the files it took from the tree, the
+        pillar it renders.
         """
         chunk = result.chunk
-        found = hashlib.blake2b(self._said(chunk), digest_size=16)
+        digest = hashlib.blake2b(self._said(chunk), digest_size=16)
         for path in result.inputs:
             try:
                 at = os.stat(path)
-                found.update(
+                digest.update(
                     f"{path} {at.st_size} {at.st_mtime_ns}".encode(errors="surrogateescape")
                 )
             except OSError:
-                found.update(os.fsencode(path))
+                digest.update(os.fsencode(path))
         if "template" in chunk.args or any("pillar" in key for key in chunk.args):
             if self._pillar is None:
                 self._pillar = repr(self._about.pillar).encode(errors="replace")
-            found.update(self._pillar)
-        return found.digest()
+            digest.update(self._pillar)
+        return digest.digest()
 
     def _said(self, chunk: Chunk) -> bytes:
-        found = self._digests.get(id(chunk))
-        if found is None:
+        digest = self._digests.get(id(chunk))
+        if digest is None:
             text = repr((chunk.function, chunk.args))
-            found = hashlib.blake2b(text.encode(errors="replace"), digest_size=16).digest()
-            self._digests[id(chunk)] = found
-        return found
+            digest = hashlib.blake2b(text.encode(errors="replace"), digest_size=16).digest()
+            self._digests[id(chunk)] = digest
+        return digest
 
     # -------------------------------------------------- writing
 
@@ -228,10 +228,10 @@ class History:
         return self._connection
 
     def _start(self, event: RunStarted) -> None:
-        said = b"".join(
+        texts = b"".join(
             chunk.tag.encode(errors="replace") + self._said(chunk) for chunk in self._chunks
         )
-        compiled = hashlib.blake2b(said, digest_size=16)
+        compiled = hashlib.blake2b(texts, digest_size=16)
         about = self._about
         row = (
             *(event.run, about.command, str(os.getuid()), time.time(), about.revision, about.dirty),
@@ -251,17 +251,17 @@ class History:
         before = json.dumps(plain(event.before))
         row = (self._number, tag, event.function, event.target, before)
         self._open().execute("INSERT INTO changers VALUES (?, ?, ?, ?, ?)", _storable(row))
-        for found in snapshots.before(
+        for snapshot in snapshots.before(
             event.function, event.before if event.for_undo is None else event.for_undo
         ):
-            self._store.put(found)
-            values = (self._number, self._sequence, *_encoded(found), storable(tag))
+            self._store.put(snapshot)
+            values = (self._number, self._sequence, *_encoded(snapshot), storable(tag))
             self._open().execute(
                 f"INSERT INTO kept VALUES ({', '.join('?' * len(values))})", values
             )
-            self._touched[found.path] = None
-            if found.type == "moved":
-                self._touched[found.target] = None
+            self._touched[snapshot.path] = None
+            if snapshot.type == "moved":
+                self._touched[snapshot.target] = None
             self._sequence += 1
 
     def _result(self, result: Result) -> None:
@@ -305,11 +305,11 @@ class History:
         if self._touched:
             connection = self._open()
             connection.execute("BEGIN")
-            found = [snapshots.at(path) for path in self._touched]
-            for each in found:
-                if each.type == "link":
-                    self._store.put(each)
-            rows = [(self._number, *_encoded(each)) for each in found]
+            snapshots_now = [snapshots.at(path) for path in self._touched]
+            for snapshot in snapshots_now:
+                if snapshot.type == "link":
+                    self._store.put(snapshot)
+            rows = [(self._number, *_encoded(snapshot)) for snapshot in snapshots_now]
             connection.executemany("INSERT INTO left_behind VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
             connection.execute("COMMIT")
 
@@ -385,7 +385,7 @@ def _storable(row: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(map(storable, row))
 
 
-def _encoded(found: snapshots.Kept) -> tuple[Any, ...]:
+def _encoded(snapshot: snapshots.Kept) -> tuple[Any, ...]:
     """Paths as bytes: a file name need not be text."""
-    found = snapshots.without_target(found)
-    return found._replace(path=os.fsencode(found.path), target=os.fsencode(found.target))  # type: ignore[arg-type]
+    snapshot = snapshots.without_target(snapshot)
+    return snapshot._replace(path=os.fsencode(snapshot.path), target=os.fsencode(snapshot.target))  # type: ignore[arg-type]

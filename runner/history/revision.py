@@ -76,8 +76,8 @@ def _repository(at: str) -> tuple[str, str]:
     share.
     """
     path = os.path.join(at, ".git")
-    said = _line(path)  # a file where there are several work trees, and in submodules
-    own = os.path.join(at, said.removeprefix("gitdir: ")) if said.startswith("gitdir: ") else path
+    line = _line(path)  # a file where there are several work trees, and in submodules
+    own = os.path.join(at, line.removeprefix("gitdir: ")) if line.startswith("gitdir: ") else path
     shared = _line(os.path.join(own, "commondir"))
     return os.path.realpath(own), os.path.realpath(os.path.join(own, shared))
 
@@ -86,21 +86,21 @@ def _commit(repository: str, common: str) -> str | None:
     """The commit that is checked out, as far as it stands in files that are to be understood
     without git.
     """
-    said = _line(os.path.join(repository, "HEAD"))
+    line = _line(os.path.join(repository, "HEAD"))
     for _ in range(5):  # references to references
-        if _COMMIT.fullmatch(said):
-            return said
-        reference = _REFERENCE.fullmatch(said)
+        if _COMMIT.fullmatch(line):
+            return line
+        reference = _REFERENCE.fullmatch(line)
         if reference is None or ".." in reference[1]:
             return None
-        said = _line(os.path.join(common, reference[1])) or _packed(common, reference[1])
+        line = _line(os.path.join(common, reference[1])) or _packed(common, reference[1])
     return None
 
 
 def _packed(common: str, reference: str) -> str:
     text = _text(os.path.join(common, "packed-refs"), LARGE)
-    found = re.search(rf"^([0-9a-f]+) {re.escape(reference)}$", text, re.M)
-    return found[1] if found else ""
+    match = re.search(rf"^([0-9a-f]+) {re.escape(reference)}$", text, re.M)
+    return match[1] if match else ""
 
 
 def _line(path: str) -> str:
@@ -114,8 +114,8 @@ def _text(path: str, most: int) -> str:
     except OSError:
         return ""
     try:
-        found = os.fstat(file)
-        if not stat.S_ISREG(found.st_mode) or found.st_size > most:
+        status = os.fstat(file)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > most:
             return ""
         return os.read(file, most).decode("utf-8", "replace")
     finally:
@@ -126,12 +126,12 @@ def _text(path: str, most: int) -> str:
 
 
 def _are_ours(folders: Iterable[str], *files: str) -> bool:
-    """Whether nobody else can write any of these folders, those above them, and files of these
+    """Return whether nobody else can write these folders, those above them, and files of these
     names in them.
     """
     try:
-        for each in folders:
-            folder = trusted_folder(each, make=False)
+        for path in folders:
+            folder = trusted_folder(path, make=False)
             for name in filter(folder.exists, files):
                 os.close(folder.open(name, os.O_RDONLY))
     except (OSError, RunnerError):

@@ -1,5 +1,5 @@
-"""What a run replaced or removed: contents by their hash, compressed, readable by nobody else; for
-undo.
+"""The store of what a run replaced or removed: contents by their hash, compressed, readable by
+nobody else; for undo.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ PIECE = 1024 * 1024
 
 
 class Kept(Record):
-    """What was at a path. type: none, file, dir, link, moved (to `target`), or other (device, pipe,
-    socket).
+    """The former state of a path. type: none, file, dir, link, moved (to `target`), or other
+    (device, pipe, socket).
 
     content: the hash of a file's contents; empty when they were too large or could not be read.
     """
@@ -41,19 +41,19 @@ _KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "dir", stat.S_IFLNK: "link"}
 
 
 def at(path: str) -> Kept:
-    """What is at a path now; the contents of a file by their hash."""
+    """The present state of a path; the contents of a file by their hash."""
     try:
-        found = os.lstat(path)
+        status = os.lstat(path)
     except OSError:
         return Kept(path, "none")
-    kind = _KINDS.get(stat.S_IFMT(found.st_mode), "other")
+    kind = _KINDS.get(stat.S_IFMT(status.st_mode), "other")
     target = os.readlink(path) if kind == "link" else ""
     content = ""
-    if kind == "file" and found.st_size <= LARGEST:
+    if kind == "file" and status.st_size <= LARGEST:
         with suppress(OSError), _opened(path) as file:
             content = hashlib.file_digest(file, "sha256").hexdigest()
     return Kept(
-        path, kind, stat.S_IMODE(found.st_mode), found.st_uid, found.st_gid, target, content
+        path, kind, stat.S_IMODE(status.st_mode), status.st_uid, status.st_gid, target, content
     )
 
 
@@ -76,18 +76,20 @@ def _packed(source: BinaryIO) -> Iterator[bytes]:
 
 
 def before(function: str, facts: object) -> Iterator[Kept]:
-    """What a changer of files is about to alter. facts: what it said of the path, or of several."""
+    """Yield snapshots of the paths that a changer of files is about to alter. facts: what it said
+    of the path, or of several.
+    """
     if not function.startswith("file.") or not isinstance(facts, Mapping):
         return
-    for each in facts.get("several", [facts]):
-        path = each.get("path")
+    for change in facts.get("several", [facts]):
+        path = change.get("path")
         if not isinstance(path, str):
             continue
         path = os.path.abspath(path)
-        if each.get("type") == "moved":
-            yield Kept(path, "moved", target=os.path.abspath(each["target"]))
+        if change.get("type") == "moved":
+            yield Kept(path, "moved", target=os.path.abspath(change["target"]))
             continue
-        if function == "file.remove" and each.get("type") == "dir":
+        if function == "file.remove" and change.get("type") == "dir":
             yield from _below(path)
         yield at(path)
 
@@ -99,17 +101,21 @@ def _below(folder: str) -> Iterator[Kept]:
             yield at(os.path.join(root, name))
 
 
-def without_target(found: Kept) -> Kept:
-    """What is at a path, as the history has it: where a link points to may be a secret, and is
-    known by its hash.
-    """
-    if found.type != "link":
-        return found
-    return found._replace(target="", content=hashlib.sha256(os.fsencode(found.target)).hexdigest())
+def without_target(snapshot: Kept) -> Kept:
+    """A snapshot without the target of its link: it may be a secret, and is known by its hash."""
+    if snapshot.type != "link":
+        return snapshot
+    return snapshot._replace(
+        target="", content=hashlib.sha256(os.fsencode(snapshot.target)).hexdigest()
+    )
 
 
-def _readable(kept: Kept) -> BinaryIO:
-    return io.BytesIO(os.fsencode(kept.target)) if kept.type == "link" else _opened(kept.path)
+def _readable(snapshot: Kept) -> BinaryIO:
+    return (
+        io.BytesIO(os.fsencode(snapshot.target))
+        if snapshot.type == "link"
+        else _opened(snapshot.path)
+    )
 
 
 class Store:
@@ -121,17 +127,17 @@ class Store:
     def _folder(self, content: str, make: bool = True) -> TrustedFolder:
         return trusted_folder(self._state_dir, make).below("undo", content[:2], make=make)
 
-    def put(self, kept: Kept) -> None:
+    def put(self, snapshot: Kept) -> None:
         """Keep the contents of a file, or where a link points to. Raises OSError when that cannot
         be done.
         """
-        content = without_target(kept).content
+        content = without_target(snapshot).content
         if not content:
             return
         folder, name = self._folder(content), f"{content}.z"
         if folder.exists(name):
             return
-        with _readable(kept) as source:
+        with _readable(snapshot) as source:
             folder.write(name, _packed(source))
 
     def get(self, content: str) -> bytes | None:
@@ -157,6 +163,6 @@ class Store:
     def _drop_from(undo: TrustedFolder, name: str, wanted: set[str]) -> None:
         with suppress(OSError):
             folder = undo.below(name, make=False)
-            for each in folder.names():
-                if each.removesuffix(".z") not in wanted:
-                    folder.remove(each)
+            for entry in folder.names():
+                if entry.removesuffix(".z") not in wanted:
+                    folder.remove(entry)

@@ -32,8 +32,8 @@ class Step(Record):
         now.
         """
         was, now = (
-            each._replace(path=mask(each.path), target=mask(each.target))
-            for each in (self.was, self.now)
+            snapshot._replace(path=mask(snapshot.path), target=mask(snapshot.target))
+            for snapshot in (self.was, self.now)
         )
         if now.target != self.now.target and was.target:
             was = was._replace(target=now.target)
@@ -41,7 +41,7 @@ class Step(Record):
 
 
 class Undo(Record):
-    """What undoing a run does, in the order in which it is done."""
+    """The steps that undo a run, in their order."""
 
     run: int
     command: str
@@ -68,8 +68,8 @@ Functions = Callable[
 def planned(
     connection: sqlite3.Connection, state_dir: str, number: str | None, functions: Functions
 ) -> Undo:
-    """What undoing a run (number, "last" or None: the last that altered files and is not undone)
-    does.
+    """The steps that undo a run (number, "last" or None: the last that altered files and is not
+    undone).
 
     Each step is judged by what the steps before it will have done, so that a dry run says what the
     real one does. Raises RunnerError when there is no such run.
@@ -77,15 +77,15 @@ def planned(
     run, command = _find(connection, number)
     store = Store(state_dir)
     rows = connection.execute(f"SELECT {_COLUMNS} FROM left_behind WHERE run = ?", (run,))
-    left = {found.path: found for found in (_decoded(row, store) for row in rows)}
+    left = {snapshot.path: snapshot for snapshot in (_decoded(row, store) for row in rows)}
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM kept WHERE run = ? ORDER BY sequence DESC", (run,)
     )
-    kept = [_decoded(row, store) for row in rows]
-    earliest = {was.path: was for was in kept}
+    snapshots = [_decoded(row, store) for row in rows]
+    earliest = {was.path: was for was in snapshots}
     foresight = _Foresight(functions)
     steps = []
-    for was in kept:
+    for was in snapshots:
         if was.type != "moved" and was != earliest[was.path]:
             continue  # only what was there before the run counts
         now = foresight.at(was.path)
@@ -99,7 +99,7 @@ def planned(
 
 
 class _Foresight:
-    """What will be at paths when the steps so far are done."""
+    """The future state of paths, after the steps so far."""
 
     def __init__(self, functions: Functions) -> None:
         self._functions = functions
@@ -116,7 +116,7 @@ class _Foresight:
             self._future[was.path] = was
 
     def dry_run_check(self, was: Kept) -> str:
-        """Why a path will not be what it was; empty when nothing is in the way."""
+        """The reason why a path cannot be restored; empty without one."""
         folder, now = os.path.dirname(was.path), self.at(was.path)
         if not (
             self._future[folder].type == "dir" if folder in self._future else os.path.isdir(folder)
@@ -137,7 +137,7 @@ class _Foresight:
         return ""
 
     def _inside(self, folder: str) -> Iterator[str]:
-        """What a folder will hold."""
+        """The names that a folder will hold."""
         names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
         for path in (os.path.join(folder, name) for name in names):
             if self.at(path).type != "none":
@@ -181,12 +181,12 @@ _COLUMNS = "path, type, mode, uid, gid, target, content"
 
 def _decoded(row: tuple[Any, ...], store: Store) -> Kept:
     values: list[Any] = [os.fsdecode(value) if isinstance(value, bytes) else value for value in row]
-    found = Kept(*values)
+    snapshot = Kept(*values)
     if (
-        found.type == "link" and found.content
+        snapshot.type == "link" and snapshot.content
     ):  # where it pointed to may be a secret: the store has it
-        return found._replace(target=os.fsdecode(store.get(found.content) or b""), content="")
-    return found
+        return snapshot._replace(target=os.fsdecode(store.get(snapshot.content) or b""), content="")
+    return snapshot
 
 
 def _find(connection: sqlite3.Connection, number: str | None) -> tuple[int, str]:
@@ -221,17 +221,17 @@ def earlier(connection: sqlite3.Connection, run: int) -> int | None:
         "SELECT max(id) FROM runs WHERE id < ? AND kind = 'run' AND undone IS NULL AND id IN"
         " (SELECT run FROM kept)"
     )
-    found: int | None = connection.execute(query, (run,)).fetchone()[0]
-    return found
+    run_before: int | None = connection.execute(query, (run,)).fetchone()[0]
+    return run_before
 
 
 def _is_moved_back(was: Kept, now: Kept, left: dict[str, Kept]) -> bool:
-    there = left.get(was.target)
-    return was.type == "moved" and there is not None and now == there._replace(path=was.path)
+    target = left.get(was.target)
+    return was.type == "moved" and target is not None and now == target._replace(path=was.path)
 
 
 def _refusal(was: Kept, left: dict[str, Kept], store: Store) -> str:
-    """Why the history does not allow a path to be restored."""
+    """The reason why the history does not allow a path to be restored."""
     if was.type == "other":
         return "it was a device, a pipe or a socket; these are not kept"
     if was.type == "file" and (not was.content or store.get(was.content) is None):
@@ -248,7 +248,7 @@ def _refusal(was: Kept, left: dict[str, Kept], store: Store) -> str:
 
 
 def _described(first: Kept, second: Kept) -> str:
-    """How the first differs from the second, in words."""
+    """The difference of the first from the second, in words."""
     if first.type == "moved":
         return f"moved back from {first.target}"
     if first.type != second.type:

@@ -51,19 +51,19 @@ def decrypt(
     return pillar
 
 
-def _listed(said: Any) -> list[Any]:
+def _listed(configured: Any) -> list[Any]:
     return (
-        [{path: renderer} for path, renderer in said.items()]
-        if isinstance(said, Mapping)
-        else list(said)
+        [{path: renderer} for path, renderer in configured.items()]
+        if isinstance(configured, Mapping)
+        else list(configured)
     )
 
 
-def _named(said: Any, default: str) -> Iterator[tuple[str, str]]:
+def _named(configured: Any, default: str) -> Iterator[tuple[str, str]]:
     """The paths of `decrypt_pillar` with their renderers: a list of paths and of {path: renderer},
     or one mapping.
     """
-    for item in _listed(said):
+    for item in _listed(configured):
         if isinstance(item, Mapping):
             yield from ((str(path), str(renderer or default)) for path, renderer in item.items())
         else:

@@ -1,4 +1,4 @@
-"""How pillar data is merged: `pillar_source_merging_strategy` and `pillar_merge_lists`."""
+"""Merging pillar data: `pillar_source_merging_strategy` and `pillar_merge_lists`."""
 
 from __future__ import annotations
 

@@ -75,7 +75,8 @@ class Pillar:
             pillar = self._merge(pillar, self._named(Include(sls, "", {}, place), env, ()))
         if self._problems:
             raise CompileError(
-                each._replace(rendering=each.rendering or "pillar") for each in self._problems
+                problem._replace(rendering=problem.rendering or "pillar")
+                for problem in self._problems
             )
         return self._merge(pillar, override) if override else pillar
 
@@ -83,17 +84,17 @@ class Pillar:
         return merge(old, new, self._strategy, self._lists)
 
     def _named(self, include: Include, env: str, chain: tuple[str, ...]) -> dict[str, Any]:
-        """What a name or glob brings. An SLS that includes itself on some way is read over, as Salt
-        does.
+        """The merged pillar data of a name or glob. An SLS that includes itself on some way is read
+        over, as Salt does.
         """
-        found: dict[str, Any] = {}
+        merged: dict[str, Any] = {}
         for sls in self._expanded(include, env):
             if sls not in chain:
                 data = self._one(include._replace(sls=sls), env, chain)
                 for part in reversed(include.key.split(":") if include.key else ()):
                     data = {part: data}
-                found = self._merge(found, data)
-        return found
+                merged = self._merge(merged, data)
+        return merged
 
     def _expanded(self, include: Include, env: str) -> list[str]:
         if not any(mark in include.sls for mark in "*?["):
@@ -137,22 +138,22 @@ class Pillar:
                 f"SLS {sls!r} does not render to a dictionary", getattr(value, "place", start), hint
             )
             return {}
-        found: dict[str, Any] = {}
+        included: dict[str, Any] = {}
         package = sls.replace("/", ".").split(".")
         package = package if is_init and package[-1] != "init" else package[:-1]
         if (
             "include" in value and not again
         ):  # an SLS that is included twice brings its own includes once, as in Salt
             where = value_place(value, "include", start)
-            for each in list(
+            for included_name in list(
                 self._includes(value["include"], sls, package, include.defaults, where)
             ):
-                found = self._merge(found, self._named(each, env, (*chain, sls)))
+                included = self._merge(included, self._named(included_name, env, (*chain, sls)))
         own = {name: item for name, item in ordered(value).items() if name != "include"}
-        return self._merge(own, found) if self._includes_win else self._merge(found, own)
+        return self._merge(own, included) if self._includes_win else self._merge(included, own)
 
     def _of_file(self, include: Include, env: str, *, included: bool) -> tuple[Any, str, bool]:
-        """What an SLS holds: rendered once, with the defaults of its first include; for the top
+        """The data of an SLS: rendered once, with the defaults of its first include; for the top
         file without them.
         """
         known = (env, include.sls)

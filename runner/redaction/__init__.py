@@ -190,7 +190,7 @@ class Secrets:
             former.remember(form for value in values for form in _standing_alone(value))
 
     def __bool__(self) -> bool:
-        """Whether there is anything to hide."""
+        """Return whether there is anything to hide."""
         return bool(self._values) or self._former is not None
 
     # -------------------------------------------------- hiding
@@ -238,7 +238,7 @@ class Secrets:
         return shown
 
     def _before(self, old: Value, new: Value, secret: bool, former: bool) -> Value:
-        """What was there before what is there now, which may be a secret."""
+        """The old value without the places where the new one has secrets."""
         if isinstance(old, Mapping) and isinstance(new, Mapping):
             return {
                 key: self._before(item, new.get(key), secret or self._matches(key), former)
@@ -289,16 +289,16 @@ class Secrets:
         return "".join([*parts, text[at:]])
 
     def name(self, text: str) -> str:
-        """What a state is called, without secrets."""
+        """The name of a state, without secrets."""
         if text not in self._shown:
             self._shown[text] = self._text(text)
         return self._shown[text]
 
     def _spans(self, text: str) -> list[tuple[int, int]]:
-        """What is to be hidden in a text, in order."""
-        found = self._found(text)
+        """The spans to hide in a text, in order."""
+        spans = self._found(text)
         return _united(
-            (start, end) for start, end, value in found if self._hides(text, start, end, value)
+            (start, end) for start, end, value in spans if self._hides(text, start, end, value)
         )
 
     def _found(self, text: str, plain: bool = False) -> list[tuple[int, int, str]]:
@@ -309,7 +309,7 @@ class Secrets:
         return self._finder.spans(text, plain)
 
     def _hides(self, text: str, start: int, end: int, value: str) -> bool:
-        """Whether a secret is hidden where it stands: one that is a name as well only where a key
+        """Return whether a secret is hidden at a place: one that is a name as well only where a key
         says what it is.
         """
         if not self.names.has(value) or text[start:end] != value:
@@ -353,7 +353,7 @@ class Secrets:
         )
 
     def tag(self, result: Result) -> str:
-        """What a result is known by, without secrets."""
+        """The key of a result, without secrets."""
         name = self.chunk(result.chunk).name
         shown = self.name(result.tag)
         return (
@@ -426,10 +426,10 @@ class Secrets:
         """An error without secrets."""
         if not self:
             return error
-        found = CompileError([self.diagnostic(problem) for problem in error.diagnostics])
+        redacted = CompileError([self.diagnostic(problem) for problem in error.diagnostics])
         if isinstance(error, CompileError):
-            return found
-        return RunnerError(found.message, found.source, found.hint, error.code)
+            return redacted
+        return RunnerError(redacted.message, redacted.source, redacted.hint, error.code)
 
     def diagnostic(self, problem: Diagnostic) -> Diagnostic:
         """A diagnostic without secrets."""
@@ -451,7 +451,7 @@ def redact_all(text: str) -> str:
     """
     for secrets in tuple(_alive):
         text = str(secrets.mask(text, former=True))
-    return LOGIN.sub(lambda found: found[0].replace(found[1], HIDDEN), text)
+    return LOGIN.sub(lambda login: login[0].replace(login[1], HIDDEN), text)
 
 
 def redact_no_log(problems: list[Diagnostic], chunks: Iterable[Chunk]) -> list[Diagnostic]:
@@ -483,8 +483,8 @@ def _hushed(problem: Diagnostic, silent: Mapping[tuple[str, int], Secrets]) -> D
 
 @functools.cache
 def _matcher(keys: tuple[str, ...]) -> Callable[[object], bool]:
-    """Whether one of the globs means a name; `*word` needs no regular expression, which takes long
-    to make.
+    """Return whether one of the globs matches a name; `*word` needs no regular expression, which
+    takes long to make.
     """
     globs = [key.lower() for key in keys]
     ends = tuple(glob[1:] for glob in globs if glob[:1] == "*" and not set("*?[") & set(glob[1:]))
@@ -501,7 +501,7 @@ def _below(top: Value, matches: Callable[[object], bool]) -> set[str]:
     """The strings and numbers below the keys that match. Each run looks at all of its data so: a
     loop of few calls.
     """
-    found: set[str] = set()
+    values: set[str] = set()
     todo = [(top, False)]
     while todo:
         value, secret = todo.pop()
@@ -513,8 +513,8 @@ def _below(top: Value, matches: Callable[[object], bool]) -> set[str]:
         elif isinstance(value, list | tuple):
             todo += [(item, secret) for item in value if secret or type(item) not in _SIMPLE]
         elif secret and isinstance(value, str | int | float):
-            found.add(str(value))
-    return found
+            values.add(str(value))
+    return values
 
 
 _SIMPLE = frozenset([str, int, float, bool, type(None)])
@@ -563,13 +563,13 @@ def _blank(value: Value) -> Value:
 
 def _united(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """Spans in order, those that overlap as one."""
-    found: list[tuple[int, int]] = []
+    united: list[tuple[int, int]] = []
     for start, end in sorted(spans):
-        if found and start < found[-1][1]:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        if united and start < united[-1][1]:
+            united[-1] = (united[-1][0], max(end, united[-1][1]))
         elif start < end:
-            found.append((start, end))
-    return found
+            united.append((start, end))
+    return united
 
 
 def command_line(words: Sequence[str], keys: Iterable[str] | None = None) -> list[str]:
@@ -588,7 +588,7 @@ def command_line(words: Sequence[str], keys: Iterable[str] | None = None) -> lis
         elif equals and _matcher(tuple(keys or KEYS))(name):
             shown.append(f"{name}={HIDDEN}")
         else:
-            shown.append(LOGIN.sub(lambda found: found[0].replace(found[1], HIDDEN), word))
+            shown.append(LOGIN.sub(lambda login: login[0].replace(login[1], HIDDEN), word))
         is_pillar = word == "--pillar"
     return shown
 

@@ -51,10 +51,10 @@ class Former:
         today = int(time.time() // 86400)
         self._key = self._key or os.urandom(KEY)
         used = {self._hash(value): (len(value), today) for value in values if len(value) <= LONGEST}
-        if all(self._days.get(digest) == found for digest, found in used.items()):
+        if all(self._days.get(digest) == entry for digest, entry in used.items()):
             return
         days = {
-            **{digest: found for digest, found in self._days.items() if digest not in used},
+            **{digest: entry for digest, entry in self._days.items() if digest not in used},
             **used,
         }
         latest = list(days.items())[-MOST:]
@@ -66,7 +66,7 @@ class Former:
             trusted_folder(self._state_dir).write(NAME, self._key + b"".join(records))
 
     def spans(self, text: str, is_name: Callable[[str], bool]) -> Iterator[tuple[int, int]]:
-        """Where values of former runs stand in a text. is_name: what is not to be hidden."""
+        """The spans of values of former runs in a text. is_name: what is not to be hidden."""
         if not self._days:
             return
         seen: dict[str, bool] = {}
@@ -104,8 +104,8 @@ class Former:
 
 
 def _parts(text: str) -> Iterator[tuple[int, int]]:
-    """What may be a whole value: pieces between delimiters, what is left of a word or a line from
-    one on.
+    """The parts of a text that may be whole values: pieces between delimiters, what is left of a
+    word or a line from one on.
     """
     for match in _PIECE.finditer(text):
         yield match.span()

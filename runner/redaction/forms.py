@@ -83,9 +83,7 @@ def _base64(data: bytes) -> Iterator[str]:
 
 
 def _inside(data: bytes) -> Iterator[str]:
-    """What a value is in the base64 of something longer, such as `user:password`: what surely
-    stands there.
-    """
+    """The base64 of a value inside of a longer one, such as `user:password`: its certain part."""
     for ahead in (0, 1, 2):
         coded = _coded(b"\0" * ahead + data)
         yield coded[ahead + bool(ahead) : len(coded) - (0, 3, 2)[(ahead + len(data)) % 3]]
@@ -123,13 +121,13 @@ def spelled(value: str, form: str) -> str:
 
 def forms(value: str) -> dict[str, str]:
     """A secret in all forms of the table: spelled, spelled twice, encoded, encoded and spelled."""
-    found = {"plain": value} | {form: spelled(value, form) for form in SPELLINGS}
+    texts_by_form = {"plain": value} | {form: spelled(value, form) for form in SPELLINGS}
     for name, encode in ENCODINGS.items():
         texts = encode(value.encode("utf-8", "surrogateescape"))
-        found |= {f"{name}, {number}": text for number, text in enumerate(texts)}
-    return found | {
+        texts_by_form |= {f"{name}, {number}": text for number, text in enumerate(texts)}
+    return texts_by_form | {
         f"{inner} in {outer}": spelled(text, outer)
-        for inner, text in found.items()
+        for inner, text in texts_by_form.items()
         for outer in SPELLINGS
     }
 
@@ -155,10 +153,10 @@ _CODE = re.compile(r"(%|\\x|\\u|\\U|&#x)([0-9A-Fa-f]+)")
 def _spelled(char: str) -> str:
     """A regular expression for all that a special character may be spelled as."""
     once = {char, *(spell(char) for spell in SPELLINGS.values())}
-    found = once | {spelled(text, form) for text in once for form in SPELLINGS}
+    spellings = once | {spelled(text, form) for text in once for form in SPELLINGS}
     for case in (str.lower, str.upper):
-        found |= {_CODE.sub(lambda code: code[1] + case(code[2]), form) for form in found}  # noqa: B023
-    return f"(?:{'|'.join(map(re.escape, sorted(found, key=len, reverse=True)))})"
+        spellings |= {_CODE.sub(lambda code: code[1] + case(code[2]), form) for form in spellings}  # noqa: B023
+    return f"(?:{'|'.join(map(re.escape, sorted(spellings, key=len, reverse=True)))})"
 
 
 def _pattern(text: str) -> str:
@@ -187,8 +185,8 @@ def _pieces(value: str) -> Iterator[Piece]:
 def _anchor(text: str) -> str:
     if text.isalnum() and text.isascii():
         return text if len(text) >= GRAM else ""
-    found = max(RUN.findall(text), key=len, default="")
-    return found if len(found) >= GRAM else ""
+    longest = max(RUN.findall(text), key=len, default="")
+    return longest if len(longest) >= GRAM else ""
 
 
 @functools.cache
@@ -253,10 +251,10 @@ class Finder:
 
     def spans(self, text: str, plain: bool = False) -> list[Span]:
         """The spans of secrets, which may overlap. plain: the text is a name, of one line."""
-        found = list(self._direct(text))
+        spans = list(self._direct(text))
         if not plain and len(text) > SHORTEST_LAID_OUT:
-            found += self._laid_out(text)
-        return found
+            spans += self._laid_out(text)
+        return spans
 
     def _direct(self, text: str) -> Iterator[Span]:
         for match, value in self._matches(text):
@@ -268,7 +266,7 @@ class Finder:
                 yield match, piece[1]
 
     def _candidates(self, text: str) -> Iterator[tuple[Piece, int, int]]:
-        """What may stand in a text, and the part in which it does."""
+        """The secrets that a text may have, each with the part that may have it."""
         whole = 0, len(text)
         few = len(self._by_anchor) <= FEW
         for anchor in tuple(self._by_anchor if few else self._short):
@@ -296,7 +294,7 @@ class Finder:
                     yield anchor, at
 
     def _laid_out(self, text: str) -> Iterator[Span]:
-        """What is broken into lines or groups: found in the text without these breaks."""
+        """Secrets that are broken into lines or groups: found in the text without these breaks."""
         if "\n" in text or "\\" in text:
             yield from self._joined(text, _LINES, None)
         if _THREE.search(text):

@@ -66,18 +66,18 @@ class Names:
         self._said.add(value)
 
     def has(self, value: str) -> bool:
-        """Whether a value stands in names, and can therefore not be hidden."""
+        """Return whether a value is part of names, and can therefore not be hidden."""
         if value not in self._answers:
             self._answers[value] = self._answer(value)
         return self._answers[value]
 
     def of_states(self) -> str:
-        """What states are called, with their functions and SLS files, a line each."""
+        """The names of states, with their functions and SLS files, a line each."""
         names = [
             name for chunk in self._chunks for name in (*_called(chunk), chunk.sls, chunk.function)
         ]
         return "\n".join(
-            _once([*names, *(each.id for each in self._ids if NAME.fullmatch(each.id))])
+            _once([*names, *(state.id for state in self._ids if NAME.fullmatch(state.id))])
         )
 
     def _answer(self, value: str) -> bool:
@@ -94,7 +94,7 @@ class Names:
         holders = [
             chunk.place for chunk in self._chunks if any(value in name for name in _called(chunk))
         ]
-        holders += [each.place for each in self._ids if value in each.id]
+        holders += [state.place for state in self._ids if value in state.id]
         return bool(holders) and (
             len(value) < SHORT or any(map(_typed(value), _once(map(_file, holders))))
         )
@@ -113,34 +113,34 @@ class Names:
         return value.isalpha() and any(item == value for _, item in self._plain([self._pillar]))
 
     def _plain(self, data: Iterable[Any]) -> Iterator[tuple[object, object]]:
-        """What is said under keys that mean no secrets, with these keys."""
-        todo: list[tuple[object, Any]] = [("", each) for each in data]
+        """The pairs of keys that mean no secrets and their values."""
+        todo: list[tuple[object, Any]] = [("", value) for value in data]
         while todo:
             key, item = todo.pop()
             if isinstance(item, Mapping):
-                for name, each in item.items():
+                for name, value in item.items():
                     if self._matches(name):
                         yield name, None
                     else:
-                        todo.append((name, each))
+                        todo.append((name, value))
                 if key:
                     yield key, None
             elif isinstance(item, list | tuple):
-                todo += [(key, each) for each in item]
+                todo += [(key, member) for member in item]
             else:
                 yield key, item
 
 
 def assigned(text: str, start: int, end: int, matches: Callable[[object], bool]) -> bool:
-    """Whether what stands at a place of a text is the whole value of a key that means a secret."""
+    """Return whether a span of a text is the whole value of a key that means a secret."""
     if text[end : end + 1].isalnum() or text[end : end + 1] in ("_", "-", "/"):
         return False
-    found = _ASSIGNED.search(text, max(0, start - 80), start)
-    return bool(found and matches(found[1]))
+    assignment = _ASSIGNED.search(text, max(0, start - 80), start)
+    return bool(assignment and matches(assignment[1]))
 
 
 def _called(chunk: Chunk) -> Iterator[str]:
-    """What a state is called and where it writes; a command is not a name."""
+    """The ID and the name of a state; a command is not a name."""
     return (name for name in (chunk.id, chunk.name) if NAME.fullmatch(name))
 
 

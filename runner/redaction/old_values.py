@@ -1,4 +1,4 @@
-"""What stood where a secret stands now: the old sides of changed lines."""
+"""Old values in the place of present secrets: the old sides of changed lines."""
 
 from __future__ import annotations
 
@@ -22,9 +22,7 @@ class Line(Record):
 
 
 def in_diff(text: str, secrets: Sequence[Span]) -> Iterator[Span]:
-    """What to hide in the removed lines of a diff. secrets: what is hidden in it as it is, in
-    order.
-    """
+    """The spans to hide in the removed lines of a diff. secrets: the spans of its secrets."""
     old: list[Line] = []
     new: list[Line] = []
     for line in _lines(text, secrets):
@@ -40,11 +38,12 @@ def in_diff(text: str, secrets: Sequence[Span]) -> Iterator[Span]:
 
 
 def between(old: str, new: str, secrets: Sequence[Span]) -> Iterator[Span]:
-    """What to hide in an old text. secrets: what is hidden in the new one."""
+    """The spans to hide in an old text. secrets: those hidden in the new one."""
     gone, come = list(_lines(old, ())), list(_lines(new, secrets))
-    kept = {line.text for line in gone} & {line.text for line in come}
+    common = {line.text for line in gone} & {line.text for line in come}
     yield from _replaced(
-        [line for line in gone if line.text not in kept], [x for x in come if x.text not in kept]
+        [line for line in gone if line.text not in common],
+        [x for x in come if x.text not in common],
     )
 
 
@@ -65,7 +64,7 @@ def _lines(text: str, secrets: Sequence[Span]) -> Iterator[Line]:
 
 
 def _replaced(old: Sequence[Line], new: Sequence[Line]) -> Iterator[Span]:
-    """What to hide in lines that gave way to others, in one place."""
+    """The spans to hide in lines that others replaced, in one place."""
     frames = _frames(line for line in new if line.hidden)
     if not frames or not old:
         return
@@ -83,7 +82,7 @@ def _replaced(old: Sequence[Line], new: Sequence[Line]) -> Iterator[Span]:
             continue
         met.add(ahead)
         behind = next(
-            (each for each in frames[ahead] if each and line.text[len(ahead) :].endswith(each)), ""
+            (tail for tail in frames[ahead] if tail and line.text[len(ahead) :].endswith(tail)), ""
         )
         yield line.start + len(ahead), line.start + len(line.text) - len(behind)
     if (
@@ -97,7 +96,7 @@ def _replaced(old: Sequence[Line], new: Sequence[Line]) -> Iterator[Span]:
 
 
 def _frames(lines: Iterable[Line]) -> dict[str, set[str]]:
-    """What stands ahead of secrets in their lines, and behind them."""
+    """The texts before secrets in their lines, each with the texts behind."""
     frames: dict[str, set[str]] = {}
     for line in lines:
         assert line.hidden is not None
@@ -108,5 +107,5 @@ def _frames(lines: Iterable[Line]) -> dict[str, set[str]]:
 
 
 def _key(line: str) -> str | None:
-    found = _KEY.match(line)
-    return found[1] if found else None
+    match = _KEY.match(line)
+    return match[1] if match else None

@@ -117,13 +117,13 @@ class Renderer:
         return {} if value is None else value
 
     def rendered_beside(self, path: str, sls: str, scope: Scope) -> Any:
-        """What the renderers of another SLS file make of it while one is rendered."""
+        """Render another SLS file while one is rendered."""
         pipe, text = self.pipe(read_text(path, self.opts), path)
         names = {**scope.names, **self._places(path, sls)}
         return self.render_pipe(pipe, Rendered(text, path), Scope(self, path, scope.saltenv, names))
 
     def render_pipe(self, pipe: Iterable[Step], value: Any, scope: Scope) -> Any:
-        """What the renderers of a pipe make of a value, one after the other."""
+        """Return the result of the renderers of a pipe for a value, one after the other."""
         for step in pipe:
             if step.name not in RENDERERS:
                 value = self._by_own(step, value, scope)
@@ -134,8 +134,8 @@ class Renderer:
         return value
 
     def _by_own(self, step: Step, value: Any, scope: Scope) -> Any:
-        """What a renderer of the tree makes of a value: `render(data, saltenv, sls, **kwargs)`,
-        texts as files.
+        """Render a value with a renderer of the tree: `render(data, saltenv, sls, **kwargs)`, texts
+        as files.
         """
         import io
 
@@ -146,11 +146,11 @@ class Renderer:
             raise _unknown(step.name, scope.path, 3)
         data = io.StringIO(value.text) if isinstance(value, Rendered) else value
         more = {"argline": " ".join(step.arguments)} if step.arguments else {}
-        given = (data, scope.saltenv, scope.names.get("sls", ""))
+        positional = (data, scope.saltenv, scope.names.get("sls", ""))
         more["tmplpath"] = scope.path
-        check_takes(render, step.name, given, more)
+        check_takes(render, step.name, positional, more)
         try:
-            made = render(*given, **more)
+            made = render(*positional, **more)
         except RunnerError:
             raise
         except Exception as error:
@@ -249,7 +249,7 @@ class Renderer:
         return self.data(Rendered(text, file))
 
     def content(self, path: str, options: Mapping[str, Any]) -> Value:
-        """What the renderers of a file outside the trees make of it: data, or text."""
+        """Render a file outside the trees: to data, or text."""
         steps, text = self.pipe(
             read_text(path, self.opts), path, str(options.get("render_default") or "")
         )
@@ -325,7 +325,7 @@ class Renderer:
 
 
 class Scope(Record):
-    """What a renderer knows beside the value: the file, its environment and the variables."""
+    """The context of a renderer: the file, its environment and the variables."""
 
     renderer: Renderer
     path: str
@@ -334,7 +334,7 @@ class Scope(Record):
 
 
 def _takes_data(step: Step) -> bool:
-    """Whether a renderer takes the data of the one before it; stateconf does with -p."""
+    """Return whether a renderer takes the data of the one before it; stateconf does with -p."""
     if step.name == "stateconf":
         return any(word.startswith("-") and "p" in word for word in step.arguments)
     return step.name == "gpg"

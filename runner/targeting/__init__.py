@@ -1,1 +1,1 @@
-"""Which SLS files this machine gets: top files and targets."""
+"""The SLS files that this machine gets: top files and targets."""

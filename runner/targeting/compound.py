@@ -32,9 +32,9 @@ class Compound:
         return self._words[self._next] if self._next < len(self._words) else ""
 
     def _takes(self, word: str) -> bool:
-        found = self._word() == word
-        self._next += found
-        return found
+        matches = self._word() == word
+        self._next += matches
+        return matches
 
     def _either(self, matters: bool) -> bool:
         answer = self._both(matters)

@@ -40,8 +40,8 @@ def matches(
     nodegroups: Mapping[str, Any] | None = None,
     delimiter: str = ":",
 ) -> bool:
-    """Whether an expression of a kind (glob, pcre, list, grain, pillar, compound, ...) means this
-    machine.
+    """Return whether an expression of a kind (glob, pcre, list, grain, pillar, compound, ...)
+    matches this machine.
 
     As in Salt a compound that cannot be read means no machine; `mistake` says what is wrong with
     it. Raises RunnerError for an unknown kind and for a bad regular expression.
@@ -58,8 +58,7 @@ def mistake(
     nodegroups: Mapping[str, Any] | None = None,
     inside: frozenset[str] = frozenset(),
 ) -> RunnerError | None:
-    """What keeps an expression from being read, so that it means no machine; None if it is well
-    formed.
+    """The mistake in an expression, which therefore matches no machine; None if it is well formed.
 
     inside: the node groups that are being looked into.
     """
@@ -94,9 +93,9 @@ def _group_mistake(
         return RunnerError(
             f"the node group {name!r} contains itself ({circle})", hint="take one out", code="match"
         )
-    found = mistake(groups[name], "compound", groups, inside | {name})
-    return found and RunnerError(
-        f"in the node group {name!r}: {found.message}", hint=found.hint, code="match"
+    inner = mistake(groups[name], "compound", groups, inside | {name})
+    return inner and RunnerError(
+        f"in the node group {name!r}: {inner.message}", hint=inner.hint, code="match"
     )
 
 
@@ -119,9 +118,9 @@ def _compound_mistake(
             continue
         letter, delimiter, rest = lettered.groups()
         plain = rest.replace(delimiter, ":") if delimiter else rest
-        found = mistake(plain, LETTERS[letter], groups, inside)
-        if found:
-            return found
+        inner = mistake(plain, LETTERS[letter], groups, inside)
+        if inner:
+            return inner
     return None
 
 
@@ -276,7 +275,8 @@ DATA: Mapping[str, tuple[str, Test]] = {
 def found(
     data: Mapping[Any, Any], expression: str, test: Test = _globbed, delimiter: str = ":"
 ) -> bool:
-    """Whether `key:...:pattern` holds; keys and the pattern may contain the delimiter themselves.
+    """Return whether `key:...:pattern` matches; keys and the pattern may contain the delimiter
+    themselves.
 
     >>> found({"roles": ["web", "db"], "a": {"b": "c:d"}}, "roles:we*"), found({"a": {"b": "c:d"}},
     "a:b:c:d") (True, True)

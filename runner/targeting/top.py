@@ -54,10 +54,10 @@ class Top(Record):
 
     def as_data(self) -> dict[str, list[str]]:
         """Salt's shape: environment -> SLS names as the top file lists them."""
-        found: dict[str, list[str]] = {}
+        names_by_env: dict[str, list[str]] = {}
         for line in self.lines:
-            found.setdefault(line.env, []).append(line.sls)
-        return found
+            names_by_env.setdefault(line.env, []).append(line.sls)
+        return names_by_env
 
 
 class Target(Record):
@@ -88,8 +88,8 @@ def names(
     file_of: Callable[[str], str | None] = lambda env: None,
     mistake: Callable[[str, str], RunnerError | None] = lambda target, kind: None,
 ) -> Top:
-    """What the top files of all environments give this machine. All their mistakes at once
-    (CompileError).
+    """The SLS files that the top files of all environments give this machine. All their mistakes at
+    once (CompileError).
 
     read: gives the top file of an environment. saltenv: only this environment's top file and
     section count. strategy: top_file_merging_strategy (merge, same, merge_all); the pillar has its
@@ -98,12 +98,12 @@ def names(
     """
     reader = _Reader(read, [], file_of)
     if saltenv:
-        found = [target for target in reader.targets(saltenv) if target.env == saltenv]
+        targets = [target for target in reader.targets(saltenv) if target.env == saltenv]
     else:
         asked = [state_top_saltenv] if state_top_saltenv else _ordered(envs, env_order)
         joined = merge_pillar if pillar else STRATEGIES.get(strategy, merge)
-        found = joined(reader.targets, asked, default_top)
-    matched = list(_matching(found, matches, reader.problems))
+        targets = joined(reader.targets, asked, default_top)
+    matched = list(_matching(targets, matches, reader.problems))
     for env in dict.fromkeys(target.env for target in matched):
         if env not in envs and "__env__" not in envs:
             place = next(target.at or target.place for target in matched if target.env == env)
@@ -115,14 +115,14 @@ def names(
     ordered = sorted(matched, key=lambda target: target.order) if pillar else matched
     known = {*envs, *(target.env for target in matched)}
     lines = tuple(line for target in ordered for line in target.lines if line.env in known)
-    missed = tuple(target for target in found if target not in matched)
-    return Top(lines, *_scope(ordered), missed, tuple(_unread(found, mistake)))
+    missed = tuple(target for target in targets if target not in matched)
+    return Top(lines, *_scope(ordered), missed, tuple(_unread(targets, mistake)))
 
 
 def _unread(
-    found: list[Target], mistake: Callable[[str, str], RunnerError | None]
+    targets: list[Target], mistake: Callable[[str, str], RunnerError | None]
 ) -> Iterator[Diagnostic]:
-    for target in found:
+    for target in targets:
         error = mistake(target.expression, target.kind)
         if error:
             hint = f"{error.hint}; what cannot be read means no machine"
@@ -135,8 +135,8 @@ def _scope(targets: Sequence[Target]) -> tuple[JoinedMap, dict[str, JoinedMap]]:
     defaults: dict[str, JoinedMap] = {}
     for target in targets:
         variables.take(target.vars, target.place)
-        for key, said in target.defaults.items():
-            defaults.setdefault(key, JoinedMap(target.place)).take(said, target.place)
+        for key, values in target.defaults.items():
+            defaults.setdefault(key, JoinedMap(target.place)).take(values, target.place)
     return variables, defaults
 
 
@@ -155,9 +155,9 @@ def _ordered(envs: Sequence[str], env_order: Sequence[str]) -> list[str]:
 
 
 def _matching(
-    found: list[Target], matches: Matches, problems: list[Diagnostic]
+    targets: list[Target], matches: Matches, problems: list[Diagnostic]
 ) -> Iterator[Target]:
-    for target in found:
+    for target in targets:
         try:
             if matches(target.expression, target.kind):
                 yield target
@@ -203,7 +203,7 @@ class _Reader:
                 EXAMPLE,
             )
             return []
-        found: list[Target] = []
+        targets: list[Target] = []
         margin = [name for name, section in value.items() if isinstance(section, list)]
         for name, section in value.items():
             if (
@@ -211,8 +211,8 @@ class _Reader:
             ):  # what belongs below it stands at the margin: that is told
                 continue
             if name != "include":  # Salt reads it over as well
-                found += self.section(name, section, key_place(value, name, place))
-        return found
+                targets += self.section(name, section, key_place(value, name, place))
+        return targets
 
     def section(self, env: object, section: Any, place: Place) -> Iterator[Target]:
         if not isinstance(section, Mapping):
@@ -245,8 +245,8 @@ class _Reader:
             elif isinstance(entry, Mapping) and entry:
                 settings |= {key: entry[key] for key in SETTINGS if key in entry}
                 scoped = {key: entry[key] for key in SCOPED if isinstance(entry.get(key), Mapping)}
-                for key, said in scoped.items():
-                    settings.setdefault(key, JoinedMap(where)).take(said, where)
+                for key, values in scoped.items():
+                    settings.setdefault(key, JoinedMap(where)).take(values, where)
                 rest = {
                     key: value
                     for key, value in entry.items()

@@ -22,7 +22,7 @@ def including(
     read_top: ReadTop,
     names: Names,
     read: Read,
-    note: Callable[[tuple[str, str]], None] = lambda found: None,
+    note: Callable[[tuple[str, str]], None] = lambda top_file: None,
 ) -> ReadTop:
     """A reader of top files that adds what they include; of two lines for one target the later one
     counts.
@@ -55,7 +55,7 @@ def _included(value: Mapping[str, Any], env: str, names: Sequence[str], start: P
         raise CompileError(
             [Diagnostic("the include of a top file is not a list", place.source, hint, "top")]
         )
-    found: dict[str, None] = {}
+    included: dict[str, None] = {}
     for number, name in enumerate(listed):
         fitting = fnmatch.filter(names, name) if isinstance(name, str) else []
         if not fitting:
@@ -68,8 +68,8 @@ def _included(value: Mapping[str, Any], env: str, names: Sequence[str], start: P
                     )
                 ]
             )
-        found.update(dict.fromkeys(fitting))
-    return list(found)
+        included.update(dict.fromkeys(fitting))
+    return list(included)
 
 
 def _lay(joined: JoinedMap, top: Mapping[str, Any], default: Place) -> None:

@@ -15,24 +15,24 @@ def merge(load: Load, envs: list[str], default_top: str) -> list[Target]:
     """The base top file speaks for all environments it names, another only for its own if base is
     silent on it.
     """
-    found: list[Target] = []
+    targets: list[Target] = []
     for env in sorted(envs, key=lambda env: env != "base"):
-        said = {target.env for target in found}
-        found += [
+        environments = {target.env for target in targets}
+        targets += [
             target
             for target in load(env)
-            if env == "base" or (target.env == env and env not in said)
+            if env == "base" or (target.env == env and env not in environments)
         ]
-    return found
+    return targets
 
 
 def same(load: Load, envs: list[str], default_top: str) -> list[Target]:
     """Each top file speaks for its own environment, `default_top` for those that have none."""
-    found: list[Target] = []
+    targets: list[Target] = []
     for env in envs:
         own = load(env) or (load(default_top) if default_top != env else [])
-        found += [target for target in own if target.env == env]
-    return found
+        targets += [target for target in own if target.env == env]
+    return targets
 
 
 def merge_all(load: Load, envs: list[str], default_top: str) -> list[Target]:

@@ -1,4 +1,4 @@
-"""What a mistake in a YAML text probably is: the parser says where it gave up, people ask what they
+"""Probable mistakes in a YAML text: the parser says where it gave up, people ask what they
 mistyped.
 """
 
@@ -22,9 +22,9 @@ def explained(error: yaml.MarkedYAMLError, text: str, written: Written) -> Mista
         return None
     spot = Spot(error, text, written)
     for guess in _GUESSES:
-        found = guess(spot)
-        if found:
-            return found
+        mistake = guess(spot)
+        if mistake:
+            return mistake
     return spot.here(
         f"YAML: {spot.problem} ({spot.context})" if spot.context else f"YAML: {spot.problem}",
         _began(spot),
@@ -70,13 +70,13 @@ def _tab(spot: Spot) -> Mistake | None:
 
 
 def _blank(spot: Spot) -> Mistake | None:
-    found = re.search(r"[\u00a0\u2007\u202f\u3000\u200b]", spot.row)
-    if found and not spot.row[: found.start()].strip():
-        message = f"a space that is none (U+{ord(found[0]):04X}) in the indentation"
+    blank = re.search(r"[\u00a0\u2007\u202f\u3000\u200b]", spot.row)
+    if blank and not spot.row[: blank.start()].strip():
+        message = f"a space that is none (U+{ord(blank[0]):04X}) in the indentation"
         return spot.mistake(
             message,
             spot.line,
-            found.start(),
+            blank.start(),
             "replace it with a plain space; copied text often has it",
         )
     return None
@@ -96,14 +96,14 @@ def _open_quote(spot: Spot) -> Mistake | None:
         return None
     for number in range(spot.line - 1, max(spot.line - 40, -1), -1):
         row = spot.at(number)
-        found = _OPENS.search(row)
-        rest = row[found.end() :] if found else ""
+        opening = _OPENS.search(row)
+        rest = row[opening.end() :] if opening else ""
         if (
-            found
-            and found[1] not in rest.replace("\\" + found[1], "")
-            and found[1] in spot.at(spot.line)
+            opening
+            and opening[1] not in rest.replace("\\" + opening[1], "")
+            and opening[1] in spot.at(spot.line)
         ):
-            return _unclosed(spot, number, found.end() - 1)
+            return _unclosed(spot, number, opening.end() - 1)
     return None
 
 
@@ -119,23 +119,23 @@ def _unclosed(spot: Spot, line: int, column: int) -> Mistake:
 
 
 def _typographic(spot: Spot) -> Mistake | None:
-    found = re.search("[“”„‘’]", spot.row)
-    if not found:
+    quote = re.search("[“”„‘’]", spot.row)
+    if not quote:
         return None
-    message = f"{found[0]} is a typographic quote, which YAML takes for a letter"
-    return spot.mistake(message, spot.line, found.start(), "write the plain quotes ' or \"")
+    message = f"{quote[0]} is a typographic quote, which YAML takes for a letter"
+    return spot.mistake(message, spot.line, quote.start(), "write the plain quotes ' or \"")
 
 
 def _after_quote(spot: Spot) -> Mistake | None:
     """`'it's'` and `"a" b`."""
-    found = re.match(
+    quoted = re.match(
         r"""(.*?(?:^|[:\-,\[{])\s*)(?:'((?:[^']|'')*)'|"((?:[^"\\]|\\.)*)")(?=[^\s,\]}:]|\s+[^\s#,\]}:])""",
         spot.row,
     )
-    if not found or "expected" not in spot.problem or spot.column < found.end():
+    if not quoted or "expected" not in spot.problem or spot.column < quoted.end():
         return None
-    closing, single = found.end() - 1, found[2] is not None
-    if single and re.match(r"\w", spot.row[found.end() :]):
+    closing, single = quoted.end() - 1, quoted[2] is not None
+    if single and re.match(r"\w", spot.row[quoted.end() :]):
         hint = "write '' for an apostrophe inside single quotes, or put the value in double quotes"
     else:
         hint = "put the whole value in quotes, or remove the quotes"
@@ -162,12 +162,12 @@ _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 def _stray(spot: Spot) -> Mistake | None:
     """A line that only closes brackets, where none is open."""
-    found = re.fullmatch(r"\s*([\]}]+)[\s,%]*", spot.row)
-    if not found or "flow" in spot.context or "expected" not in spot.problem:
+    brackets = re.fullmatch(r"\s*([\]}]+)[\s,%]*", spot.row)
+    if not brackets or "flow" in spot.context or "expected" not in spot.problem:
         return None
     hint = "remove it, or put the text in quotes"
     return spot.mistake(
-        f"{found[1]} closes a bracket, and none is open here", spot.line, found.start(1), hint
+        f"{brackets[1]} closes a bracket, and none is open here", spot.line, brackets.start(1), hint
     )
 
 
@@ -192,12 +192,12 @@ def _bracket(spot: Spot) -> Mistake | None:
         f"put a comma before it, or close the bracket with {closing} first, or put a text with , :"
         " [ ] { } in quotes"
     )
-    found = f" but {short(spot.rest)!r}" if spot.rest.strip() else ""
-    return spot.here(f"expected , or {closing} here{found}", hint)
+    instead = f" but {short(spot.rest)!r}" if spot.rest.strip() else ""
+    return spot.here(f"expected , or {closing} here{instead}", hint)
 
 
 def _last_open(spot: Spot) -> tuple[int, int] | None:
-    """Where the innermost bracket stands that is open at the end of the text."""
+    """The place of the innermost bracket that is open at the end of the text."""
     opened: list[tuple[int, int]] = []
     try:
         for token in yaml.scan("\n".join(spot.lines), _Loader):
@@ -212,14 +212,14 @@ def _last_open(spot: Spot) -> tuple[int, int] | None:
 
 def _flow_then_text(spot: Spot) -> Mistake | None:
     """`name: {x} y`: a text that begins with a bracket."""
-    found = re.match(r"(.*?[:\-]\s+)([\[{])[^\]}]*[\]}]", spot.row)
-    if "flow node" in spot.context and not found:  # `name: [: more`
-        found = re.match(r"(.*?[:\-]\s+)([\[{])", spot.row)
-    if not found or spot.column < found.end() or "expected" not in spot.problem:
+    opening = re.match(r"(.*?[:\-]\s+)([\[{])[^\]}]*[\]}]", spot.row)
+    if "flow node" in spot.context and not opening:  # `name: [: more`
+        opening = re.match(r"(.*?[:\-]\s+)([\[{])", spot.row)
+    if not opening or spot.column < opening.end() or "expected" not in spot.problem:
         return None
-    begin = len(found[1])
-    kind = "list" if found[2] == "[" else "mapping"
-    message = f"the value begins with {found[2]}, so that YAML reads a {kind}; more follows"
+    begin = len(opening[1])
+    kind = "list" if opening[2] == "[" else "mapping"
+    message = f"the value begins with {opening[2]}, so that YAML reads a {kind}; more follows"
     return spot.mistake(
         message, spot.line, begin, f"put the value in quotes: '{short(spot.row[begin:])}'"
     )
@@ -276,14 +276,14 @@ def _document(spot: Spot) -> Mistake | None:
 
 
 def _jinja(spot: Spot) -> Mistake | None:
-    found = re.search(r"\{\{|\{%", spot.row)
-    if not found:
+    expression = re.search(r"\{\{|\{%", spot.row)
+    if not expression:
         return None
     message = "a Jinja expression is left in the text that YAML reads"
     return spot.mistake(
         message,
         spot.line,
-        found.start(),
+        expression.start(),
         "is the renderer `jinja|yaml`, and is this no {% raw %} block?",
     )
 

@@ -84,17 +84,19 @@ def _uneven(spot: Spot, other: int) -> Mistake:
 
 def _neighbour(spot: Spot, fits: Callable[[str], bool]) -> int | None:
     """The line above whose indentation is nearest to this one's."""
-    found: dict[int, int] = {}
+    first_lines: dict[int, int] = {}
     number = spot.above()
     while number >= 0:
         row = spot.at(number)
         if fits(row):
-            found.setdefault(margin(row), number)
+            first_lines.setdefault(margin(row), number)
         if margin(row) == 0:
             break
         number = spot.above(number)
-    nearest = sorted(found, key=lambda margin: (abs(margin - spot.column), -found[margin]))
-    return found[nearest[0]] if nearest else None
+    nearest = sorted(
+        first_lines, key=lambda margin: (abs(margin - spot.column), -first_lines[margin])
+    )
+    return first_lines[nearest[0]] if nearest else None
 
 
 def simple_key(spot: Spot) -> Mistake | None:

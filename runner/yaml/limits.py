@@ -62,12 +62,12 @@ def _may_be_deep(text: str) -> bool:
 
 
 def _open(text: str) -> int:
-    """How many brackets may be open at once: a line that closes what it opens, for sure, adds
-    nothing to others.
+    """An upper bound of the brackets that are open at once: a line that closes what it opens, for
+    sure, adds nothing to others.
     """
-    found = text.count("[") + text.count("{")
-    if found < LEVELS // 2:
-        return found
+    brackets = text.count("[") + text.count("{")
+    if brackets < LEVELS // 2:
+        return brackets
     left = most = 0
     for line in text.split("\n"):
         opened = line.count("[") + line.count("{")
@@ -89,17 +89,17 @@ def _count(top: yaml.Node) -> None:
         node, done = todo.pop()
         inner = _inside(node)
         if done:
-            size = 1 + sum(sizes[id(each)] or 0 for each in inner)
+            size = 1 + sum(sizes[id(child)] or 0 for child in inner)
             sizes[id(node)] = size
             if size > LIMIT:
                 raise OutOfBounds(problem=UNFOLDED, problem_mark=node.start_mark)
         elif id(node) not in sizes:
             sizes[id(node)] = None
             todo.append((node, True))
-            for each in inner:
-                if sizes.get(id(each), 0) is None:
-                    raise OutOfBounds(problem=CIRCLE, problem_mark=each.start_mark)
-                todo.append((each, False))
+            for child in inner:
+                if sizes.get(id(child), 0) is None:
+                    raise OutOfBounds(problem=CIRCLE, problem_mark=child.start_mark)
+                todo.append((child, False))
 
 
 UNFOLDED = "the aliases of this document unfold to far too much"
@@ -108,5 +108,5 @@ CIRCLE = "this contains itself: an alias is inside of what it names"
 
 def _inside(node: yaml.Node) -> list[yaml.Node]:
     if isinstance(node, yaml.MappingNode):
-        return [each for pair in node.value for each in pair]
+        return [child for pair in node.value for child in pair]
     return list(node.value) if isinstance(node, yaml.SequenceNode) else []

@@ -313,15 +313,17 @@ def _problem(
 def _explained(error: yaml.MarkedYAMLError, text: str, document: Document) -> RenderError:
     from runner.yaml import errors
 
-    found = errors.explained(error, text, document.source)
-    if found is None:
+    mistake = errors.explained(error, text, document.source)
+    if mistake is None:
         return RenderError(str(error.problem or error.context), Source(document.file), code="yaml")
-    source, hint = document.source(found.line, found.column), found.hint
+    source, hint = document.source(mistake.line, mistake.column), mistake.hint
     unsafe = [name for name, value in source.values if re.search(_UNSAFE, value[1:-1])]
-    if unsafe and "tab" not in found.message:  # an expression of the line is what YAML cannot read
+    if (
+        unsafe and "tab" not in mistake.message
+    ):  # an expression of the line is what YAML cannot read
         safe = f"`{{{{ {unsafe[0]} | yaml_dquote }}}}` is safe whatever the value is"
         hint = f"{hint}; {safe}" if hint else safe
-    return RenderError(found.message, source, hint, "yaml")
+    return RenderError(mistake.message, source, hint, "yaml")
 
 
 _UNSAFE = r"""[:'"#{}\[\]\\&*!|>%@`]"""  # what a plain value may not hold, or not everywhere
@@ -336,5 +338,7 @@ def _unreadable(error: yaml.YAMLError, text: str, document: Document) -> RenderE
     shown = f"U+{code:04X}" if isinstance(code, int) else str(code)
     from runner.yaml import errors
 
-    found = errors.unreadable(position, shown, text)
-    return RenderError(found.message, document.source(found.line, found.column), found.hint, "yaml")
+    mistake = errors.unreadable(position, shown, text)
+    return RenderError(
+        mistake.message, document.source(mistake.line, mistake.column), mistake.hint, "yaml"
+    )

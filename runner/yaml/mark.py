@@ -1,4 +1,4 @@
-"""Where a YAML parser gave up, and the lines around."""
+"""The place where a YAML parser gave up, and the lines around."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Written = Callable[
 
 
 class Mistake(Record):
-    """What is wrong, where (both count from 1), and the cure."""
+    """A message, its place (both count from 1), and the cure."""
 
     message: str
     line: int
@@ -24,7 +24,7 @@ class Mistake(Record):
 
 
 class Spot:
-    """Where the parser gave up, and the lines around."""
+    """The spot where the parser gave up, and the lines around."""
 
     def __init__(self, error: yaml.MarkedYAMLError, text: str, written: Written) -> None:
         mark = error.problem_mark or error.context_mark
@@ -43,7 +43,7 @@ class Spot:
 
     @property
     def rest(self) -> str:
-        """What follows from the place on."""
+        """The rest of the line from the place on."""
         return self.row[self.column :]
 
     def above(self, line: int | None = None) -> int:
@@ -56,7 +56,7 @@ class Spot:
         return number
 
     def named(self, line: int) -> str:
-        """How a message calls another line: as it was written, not as it was rendered."""
+        """The name of another line in a message: as it was written, not as it was rendered."""
         source = self._written(line + 1, margin(self.at(line)) + 1)
         here = self._written(self.line + 1, self.column + 1)
         return (

@@ -55,7 +55,7 @@ class Called(str):
 
 
 def concat(parts: Iterable[str]) -> Pieces:
-    """What Jinja joins output with."""
+    """Join output, as Jinja's `concat`."""
     listed = tuple(parts)
     text = Pieces("".join(listed))
     text.pieces = listed
@@ -80,7 +80,7 @@ def included(event: str, file: str, line: int) -> str:
 
 
 class Origin(Record):
-    """Where the text from `offset` on was typed."""
+    """The place where the text from `offset` on was typed."""
 
     offset: int
     file: str
@@ -150,11 +150,11 @@ class Rendered:
         where each part was.
         """
         below = enumerate(self.written.get(origin.file, ())[origin.line :], origin.line + 1)
-        found = [(number, _margin(row) + 1) for number, row in below if row.strip() == text]
-        return found[0] if len(found) == 1 else None
+        rows = [(number, _margin(row) + 1) for number, row in below if row.strip() == text]
+        return rows[0] if len(rows) == 1 else None
 
     def _values(self, line: int, origin: Origin, written: str) -> list[tuple[int, int, str, str]]:
-        """What the expressions of a written line became: (offset, column as written, expression,
+        """The results of the expressions of a written line: (offset, column as written, expression,
         value).
         """
         starts, offsets = self._line_starts, self._offsets
@@ -162,10 +162,10 @@ class Rendered:
         typed = list(re.finditer(_EXPRESSION, written))
         became = []
         for number in range(bisect_left(offsets, starts[line - 1]), bisect_left(offsets, end)):
-            each = self._origins[number]
-            if not each.literal and each[1:3] == origin[1:3]:
+            other = self._origins[number]
+            if not other.literal and other[1:3] == origin[1:3]:
                 stop = offsets[number + 1] if number + 1 < len(offsets) else len(self.text)
-                became.append((each.offset, self.text[each.offset : stop]))
+                became.append((other.offset, self.text[other.offset : stop]))
         if len(typed) != len(became):
             return []
         return [
@@ -200,37 +200,37 @@ class Rendered:
 
     @cached_property
     def _origins(self) -> list[Origin]:
-        found: list[Origin] = []
-        _collect(self.pieces, 0, (), found)
-        return found
+        origins: list[Origin] = []
+        _collect(self.pieces, 0, (), origins)
+        return origins
 
     @cached_property
     def _offsets(self) -> list[int]:
         return [origin.offset for origin in self._origins]
 
 
-def _collect(text: str | None, offset: int, via: tuple[Source, ...], found: list[Origin]) -> int:
+def _collect(text: str | None, offset: int, via: tuple[Source, ...], origins: list[Origin]) -> int:
     """Add the origins of a text that begins at an offset; returns the offset after it."""
     if text is None:
         return offset
     if isinstance(text, Pieces):
         for part in text.pieces:
-            offset = _collect(part, offset, via, found)
+            offset = _collect(part, offset, via, origins)
         return offset
     if isinstance(text, Called):
-        return _collect(text.inner, offset, (Source(text.file, text.line), *via), found)
+        return _collect(text.inner, offset, (Source(text.file, text.line), *via), origins)
     if isinstance(text, Piece):
-        _literal(text, offset, via, found)
+        _literal(text, offset, via, origins)
     return offset + len(text)
 
 
-def _literal(piece: Piece, offset: int, via: tuple[Source, ...], found: list[Origin]) -> None:
+def _literal(piece: Piece, offset: int, via: tuple[Source, ...], origins: list[Origin]) -> None:
     if not piece.literal:
-        found.append(Origin(offset, piece.file, piece.line, 0, via, literal=False))
+        origins.append(Origin(offset, piece.file, piece.line, 0, via, literal=False))
         return
     column = 0  # where the first line of the piece begins is not known to Jinja
     for number, line in enumerate(piece.split("\n")):
-        found.append(
+        origins.append(
             Origin(offset, piece.file, piece.line + number, column, via, "" if column else line)
         )
         offset += len(line) + 1

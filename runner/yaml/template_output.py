@@ -1,5 +1,5 @@
-"""How a template puts out a value: mappings and lists as Python writes them, and so that YAML reads
-the same again.
+"""The output of values in a template: mappings and lists as Python writes them, and so that YAML
+reads the same again.
 """
 
 from __future__ import annotations

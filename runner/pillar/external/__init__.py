@@ -45,19 +45,19 @@ def gathered(
 
     note: is told what each of them gives.
     """
-    found = dict(pillar)
+    merged = dict(pillar)
     for entry in _entries(entries, tools):
         look = LOOKS.get(entry.name)
         if look is None:
             raise _unknown(entry.name, tools)
-        data = look(tools, found, entry.said)
+        data = look(tools, merged, entry.said)
         if not isinstance(data, Mapping):
             raise tools.problem(
                 f"the external pillar {entry.name} gives {data!r:.60}, not a mapping"
             )
         note(entry.name, data)
-        found = merge(found, data)
-    return found
+        merged = merge(merged, data)
+    return merged
 
 
 def _entries(entries: Any, tools: Tools) -> Iterator[Entry]:
@@ -69,7 +69,7 @@ def _entries(entries: Any, tools: Tools) -> Iterator[Entry]:
             raise tools.problem(
                 f'The "ext_pillar" option is malformed: {item!r} is not a mapping', hint
             )
-        yield from (Entry(str(name), said) for name, said in item.items())
+        yield from (Entry(str(name), settings) for name, settings in item.items())
 
 
 def _unknown(name: str, tools: Tools) -> RunnerError:

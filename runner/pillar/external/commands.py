@@ -32,25 +32,25 @@ def json(tools: Tools, pillar: Any, command: Any) -> Any:
         ) from None
 
 
-def _command(tools: Tools, name: str, said: Any) -> str:
+def _command(tools: Tools, name: str, settings: Any) -> str:
     """The command, which may also stand in a list of one or below `command`, as Salt hands
     arguments over.
     """
-    if isinstance(said, dict) and list(said) == ["command"]:
-        said = said["command"]
-    elif isinstance(said, list) and len(said) == 1:
-        said = said[0]
-    if not isinstance(said, str):
-        raise tools.problem(f"the external pillar {name} takes a command, not {said!r}")
-    return said
+    if isinstance(settings, dict) and list(settings) == ["command"]:
+        settings = settings["command"]
+    elif isinstance(settings, list) and len(settings) == 1:
+        settings = settings[0]
+    if not isinstance(settings, str):
+        raise tools.problem(f"the external pillar {name} takes a command, not {settings!r}")
+    return settings
 
 
 def _output(tools: Tools, name: str, command: str) -> str:
     done = tools.shell(command.replace("%s", tools.id))
     output = str(done["stdout"])
     if done["retcode"] and not output.strip():
-        said = str(done["stderr"]).strip().splitlines()
-        why = f": {said[-1]}" if said else ""
+        errors = str(done["stderr"]).strip().splitlines()
+        why = f": {errors[-1]}" if errors else ""
         raise tools.problem(
             f"the external pillar {name}: `{command}` failed with exit code {done['retcode']}{why}"
         )

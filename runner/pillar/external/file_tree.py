@@ -28,28 +28,28 @@ OPTIONS: Mapping[str, Any] = {
 }
 
 
-def look(tools: Tools, pillar: Any, said: Any) -> dict[str, Any]:
+def look(tools: Tools, pillar: Any, settings: Any) -> dict[str, Any]:
     """The values of this machine's node groups, and over them its own."""
-    options = {**OPTIONS, **(said if isinstance(said, Mapping) else {"root_dir": said})}
+    options = {**OPTIONS, **(settings if isinstance(settings, Mapping) else {"root_dir": settings})}
     for name in options.keys() - OPTIONS.keys():
         raise tools.problem(
             f"the external pillar file_tree has no option {name!r}", f"it has {', '.join(OPTIONS)}"
         )
-    found: dict[str, Any] = {}
+    data: dict[str, Any] = {}
     for root in _roots(tools, options["root_dir"]):
         groups = tools.opts.get("nodegroups") or {}
         for group in sorted(groups):
             folder = os.path.join(root, "nodegroups", group)
             if os.path.isdir(folder) and tools.matches(group, "nodegroup"):
-                _lay(found, _folder(folder, tools, options))
-        _lay(found, _folder(os.path.join(root, "hosts", tools.id), tools, options))
-    return found
+                _lay(data, _folder(folder, tools, options))
+        _lay(data, _folder(os.path.join(root, "hosts", tools.id), tools, options))
+    return data
 
 
-def _roots(tools: Tools, said: Any) -> list[str]:
-    if isinstance(said, Mapping):
-        said = said.get(tools.env, [])
-    roots = said if isinstance(said, list) else [said]
+def _roots(tools: Tools, settings: Any) -> list[str]:
+    if isinstance(settings, Mapping):
+        settings = settings.get(tools.env, [])
+    roots = settings if isinstance(settings, list) else [settings]
     for root in roots:
         if not isinstance(root, str) or not os.path.isabs(root):
             raise tools.problem(
@@ -65,7 +65,7 @@ def _roots(tools: Tools, said: Any) -> list[str]:
 
 def _folder(folder: str, tools: Tools, options: Mapping[str, Any]) -> dict[str, Any]:
     """The files of a folder as a mapping, its folders as mappings in it."""
-    found: dict[str, Any] = {}
+    contents: dict[str, Any] = {}
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except (FileNotFoundError, NotADirectoryError):
@@ -74,10 +74,10 @@ def _folder(folder: str, tools: Tools, options: Mapping[str, Any]) -> dict[str, 
         raise tools.problem(f"{folder} cannot be read: {problem.strerror}") from None
     for entry in entries:
         if entry.is_dir(follow_symlinks=bool(options["follow_dir_links"])):
-            found[entry.name] = _folder(entry.path, tools, options)
+            contents[entry.name] = _folder(entry.path, tools, options)
         elif entry.is_file():
-            found[entry.name] = _file(entry.path, tools, options)
-    return found
+            contents[entry.name] = _file(entry.path, tools, options)
+    return contents
 
 
 def _file(path: str, tools: Tools, options: Mapping[str, Any]) -> Any:
@@ -98,15 +98,15 @@ def _file(path: str, tools: Tools, options: Mapping[str, Any]) -> Any:
 
 
 def _kept(option: Any, path: str) -> bool:
-    """Whether keep_newline (true, false, or globs of paths) means a file."""
+    """Return whether keep_newline (true, false, or globs of paths) applies to a file."""
     if isinstance(option, list):
         return any(fnmatch.fnmatchcase(path, f"*{glob}") for glob in map(str, option))
     return bool(option)
 
 
-def _lay(found: dict[str, Any], new: Mapping[str, Any]) -> None:
+def _lay(data: dict[str, Any], new: Mapping[str, Any]) -> None:
     for key, value in new.items():
-        if isinstance(found.get(key), dict) and isinstance(value, Mapping):
-            _lay(found[key], value)
+        if isinstance(data.get(key), dict) and isinstance(value, Mapping):
+            _lay(data[key], value)
         else:
-            found[key] = value
+            data[key] = value

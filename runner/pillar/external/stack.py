@@ -22,24 +22,24 @@ from runner.pillar.external.tools import Tools
 STRATEGIES = ("merge-last", "merge-first", "remove", "overwrite")
 
 
-def look(tools: Tools, pillar: Mapping[str, Any], said: Any) -> dict[str, Any]:
-    """What the configuration files that mean this machine list."""
+def look(tools: Tools, pillar: Mapping[str, Any], settings: Any) -> dict[str, Any]:
+    """The data of the files that this machine's configuration files list."""
     stack: dict[str, Any] = {}
-    for config in _configs(said, tools, pillar):
+    for config in _configs(settings, tools, pillar):
         if os.path.isfile(config):
             for path in _listed(config, tools, pillar, stack):
                 stack = _laid(path, tools, pillar, stack, config)
     return stack
 
 
-def _configs(said: Any, tools: Tools, pillar: Mapping[str, Any]) -> Iterator[str]:
-    if isinstance(said, str):
-        yield said
-    elif isinstance(said, list):
-        for item in said:
+def _configs(settings: Any, tools: Tools, pillar: Mapping[str, Any]) -> Iterator[str]:
+    if isinstance(settings, str):
+        yield settings
+    elif isinstance(settings, list):
+        for item in settings:
             yield from _configs(item, tools, pillar)
-    elif isinstance(said, Mapping):
-        for place, choices in said.items():
+    elif isinstance(settings, Mapping):
+        for place, choices in settings.items():
             kind, _, path = str(place).partition(":")
             whole = {"pillar": pillar, "grains": tools.grains, "opts": tools.opts}.get(kind)
             if whole is None or not isinstance(choices, Mapping):
@@ -50,14 +50,14 @@ def _configs(said: Any, tools: Tools, pillar: Mapping[str, Any]) -> Iterator[str
             value = _traverse(whole, path)
             chosen = [value] if isinstance(value, str) else value if isinstance(value, list) else []
             yield from (
-                each
+                config
                 for one in chosen
                 if one in choices
-                for each in _configs(choices[one], tools, pillar)
+                for config in _configs(choices[one], tools, pillar)
             )
     else:
         raise tools.problem(
-            f"the external pillar stack takes the path of its configuration, not {said!r}"
+            f"the external pillar stack takes the path of its configuration, not {settings!r}"
         )
 
 
@@ -90,10 +90,10 @@ def _listed(
     tools.seen(config)
     rendered = tools.template(config, folder, _names(tools, pillar, stack, config))
     try:
-        said = tools.data(rendered)
+        listed = tools.data(rendered)
     except RunnerError:
-        said = None
-    for item in said if isinstance(said, list) else rendered.text.splitlines():
+        listed = None
+    for item in listed if isinstance(listed, list) else rendered.text.splitlines():
         if str(item).strip():
             yield from sorted(
                 path
@@ -132,13 +132,13 @@ def _mapping(old: dict[str, Any], new: Mapping[str, Any], problem: Any) -> dict[
     strategy = new.get("__", "merge-last")
     if strategy not in STRATEGIES:
         raise problem(strategy)
-    said = {key: value for key, value in new.items() if key != "__"}
+    values = {key: value for key, value in new.items() if key != "__"}
     if strategy == "remove":
-        return {key: value for key, value in old.items() if key not in said}
+        return {key: value for key, value in old.items() if key not in values}
     if strategy == "overwrite":
-        return {key: _clean(value) for key, value in said.items()}
+        return {key: _clean(value) for key, value in values.items()}
     made = dict(old)
-    for key, value in said.items():
+    for key, value in values.items():
         made[key] = (
             _value(old[key], value, strategy == "merge-first", problem)
             if key in old
@@ -159,18 +159,18 @@ def _value(old: Any, new: Any, first: bool, problem: Any) -> Any:
 
 
 def _list(old: list[Any], new: list[Any], problem: Any) -> list[Any]:
-    strategy, said = _strategy(new)
+    strategy, items = _strategy(new)
     if strategy not in STRATEGIES:
         raise problem(strategy)
     if strategy == "overwrite":
-        return said
+        return items
     if strategy == "remove":
-        return [item for item in old if item not in said]
-    return said + old if strategy == "merge-first" else old + said
+        return [item for item in old if item not in items]
+    return items + old if strategy == "merge-first" else old + items
 
 
 def _strategy(values: list[Any]) -> tuple[str, list[Any]]:
-    """How a list says (in its first item) that it goes together with another one, and its items."""
+    """The merge strategy that a list names in its first item, and its other items."""
     if values and isinstance(values[0], Mapping) and "__" in values[0]:
         return values[0]["__"], values[1:]
     return "merge-last", values

@@ -1,4 +1,4 @@
-"""What external pillars need of the engine; it is handed to them."""
+"""The tools of the engine that are passed to external pillars."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What goes wrong while a template renders, explained with places."""
+"""Errors of the rendering of templates, explained with places."""

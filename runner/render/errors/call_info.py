@@ -26,7 +26,7 @@ _SECRET = re.compile(r"(?i)(passw(or)?d|passphrase|secret|token|api_?key|secret_
 
 
 class Called(Record):
-    """What a line called: a filter, a test or an execution function."""
+    """The callee of a line: a filter, a test or an execution function."""
 
     kind: str  # "filter", "test" or "function"
     name: str
@@ -37,12 +37,12 @@ class Called(Record):
         return self.name if self.kind == "function" else f"the {self.kind} {self.name}"
 
     def takes(self) -> str:
-        """How it is called."""
-        shown = ", ".join(str(each).partition(":")[0] for each in self._parameters())
+        """Its signature, as a person reads it."""
+        shown = ", ".join(str(parameter).partition(":")[0] for parameter in self._parameters())
         return f"{self.name}({shown})" if shown or self.function else ""
 
     def given(self) -> str:
-        """How it was called, as far as a person can read it."""
+        """The arguments of the call, as far as a person can read them."""
         if self.frame is None:
             return ""
         code, values = self.frame.f_code, self.frame.f_locals
@@ -50,7 +50,7 @@ class Called(Record):
         names = [
             name for name in code.co_varnames[:named] if name in values and name not in _OF_JINJA
         ]
-        plain = {each.name: each.default for each in self._parameters()}
+        plain = {parameter.name: parameter.default for parameter in self._parameters()}
         shown = [_of(name, values[name]) for name in names[:1] if name in code.co_varnames[:count]]
         rest = names[len(shown) :]
         if code.co_flags & inspect.CO_VARARGS:
@@ -85,18 +85,18 @@ class Called(Record):
 
     def _parameters(self) -> list[inspect.Parameter]:
         try:
-            found = inspect.signature(self.function).parameters.values() if self.function else ()
+            parameters = (
+                inspect.signature(self.function).parameters.values() if self.function else ()
+            )
         except (TypeError, ValueError):
             return []
-        return [each for each in found if each.name not in _OF_JINJA]
+        return [parameter for parameter in parameters if parameter.name not in _OF_JINJA]
 
 
 def called(
     error: Exception, row: str, variables: Mapping[str, Any], environment: PlacedEnvironment
 ) -> Called | None:
-    """What the line called when it went wrong; None if the expression itself could not be worked
-    out.
-    """
+    """The callee of a line when it failed; None if the expression itself has no value."""
     frame = _entered(error)
     name = frame.f_code.co_name if frame else ""
     if frame is None:
@@ -106,12 +106,12 @@ def called(
         name = counted[1]
     module = str(frame.f_globals.get("__name__", "")) if frame else ""
     if not module or module.startswith(("runner.filters", "jinja2.")):
-        found = _of_jinja(name, frame, row, environment)
-        if found or module:
-            return found
-    found = _function(name, frame, row, variables)
-    given = environment.globals.get(name) if found is None and frame is None else None
-    return Called("function", name, given, None) if callable(given) else found
+        call = _of_jinja(name, frame, row, environment)
+        if call or module:
+            return call
+    call = _function(name, frame, row, variables)
+    value = environment.globals.get(name) if call is None and frame is None else None
+    return Called("function", name, value, None) if callable(value) else call
 
 
 def _of_jinja(
@@ -120,7 +120,7 @@ def _of_jinja(
     """The filter or test of a line, by the name that it has there; a text that is in no file has no
     lines.
     """
-    known = [each for each, (_, real) in WHERE.items() if real == name]
+    known = [filter_name for filter_name, (_, real) in WHERE.items() if real == name]
     for kind, more in (("filter", known), ("test", [])):
         table: Mapping[str, Any] = environment.filters if kind == "filter" else environment.tests
         words = re.findall(r"\w+", row) or ([name, *table] if frame else [])
@@ -145,14 +145,14 @@ def _entered(error: Exception) -> FrameType | None:
 
 
 def _between(module: str) -> bool:
-    """Whether code only hands calls on."""
+    """Return whether code only hands calls on."""
     if module.startswith("jinja2."):
         return module not in ("jinja2.filters", "jinja2.tests")
     return module.startswith("runner.render.") and not module.startswith("runner.filters")
 
 
 def _is(function: Any, name: str, frame: FrameType | None) -> bool:
-    """Whether this function is what a frame belongs to; without one, whether it goes by a name."""
+    """Return whether a frame belongs to this function; without one, whether it has this name."""
     inner = inspect.unwrap(function) if callable(function) else None
     if frame is None:
         return getattr(inner, "__name__", "") == name
@@ -166,28 +166,28 @@ def _function(
     name: str, frame: FrameType | None, row: str, variables: Mapping[str, Any]
 ) -> Called | None:
     """The execution function of a line: the only one, or that of this name."""
-    typed = {each: _got(variables, each) for each in functions_of(row)}
-    said = (name, name.rstrip("_"), name.removeprefix("salt_"))
+    typed = {typed_name: _got(variables, typed_name) for typed_name in functions_of(row)}
+    names = (name, name.rstrip("_"), name.removeprefix("salt_"))
     alike = [
-        each
-        for each, got in typed.items()
-        if each.partition(".")[2] in said or _is(got, name, frame)
+        typed_name
+        for typed_name, got in typed.items()
+        if typed_name.partition(".")[2] in names or _is(got, name, frame)
     ]
     chosen = alike or (list(typed) if frame is not None else [])
     package, _, rest = (
         str(frame.f_globals.get("__name__", "")).partition(".") if frame else ("", "", "")
     )
     if not row and package == "modules":
-        return Called("function", f"{rest.partition('.')[0]}.{said[2]}", None, frame)
+        return Called("function", f"{rest.partition('.')[0]}.{names[2]}", None, frame)
     return Called("function", chosen[0], typed[chosen[0]], frame) if len(chosen) == 1 else None
 
 
 def _got(variables: Mapping[str, Any], name: str) -> Callable[..., Any] | None:
     try:
-        found: Callable[..., Any] = variables["salt"][name]
+        function: Callable[..., Any] = variables["salt"][name]
     except (KeyError, TypeError, RunnerError):
         return None
-    return found
+    return function
 
 
 def functions_of(row: str) -> list[str]:
@@ -219,7 +219,7 @@ def _same(value: Any, other: Any) -> bool:
 
 
 def refused(name: str, source: Source) -> RenderError:
-    """What a template, or a program of the tree, calls although it changes the machine."""
+    """The error for a call, in a template or program of the tree, that would change the machine."""
     what = name or "this function"
     return RenderError(
         f"{what} changes the machine, and a file that is being rendered only looks",

@@ -1,4 +1,4 @@
-"""Where in templates an error came by, and what stands there."""
+"""The places of an error in templates, and their lines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def without(places: list[Source], file: str, line: int) -> tuple[Source, ...]:
 
 
 def frames(traceback: TracebackType | None) -> Iterator[tuple[Source, FrameType]]:
-    """Where in templates an exception came by, outermost first."""
+    """The frames of an exception in templates, outermost first."""
     while traceback is not None:
         template = traceback.tb_frame.f_globals.get("__jinja_template__")
         missing = re.fullmatch(
@@ -39,16 +39,16 @@ def locals_of(frame: FrameType | None) -> dict[str, Any]:
 
 
 def values_of(frame: FrameType, row: str) -> tuple[tuple[str, str], ...]:
-    """What the template's own variables of a line were."""
+    """The values of the template's own variables in a line."""
     own = {name.split("_", 2)[2] for name in frame.f_locals if re.match(r"l_\d+_", name)}
     words = dict.fromkeys(re.findall(r"(?<![\w.'\"])[A-Za-z_]\w*", row))
     own -= {"pillar", "grains", "opts", "salt"}
-    found = {
+    values = {
         name: value for name, value in locals_of(frame).items() if name in own and name in words
     }
     plain = (str, int, float, bool, list, dict, type(None))
     return tuple(
-        (name, _brief(found[name])) for name in words if isinstance(found.get(name, ...), plain)
+        (name, _brief(values[name])) for name in words if isinstance(values.get(name, ...), plain)
     )[:4]
 
 
@@ -70,16 +70,16 @@ def row_of(source: Source) -> str:
 
 def column_of(row: str, pattern: str) -> int:
     """The column of a pattern, in an expression rather than in the text before it."""
-    found = [match.start() for match in re.finditer(pattern, row)]
+    starts = [match.start() for match in re.finditer(pattern, row)]
     tag = re.search(r"\{\{|\{%", row)
-    inside = [start for start in found if tag and start > tag.start()]
-    return (inside or found)[0] + 1 if found else 0
+    inside = [start for start in starts if tag and start > tag.start()]
+    return (inside or starts)[0] + 1 if starts else 0
 
 
 def tag_column(row: str) -> int:
     """The column of the only expression or tag of a line."""
-    found = list(re.finditer(r"\{\{|\{%", row))
-    return found[0].start() + 1 if len(found) == 1 else 0
+    tags = list(re.finditer(r"\{\{|\{%", row))
+    return tags[0].start() + 1 if len(tags) == 1 else 0
 
 
 def call_column(source: Source, message: str) -> int:

@@ -1,5 +1,5 @@
-"""What a mistake in a template's syntax probably is: Jinja says which token it did not expect, and
-in which line.
+"""Probable mistakes in a template's syntax: Jinja says which token it did not expect, and in which
+line.
 """
 
 from __future__ import annotations
@@ -115,13 +115,13 @@ def _row(source: str, line: int) -> str:
 
 
 def _word(row: str, word: str) -> int:
-    found = re.search(rf"(?<![\w.]){re.escape(word)}(?!\w)", row)
-    return found.start() + 1 if found else 0
+    match = re.search(rf"(?<![\w.]){re.escape(word)}(?!\w)", row)
+    return match.start() + 1 if match else 0
 
 
 def _tag_column(row: str) -> int:
-    found = re.search(r"\{[{%#]", row)
-    return found.start() + 1 if found else 0
+    match = re.search(r"\{[{%#]", row)
+    return match.start() + 1 if match else 0
 
 
 # ---------------------------------------------------------------- blocks
@@ -191,12 +191,12 @@ def _unknown_tag(name: str, line: int, row: str, source: str, inside: bool) -> F
             source,
         )
         if broken:
-            at, said = broken.start(), broken[0][: broken.end(1) - broken.start()] or broken[0]
+            at, written = broken.start(), broken[0][: broken.end(1) - broken.start()] or broken[0]
             place = source.count("\n", 0, at) + 1, at - source.rfind("\n", 0, at)
             return Found(
                 *place,
                 f"write `{{% {broken[1] or broken[2]} ... %}}`",
-                f"`{said}` does not begin a tag",
+                f"`{written}` does not begin a tag",
             )
         return Found(
             line,

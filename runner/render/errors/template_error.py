@@ -1,4 +1,4 @@
-"""What goes wrong while a template renders, told with the places where it was typed."""
+"""Errors of the rendering of a template, with the places where they were typed."""
 
 from __future__ import annotations
 
@@ -52,10 +52,12 @@ def explained(error: Exception, file: str, environment: PlacedEnvironment) -> Re
     row = row_of(source)
     if passed:
         source = source._replace(values=values_of(passed[-1][1], row))
-    found = _told(error, row, source, passed[-1][1] if passed else None, environment)
-    if found.source and not found.source.column:
-        found.source = found.source._replace(column=tag_column(row_of(found.source)))
-    return found
+    explanation = _told(error, row, source, passed[-1][1] if passed else None, environment)
+    if explanation.source and not explanation.source.column:
+        explanation.source = explanation.source._replace(
+            column=tag_column(row_of(explanation.source))
+        )
+    return explanation
 
 
 def _told(
@@ -86,9 +88,13 @@ def _told(
         )
     unknown = re.search(r"No test named '([^']*)'", str(error))
     if unknown:
-        found = syntax.explained(str(error), source.line, text_of(source), (), environment.tests)
-        source = source._replace(column=found.column)
-        return RenderError(f"Jinja: no test is named '{unknown[1]}'", source, found.hint, "jinja")
+        explanation = syntax.explained(
+            str(error), source.line, text_of(source), (), environment.tests
+        )
+        source = source._replace(column=explanation.column)
+        return RenderError(
+            f"Jinja: no test is named '{unknown[1]}'", source, explanation.hint, "jinja"
+        )
     if not source.line and "expected str instance" in str(error):
         return _no_text(source)
     call = called(error, row, locals_of(frame), environment)
@@ -99,24 +105,24 @@ def _told(
     raised = _raised_in(error)
     text = str(error) if call is None else re.sub(r"^\w+(?=\(\) )", call.name, str(error))
     hint = f"raised in {raised}" if raised else _hint(error, text, call, locals_of(frame))
-    told = f"{call or 'Jinja error'}: {type(error).__name__}: {text}"
+    reason = f"{call or 'Jinja error'}: {type(error).__name__}: {text}"
     if call and call.frame is None:  # never entered
-        told = f"{call} {text.partition('() ')[2]}"
-    return RenderError(told, source, hint)
+        reason = f"{call} {text.partition('() ')[2]}"
+    return RenderError(reason, source, hint)
 
 
 def _refused(text: str, source: Source, call: Called | None) -> RenderError:
     message = f"{call}: {text}" if call and call.name not in text else text
-    given = call.given() if call else ""
-    hint = f"it was given: {given}" if given else None
+    arguments = call.given() if call else ""
+    hint = f"it was given: {arguments}" if arguments else None
     if "Unable to run command" in text:
         hint = "is it installed? `|`, `>` and `$` need a shell: salt['cmd.shell'](...)"
     return RenderError(message, source, hint)
 
 
 def _no_text(source: Source) -> RenderError:
-    """What a `{% filter %}` makes is put out as it is: found when the output is put together, which
-    has no place.
+    """The error for a `{% filter %}` whose value is no text: raised when output is joined, without
+    a place.
     """
     for line, row in enumerate(text_of(source).split("\n"), 1):
         if re.search(r"\{%[-+]?\s*filter\b", row):
@@ -140,13 +146,15 @@ def _syntax(
     places: list[Source],
 ) -> RenderError:
     name = error.filename or (environment.file_of(error.name) if error.name else file) or file
-    said = error.message or ""
+    reason = error.message or ""
     text = error.source if isinstance(error.source, str) else text_of(Source(name))
     filters = [*environment.filters, *WHERE]
-    found = syntax.explained(said, error.lineno, text, filters, environment.tests)
-    source = Source(name, found.line, found.column, via=without(places, name, error.lineno))
-    message = f"{found.message} ({said})" if found.message else said
-    return RenderError(f"Jinja syntax error: {message}", source, found.hint, "jinja")
+    explanation = syntax.explained(reason, error.lineno, text, filters, environment.tests)
+    source = Source(
+        name, explanation.line, explanation.column, via=without(places, name, error.lineno)
+    )
+    message = f"{explanation.message} ({reason})" if explanation.message else reason
+    return RenderError(f"Jinja syntax error: {message}", source, explanation.hint, "jinja")
 
 
 def _misplaced(error: SyntaxError, file: str) -> RenderError:
@@ -155,19 +163,19 @@ def _misplaced(error: SyntaxError, file: str) -> RenderError:
     twice = re.search(r"duplicate argument 'l_\d+_(\w+)'", str(error.msg))
     if twice:
         pattern = rf"\{{%[-+]?\s*(macro|call)\b[^%]*\b{twice[1]}\b[^%]*\b{twice[1]}\b"
-        found = [
+        lines = [
             number
             for number, row in enumerate(text_of(Source(name)).split("\n"), 1)
             if re.search(pattern, row)
         ]
         message = f"Jinja syntax error: the argument {twice[1]!r} appears twice in a macro"
-        return RenderError(message, Source(name, found[0] if found else 0), "remove one", "jinja")
+        return RenderError(message, Source(name, lines[0] if lines else 0), "remove one", "jinja")
     word = "continue" if "continue" in str(error) else "break"
     rows = text_of(Source(name)).split("\n")
-    found = [
+    lines = [
         number for number, row in enumerate(rows, 1) if re.search(rf"\{{%[-+]?\s*{word}\b", row)
     ]
-    line = found[0] if found else 0
+    line = lines[0] if lines else 0
     column = tag_column(rows[line - 1]) if line else 0
     hint = "it ends a `{% for %}`: put it inside of one, or use `{% if %}`"
     return RenderError(
@@ -199,9 +207,9 @@ def _hint(
         (hint for pattern, hint in _HINTS if re.search(pattern, f"{type(error).__name__}: {text}")),
         "",
     )
-    given = call.given() if call else ""
-    if given:
-        return f"{known}; it was given: {given}" if known else f"it was given: {given}"
+    values = call.given() if call else ""
+    if values:
+        return f"{known}; it was given: {values}" if known else f"it was given: {values}"
     return known or "look at the values of this line: one is not what the expression takes"
 
 
@@ -241,13 +249,13 @@ _HINTS = (
 
 def _raised_in(error: Exception) -> str:
     """The line of a module of the tree that raised an error."""
-    trace, found = error.__traceback__, ""
+    trace, place = error.__traceback__, ""
     while trace is not None:
         file = trace.tb_frame.f_code.co_filename
         if re.search(r"/_(modules|utils|grains|states)/", file):
-            found = f"{file}:{trace.tb_lineno}"
+            place = f"{file}:{trace.tb_lineno}"
         trace = trace.tb_next
-    return found
+    return place
 
 
 def _given_to_filter(error: Exception) -> jinja2.UndefinedError | None:

@@ -121,23 +121,23 @@ def _rest_of_tag(source: Source) -> Iterator[tuple[int, str]]:
     row = row_of(source)
     end = "%}" if row.rfind("{%") > row.rfind("{{") else "}}"
     if end not in row[max(row.rfind("{%"), row.rfind("{{"), 0) :]:
-        for number, each in enumerate(rows[source.line :], source.line + 1):
-            yield number, each
-            if end in each:
+        for number, tag_row in enumerate(rows[source.line :], source.line + 1):
+            yield number, tag_row
+            if end in tag_row:
                 return
 
 
 def _holder(
     obj: Any, name: Any, row: str, environment: PlacedEnvironment, typed: bool = False
 ) -> str:
-    """What an attribute was looked for in, as it was typed. typed: only if the row has it."""
+    """The expression in which an attribute was looked up. typed: only if the row has it."""
     for known in () if typed else ("pillar", "grains", "opts", "salt"):
         if obj is not None and obj is environment.globals.get(known):
             return known
     key = re.escape(str(name))
     part = r"\[[^\]]*\]|\([^()]*\)|\.\w+"
-    found = re.search(rf"([A-Za-z_]\w*(?:{part})*?)(?:\.{key}(?!\w)|\[['\"]?{key}['\"]?\])", row)
-    return found[1] if found else ""
+    match = re.search(rf"([A-Za-z_]\w*(?:{part})*?)(?:\.{key}(?!\w)|\[['\"]?{key}['\"]?\])", row)
+    return match[1] if match else ""
 
 
 _ELSEWHERE = {  # what Jinja gives in one place alone

@@ -29,7 +29,7 @@ from runner.yaml.rendered_text import Piece, Pieces, Rendered, concat
 
 
 class RaisedByTemplate(Exception):
-    """What `raise()` in a template does."""
+    """The error that `raise()` in a template raises."""
 
 
 class Jinja:
@@ -158,7 +158,7 @@ class Jinja:
 
 
 def _untouched(environment: PlacedEnvironment, text: str, file: str, above: int) -> Pieces | None:
-    """What comes of a text without Jinja; None when there is Jinja in it."""
+    """The result for a text without Jinja; None when there is Jinja in it."""
     same = plain(environment, text)
     return (
         None if same is None else concat((Piece.make(same, file, 1 + above, True),) if same else ())
@@ -172,7 +172,9 @@ def outside(folder: str, opts: Mapping[str, Any]) -> Jinja:
 
 
 def _revision() -> list[tuple[int, int]]:
-    """Which code compiled a template or read data: an old one is of no use to a new runner."""
+    """The revision of the code that compiles a template or reads data: an old one is of no use to a
+    new runner.
+    """
     names = (
         "codegen.py",
         "environment.py",
@@ -182,11 +184,11 @@ def _revision() -> list[tuple[int, int]]:
         "static_files.py",
     )
     files = [os.path.join(os.path.dirname(__file__), name) for name in names]
-    return [(found.st_mtime_ns, found.st_size) for found in map(os.stat, files)]
+    return [(status.st_mtime_ns, status.st_size) for status in map(os.stat, files)]
 
 
 def _options(opts: Mapping[str, Any], key: str) -> dict[str, Any]:
-    """What the configuration says of an environment (Salt's older jinja_trim_blocks and
+    """The settings of an environment in the configuration (Salt's older jinja_trim_blocks and
     jinja_lstrip_blocks too).
     """
     older = {name: True for name in ("trim_blocks", "lstrip_blocks") if opts.get(f"jinja_{name}")}
@@ -195,15 +197,13 @@ def _options(opts: Mapping[str, Any], key: str) -> dict[str, Any]:
 
 
 def configured(opts: Mapping[str, Any], key: str) -> Source:
-    """Where a key stands in the configuration."""
+    """The place of a key in the configuration."""
     from runner.render.errors.source_lines import column_of, text_of
 
-    found = Source(str(opts.get("conf_file") or "the configuration"))
-    rows = enumerate(text_of(found).split("\n"), 1)
-    places = (
-        Source(found.file, line, column_of(row, rf"(?<!\w){key}(?!\w)")) for line, row in rows
-    )
-    return next((place for place in places if place.column), found)
+    file = Source(str(opts.get("conf_file") or "the configuration"))
+    rows = enumerate(text_of(file).split("\n"), 1)
+    places = (Source(file.file, line, column_of(row, rf"(?<!\w){key}(?!\w)")) for line, row in rows)
+    return next((place for place in places if place.column), file)
 
 
 def _raise(message: str) -> None:

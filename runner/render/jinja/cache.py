@@ -61,18 +61,18 @@ class Pack:
         except OSError:  # none yet, or one that is not ours
             self._clean()
             return {}
-        found, at = {}, 0
+        records, at = {}, 0
         while at + _HEAD.size <= len(data):
             mark, key, length, checksum = _HEAD.unpack_from(data, at)
             if mark != _MARK:
                 break
             at += _HEAD.size
-            found[key] = data[at : at + length], checksum
+            records[key] = data[at : at + length], checksum
             at += length
         if at != len(data) or at > LARGEST:  # a write that was cut short
             with suppress(OSError):
                 self._folder.remove(self._name)
-        return found
+        return records
 
     def _clean(self) -> None:
         """Remove what other versions left."""
@@ -122,7 +122,7 @@ class Store:
         self._pack.put(self._key(text), marshal.dumps((key, own.texts, own.strings, own.names)))
 
     def value(self, tag: str, text: str) -> bytes | None:
-        """What a text is to a tag that reads data (`import_yaml`), if an earlier run read it."""
+        """The data of a text for a tag such as `import_yaml`, if an earlier run read it."""
         data = self._pack.get(self._key(f"\0{tag}\0{text}"))
         return None if data is None else bytes(data)
 

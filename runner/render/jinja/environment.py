@@ -56,7 +56,7 @@ class StrictUndefined(LenientUndefined, jinja2.StrictUndefined):
 
 
 class Spot:
-    """Where in a template something was looked up; it may be used far from there."""
+    """The place of a look-up in a template; it may be used far from there."""
 
     __slots__ = ("_code", "_line")
 
@@ -133,11 +133,11 @@ class PlacedEnvironment(BoundedEnvironment):
     def unit(self, text: str, name: str, file: str, above: int = 0) -> Unit:
         """The compiled code of a text. Raises jinja2.TemplateSyntaxError."""
         key = f"{above}\0{text}" if above else text
-        found = self.units.get(key)
-        if found is None:
-            found = self.store.get(key) if self.store else None
-            found = self.units[key] = found or self._compiled(text, key, name, file, above)
-        return found
+        compiled = self.units.get(key)
+        if compiled is None:
+            compiled = self.store.get(key) if self.store else None
+            compiled = self.units[key] = compiled or self._compiled(text, key, name, file, above)
+        return compiled
 
     def _compiled(self, text: str, key: str, name: str, file: str, above: int) -> Unit:
         text = "\n" * above + text
@@ -266,7 +266,7 @@ class TreeLoader(jinja2.BaseLoader):
         return self._near(template.partition("?saltenv=")[0], self._saltenv)
 
     def has(self, template: str) -> bool:
-        """Whether there is a template of this name."""
+        """Return whether there is a template of this name."""
         return self._path(template) is not None
 
     def _path(self, template: str) -> str | None:

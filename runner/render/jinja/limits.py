@@ -1,5 +1,5 @@
-"""What rendering one file may cost: endless loops and texts that grow without end are errors that
-name their place.
+"""Limits of rendering one file: endless loops and texts that grow without end are errors that name
+their place.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class TooMuch(RenderError):
 
 
 class Bound:
-    """What the file that is being rendered has used."""
+    """The share of the limits that the current file has used."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -146,7 +146,7 @@ def check_operation(operator: str, left: Any, right: Any) -> None:
 
 
 def _most(value: str | list[Any] | tuple[Any, ...]) -> int:
-    """How large what is made of a value may be."""
+    """The largest size of a result made of a value."""
     return LARGEST if isinstance(value, str) else ITEMS
 
 
@@ -159,7 +159,7 @@ def check_growth(container: Any, values: Any) -> None:
 
 
 def joined(parts: tuple[Any, ...]) -> str:
-    """What `~` makes. Raises TooMuch for a text that is far too large."""
+    """The result of `~`. Raises TooMuch for a text that is far too large."""
     texts = [str(part) for part in parts]
     if sum(map(len, texts)) > LARGEST:
         raise _far_too_large("~")

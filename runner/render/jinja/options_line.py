@@ -28,24 +28,24 @@ class Headed(Record):
 
 
 def headed(text: str, file: str) -> Headed:
-    """What the head of a template says. Raises RenderError for options that are none."""
-    found = re.match(_LINE, text) if text.startswith(("#", "\n#")) else None
-    if found is None:
+    """The options in the head of a template. Raises RenderError for options that are none."""
+    header = re.match(_LINE, text) if text.startswith(("#", "\n#")) else None
+    if header is None:
         return Headed(text)
     import json
 
-    lead = found[1] or ""
-    place = Source(file, 2 if lead else 1, found.start(2) - len(lead) + 1)
+    lead = header[1] or ""
+    place = Source(file, 2 if lead else 1, header.start(2) - len(lead) + 1)
     try:
-        said = json.loads(found[2])
+        options = json.loads(header[2])
     except ValueError as error:
         hint = 'write JSON: `#jinja2: {"trim_blocks": true}`'
         raise RenderError(
             f"the options after #jinja2: are no JSON: {error}", place, hint, "jinja"
         ) from None
-    for name, value in said.items():
+    for name, value in options.items():
         _check(name, value, place)
-    return Headed(lead + text[found.end() :], tuple(sorted(said.items())), 1, place)
+    return Headed(lead + text[header.end() :], tuple(sorted(options.items())), 1, place)
 
 
 def _check(name: str, value: Any, place: Source) -> None:

@@ -52,7 +52,7 @@ _NO_VARIABLE_AFTER = frozenset(
 
 
 def shaped(tokens: list[Token]) -> Shaped:
-    """What the tokens of a template share with other templates, and what is their own."""
+    """Split the tokens of a template into what other templates share and its own."""
     if any(
         kind == "name" and value == "autoescape" for _, kind, value in tokens
     ):  # asks texts while it is compiled
@@ -82,7 +82,7 @@ def shaped(tokens: list[Token]) -> Shaped:
 def _numbered(tokens: list[Token]) -> tuple[str, ...]:
     """Put numbers into the tokens for variables with a number in their name; these names."""
     names: dict[str, int] = {}
-    found: list[tuple[int, str]] = []
+    numbers: list[tuple[int, str]] = []
     before = ""
     for number, (_, kind, value) in enumerate(tokens):
         if kind == "name":
@@ -92,15 +92,15 @@ def _numbered(tokens: list[Token]) -> tuple[str, ...]:
                 and not keyword.iskeyword(value)
             ):
                 names.setdefault(value, len(names))
-                found.append((number, value))
+                numbers.append((number, value))
             before = "is not" if (before, value) == ("is", "not") else value
         else:
             before = kind
-    if not found or any(
+    if not numbers or any(
         isinstance(token.value, str) and _VARIABLE.search(token.value) for token in tokens
     ):
         return ()
-    for number, name in found:
+    for number, name in numbers:
         tokens[number] = tokens[number]._replace(value=f"zq{names[name]}z")
     return tuple(names)
 
@@ -111,7 +111,9 @@ def renamed(code: CodeType, names: tuple[str, ...]) -> CodeType:
         return code
 
     def text(name: str) -> str:
-        return _VARIABLE.sub(lambda found: names[int(found[1])], name) if "zq" in name else name
+        return (
+            _VARIABLE.sub(lambda variable: names[int(variable[1])], name) if "zq" in name else name
+        )
 
     def constant(value: Any) -> Any:
         if isinstance(value, str):

@@ -37,9 +37,9 @@ class Verbatim:
 
     def _read(self, tag: str, parse: Callable[[str, str, str], Any]) -> bytes:
         """The value as bytes."""
-        kept = self._store.value(tag, self._text) if self._store else None
-        if kept is not None:
-            return kept
+        stored = self._store.value(tag, self._text) if self._store else None
+        if stored is not None:
+            return stored
         from runner.filters.serial import plain as without_places
 
         data = marshal.dumps(without_places(parse(tag, self._text, self._file)))

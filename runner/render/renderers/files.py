@@ -78,9 +78,9 @@ def load_toml(text: str, document: Document) -> Any:
     try:
         return _undated(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
-        found = re.search(r"^(.*) \(at line (\d+), column (\d+)\)$", str(error))
+        position = re.search(r"^(.*) \(at line (\d+), column (\d+)\)$", str(error))
         what, line, column = (
-            (found[1], int(found[2]), int(found[3])) if found else (str(error), 1, 0)
+            (position[1], int(position[2]), int(position[3])) if position else (str(error), 1, 0)
         )
         raise RenderError(f"this is not TOML: {what}", document.source(line, column)) from None
 

@@ -93,16 +93,16 @@ class Decryptor:
             ) from None
         except (OSError, subprocess.TimeoutExpired) as problem:
             raise RenderError(f"gpg does not work: {problem}", source) from None
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
         # gpg complains of the armor of a message whose lines were folded, and decrypts it all the
         # same
-        failed = done.returncode and "[GNUPG:] DECRYPTION_OKAY" not in said
+        failed = done.returncode and "[GNUPG:] DECRYPTION_OKAY" not in lines
         if failed and self._lenient:
             return message
         if failed:
-            said = [line for line in said if not line.startswith("[GNUPG:]")]
+            lines = [line for line in lines if not line.startswith("[GNUPG:]")]
             hint = f"gpg_keydir says where the keys are; here {self._keydir}"
-            why = said[-1] if said else "no reason given"
+            why = lines[-1] if lines else "no reason given"
             raise RenderError(f"the PGP message cannot be decrypted: {why}", source, hint)
         plain = done.stdout.decode("utf-8", "replace")
         self._secret(plain.strip())
@@ -127,5 +127,5 @@ def _lines(rendered: Rendered, text: str, first: int) -> list[str]:
 
 
 def place_of(value: Any, default: Place) -> Place:
-    """Where a value begins."""
+    """The place where a value begins."""
     return value.place if isinstance(value, PlacedMap) else default

@@ -30,8 +30,8 @@ class PlainSalt(Mapping[str, Callable[..., Any]]):
         return len(self._salt)
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self._salt, name)
-        return _Pillar(found) if name == "pillar" else found
+        value = getattr(self._salt, name)
+        return _Pillar(value) if name == "pillar" else value
 
 
 class _Pillar:

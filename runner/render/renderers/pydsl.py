@@ -60,9 +60,9 @@ class _Function:
             and positional
             and callable(positional[0])
         ):
-            function, *given = positional
+            function, *arguments = positional
             name = getattr(function, "__name__", "call")
-            self._set({"name": name, "args": given, "kws": named})
+            self._set({"name": name, "args": arguments, "kws": named})
             self._arguments["func"] = (function, program.line())
             return self
         if len(positional) > 1:
@@ -193,7 +193,7 @@ class _Module:
 
 
 class _State:
-    """What `state('ID')` gives: an attribute for each state module."""
+    """The result of `state('ID')`: an attribute for each state module."""
 
     def __init__(self, program: _Program, id: str) -> None:
         self._program = program
@@ -300,9 +300,7 @@ class _Program:
         self._declare()
 
     def _names(self) -> dict[str, Any]:
-        """What pydsl adds to the names of a program; errors call these functions as the program
-        does.
-        """
+        """The names that pydsl adds to a program; errors name these functions as it does."""
 
         def state(id: Any = None) -> _State:
             return self.current.state(id)
@@ -380,7 +378,7 @@ class _Program:
         return modules[0] if len(modules) == 1 else modules
 
     def _imported(self, name: str) -> ModuleType | None:
-        """What the program of an included SLS defines."""
+        """The module of names that the program of an included SLS defines."""
         renderer = self._scope.renderer
         sls = self._absolute(name)
         for below in (".sls", "/init.sls"):

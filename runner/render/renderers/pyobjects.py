@@ -47,7 +47,7 @@ def run(text: str, scope: Scope) -> PlacedMap:
 
 
 class _Extended(Record):
-    """What `extend('id')` gives: the ID of a state that another SLS declares."""
+    """The result of `extend('id')`: the ID of a state that another SLS declares."""
 
     id: str
 
@@ -64,7 +64,7 @@ class _Reference:
 
     @property
     def requisite(self) -> _Reference:
-        """What a state is called where another one requires it: `File.managed(...).requisite`."""
+        """The state as a requisite of another one: `File.managed(...).requisite`."""
         return self
 
     def __enter__(self) -> _Reference:
@@ -114,7 +114,7 @@ class _Program:
         """Run a program; its variables."""
         known = {**namespace(self._scope), **self._names()}
         text = _OURS.sub("", text)
-        text = _IMPORT.sub(lambda found: self._imported(found, known, path), text)
+        text = _IMPORT.sub(lambda line: self._imported(line, known, path), text)
         for name in _capitals(text, path):
             known.setdefault(name, _Module(self, _module_name(name)))
         execute(text, path, known)
@@ -142,19 +142,19 @@ class _Program:
             raise RenderError(f"{url} does not exist", place, "its path begins at the file roots")
         _, text = self._scope.renderer.pipe(read_text(path, self._scope.renderer.opts), path)
         self._importing += 1
-        found = self.run(text, path)
+        exported = self.run(text, path)
         self._importing -= 1
         if not names:
             known[os.path.basename(url).removesuffix(".sls")] = type("module", (), {})()
-            vars(known[os.path.basename(url).removesuffix(".sls")]).update(found)
+            vars(known[os.path.basename(url).removesuffix(".sls")]).update(exported)
             return f"{indent}pass"
         for entry in names.split(","):
             name, _, other = entry.strip().partition(" as ")
-            if name not in found:
+            if name not in exported:
                 raise RenderError(
-                    f"{url} has no {name!r}", place, did_you_mean(name, map(str, found))
+                    f"{url} has no {name!r}", place, did_you_mean(name, map(str, exported))
                 )
-            known[other.strip() or name] = found[name]
+            known[other.strip() or name] = exported[name]
         return f"{indent}pass"
 
     # -------------------------------------------------- what it declares
@@ -168,8 +168,11 @@ class _Program:
     ) -> _Reference:
         """One state, with the requisites of the `with` around it."""
         for kind, target in self.within:
-            said = arguments.get(kind, [])
-            arguments[kind] = [*(said if isinstance(said, list | tuple) else [said]), target]
+            targets = arguments.get(kind, [])
+            arguments[kind] = [
+                *(targets if isinstance(targets, list | tuple) else [targets]),
+                target,
+            ]
         body = [
             {name: _plain(arguments[name], name in REQUISITE_KEYS)} for name in sorted(arguments)
         ]
@@ -256,10 +259,10 @@ def _chosen(cls: type, salt: Any) -> list[Mapping[str, Any]]:
                     (priority.index(grain) if grain in priority else len(priority), values)
                 )
     chosen: list[Mapping[str, Any]] = [
-        values for _, values in sorted(fitting, key=lambda each: each[0])
+        values for _, values in sorted(fitting, key=lambda entry: entry[0])
     ]
     merge = getattr(cls, "merge", "")
-    said = (salt["pillar.get"](merge) if merge else None) or {}
-    if not isinstance(said, Mapping):
+    merged = (salt["pillar.get"](merge) if merge else None) or {}
+    if not isinstance(merged, Mapping):
         raise TypeError(f"the pillar {merge} is not a mapping")
-    return [*chosen, said]
+    return [*chosen, merged]

@@ -19,7 +19,7 @@ _SALT = re.compile(r"^\s*(?:from|import)\s+salt\b", re.M)
 
 
 def run(text: str, scope: Scope) -> Value:
-    """What run() of a program answers. Raises RenderError with the line that failed."""
+    """Return the result of run() of a program. Raises RenderError with the line that failed."""
     space = namespace(scope)
     execute(text, scope.path, space)
     if not callable(space.get("run")):
@@ -38,7 +38,7 @@ def run(text: str, scope: Scope) -> Value:
 
 
 def written(value: Any, path: str) -> str:
-    """What run() of a py template returned, as the text of a file."""
+    """The result of run() of a py template, as the text of a file."""
     try:
         if isinstance(value, str | bytes):
             return value if isinstance(value, str) else value.decode()
@@ -67,7 +67,7 @@ def _needs_nothing(run: Any, path: str) -> None:
 
 
 def namespace(scope: Scope) -> dict[str, Any]:
-    """What a program sees: the variables of a template, and Salt's dunders."""
+    """The globals of a program: the variables of a template, and Salt's dunders."""
     salt = PlainSalt(scope.names["salt"])
     names = {**scope.names, "salt": salt}
     dunders = {
@@ -111,7 +111,7 @@ def located(error: RunnerError, path: str) -> RunnerError:
 
 
 def python_error(error: BaseException, who: str, path: str) -> RenderError:
-    """What a program raised, with its line."""
+    """The error that a program raised, with its line."""
     line = _line(error, path)
     place = Source(path, line) if line or not who else _last(error)
     if isinstance(error, ChangeNotAllowed):
@@ -127,13 +127,13 @@ def python_error(error: BaseException, who: str, path: str) -> RenderError:
 
 
 def check_takes(
-    render: Callable[..., Any], name: str, given: tuple[Any, ...], more: Mapping[str, Any]
+    render: Callable[..., Any], name: str, positional: tuple[Any, ...], more: Mapping[str, Any]
 ) -> None:
     """Refuse a renderer of the tree that cannot be called as Salt calls it."""
     import inspect
 
     try:
-        inspect.signature(render).bind(*given, **more)
+        inspect.signature(render).bind(*positional, **more)
     except TypeError as error:
         code = inspect.unwrap(render).__code__
         place = Source(code.co_filename, code.co_firstlineno)

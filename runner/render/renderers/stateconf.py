@@ -27,7 +27,7 @@ END = r"#\s*-+\s*end of state config\s*-+"
 
 
 class Options(Record):
-    """What stands behind `#!stateconf`."""
+    """The options behind `#!stateconf`."""
 
     goal: bool = True
     start: bool = False
@@ -49,7 +49,7 @@ def states(value: Any, scope: Scope, arguments: tuple[str, ...]) -> Any:
 
 
 def _rendered(text: Rendered, options: Options, scope: Scope) -> Any:
-    """What the renderers of stateconf itself make of the text."""
+    """Render the text with the renderers of stateconf itself."""
     sls = Name(str(scope.names.get("sls", "")))
     known = {**scope.names, "sls_dir": sls.sls.rsplit(".", 1)[0].replace(".", "/")}
     marker = re.search(scope.renderer.opts.get("stateconf_end_marker") or END, text.text)
@@ -121,33 +121,33 @@ class Name(Record):
 
 def _functions(body: Any) -> Iterator[tuple[str, str, Any]]:
     """The states of an ID: (module, function, arguments)."""
-    for key, said in body.items() if isinstance(body, dict) else ():
+    for key, arguments in body.items() if isinstance(body, dict) else ():
         module, _, function = str(key).partition(".")
-        if not function and isinstance(said, list):
-            function = next((item for item in said if isinstance(item, str)), "")
-        yield module, function, said
+        if not function and isinstance(arguments, list):
+            function = next((item for item in arguments if isinstance(item, str)), "")
+        yield module, function, arguments
 
 
 def _sets(module: str, function: str) -> bool:
-    """Whether it is stateconf.set; where it is extended, its module says enough."""
+    """Return whether it is stateconf.set; where it is extended, its module says enough."""
     return module == "stateconf" and function in ("set", "")
 
 
 def _set(arguments: Any) -> dict[str, Any]:
-    """What a stateconf.set says."""
+    """The values of a stateconf.set."""
     items = [item for item in arguments or () if isinstance(item, dict)]
     return {key: value for item in items for key, value in item.items()}
 
 
 def _parameters(data: Any, sls: Name, scope: Scope) -> dict[str, dict[str, Any]]:
     """Each stateconf.set as a variable named like its ID, overridden by an including SLS."""
-    found = {}
+    parameters = {}
     for key, body in data.items() if isinstance(data, dict) else ():
         for module, function, arguments in _functions(body):
             if _sets(module, function) and key not in RESERVED:
                 instead = scope.renderer.extended.get(sls.absolute(str(key)), {})
-                found[str(key).lstrip(".")] = {**_set(arguments), **instead}
-    return found
+                parameters[str(key).lstrip(".")] = {**_set(arguments), **instead}
+    return parameters
 
 
 # ---------------------------------------------------------------- the SLS with its long names
@@ -235,14 +235,14 @@ class _Sls:
             made[goal] = {"stateconf.set": [{"require": own}]}
 
     def _extend(self, body: Any) -> Any:
-        """What is extended, by long names; parameters of another SLS are told to its rendering."""
+        """The extended states, by long names; parameters of another SLS go to its rendering."""
         made: dict[Any, Any] = _like(body)
-        for key, said in body.items() if isinstance(body, dict) else ():
+        for key, states in body.items() if isinstance(body, dict) else ():
             name = self._sls.absolute(str(key))
-            for module, function, arguments in _functions(said):
+            for module, function, arguments in _functions(states):
                 if _sets(module, function):
                     self._scope.renderer.extended.setdefault(name, {}).update(_set(arguments))
-            _place(made, name, self._body("", said), body, key)
+            _place(made, name, self._body("", states), body, key)
         return made
 
     def _exclude(self, body: Any) -> Any:
@@ -266,10 +266,10 @@ class _Sls:
                 body[state] = with_first(arguments, {"name": key[1:]})
         return body
 
-    def _requisites(self, said: Any) -> Any:
-        if not isinstance(said, list):
-            return said
-        for item in said:
+    def _requisites(self, requisites: Any) -> Any:
+        if not isinstance(requisites, list):
+            return requisites
+        for item in requisites:
             if isinstance(item, dict):
                 for kind, target in item.items():
                     if isinstance(target, str):
@@ -278,7 +278,7 @@ class _Sls:
                             if kind == "sls"
                             else self._sls.absolute(target)
                         )
-        return said
+        return requisites
 
 
 def _references(key: str, body: Any) -> list[dict[str, str]]:
