@@ -47,7 +47,7 @@ class Property(Record):
         """Return whether the current value will do."""
         return current in self.wanted if self._chooses else current == self.wanted
 
-    def told(self, current: Any) -> str:
+    def change_text(self, current: Any) -> str:
         """The change as people read it."""
         if self.change_to_s is not None:
             return self.change_to_s(current, self.target)
@@ -90,7 +90,7 @@ def ensured(
     wrong = [(wanted, current) for wanted, current in current_values if not wanted.fits(current)]
     if not wrong:
         return f"{name} is in the correct state"
-    comment = "; ".join(differing.told(current) for differing, current in wrong)
+    comment = "; ".join(differing.change_text(current) for differing, current in wrong)
     changes = {
         differing.name: {
             "old": differing.is_to_s(now),

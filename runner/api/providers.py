@@ -94,7 +94,7 @@ class Providers(Generic[P]):
         self._missing = missing or f"this machine has no {kind}"
         self._module = module
         optional = {method for feature in self.feature_table.values() for method in feature.methods}
-        self._needed = sorted(_members(protocol) - optional - set(ADDED))
+        self._needed = sorted(_public_names(protocol) - optional - set(ADDED))
         self._chosen: dict[int, P] = {}
 
     def __call__(self, named: str | None = None) -> P:
@@ -124,7 +124,7 @@ class Providers(Generic[P]):
             provider_module = next(named_so, None)
         else:
             provider_module = self._suiting()
-        return None if provider_module is None else self._loaded(provider_module)
+        return None if provider_module is None else self._completed(provider_module)
 
     def _configured(self) -> str | None:
         """The name that the configuration has for the module; None outside of a run."""
@@ -158,7 +158,7 @@ class Providers(Generic[P]):
 
     def all(self) -> list[P]:
         """All providers, for the manual."""
-        return [self._loaded(_imported(candidate)) for candidate in self._candidates]
+        return [self._completed(_imported(candidate)) for candidate in self._candidates]
 
     def lacking(self, chunk: Chunk, needs: Mapping[str, tuple[str, ...]]) -> list[Diagnostic]:
         """The features that a state needs and the provider has not; nothing while it is not certain
@@ -177,10 +177,10 @@ class Providers(Generic[P]):
                 message = (
                     f"{what} needs the feature {name}, which the provider {provider.NAMES[0]} lacks"
                 )
-                problems.append(Diagnostic(message, source, self.told(name), "feature"))
+                problems.append(Diagnostic(message, source, self.description_of(name), "feature"))
         return problems
 
-    def told(self, feature: str) -> str:
+    def description_of(self, feature: str) -> str:
         """The description of a feature, for people."""
         declared = self.feature_table.get(feature)
         return (
@@ -189,7 +189,7 @@ class Providers(Generic[P]):
             else f"a {self.kind} has no feature {feature}"
         )
 
-    def _loaded(self, provider: Any) -> P:
+    def _completed(self, provider: Any) -> P:
         if id(provider) not in self._chosen:
             lacking = [name for name in self._needed if not hasattr(provider, name)]
             if lacking:
@@ -239,7 +239,7 @@ class _Chosen:
         return set(names) <= set(self._features)
 
 
-def _members(protocol: type) -> set[str]:
+def _public_names(protocol: type) -> set[str]:
     """The names that a Protocol asks for."""
     classes = [
         base

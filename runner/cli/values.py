@@ -47,7 +47,7 @@ def _why_not(text: str) -> str:
     import yaml
 
     from runner.model.places import Source
-    from runner.yaml.errors import explained
+    from runner.yaml.errors import explain
     from runner.yaml.limits import plain
 
     try:

@@ -22,7 +22,7 @@ def is_minion_config(path: str) -> bool:
     return os.path.basename(whole) == "minion" or os.path.basename(os.path.dirname(whole)) == "salt"
 
 
-def given_in(
+def read_settings(
     path: str, load_yaml: LoadYaml, warnings: list[Diagnostic], files: list[str]
 ) -> dict[str, Any]:
     """The keys of the file and of those it includes, a later file's key over an earlier one's,
@@ -42,7 +42,7 @@ def given_in(
         ("include", glob) for glob in ([patterns] if not isinstance(patterns, list) else patterns)
     ]
     for key, pattern in [("default_include", default), *named]:
-        for more in expanded(os.path.join(os.path.dirname(os.path.abspath(path)), str(pattern))):
+        for more in expand(os.path.join(os.path.dirname(os.path.abspath(path)), str(pattern))):
             checked.append((more, _read(more, load_yaml, (path, key))))
             values |= checked[-1][1]
     files += [file for file, _ in checked]
@@ -58,10 +58,10 @@ def given_in(
             )
             for key, instead in unused(settings)
         ]
-        for problem in _of_jinja(file, settings):
+        for problem in _jinja_option_problems(file, settings):
             (problems if problem.severity == "error" else warnings).append(problem)
         for key, value in settings.items():
-            complaint = _complaint(key, value)
+            complaint = _value_problem(key, value)
             if complaint:
                 message, hint, severity = complaint
                 problem = Diagnostic(message, place_of(file, str(key)), hint, "config", severity)
@@ -73,7 +73,7 @@ def given_in(
     return values
 
 
-def _of_jinja(file: str, settings: dict[str, Any]) -> Iterator[Diagnostic]:
+def _jinja_option_problems(file: str, settings: dict[str, Any]) -> Iterator[Diagnostic]:
     """Options of Jinja that it does not have, or that are not what it takes."""
     from runner.config.jinja_options import NAMES, TEXTS
 
@@ -95,7 +95,7 @@ def _of_jinja(file: str, settings: dict[str, Any]) -> Iterator[Diagnostic]:
             yield Diagnostic(
                 f"{key}: {name} has to be {kind}, not {value!r}",
                 place,
-                _cure(name, value),
+                _remedy(name, value),
                 "config",
             )
         elif value == "" and name.endswith("_string"):
@@ -104,7 +104,7 @@ def _of_jinja(file: str, settings: dict[str, Any]) -> Iterator[Diagnostic]:
             )
 
 
-def _complaint(key: Any, value: Any) -> tuple[str, str | None, str] | None:
+def _value_problem(key: Any, value: Any) -> tuple[str, str | None, str] | None:
     """(message, hint, severity) of what is wrong with one key."""
     if not is_known(key):
         near = nearest(key)
@@ -121,7 +121,7 @@ def _complaint(key: Any, value: Any) -> tuple[str, str | None, str] | None:
         if not fits and not (key == "id" and isinstance(value, int)):
             return (
                 f"{key} has to be {' or '.join(wanted)}, not {value!r}",
-                _cure(key, value),
+                _remedy(key, value),
                 "error",
             )
     if (
@@ -135,7 +135,7 @@ def _complaint(key: Any, value: Any) -> tuple[str, str | None, str] | None:
             "error",
         )
     if key in TEXTS:
-        wrong = _wrong_text(key, [value] if isinstance(value, str) else value or [])
+        wrong = _text_problem(key, [value] if isinstance(value, str) else value or [])
         if wrong:
             return f"{key}: {wrong}", None, "error"
     choices = CHOICES.get(key) or ODD_CHOICES.get(key)
@@ -160,14 +160,14 @@ def _complaint(key: Any, value: Any) -> tuple[str, str | None, str] | None:
             ):
                 return (
                     f"{key}: {env} has to be a list of folders, not {folders!r}",
-                    _cure(key, None),
+                    _remedy(key, None),
                     "error",
                 )
     return None
 
 
-def _wrong_text(key: str, values: list[Any]) -> str | None:
-    """The mistakes in the texts of a list."""
+def _text_problem(key: str, values: list[Any]) -> str | None:
+    """The first mistake in the texts of a list; None without one."""
     import re
 
     for value in values:
@@ -180,7 +180,7 @@ def _wrong_text(key: str, values: list[Any]) -> str | None:
     return None
 
 
-def _cure(key: str, value: Any) -> str | None:
+def _remedy(key: str, value: Any) -> str | None:
     if key in ("file_roots", "pillar_roots"):
         folder = (
             value
@@ -246,9 +246,9 @@ def safe_load(text: str, document: Document) -> Any:
     try:
         return plain(text)
     except yaml.MarkedYAMLError as error:
-        from runner.yaml.errors import explained
+        from runner.yaml.errors import explain
 
-        mistake = explained(error, text, document.source)
+        mistake = explain(error, text, document.source)
         place = document.source(mistake.line, mistake.column) if mistake else document.source(0, 0)
         what = mistake.message if mistake else str(error.problem)
         raise UsageError(
@@ -278,7 +278,7 @@ def place_of(path: str | None, *keys: str) -> Source:
     return place
 
 
-def expanded(pattern: str) -> list[str]:
+def expand(pattern: str) -> list[str]:
     """The paths that a glob means, sorted; a path without marks is itself."""
     if "\0" in pattern:
         return []  # told with the key's other mistakes
@@ -289,7 +289,7 @@ def expanded(pattern: str) -> list[str]:
     return sorted(glob.glob(pattern))
 
 
-def grains_beside(path: str, load_yaml: LoadYaml) -> dict[str, Any]:
+def own_grains_of(path: str, load_yaml: LoadYaml) -> dict[str, Any]:
     """The static grains in the file `grains` beside the configuration; the configuration's own win
     over them.
     """

@@ -9,11 +9,11 @@ from typing import Any
 
 from runner.config.file import (
     LoadYaml,
-    expanded,
-    given_in,
-    grains_beside,
+    expand,
     is_minion_config,
+    own_grains_of,
     place_of,
+    read_settings,
     safe_load,
 )
 from runner.config.keys import DEFAULTS
@@ -133,13 +133,13 @@ def load(
     warnings: list[Diagnostic] = []
     path = _find(config_file, environ, warnings, bool(overrides.get("as_salt")))
     files: list[str] = []
-    settings = given_in(path, load_yaml or safe_load, warnings, files) if path else {}
+    settings = read_settings(path, load_yaml or safe_load, warnings, files) if path else {}
     raw = {**DEFAULTS, **settings, **overrides}
     base = os.path.dirname(os.path.abspath(path)) if path else _standing()
     raw |= _places(settings, overrides, base, environ, path is not None and is_minion_config(path))
     raw["id"] = str(raw.get("id") or _saved_id(path) or host_name())
     own_grains = raw.get("grains") or {}
-    raw["grains"] = {**grains_beside(path or SYSTEM, load_yaml or safe_load), **own_grains}
+    raw["grains"] = {**own_grains_of(path or SYSTEM, load_yaml or safe_load), **own_grains}
     raw |= {"conf_file": os.path.abspath(path) if path else None}
     raw |= {"config_dir": os.path.dirname(os.path.abspath(path or SYSTEM))}
     pillarenv = raw.get("pillarenv")
@@ -169,7 +169,7 @@ def _standing() -> str:
 def with_fresh_grains(options: Options) -> Options:
     """The options with the static grains that the file beside the configuration has by now."""
     path = options.raw.get("conf_file") or SYSTEM
-    return options._replace(grains={**grains_beside(path, safe_load), **options.own_grains})
+    return options._replace(grains={**own_grains_of(path, safe_load), **options.own_grains})
 
 
 def _options(
@@ -222,7 +222,7 @@ def _find(
             kind = "has no runner.yaml and no minion" if os.path.isdir(named) else "does not exist"
             raise UsageError(f"the configuration file {named} {kind}", hint=f"{who} names it")
         return named
-    if _here(warnings):
+    if _may_read_current_folder(warnings):
         return "runner.yaml"
     own = os.path.join(_folder(environ, "XDG_CONFIG_HOME", ".config"), "runner", "runner.yaml")
     for candidate in (SYSTEM,) if os.geteuid() == 0 else (own, SYSTEM):
@@ -244,7 +244,7 @@ def _find(
     return None
 
 
-def _here(warnings: list[Diagnostic]) -> bool:
+def _may_read_current_folder(warnings: list[Diagnostic]) -> bool:
     """Check whether to use ./runner.yaml: a stranger's file would run as the caller."""
     try:
         stats = [os.stat("runner.yaml"), os.stat("."), os.lstat("runner.yaml")]
@@ -350,7 +350,7 @@ def _roots(
         str(env): [
             os.path.normpath(path)
             for folder in ([folders] if isinstance(folders, str) else folders or ())
-            for path in expanded(os.path.join(base, folder))
+            for path in expand(os.path.join(base, folder))
         ]
         for env, folders in configured.items()
     }

@@ -45,15 +45,15 @@ class Flaw(Record):
 
     @property
     def message(self) -> str:
-        return f"others can write {self.path}{self._of}"
+        return f"others can write {self.path}{self._owner_word}"
 
     @property
     def trusted(self) -> str:
         """The message for something that a run reads."""
-        return f"others can write {self.path}, which this run trusts{self._of}"
+        return f"others can write {self.path}, which this run trusts{self._owner_word}"
 
     @property
-    def _of(self) -> str:
+    def _owner_word(self) -> str:
         return f" (it belongs to user {self.owner})" if self.owner else ""
 
     @property

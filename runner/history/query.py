@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from runner.history.store import NAME, HistoryProblem, opened, readable
+from runner.history.store import NAME, HistoryProblem, open_history, readable
 from runner.model.errors import RunnerError
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def runs(state_dir: str, limit: int = 20, real: bool = False) -> list[dict[str, 
 
 
 @readable()
-def one(state_dir: str, number: str) -> dict[str, Any]:
+def run_details(state_dir: str, number: str) -> dict[str, Any]:
     """One run with its results and the changes to the machine. number: of the run, or "last".
     Raises RunnerError.
     """
@@ -64,7 +64,7 @@ def one(state_dir: str, number: str) -> dict[str, Any]:
 
 def difference(state_dir: str, first: str, second: str) -> dict[str, Any]:
     """The differences between two runs: states of only one, other outcomes, other changes."""
-    one_run, other = one(state_dir, first), one(state_dir, second)
+    one_run, other = run_details(state_dir, first), run_details(state_dir, second)
     left, right = ({item["tag"]: item for item in run["results"]} for run in (one_run, other))
     differing = {}
     for tag in left.keys() & right.keys():
@@ -88,7 +88,7 @@ def difference(state_dir: str, first: str, second: str) -> dict[str, Any]:
 
 
 @readable()
-def of_state(state_dir: str, tag: str) -> dict[str, Any] | None:
+def last_result(state_dir: str, tag: str) -> dict[str, Any] | None:
     """The result of a state in the last real run that had it, with that run; None if none had."""
     connection = _reading(state_dir)
     if connection is None:
@@ -107,7 +107,7 @@ def _reading(state_dir: str) -> sqlite3.Connection | None:
         return None
     except OSError as error:
         raise HistoryProblem(f"{path}: {error.strerror}") from None
-    return opened(state_dir)
+    return open_history(state_dir)
 
 
 def _find(connection: sqlite3.Connection, number: str) -> dict[str, Any] | None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from runner.files.database import storable
 from runner.history import snapshots
 from runner.history.shortened import shortened, shortened_text
-from runner.history.store import NAME, HistoryProblem, opened, set_aside
+from runner.history.store import NAME, HistoryProblem, open_history, set_aside
 from runner.model.chunk import Chunk
 from runner.model.events import ChangerCalled, Event, RunFinished, RunStarted, StateFinished
 from runner.model.plain_values import plain, text_of
@@ -152,7 +152,7 @@ class History:
         pillar it renders.
         """
         chunk = result.chunk
-        digest = hashlib.blake2b(self._said(chunk), digest_size=16)
+        digest = hashlib.blake2b(self._chunk_digest(chunk), digest_size=16)
         for path in result.inputs:
             try:
                 at = os.stat(path)
@@ -167,7 +167,7 @@ class History:
             digest.update(self._pillar)
         return digest.digest()
 
-    def _said(self, chunk: Chunk) -> bytes:
+    def _chunk_digest(self, chunk: Chunk) -> bytes:
         digest = self._digests.get(id(chunk))
         if digest is None:
             text = repr((chunk.function, chunk.args))
@@ -180,7 +180,7 @@ class History:
     def __call__(self, event: Event) -> None:
         if self.problem:
             return
-        with self._telling():
+        with self._reporting_errors():
             if isinstance(event, RunStarted):
                 self._start(event)
             elif self._number is None:
@@ -193,7 +193,7 @@ class History:
                 self._end(event.report)
 
     @contextmanager
-    def _telling(self) -> Iterator[None]:
+    def _reporting_errors(self) -> Iterator[None]:
         import sqlite3
 
         try:
@@ -224,12 +224,12 @@ class History:
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
-            self._connection = opened(self._state_dir, self.notes)
+            self._connection = open_history(self._state_dir, self.notes)
         return self._connection
 
     def _start(self, event: RunStarted) -> None:
         texts = b"".join(
-            chunk.tag.encode(errors="replace") + self._said(chunk) for chunk in self._chunks
+            chunk.tag.encode(errors="replace") + self._chunk_digest(chunk) for chunk in self._chunks
         )
         compiled = hashlib.blake2b(texts, digest_size=16)
         about = self._about
@@ -255,7 +255,7 @@ class History:
             event.function, event.before if event.for_undo is None else event.for_undo
         ):
             self._store.put(snapshot)
-            values = (self._number, self._sequence, *_encoded(snapshot), storable(tag))
+            values = (self._number, self._sequence, *_encode(snapshot), storable(tag))
             self._open().execute(
                 f"INSERT INTO kept VALUES ({', '.join('?' * len(values))})", values
             )
@@ -309,7 +309,7 @@ class History:
             for snapshot in snapshots_now:
                 if snapshot.type == "link":
                     self._store.put(snapshot)
-            rows = [(self._number, *_encoded(snapshot)) for snapshot in snapshots_now]
+            rows = [(self._number, *_encode(snapshot)) for snapshot in snapshots_now]
             connection.executemany("INSERT INTO left_behind VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
             connection.execute("COMMIT")
 
@@ -337,7 +337,7 @@ class History:
             outcome = "done in part" if left_out else "done"
         finally:
             if self._number is not None and not self.problem:
-                with self._telling():
+                with self._reporting_errors():
                     failed = len(left_out) or int(outcome == "failed")
                     self._finish(outcome, len(self._touched), failed, 0, left_out)
 
@@ -385,7 +385,7 @@ def _storable(row: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(map(storable, row))
 
 
-def _encoded(snapshot: snapshots.Kept) -> tuple[Any, ...]:
+def _encode(snapshot: snapshots.Snapshot) -> tuple[Any, ...]:
     """Paths as bytes: a file name need not be text."""
     snapshot = snapshots.without_target(snapshot)
     return snapshot._replace(path=os.fsencode(snapshot.path), target=os.fsencode(snapshot.target))  # type: ignore[arg-type]

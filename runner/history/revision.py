@@ -25,7 +25,7 @@ LARGE = 32 * 1024 * 1024  # of the list of packed references
 _NO_CONFIGURATION = {"GIT_CONFIG_GLOBAL": "/dev/null"}
 
 
-def of_tree(folder: str) -> tuple[str | None, bool | None]:
+def revision_of(folder: str) -> tuple[str | None, bool | None]:
     """(commit, whether files differ from it) of the work tree that holds a folder; (None, None)
     without one.
     """
@@ -36,7 +36,8 @@ def of_tree(folder: str) -> tuple[str | None, bool | None]:
     repository, common = _repository(at)
     commit = _commit(repository, common)
     if not (
-        _are_ours((folder, at)) and _are_ours((repository, common), "config", "config.worktree")
+        _are_trusted((folder, at))
+        and _are_trusted((repository, common), "config", "config.worktree")
     ):
         return commit, None
     commit = commit or _git(at, "rev-parse", "--verify", "HEAD")
@@ -125,7 +126,7 @@ def _text(path: str, most: int) -> str:
 # ---------------------------------------------------------------- what git is asked
 
 
-def _are_ours(folders: Iterable[str], *files: str) -> bool:
+def _are_trusted(folders: Iterable[str], *files: str) -> bool:
     """Return whether nobody else can write these folders, those above them, and files of these
     names in them.
     """
@@ -143,7 +144,7 @@ def _git(folder: str, *words: str) -> str | None:
     options = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     environment |= {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C.UTF-8"}
-    if not _are_ours(
+    if not _are_trusted(
         [os.path.expanduser("~")], ".gitconfig"
     ):  # root with the environment of another user
         environment |= _NO_CONFIGURATION

@@ -21,7 +21,7 @@ LARGEST = 64 * 1024 * 1024  # bytes; the contents of larger files are not kept
 PIECE = 1024 * 1024
 
 
-class Kept(Record):
+class Snapshot(Record):
     """The former state of a path. type: none, file, dir, link, moved (to `target`), or other
     (device, pipe, socket).
 
@@ -40,24 +40,24 @@ class Kept(Record):
 _KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "dir", stat.S_IFLNK: "link"}
 
 
-def at(path: str) -> Kept:
+def at(path: str) -> Snapshot:
     """The present state of a path; the contents of a file by their hash."""
     try:
         status = os.lstat(path)
     except OSError:
-        return Kept(path, "none")
+        return Snapshot(path, "none")
     kind = _KINDS.get(stat.S_IFMT(status.st_mode), "other")
     target = os.readlink(path) if kind == "link" else ""
     content = ""
     if kind == "file" and status.st_size <= LARGEST:
-        with suppress(OSError), _opened(path) as file:
+        with suppress(OSError), _open(path) as file:
             content = hashlib.file_digest(file, "sha256").hexdigest()
-    return Kept(
+    return Snapshot(
         path, kind, stat.S_IMODE(status.st_mode), status.st_uid, status.st_gid, target, content
     )
 
 
-def _opened(path: str) -> BufferedReader:
+def _open(path: str) -> BufferedReader:
     """A regular file for reading, if nothing else has taken its place meanwhile. Raises OSError."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -75,7 +75,7 @@ def _packed(source: BinaryIO) -> Iterator[bytes]:
     yield packed.flush()
 
 
-def before(function: str, facts: object) -> Iterator[Kept]:
+def before(function: str, facts: object) -> Iterator[Snapshot]:
     """Yield snapshots of the paths that a changer of files is about to alter. facts: what it said
     of the path, or of several.
     """
@@ -87,21 +87,21 @@ def before(function: str, facts: object) -> Iterator[Kept]:
             continue
         path = os.path.abspath(path)
         if change.get("type") == "moved":
-            yield Kept(path, "moved", target=os.path.abspath(change["target"]))
+            yield Snapshot(path, "moved", target=os.path.abspath(change["target"]))
             continue
         if function == "file.remove" and change.get("type") == "dir":
             yield from _below(path)
         yield at(path)
 
 
-def _below(folder: str) -> Iterator[Kept]:
+def _below(folder: str) -> Iterator[Snapshot]:
     """From the bottom up, since undo goes the other way."""
     for root, folders, files in os.walk(folder, topdown=False):
         for name in [*folders, *files]:
             yield at(os.path.join(root, name))
 
 
-def without_target(snapshot: Kept) -> Kept:
+def without_target(snapshot: Snapshot) -> Snapshot:
     """A snapshot without the target of its link: it may be a secret, and is known by its hash."""
     if snapshot.type != "link":
         return snapshot
@@ -110,11 +110,11 @@ def without_target(snapshot: Kept) -> Kept:
     )
 
 
-def _readable(snapshot: Kept) -> BinaryIO:
+def _readable(snapshot: Snapshot) -> BinaryIO:
     return (
         io.BytesIO(os.fsencode(snapshot.target))
         if snapshot.type == "link"
-        else _opened(snapshot.path)
+        else _open(snapshot.path)
     )
 
 
@@ -127,7 +127,7 @@ class Store:
     def _folder(self, content: str, make: bool = True) -> TrustedFolder:
         return trusted_folder(self._state_dir, make).below("undo", content[:2], make=make)
 
-    def put(self, snapshot: Kept) -> None:
+    def put(self, snapshot: Snapshot) -> None:
         """Keep the contents of a file, or where a link points to. Raises OSError when that cannot
         be done.
         """

@@ -83,7 +83,7 @@ def readable() -> Iterator[None]:
         raise RunnerError(f"the history cannot be read: {error}") from None
 
 
-def opened(state_dir: str, notes: list[str] | None = None) -> sqlite3.Connection:
+def open_history(state_dir: str, notes: list[str] | None = None) -> sqlite3.Connection:
     """The database of a state folder, made when there is none. A file that is no database is set
     aside.
 
@@ -94,7 +94,7 @@ def opened(state_dir: str, notes: list[str] | None = None) -> sqlite3.Connection
 
     path = os.path.join(state_dir, NAME)
     try:
-        return _connected(state_dir)
+        return _connect(state_dir)
     except Untrusted as error:
         raise HistoryProblem(f"{error.message}; {error.hint}") from None
     except UntrustedFile as error:
@@ -106,7 +106,7 @@ def opened(state_dir: str, notes: list[str] | None = None) -> sqlite3.Connection
             raise HistoryProblem(f"{path}: {error}; the next run sets it aside") from None
         try:
             set_aside(state_dir, error, notes)
-            return _connected(state_dir)
+            return _connect(state_dir)
         except (OSError, sqlite3.Error) as second:
             raise HistoryProblem(f"{path}: {error}; it could not be set aside: {second}") from None
     except OSError as error:
@@ -120,7 +120,7 @@ def set_aside(state_dir: str, error: Exception, notes: list[str]) -> None:
     notes.append(f"the history is damaged ({error}); it is set aside as {aside}")
 
 
-def _connected(state_dir: str) -> sqlite3.Connection:
+def _connect(state_dir: str) -> sqlite3.Connection:
     path = trusted_folder(state_dir).database(NAME)
     connection = connect(path, Patience(), isolation_level=None)
     try:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from runner.api import StateFailed
-from runner.history.snapshots import Kept, Store, at
+from runner.history.snapshots import Snapshot, Store, at
 from runner.model.errors import RunnerError
 from runner.model.records import Record
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 class Step(Record):
     """One path that is restored. refused: why it is left out; empty when it is not."""
 
-    was: Kept
-    now: Kept
+    was: Snapshot
+    now: Snapshot
     refused: str = ""
 
     def __str__(self) -> str:
-        return f"{self.was.path}: {_described(self.was, self.now)}"
+        return f"{self.was.path}: {_difference(self.was, self.now)}"
 
     def masked(self, mask: Callable[[str], str]) -> Step:
         """This step as it is shown; where a link pointed to is hidden when it points to a secret
@@ -65,7 +65,7 @@ Functions = Callable[
 ]  # execution functions by their names, as the registry has them
 
 
-def planned(
+def plan(
     connection: sqlite3.Connection, state_dir: str, number: str | None, functions: Functions
 ) -> Undo:
     """The steps that undo a run (number, "last" or None: the last that altered files and is not
@@ -77,11 +77,11 @@ def planned(
     run, command = _find(connection, number)
     store = Store(state_dir)
     rows = connection.execute(f"SELECT {_COLUMNS} FROM left_behind WHERE run = ?", (run,))
-    left = {snapshot.path: snapshot for snapshot in (_decoded(row, store) for row in rows)}
+    left = {snapshot.path: snapshot for snapshot in (_decode(row, store) for row in rows)}
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM kept WHERE run = ? ORDER BY sequence DESC", (run,)
     )
-    snapshots = [_decoded(row, store) for row in rows]
+    snapshots = [_decode(row, store) for row in rows]
     earliest = {was.path: was for was in snapshots}
     foresight = _Foresight(functions)
     steps = []
@@ -103,19 +103,19 @@ class _Foresight:
 
     def __init__(self, functions: Functions) -> None:
         self._functions = functions
-        self._future: dict[str, Kept] = {}
+        self._future: dict[str, Snapshot] = {}
 
-    def at(self, path: str) -> Kept:
+    def at(self, path: str) -> Snapshot:
         return self._future.get(path) or at(path)
 
-    def note(self, was: Kept) -> None:
+    def note(self, was: Snapshot) -> None:
         if was.type == "moved":
             self._future[was.path] = self.at(was.target)._replace(path=was.path)
-            self._future[was.target] = Kept(was.target, "none")
+            self._future[was.target] = Snapshot(was.target, "none")
         else:
             self._future[was.path] = was
 
-    def dry_run_check(self, was: Kept) -> str:
+    def dry_run_check(self, was: Snapshot) -> str:
         """The reason why a path cannot be restored; empty without one."""
         folder, now = os.path.dirname(was.path), self.at(was.path)
         if not (
@@ -144,7 +144,7 @@ class _Foresight:
                 yield path
 
 
-def carried_out(
+def carry_out(
     undo: Undo, connection: sqlite3.Connection, state_dir: str, functions: Functions
 ) -> Undo:
     """Restore what is not refused. The undo as it went: what failed against expectation is refused
@@ -179,9 +179,9 @@ def carried_out(
 _COLUMNS = "path, type, mode, uid, gid, target, content"
 
 
-def _decoded(row: tuple[Any, ...], store: Store) -> Kept:
+def _decode(row: tuple[Any, ...], store: Store) -> Snapshot:
     values: list[Any] = [os.fsdecode(value) if isinstance(value, bytes) else value for value in row]
-    snapshot = Kept(*values)
+    snapshot = Snapshot(*values)
     if (
         snapshot.type == "link" and snapshot.content
     ):  # where it pointed to may be a secret: the store has it
@@ -225,12 +225,12 @@ def earlier(connection: sqlite3.Connection, run: int) -> int | None:
     return run_before
 
 
-def _is_moved_back(was: Kept, now: Kept, left: dict[str, Kept]) -> bool:
+def _is_moved_back(was: Snapshot, now: Snapshot, left: dict[str, Snapshot]) -> bool:
     target = left.get(was.target)
     return was.type == "moved" and target is not None and now == target._replace(path=was.path)
 
 
-def _refusal(was: Kept, left: dict[str, Kept], store: Store) -> str:
+def _refusal(was: Snapshot, left: dict[str, Snapshot], store: Store) -> str:
     """The reason why the history does not allow a path to be restored."""
     if was.type == "other":
         return "it was a device, a pipe or a socket; these are not kept"
@@ -243,11 +243,11 @@ def _refusal(was: Kept, left: dict[str, Kept], store: Store) -> str:
         if then is None:
             return "the run was killed before it noted how it left the path"
         if then != now:
-            return f"the machine was changed since: {_described(now, then)}"
+            return f"the machine was changed since: {_difference(now, then)}"
     return ""
 
 
-def _described(first: Kept, second: Kept) -> str:
+def _difference(first: Snapshot, second: Snapshot) -> str:
     """The difference of the first from the second, in words."""
     if first.type == "moved":
         return f"moved back from {first.target}"

@@ -25,7 +25,7 @@ def decrypt(
     problems: list[Diagnostic] = []
     malformed = [
         item
-        for item in _listed(opts["decrypt_pillar"])
+        for item in _configured(opts["decrypt_pillar"])
         if isinstance(item, Mapping) and len(item) != 1
     ]
     if malformed or isinstance(opts["decrypt_pillar"], str):
@@ -51,7 +51,7 @@ def decrypt(
     return pillar
 
 
-def _listed(configured: Any) -> list[Any]:
+def _configured(configured: Any) -> list[Any]:
     return (
         [{path: renderer} for path, renderer in configured.items()]
         if isinstance(configured, Mapping)
@@ -63,7 +63,7 @@ def _named(configured: Any, default: str) -> Iterator[tuple[str, str]]:
     """The paths of `decrypt_pillar` with their renderers: a list of paths and of {path: renderer},
     or one mapping.
     """
-    for item in _listed(configured):
+    for item in _configured(configured):
         if isinstance(item, Mapping):
             yield from ((str(path), str(renderer or default)) for path, renderer in item.items())
         else:

@@ -72,7 +72,7 @@ class Pillar:
         """The merged pillar. Raises CompileError with the places of all mistakes."""
         pillar: dict[str, Any] = {}
         for env, sls, place in requests:
-            pillar = self._merge(pillar, self._named(Include(sls, "", {}, place), env, ()))
+            pillar = self._merge(pillar, self._compile_names(Include(sls, "", {}, place), env, ()))
         if self._problems:
             raise CompileError(
                 problem._replace(rendering=problem.rendering or "pillar")
@@ -83,14 +83,14 @@ class Pillar:
     def _merge(self, old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
         return merge(old, new, self._strategy, self._lists)
 
-    def _named(self, include: Include, env: str, chain: tuple[str, ...]) -> dict[str, Any]:
+    def _compile_names(self, include: Include, env: str, chain: tuple[str, ...]) -> dict[str, Any]:
         """The merged pillar data of a name or glob. An SLS that includes itself on some way is read
         over, as Salt does.
         """
         merged: dict[str, Any] = {}
         for sls in self._expanded(include, env):
             if sls not in chain:
-                data = self._one(include._replace(sls=sls), env, chain)
+                data = self._compile_sls(include._replace(sls=sls), env, chain)
                 for part in reversed(include.key.split(":") if include.key else ()):
                     data = {part: data}
                 merged = self._merge(merged, data)
@@ -108,7 +108,7 @@ class Pillar:
             self._problem(message, include.place, "no SLS of the pillar matches", "missing-sls")
         return names
 
-    def _one(self, include: Include, env: str, chain: tuple[str, ...]) -> dict[str, Any]:
+    def _compile_sls(self, include: Include, env: str, chain: tuple[str, ...]) -> dict[str, Any]:
         sls = include.sls
         again = bool(chain) and (env, sls) in self._once
         try:
@@ -148,7 +148,9 @@ class Pillar:
             for included_name in list(
                 self._includes(value["include"], sls, package, include.defaults, where)
             ):
-                included = self._merge(included, self._named(included_name, env, (*chain, sls)))
+                included = self._merge(
+                    included, self._compile_names(included_name, env, (*chain, sls))
+                )
         own = {name: item for name, item in ordered(value).items() if name != "include"}
         return self._merge(own, included) if self._includes_win else self._merge(included, own)
 

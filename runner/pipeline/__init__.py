@@ -24,7 +24,7 @@ from runner.engine.run_plan import RunPlan
 from runner.engine.step_hooks import refusals
 from runner.history import revision
 from runner.history.recorder import About, History
-from runner.history.store import opened, readable
+from runner.history.store import open_history, readable
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError, RunnerError
 from runner.model.events import Warned
@@ -106,7 +106,7 @@ def call(
         called = session.registry.function(function)
         _check_arguments(function, called, args, kwargs)
         secrets = session.run.secrets
-        secrets.given([list(args), dict(kwargs)], session.options.secret_keys)
+        secrets.collect_call([list(args), dict(kwargs)], session.options.secret_keys)
         direct = Current(session.run, called_directly=True)
         with running(direct), nullcontext() if options.test else changes_allowed():
             try:
@@ -186,7 +186,7 @@ def undo(
         session.opened(),
         readable(),
     ):
-        connection = opened(options.state_dir)
+        connection = open_history(options.state_dir)
         functions = session.registry.function
         plan = undoing.planned(connection, options.state_dir, number, functions)
         other = undoing.earlier(connection, plan.run)
@@ -334,7 +334,7 @@ def _shuffled(session: Session) -> list[Diagnostic]:
 def _about(session: Session, kind: str, secrets: Secrets) -> About:
     """The facts of a run for the history; it may have ended before its pillar was read."""
     roots = [root for roots in session.options.file_roots.values() for root in roots]
-    commit, dirty = revision.of_tree(roots[0]) if roots else (None, None)
+    commit, dirty = revision.revision_of(roots[0]) if roots else (None, None)
     program = "runner-salt-call" if session.options.raw.get("as_salt") else "runner"
     command = secrets.mask(
         " ".join([program, *command_line(sys.argv[1:], session.options.secret_keys)])

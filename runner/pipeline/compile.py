@@ -55,7 +55,7 @@ def compile_partially(
     )
     problems = [*session.unread, *session.node.warnings, *problems, *found]
     chunks, whole = _selected(session.options, chunks), chunks
-    session.run.secrets.arguments(chunks, session.options.secret_keys)
+    session.run.secrets.collect_arguments(chunks, session.options.secret_keys)
     binder = make_binder(session)
     steps, mistakes = binder.steps(chunks)
     problems += mistakes

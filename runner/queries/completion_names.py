@@ -40,7 +40,7 @@ def ids(options: Options) -> Iterator[Named]:
             if id_ not in NOT_IDS:
                 yield id_, request.sls
     with suppress(RunnerError):
-        for result in query.one(options.state_dir, "last")["results"]:
+        for result in query.run_details(options.state_dir, "last")["results"]:
             yield result["id"], result["function"]
 
 

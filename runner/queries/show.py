@@ -163,7 +163,7 @@ def past(options: Options, words: Sequence[str], limit: int = 20, real: bool = F
     if not words:
         return earlier.runs(options.state_dir, limit, real)
     if words[0] == "show":
-        return earlier.one(options.state_dir, words[1])
+        return earlier.run_details(options.state_dir, words[1])
     return earlier.difference(options.state_dir, words[1], words[2])
 
 
@@ -204,7 +204,7 @@ def forget(options: Options, wanted: Sequence[str] | None) -> list[dict[str, str
 
 def _show_low(session: Session, gathered: Gathered, what: str) -> Any:
     chunks, relations = related(session, *gathered, reconcile=what != "low-sls")
-    session.run.secrets.arguments(chunks, session.options.secret_keys)
+    session.run.secrets.collect_arguments(chunks, session.options.secret_keys)
     return ordering.lowstate(chunks, relations, session.registry.reacts)
 
 

@@ -96,7 +96,7 @@ class Secrets:
         if len(value) < (SHORTEST_NAMED if named else SHORTEST) or value in self._values:
             return
         if not named:
-            self.names.said(value)
+            self.names.mark_secret(value)
         self._values.add(value)
         self._shown.clear()
         self._wanted.append(value)
@@ -114,10 +114,10 @@ class Secrets:
         self._matches = _matcher(tuple(keys))
         self._sources.append((source, pillar))
         self.names.learn(pillar=pillar)
-        for value in _below(pillar, self._matches):
+        for value in _values_under(pillar, self._matches):
             self.add(value, named=True)
 
-    def arguments(self, chunks: Iterable[Chunk], keys: Iterable[str] = KEYS) -> None:
+    def collect_arguments(self, chunks: Iterable[Chunk], keys: Iterable[str] = KEYS) -> None:
         """Take what states are given under such keys for secrets: arguments, and what lists and
         mappings hold.
 
@@ -131,22 +131,22 @@ class Secrets:
             for key, value in chunk.args.items():
                 if type(value) in _SIMPLE:
                     if type(value) is str and "://" in value and "@" in value:
-                        self._logins(value)
+                        self._add_logins(value)
                     if matches(key):
                         self.add(str(value), named=True)
                 elif key not in REQUISITE_KEYS:
-                    self.given({key: value}, keys)
+                    self.collect_call({key: value}, keys)
             if "://" in chunk.name and "@" in chunk.name:
-                self._logins(chunk.name)
+                self._add_logins(chunk.name)
 
-    def given(self, values: Value, keys: Iterable[str] = KEYS) -> None:
+    def collect_call(self, values: Value, keys: Iterable[str] = KEYS) -> None:
         """Take what a function is given under such keys, and passwords in URLs, for secrets."""
-        for secret in _below(values, _matcher(tuple(keys))):
+        for secret in _values_under(values, _matcher(tuple(keys))):
             self.add(secret, named=True)
         for text in _strings(values):
-            self._logins(text)
+            self._add_logins(text)
 
-    def _logins(self, text: str) -> None:
+    def _add_logins(self, text: str) -> None:
         if "://" in text and "@" in text:
             for password in LOGIN.findall(text):
                 self.add(password)
@@ -155,7 +155,7 @@ class Secrets:
         """Warnings about secrets that stand in names of states, which must stay readable."""
         if not self._values:
             return []
-        met = {value for *_, value in self._found(self.names.of_states(), plain=True)}
+        met = {value for *_, value in self._secret_spans(self.names.state_names(), plain=True)}
         return [
             self._unhidable(value)
             for value in sorted(met, key=self._origin)
@@ -226,7 +226,7 @@ class Secrets:
         for old, new in PAIRS:
             if value.keys() == {old, new}:
                 after = self._masked(value[new], secret, former)
-                before = self._before(value[old], value[new], secret, former)
+                before = self._mask_old(value[old], value[new], secret, former)
                 return {key: before if key == old else after for key in value}
         shown = {}
         for key, item in value.items():
@@ -237,11 +237,11 @@ class Secrets:
             shown[name] = self._masked(item, under, former)
         return shown
 
-    def _before(self, old: Value, new: Value, secret: bool, former: bool) -> Value:
+    def _mask_old(self, old: Value, new: Value, secret: bool, former: bool) -> Value:
         """The old value without the places where the new one has secrets."""
         if isinstance(old, Mapping) and isinstance(new, Mapping):
             return {
-                key: self._before(item, new.get(key), secret or self._matches(key), former)
+                key: self._mask_old(item, new.get(key), secret or self._matches(key), former)
                 for key, item in old.items()
             }
         if isinstance(old, list | tuple) and isinstance(new, list | tuple):
@@ -296,25 +296,25 @@ class Secrets:
 
     def _spans(self, text: str) -> list[tuple[int, int]]:
         """The spans to hide in a text, in order."""
-        spans = self._found(text)
+        spans = self._secret_spans(text)
         return _united(
-            (start, end) for start, end, value in spans if self._hides(text, start, end, value)
+            (start, end) for start, end, value in spans if self._is_hidden(text, start, end, value)
         )
 
-    def _found(self, text: str, plain: bool = False) -> list[tuple[int, int, str]]:
+    def _secret_spans(self, text: str, plain: bool = False) -> list[tuple[int, int, str]]:
         if self._wanted:
             with self._adding:
                 wanted, self._wanted = self._wanted, []
                 self._finder.add(wanted)
         return self._finder.spans(text, plain)
 
-    def _hides(self, text: str, start: int, end: int, value: str) -> bool:
+    def _is_hidden(self, text: str, start: int, end: int, value: str) -> bool:
         """Return whether a secret is hidden at a place: one that is a name as well only where a key
         says what it is.
         """
         if not self.names.has(value) or text[start:end] != value:
             return True
-        return secret_names.assigned(text, start, end, self._matches)
+        return secret_names.is_assigned(text, start, end, self._matches)
 
     # -------------------------------------------------- what is shown
 
@@ -413,7 +413,7 @@ class Secrets:
         else:
             shown = self._masked(facts, former=True) if self else facts
             if isinstance(facts, Mapping) and "target" in facts and self:  # where a link pointed to
-                shown["target"] = self._before(facts["target"], target, secret=False, former=True)
+                shown["target"] = self._mask_old(facts["target"], target, secret=False, former=True)
         return event._replace(
             target=HIDDEN if silent else self.name(target), before=shown, for_undo=facts
         )
@@ -464,14 +464,14 @@ def redact_no_log(problems: list[Diagnostic], chunks: Iterable[Chunk]) -> list[D
     for chunk in chunks:
         if chunk.args.get("no_log"):
             hidden = Secrets()
-            for value in _below({"": chunk.args}, lambda key: key != "no_log"):
+            for value in _values_under({"": chunk.args}, lambda key: key != "no_log"):
                 hidden.add(value)
             for place in (chunk.place, *chunk.arg_places.values()):
                 silent[place.source.file, place.source.line] = hidden
-    return [_hushed(problem, silent) for problem in problems] if silent else problems
+    return [_redact(problem, silent) for problem in problems] if silent else problems
 
 
-def _hushed(problem: Diagnostic, silent: Mapping[tuple[str, int], Secrets]) -> Diagnostic:
+def _redact(problem: Diagnostic, silent: Mapping[tuple[str, int], Secrets]) -> Diagnostic:
     source = problem.source
     hidden = silent.get((source.file, source.line)) if source else None
     if hidden is None or source is None:
@@ -497,7 +497,7 @@ def _plain(key: object) -> str:
     return str(key).lower().replace("-", "_")
 
 
-def _below(top: Value, matches: Callable[[object], bool]) -> set[str]:
+def _values_under(top: Value, matches: Callable[[object], bool]) -> set[str]:
     """The strings and numbers below the keys that match. Each run looks at all of its data so: a
     loop of few calls.
     """
@@ -604,4 +604,4 @@ def _pillar_word(text: str, keys: Iterable[str] | None) -> str:
         data = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except Exception:
         return HIDDEN
-    return HIDDEN if _below(data, _matcher(tuple(keys))) else text
+    return HIDDEN if _values_under(data, _matcher(tuple(keys))) else text

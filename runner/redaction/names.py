@@ -35,7 +35,7 @@ class Names:
         self._pillar: Any = None
         self._ids: tuple[Declaration, ...] = ()
         self._files: Callable[[], Iterable[str]] = tuple
-        self._said: set[str] = set()  # secrets because someone said so, whatever their keys
+        self._explicit: set[str] = set()  # secrets because someone said so, whatever their keys
         self._things: tuple[str, ...] = ()
         self._answers: dict[str, bool] = {}
         self._all: str | None = None
@@ -59,11 +59,11 @@ class Names:
         self._answers.clear()
         self._all = None
 
-    def said(self, value: str) -> None:
+    def mark_secret(self, value: str) -> None:
         """Take notice that a value is a secret whatever its key: it is not a word of the data for
         standing there.
         """
-        self._said.add(value)
+        self._explicit.add(value)
 
     def has(self, value: str) -> bool:
         """Return whether a value is part of names, and can therefore not be hidden."""
@@ -71,13 +71,15 @@ class Names:
             self._answers[value] = self._answer(value)
         return self._answers[value]
 
-    def of_states(self) -> str:
+    def state_names(self) -> str:
         """The names of states, with their functions and SLS files, a line each."""
         names = [
-            name for chunk in self._chunks for name in (*_called(chunk), chunk.sls, chunk.function)
+            name
+            for chunk in self._chunks
+            for name in (*_names_of(chunk), chunk.sls, chunk.function)
         ]
         return "\n".join(
-            _once([*names, *(state.id for state in self._ids if NAME.fullmatch(state.id))])
+            _unique([*names, *(state.id for state in self._ids if NAME.fullmatch(state.id))])
         )
 
     def _answer(self, value: str) -> bool:
@@ -86,17 +88,17 @@ class Names:
         if WORD.fullmatch(value):
             if self._all is None:
                 self._all = "\n".join(
-                    _once([*self._of_data(), *self._files(), *self._things, self.of_states()])
+                    _unique([*self._of_data(), *self._files(), *self._things, self.state_names()])
                 )
-            if value in self._said:
-                return value in self.of_states()
+            if value in self._explicit:
+                return value in self.state_names()
             return value in self._all or self._is_word_of_pillar(value)
         holders = [
-            chunk.place for chunk in self._chunks if any(value in name for name in _called(chunk))
+            chunk.place for chunk in self._chunks if any(value in name for name in _names_of(chunk))
         ]
         holders += [state.place for state in self._ids if value in state.id]
         return bool(holders) and (
-            len(value) < SHORT or any(map(_typed(value), _once(map(_file, holders))))
+            len(value) < SHORT or any(map(_occurs_in_file(value), _unique(map(_file, holders))))
         )
 
     def _of_data(self) -> Iterator[str]:
@@ -105,7 +107,7 @@ class Names:
             if (
                 isinstance(item, str)
                 and NAME.fullmatch(item)
-                and ("/" in item or NAMING.match(_flat(key)))
+                and ("/" in item or NAMING.match(_normalized(key)))
             ):
                 yield item
 
@@ -131,7 +133,7 @@ class Names:
                 yield key, item
 
 
-def assigned(text: str, start: int, end: int, matches: Callable[[object], bool]) -> bool:
+def is_assigned(text: str, start: int, end: int, matches: Callable[[object], bool]) -> bool:
     """Return whether a span of a text is the whole value of a key that means a secret."""
     if text[end : end + 1].isalnum() or text[end : end + 1] in ("_", "-", "/"):
         return False
@@ -139,7 +141,7 @@ def assigned(text: str, start: int, end: int, matches: Callable[[object], bool])
     return bool(assignment and matches(assignment[1]))
 
 
-def _called(chunk: Chunk) -> Iterator[str]:
+def _names_of(chunk: Chunk) -> Iterator[str]:
     """The ID and the name of a state; a command is not a name."""
     return (name for name in (chunk.id, chunk.name) if NAME.fullmatch(name))
 
@@ -148,7 +150,7 @@ def _file(place: Place) -> str:
     return place.source.file
 
 
-def _typed(value: str) -> Callable[[str], bool]:
+def _occurs_in_file(value: str) -> Callable[[str], bool]:
     def stands_in(path: str) -> bool:
         try:
             with open(path, encoding="utf-8", errors="replace") as file:
@@ -159,9 +161,9 @@ def _typed(value: str) -> Callable[[str], bool]:
     return stands_in
 
 
-def _once(names: Iterable[str]) -> list[str]:
+def _unique(names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _flat(key: object) -> str:
+def _normalized(key: object) -> str:
     return str(key).lower().replace("-", "_")

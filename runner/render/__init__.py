@@ -126,14 +126,14 @@ class Renderer:
         """Return the result of the renderers of a pipe for a value, one after the other."""
         for step in pipe:
             if step.name not in RENDERERS:
-                value = self._by_own(step, value, scope)
+                value = self._render_with_tree(step, value, scope)
                 continue
             if not _takes_data(step):
                 value = _text(value, step.name, scope.path)
             value = stage(step.name)(value, scope, step.arguments)
         return value
 
-    def _by_own(self, step: Step, value: Any, scope: Scope) -> Any:
+    def _render_with_tree(self, step: Step, value: Any, scope: Scope) -> Any:
         """Render a value with a renderer of the tree: `render(data, saltenv, sls, **kwargs)`, texts
         as files.
         """

@@ -153,7 +153,7 @@ class _Machine(Record):
             return self._compound(expression)
         if kind in DATA:
             data, test = DATA[kind]
-            return found(getattr(self, data), str(expression), test, delimiter)
+            return data_matches(getattr(self, data), str(expression), test, delimiter)
         if kind in PLAIN:
             return PLAIN[kind](self, expression)
         if kind in MASTERS_OWN:
@@ -272,14 +272,16 @@ DATA: Mapping[str, tuple[str, Test]] = {
 }
 
 
-def found(
+def data_matches(
     data: Mapping[Any, Any], expression: str, test: Test = _globbed, delimiter: str = ":"
 ) -> bool:
     """Return whether `key:...:pattern` matches; keys and the pattern may contain the delimiter
     themselves.
 
-    >>> found({"roles": ["web", "db"], "a": {"b": "c:d"}}, "roles:we*"), found({"a": {"b": "c:d"}},
-    "a:b:c:d") (True, True)
+    >>> data_matches({"roles": ["web", "db"]}, "roles:we*")
+    True
+    >>> data_matches({"a": {"b": "c:d"}}, "a:b:c:d")
+    True
     """
     parts = expression.split(delimiter)
     if test is _regular:

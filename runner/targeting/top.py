@@ -116,10 +116,10 @@ def names(
     known = {*envs, *(target.env for target in matched)}
     lines = tuple(line for target in ordered for line in target.lines if line.env in known)
     missed = tuple(target for target in targets if target not in matched)
-    return Top(lines, *_scope(ordered), missed, tuple(_unread(targets, mistake)))
+    return Top(lines, *_scope(ordered), missed, tuple(_mistakes(targets, mistake)))
 
 
-def _unread(
+def _mistakes(
     targets: list[Target], mistake: Callable[[str, str], RunnerError | None]
 ) -> Iterator[Diagnostic]:
     for target in targets:
@@ -261,7 +261,7 @@ class _Reader:
                         did_you_mean(str(key), (*SETTINGS, *SCOPED))
                         or f"there are {', '.join((*SETTINGS, *SCOPED))}",
                     )
-                names += _elsewhere(rest, where)
+                names += _in_other_environments(rest, where)
             else:
                 what = (
                     f"{entry!r}, which is not the name of an SLS" if entry else "an empty SLS name"
@@ -296,7 +296,9 @@ class _Reader:
         )
 
 
-def _elsewhere(entry: Mapping[Any, Any], place: Place) -> Iterator[tuple[str, str, Place]]:
+def _in_other_environments(
+    entry: Mapping[Any, Any], place: Place
+) -> Iterator[tuple[str, str, Place]]:
     """`- dev: name` gives an SLS of another environment."""
     for key, value in entry.items():
         for sls in value if isinstance(value, list) else [value]:

@@ -14,7 +14,7 @@ from runner.yaml.layout import colons, indentation, no_dash, no_key, simple_key
 from runner.yaml.mark import Mistake, Spot, Written, margin, short
 
 
-def explained(error: yaml.MarkedYAMLError, text: str, written: Written) -> Mistake | None:
+def explain(error: yaml.MarkedYAMLError, text: str, written: Written) -> Mistake | None:
     """The mistake behind an error; None where the parser names no place. written: where the text's
     lines were typed.
     """

@@ -286,7 +286,7 @@ def load_with(reader: type[Reader], text: str, document: Document) -> Value:
             loader.dispose()
         return None if node is None else reader(document, "*" in text).value(node)
     except yaml.MarkedYAMLError as error:
-        raise _explained(error, text, document) from None
+        raise _explain(error, text, document) from None
     except yaml.YAMLError as error:
         raise _unreadable(error, text, document) from None
     except UnicodeEncodeError as error:  # bytes of a file name, or of what a program printed
@@ -310,10 +310,10 @@ def _problem(
     return RenderError(message, place.source, hint, code)
 
 
-def _explained(error: yaml.MarkedYAMLError, text: str, document: Document) -> RenderError:
+def _explain(error: yaml.MarkedYAMLError, text: str, document: Document) -> RenderError:
     from runner.yaml import errors
 
-    mistake = errors.explained(error, text, document.source)
+    mistake = errors.explain(error, text, document.source)
     if mistake is None:
         return RenderError(str(error.problem or error.context), Source(document.file), code="yaml")
     source, hint = document.source(mistake.line, mistake.column), mistake.hint

@@ -30,10 +30,10 @@ class Entry(Record):
     """One item of `ext_pillar`."""
 
     name: str
-    said: Any
+    settings: Any
 
 
-def gathered(
+def gather(
     entries: Any,
     pillar: Mapping[str, Any],
     tools: Tools,
@@ -50,7 +50,7 @@ def gathered(
         look = LOOKS.get(entry.name)
         if look is None:
             raise _unknown(entry.name, tools)
-        data = look(tools, merged, entry.said)
+        data = look(tools, merged, entry.settings)
         if not isinstance(data, Mapping):
             raise tools.problem(
                 f"the external pillar {entry.name} gives {data!r:.60}, not a mapping"

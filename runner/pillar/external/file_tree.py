@@ -41,8 +41,8 @@ def look(tools: Tools, pillar: Any, settings: Any) -> dict[str, Any]:
         for group in sorted(groups):
             folder = os.path.join(root, "nodegroups", group)
             if os.path.isdir(folder) and tools.matches(group, "nodegroup"):
-                _lay(data, _folder(folder, tools, options))
-        _lay(data, _folder(os.path.join(root, "hosts", tools.id), tools, options))
+                _merge_into(data, _folder(folder, tools, options))
+        _merge_into(data, _folder(os.path.join(root, "hosts", tools.id), tools, options))
     return data
 
 
@@ -89,7 +89,7 @@ def _file(path: str, tools: Tools, options: Mapping[str, Any]) -> Any:
             data = file.read()
     except OSError as problem:
         raise tools.problem(f"{path} cannot be read: {problem.strerror}") from None
-    if data.endswith(b"\n") and not _kept(options["keep_newline"], path):
+    if data.endswith(b"\n") and not _keeps_newline(options["keep_newline"], path):
         data = data[:-1]
     try:
         return data.decode("utf-8")
@@ -97,16 +97,16 @@ def _file(path: str, tools: Tools, options: Mapping[str, Any]) -> Any:
         return data
 
 
-def _kept(option: Any, path: str) -> bool:
+def _keeps_newline(option: Any, path: str) -> bool:
     """Return whether keep_newline (true, false, or globs of paths) applies to a file."""
     if isinstance(option, list):
         return any(fnmatch.fnmatchcase(path, f"*{glob}") for glob in map(str, option))
     return bool(option)
 
 
-def _lay(data: dict[str, Any], new: Mapping[str, Any]) -> None:
+def _merge_into(data: dict[str, Any], new: Mapping[str, Any]) -> None:
     for key, value in new.items():
         if isinstance(data.get(key), dict) and isinstance(value, Mapping):
-            _lay(data[key], value)
+            _merge_into(data[key], value)
         else:
             data[key] = value

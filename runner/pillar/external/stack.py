@@ -28,7 +28,7 @@ def look(tools: Tools, pillar: Mapping[str, Any], settings: Any) -> dict[str, An
     for config in _configs(settings, tools, pillar):
         if os.path.isfile(config):
             for path in _listed(config, tools, pillar, stack):
-                stack = _laid(path, tools, pillar, stack, config)
+                stack = _overlay(path, tools, pillar, stack, config)
     return stack
 
 
@@ -102,7 +102,7 @@ def _listed(
             )
 
 
-def _laid(
+def _overlay(
     path: str, tools: Tools, pillar: Mapping[str, Any], stack: dict[str, Any], config: str
 ) -> dict[str, Any]:
     """The stack with one more file on it."""

@@ -25,7 +25,7 @@ _SHORT = 60
 _SECRET = re.compile(r"(?i)(passw(or)?d|passphrase|secret|token|api_?key|secret_?key)$")
 
 
-class Called(Record):
+class Callee(Record):
     """The callee of a line: a filter, a test or an execution function."""
 
     kind: str  # "filter", "test" or "function"
@@ -36,12 +36,12 @@ class Called(Record):
     def __str__(self) -> str:
         return self.name if self.kind == "function" else f"the {self.kind} {self.name}"
 
-    def takes(self) -> str:
+    def signature_text(self) -> str:
         """Its signature, as a person reads it."""
         shown = ", ".join(str(parameter).partition(":")[0] for parameter in self._parameters())
         return f"{self.name}({shown})" if shown or self.function else ""
 
-    def given(self) -> str:
+    def arguments_text(self) -> str:
         """The arguments of the call, as far as a person can read them."""
         if self.frame is None:
             return ""
@@ -51,7 +51,11 @@ class Called(Record):
             name for name in code.co_varnames[:named] if name in values and name not in _OF_JINJA
         ]
         plain = {parameter.name: parameter.default for parameter in self._parameters()}
-        shown = [_of(name, values[name]) for name in names[:1] if name in code.co_varnames[:count]]
+        shown = [
+            _argument_text(name, values[name])
+            for name in names[:1]
+            if name in code.co_varnames[:count]
+        ]
         rest = names[len(shown) :]
         if code.co_flags & inspect.CO_VARARGS:
             shown += map(_short, values.get(code.co_varnames[named], ()))
@@ -64,9 +68,9 @@ class Called(Record):
             values = {**values, **more}
             rest += more
         shown += [
-            f"{name}={_of(name, values[name])}"
+            f"{name}={_argument_text(name, values[name])}"
             for name in rest
-            if not _same(values[name], plain.get(name, ...))
+            if not _is_same(values[name], plain.get(name, ...))
         ]
         if self.kind == "function":
             return f"{self.name}({', '.join(shown)})"
@@ -93,9 +97,9 @@ class Called(Record):
         return [parameter for parameter in parameters if parameter.name not in _OF_JINJA]
 
 
-def called(
+def callee_of(
     error: Exception, row: str, variables: Mapping[str, Any], environment: PlacedEnvironment
-) -> Called | None:
+) -> Callee | None:
     """The callee of a line when it failed; None if the expression itself has no value."""
     frame = _entered(error)
     name = frame.f_code.co_name if frame else ""
@@ -111,12 +115,12 @@ def called(
             return call
     call = _function(name, frame, row, variables)
     value = environment.globals.get(name) if call is None and frame is None else None
-    return Called("function", name, value, None) if callable(value) else call
+    return Callee("function", name, value, None) if callable(value) else call
 
 
 def _of_jinja(
     name: str, frame: FrameType | None, row: str, environment: PlacedEnvironment
-) -> Called | None:
+) -> Callee | None:
     """The filter or test of a line, by the name that it has there; a text that is in no file has no
     lines.
     """
@@ -125,8 +129,8 @@ def _of_jinja(
         table: Mapping[str, Any] = environment.filters if kind == "filter" else environment.tests
         words = re.findall(r"\w+", row) or ([name, *table] if frame else [])
         for word in dict.fromkeys([*words, *more]):
-            if word in table and _is(table.get(word), name, frame):
-                return Called(kind, word, table.get(word), frame)
+            if word in table and _is_code_of(table.get(word), name, frame):
+                return Callee(kind, word, table.get(word), frame)
     return None
 
 
@@ -151,7 +155,7 @@ def _between(module: str) -> bool:
     return module.startswith("runner.render.") and not module.startswith("runner.filters")
 
 
-def _is(function: Any, name: str, frame: FrameType | None) -> bool:
+def _is_code_of(function: Any, name: str, frame: FrameType | None) -> bool:
     """Return whether a frame belongs to this function; without one, whether it has this name."""
     inner = inspect.unwrap(function) if callable(function) else None
     if frame is None:
@@ -164,25 +168,25 @@ def _is(function: Any, name: str, frame: FrameType | None) -> bool:
 
 def _function(
     name: str, frame: FrameType | None, row: str, variables: Mapping[str, Any]
-) -> Called | None:
+) -> Callee | None:
     """The execution function of a line: the only one, or that of this name."""
-    typed = {typed_name: _got(variables, typed_name) for typed_name in functions_of(row)}
+    typed = {typed_name: _look_up(variables, typed_name) for typed_name in functions_of(row)}
     names = (name, name.rstrip("_"), name.removeprefix("salt_"))
     alike = [
         typed_name
         for typed_name, got in typed.items()
-        if typed_name.partition(".")[2] in names or _is(got, name, frame)
+        if typed_name.partition(".")[2] in names or _is_code_of(got, name, frame)
     ]
     chosen = alike or (list(typed) if frame is not None else [])
     package, _, rest = (
         str(frame.f_globals.get("__name__", "")).partition(".") if frame else ("", "", "")
     )
     if not row and package == "modules":
-        return Called("function", f"{rest.partition('.')[0]}.{names[2]}", None, frame)
-    return Called("function", chosen[0], typed[chosen[0]], frame) if len(chosen) == 1 else None
+        return Callee("function", f"{rest.partition('.')[0]}.{names[2]}", None, frame)
+    return Callee("function", chosen[0], typed[chosen[0]], frame) if len(chosen) == 1 else None
 
 
-def _got(variables: Mapping[str, Any], name: str) -> Callable[..., Any] | None:
+def _look_up(variables: Mapping[str, Any], name: str) -> Callable[..., Any] | None:
     try:
         function: Callable[..., Any] = variables["salt"][name]
     except (KeyError, TypeError, RunnerError):
@@ -195,7 +199,7 @@ def functions_of(row: str) -> list[str]:
     return list(dict.fromkeys(one or other for one, other in _SALT_CALL.findall(row)))
 
 
-def _of(name: str, value: Any) -> str:
+def _argument_text(name: str, value: Any) -> str:
     """The value of an argument, unless its name says that it is a secret."""
     return "**********" if value and _SECRET.search(name) else _short(value)
 
@@ -211,14 +215,14 @@ def _short(value: Any) -> str:
     return text if len(text) <= _SHORT else f"<{type(value).__name__} of {len(text)} characters>"
 
 
-def _same(value: Any, other: Any) -> bool:
+def _is_same(value: Any, other: Any) -> bool:
     try:
         return value is other or bool(value == other)
     except Exception:
         return False
 
 
-def refused(name: str, source: Source) -> RenderError:
+def change_refused(name: str, source: Source) -> RenderError:
     """The error for a call, in a template or program of the tree, that would change the machine."""
     what = name or "this function"
     return RenderError(

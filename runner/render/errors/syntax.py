@@ -54,7 +54,7 @@ BLOCKS = {"load_yaml": "load", "load_json": "load", "load_text": "load"}
 OPERATORS = {"&": "and", "!": "not", "|": "or", "=": "=="}
 
 
-class Found(Record):
+class Explanation(Record):
     """The place (from 1; column 0: not known) and the cure of a mistake."""
 
     line: int
@@ -72,9 +72,9 @@ class Tag(Record):
     rest: str
 
 
-def explained(
+def explain(
     message: str, line: int, source: str, filters: Collection[str], tests: Collection[str]
-) -> Found:
+) -> Explanation:
     """The place and the cure of a syntax error. source: the template. filters, tests: the names
     there are.
     """
@@ -85,20 +85,20 @@ def explained(
             did_you_mean(named[2], filters if named[1] == "filter" else tests)
             or f"neither Jinja nor Salt has a {named[1]} of that name"
         )
-        return Found(line, _word(row, named[2]), hint)
+        return Explanation(line, _word(row, named[2]), hint)
     if "Unexpected end of template" in message:
-        return _unclosed(source) or Found(line, _tag_column(row), None)
+        return _unclosed(source) or Explanation(line, _tag_column(row), None)
     if "Missing end of raw" in message:
         tag = next(
             (tag for tag in _tags(source) if tag.name == "raw"),
             Tag("raw", line, _tag_column(row), ""),
         )
-        return Found(tag.line, tag.column, "write `{% endraw %}` where it ends")
+        return Explanation(tag.line, tag.column, "write `{% endraw %}` where it ends")
     if "expected token 'in'" in message:
-        return Found(line, _tag_column(row), "write `{% for NAME in LIST %}`")
+        return Explanation(line, _tag_column(row), "write `{% for NAME in LIST %}`")
     if "Missing end of comment" in message:
         at = source.rfind("{#")
-        return Found(
+        return Explanation(
             source.count("\n", 0, at) + 1,
             at - source.rfind("\n", 0, at),
             "close the comment with #}",
@@ -159,7 +159,7 @@ def _end_of(tag: Tag) -> str:
     return f"end{BLOCKS.get(tag.name, tag.name)}"
 
 
-def _unclosed(source: str) -> Found | None:
+def _unclosed(source: str) -> Explanation | None:
     stack = _open(source)
     if not stack:
         return None
@@ -167,15 +167,15 @@ def _unclosed(source: str) -> Found | None:
     hint = f"write `{{% {_end_of(tag)} %}}` where it ends"
     if tag.name == "set":
         hint = f"write `{{% set {tag.rest.strip()} = VALUE %}}`, or close it with `{{% endset %}}`"
-    return Found(
+    return Explanation(
         tag.line, tag.column, hint, f"the `{{% {tag.name} %}}` that begins here is not closed"
     )
 
 
-def _unknown_tag(name: str, line: int, row: str, source: str, inside: bool) -> Found:
+def _unknown_tag(name: str, line: int, row: str, source: str, inside: bool) -> Explanation:
     column = _tag_column(row)
     if name in ("elseif", "elsif"):
-        return Found(line, column, "in Jinja that is `{% elif CONDITION %}`")
+        return Explanation(line, column, "in Jinja that is `{% elif CONDITION %}`")
     if (name.startswith("end") and name in TAGS) or name in ("else", "elif"):
         stack = _open(source, line)
         if stack:
@@ -184,7 +184,7 @@ def _unknown_tag(name: str, line: int, row: str, source: str, inside: bool) -> F
                 f"the `{{% {tag.name} %}}` of line {tag.line} is still open: close it with `{{%"
                 f" {_end_of(tag)} %}}`"
             )
-            return Found(line, column, hint)
+            return Explanation(line, column, hint)
         opening = "if or for" if name in ("else", "elif") else name.removeprefix("end")
         broken = re.search(
             rf"\{{[ ]*({opening.replace(' or ', '|')})\b[^{{}}]*?%?\}}|(?<!\{{)%[ ]*({opening})\b",
@@ -193,12 +193,12 @@ def _unknown_tag(name: str, line: int, row: str, source: str, inside: bool) -> F
         if broken:
             at, written = broken.start(), broken[0][: broken.end(1) - broken.start()] or broken[0]
             place = source.count("\n", 0, at) + 1, at - source.rfind("\n", 0, at)
-            return Found(
+            return Explanation(
                 *place,
                 f"write `{{% {broken[1] or broken[2]} ... %}}`",
                 f"`{written}` does not begin a tag",
             )
-        return Found(
+        return Explanation(
             line,
             column,
             f"no `{{% {opening} %}}` is open here: remove it, or write what it closes",
@@ -214,27 +214,29 @@ def _unknown_tag(name: str, line: int, row: str, source: str, inside: bool) -> F
 # ---------------------------------------------------------------- expressions
 
 
-def _expression(message: str, line: int, row: str, source: str, filters: Collection[str]) -> Found:
+def _expression(
+    message: str, line: int, row: str, source: str, filters: Collection[str]
+) -> Explanation:
     character = re.search(r"unexpected char (['\"])(.+?)\1 at (\d+)", message)
     if character:
         return _character(character[2].replace("\\\\", "\\"), int(character[3]), line, row, source)
     column = _tag_column(row)
     if re.search(r"got 'if'", message) and re.search(r"\{%[-+]?\s*else\s+if", row):
         what = "`{% else if %}` is not a tag"
-        return Found(line, column, "write `{% elif CONDITION %}`", what)
+        return Explanation(line, column, "write `{% elif CONDITION %}`", what)
     if "got '='" in message:
         at = re.search(r"(?<![=!<>])=(?!=)", row)
-        return Found(line, at.start() + 1 if at else column, "a comparison is written ==")
+        return Explanation(line, at.start() + 1 if at else column, "a comparison is written ==")
     if "unexpected '%'" in message or "got '%'" in message:
         hint = (
             "a tag cannot be inside {{ }}: write `{{ 'x' if CONDITION else 'y' }}`, or put the"
             " tag around it"
         )
-        return Found(line, column, hint)
+        return Explanation(line, column, hint)
     bracket = re.search(r", expected '([\])}])'", message)
     if bracket:
         opening = {"]": "[", ")": "(", "}": "{"}[bracket[1]]
-        return Found(line, column, f"a bracket {opening} is not closed with {bracket[1]}")
+        return Explanation(line, column, f"a bracket {opening} is not closed with {bracket[1]}")
     unclosed = _unclosed_expression(line, source)
     if unclosed:
         return unclosed
@@ -244,16 +246,18 @@ def _expression(message: str, line: int, row: str, source: str, filters: Collect
             line, _word(row, got[1]) or column, f"a filter comes after a bar: `| {got[1]}`"
         )
     if "expected token ':'" in message:
-        return Found(line, column, "a mapping is written `{'key': value}`")
+        return Explanation(line, column, "a mapping is written `{'key': value}`")
     extra = re.search(r"unexpected '([)\]}])'", message)
     if extra:
-        return Found(
+        return Explanation(
             line, column, f"there is one {extra[1]} too many, or its opening bracket is missing"
         )
-    return Found(line, column, "look for a missing comma, operator, quote or bracket in this line")
+    return Explanation(
+        line, column, "look for a missing comma, operator, quote or bracket in this line"
+    )
 
 
-def _character(character: str, offset: int, line: int, row: str, source: str) -> Found:
+def _character(character: str, offset: int, line: int, row: str, source: str) -> Explanation:
     # Jinja counts in the text with the newlines as it keeps them
     column = (
         offset - source.rfind("\n", 0, offset)
@@ -263,15 +267,15 @@ def _character(character: str, offset: int, line: int, row: str, source: str) ->
     column = column or (row.find(character[:1]) + 1)
     sign = character[:1]
     if sign in "'\"":
-        return Found(
+        return Explanation(
             line, column, f"the quote {sign} is not closed: write {sign} at the end of the text"
         )
     if sign in OPERATORS:
-        return Found(line, column, f"Jinja's word for that is `{OPERATORS[sign]}`")
-    return Found(line, column, f"remove {sign}, or put the text in quotes")
+        return Explanation(line, column, f"Jinja's word for that is `{OPERATORS[sign]}`")
+    return Explanation(line, column, f"remove {sign}, or put the text in quotes")
 
 
-def _unclosed_expression(line: int, source: str) -> Found | None:
+def _unclosed_expression(line: int, source: str) -> Explanation | None:
     """The `{{` or `{%` at or above a line that no `}}` or `%}` closes."""
     above = "\n".join(source.split("\n")[:line])
     for opening, closing in (("{{", "}}"), ("{%", "%}")):
@@ -280,5 +284,7 @@ def _unclosed_expression(line: int, source: str) -> Found | None:
             continue
         column = at - above.rfind("\n", 0, at)
         message = f"the {opening} that begins here is not closed"
-        return Found(above.count("\n", 0, at) + 1, column, f"close it with {closing}", message)
+        return Explanation(
+            above.count("\n", 0, at) + 1, column, f"close it with {closing}", message
+        )
     return None

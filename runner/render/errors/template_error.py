@@ -15,7 +15,7 @@ from runner.model.diagnostics import suggestion
 from runner.model.errors import RenderError, RunnerError
 from runner.model.places import Source
 from runner.render.errors import syntax
-from runner.render.errors.call_info import Called, called, refused
+from runner.render.errors.call_info import Callee, callee_of, change_refused
 from runner.render.errors.source_lines import (
     call_column,
     frames,
@@ -31,7 +31,7 @@ from runner.render.jinja import RaisedByTemplate
 from runner.render.jinja.environment import PlacedEnvironment
 
 
-def explained(error: Exception, file: str, environment: PlacedEnvironment) -> RenderError:
+def explain(error: Exception, file: str, environment: PlacedEnvironment) -> RenderError:
     """The error of a template for its author: innermost place first, then the calls and imports
     that led there.
     """
@@ -52,7 +52,7 @@ def explained(error: Exception, file: str, environment: PlacedEnvironment) -> Re
     row = row_of(source)
     if passed:
         source = source._replace(values=values_of(passed[-1][1], row))
-    explanation = _told(error, row, source, passed[-1][1] if passed else None, environment)
+    explanation = _explain(error, row, source, passed[-1][1] if passed else None, environment)
     if explanation.source and not explanation.source.column:
         explanation.source = explanation.source._replace(
             column=tag_column(row_of(explanation.source))
@@ -60,7 +60,7 @@ def explained(error: Exception, file: str, environment: PlacedEnvironment) -> Re
     return explanation
 
 
-def _told(
+def _explain(
     error: Exception,
     row: str,
     source: Source,
@@ -88,7 +88,7 @@ def _told(
         )
     unknown = re.search(r"No test named '([^']*)'", str(error))
     if unknown:
-        explanation = syntax.explained(
+        explanation = syntax.explain(
             str(error), source.line, text_of(source), (), environment.tests
         )
         source = source._replace(column=explanation.column)
@@ -96,12 +96,12 @@ def _told(
             f"Jinja: no test is named '{unknown[1]}'", source, explanation.hint, "jinja"
         )
     if not source.line and "expected str instance" in str(error):
-        return _no_text(source)
-    call = called(error, row, locals_of(frame), environment)
+        return _not_text(source)
+    call = callee_of(error, row, locals_of(frame), environment)
     if isinstance(error, ChangeNotAllowed):
-        return refused(str(call or ""), source)
+        return change_refused(str(call or ""), source)
     if isinstance(error, StateFailed):  # refused by a function, in its own words
-        return _refused(str(error), source, call)
+        return _state_failed(str(error), source, call)
     raised = _raised_in(error)
     text = str(error) if call is None else re.sub(r"^\w+(?=\(\) )", call.name, str(error))
     hint = f"raised in {raised}" if raised else _hint(error, text, call, locals_of(frame))
@@ -111,16 +111,16 @@ def _told(
     return RenderError(reason, source, hint)
 
 
-def _refused(text: str, source: Source, call: Called | None) -> RenderError:
+def _state_failed(text: str, source: Source, call: Callee | None) -> RenderError:
     message = f"{call}: {text}" if call and call.name not in text else text
-    arguments = call.given() if call else ""
+    arguments = call.arguments_text() if call else ""
     hint = f"it was given: {arguments}" if arguments else None
     if "Unable to run command" in text:
         hint = "is it installed? `|`, `>` and `$` need a shell: salt['cmd.shell'](...)"
     return RenderError(message, source, hint)
 
 
-def _no_text(source: Source) -> RenderError:
+def _not_text(source: Source) -> RenderError:
     """The error for a `{% filter %}` whose value is no text: raised when output is joined, without
     a place.
     """
@@ -149,7 +149,7 @@ def _syntax(
     reason = error.message or ""
     text = error.source if isinstance(error.source, str) else text_of(Source(name))
     filters = [*environment.filters, *WHERE]
-    explanation = syntax.explained(reason, error.lineno, text, filters, environment.tests)
+    explanation = syntax.explain(reason, error.lineno, text, filters, environment.tests)
     source = Source(
         name, explanation.line, explanation.column, via=without(places, name, error.lineno)
     )
@@ -192,7 +192,7 @@ def _template_hint(error: jinja2.TemplateNotFound, environment: PlacedEnvironmen
 
 
 def _hint(
-    error: Exception, text: str, call: Called | None, variables: Mapping[str, Any]
+    error: Exception, text: str, call: Callee | None, variables: Mapping[str, Any]
 ) -> str | None:
     macro = re.match(r"macro '(\w+)' takes", text)
     arguments = getattr(variables.get(macro[1]), "arguments", None) if macro else None
@@ -207,7 +207,7 @@ def _hint(
         (hint for pattern, hint in _HINTS if re.search(pattern, f"{type(error).__name__}: {text}")),
         "",
     )
-    values = call.given() if call else ""
+    values = call.arguments_text() if call else ""
     if values:
         return f"{known}; it was given: {values}" if known else f"it was given: {values}"
     return known or "look at the values of this line: one is not what the expression takes"

@@ -32,9 +32,9 @@ def undefined(
     if (
         isinstance(reason, UndefinedMessage)
         and reason.spot
-        and (obj is not jinja2.utils.missing or not _names(row, name))
+        and (obj is not jinja2.utils.missing or not _has_name(row, name))
     ):
-        source = _looked_up(reason.spot, source)
+        source = _place_of_look_up(reason.spot, source)
         row = row_of(source)
     if not isinstance(reason, UndefinedMessage) or name is None:
         what = "Jinja variable" if reason.startswith("'") else "Jinja:"
@@ -103,11 +103,11 @@ def _key_hint(obj: Any, name: Any, holder: str) -> str:
     return hint
 
 
-def _names(row: str, name: Any) -> bool:
+def _has_name(row: str, name: Any) -> bool:
     return bool(re.search(rf"(?<![\w.'\"]){re.escape(str(name))}(?!\w)", row))
 
 
-def _looked_up(spot: Source, used: Source) -> Source:
+def _place_of_look_up(spot: Source, used: Source) -> Source:
     """The place of a look-up; its use further down or in another file is told as what led there."""
     if (spot.file, spot.line) == (used.file, used.line) or not spot.line:
         return used

@@ -80,15 +80,15 @@ class Jinja:
         output = _untouched(environment, head.text, file, head.lines)
         if output is None:
             try:
-                with environment.given(context):
-                    template = environment.made(
+                with environment.with_variables(context):
+                    template = environment.template_of(
                         head.text, name, file, dict(environment.globals), head.lines
                     )
                     output = concat(template.root_render_func(template.new_context()))
             except Exception as error:
-                from runner.render.errors.template_error import explained
+                from runner.render.errors.template_error import explain
 
-                raise explained(error, file, environment) from None
+                raise explain(error, file, environment) from None
         if (
             text.endswith("\n") and not environment.keep_trailing_newline
         ):  # Jinja takes it from every template
@@ -103,9 +103,9 @@ class Jinja:
         try:
             environment.unit(head.text, name, file, head.lines)
         except Exception as error:
-            from runner.render.errors.template_error import explained
+            from runner.render.errors.template_error import explain
 
-            raise explained(error, file, environment) from None
+            raise explain(error, file, environment) from None
 
     def environment(self, saltenv: str, sls: bool, head: Headed = Headed("")) -> PlacedEnvironment:
         """The environment for SLS files, or the one for all other templates, or that of a file's
@@ -146,7 +146,7 @@ class Jinja:
             "ifelse": _ifelse,
         }
         environment.globals.update(own)
-        environment.given_always, environment.fresh = environment.globals, {}
+        environment.own_globals, environment.fresh = environment.globals, {}
         return environment
 
     def _store(self, options: Mapping[str, Any]) -> Store | None:

@@ -101,7 +101,7 @@ class PlacedEnvironment(BoundedEnvironment):
     included = staticmethod(included)
     saltenv = "base"
     files: dict[str, str]  # template name -> file as a message names it
-    given_always: dict[str, Any]
+    own_globals: dict[str, Any]
     verbatims: dict[str, Verbatim | None]
     units: dict[str, Unit]  # the compiled code of texts
     codes: dict[tuple[Any, ...], CodeType]  # that of shapes
@@ -112,7 +112,7 @@ class PlacedEnvironment(BoundedEnvironment):
         """The file of a template, for places."""
         return self.files.get(name or "", name or "<template>")
 
-    def made(
+    def template_of(
         self, text: str, name: str, file: str, globals: Any, above: int = 0
     ) -> jinja2.Template:
         """The template of a text. above: how many lines of the file stand above it."""
@@ -220,12 +220,12 @@ class PlacedEnvironment(BoundedEnvironment):
         return self.verbatims[name]
 
     @contextmanager
-    def given(self, names: Mapping[str, Any]) -> Iterator[None]:
+    def with_variables(self, names: Mapping[str, Any]) -> Iterator[None]:
         """While one text is rendered, its variables are global: an import without context sees them
         too.
         """
         before = self.globals, self.fresh
-        self.globals, self.fresh = {**self.given_always, **names}, {}
+        self.globals, self.fresh = {**self.own_globals, **names}, {}
         try:
             yield
         finally:
@@ -292,4 +292,4 @@ class TreeLoader(jinja2.BaseLoader):
     ) -> jinja2.Template:
         assert isinstance(environment, PlacedEnvironment)
         text, path, _ = self.get_source(environment, name)
-        return environment.made(text, name, path, globals or {})
+        return environment.template_of(text, name, path, globals or {})

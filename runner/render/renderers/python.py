@@ -115,11 +115,11 @@ def python_error(error: BaseException, who: str, path: str) -> RenderError:
     line = _line(error, path)
     place = Source(path, line) if line or not who else _last(error)
     if isinstance(error, ChangeNotAllowed):
-        from runner.render.errors.call_info import functions_of, refused
+        from runner.render.errors.call_info import change_refused, functions_of
         from runner.render.errors.source_lines import row_of
 
         named = functions_of(row_of(place))
-        return refused(named[0] if len(named) == 1 else "", place)
+        return change_refused(named[0] if len(named) == 1 else "", place)
     hint = "the Python code of this file raised it"
     return RenderError(
         f"{who}: {type(error).__name__}: {error}".removeprefix(": "), place, hint, "python"

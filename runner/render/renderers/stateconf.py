@@ -55,8 +55,8 @@ def _rendered(text: Rendered, options: Options, scope: Scope) -> Any:
     marker = re.search(scope.renderer.opts.get("stateconf_end_marker") or END, text.text)
     if marker:
         head = Rendered(text.text[: marker.start()], text.file)
-        known.update(_parameters(_through(head, options, scope, known), sls, scope))
-    data = _through(text, options, scope, known)
+        known.update(_parameters(_render_pipe(head, options, scope, known), sls, scope))
+    data = _render_pipe(text, options, scope, known)
     return {} if data is None else data
 
 
@@ -80,7 +80,7 @@ def _options(arguments: tuple[str, ...], path: str) -> Options:
     )
 
 
-def _through(text: Rendered, options: Options, scope: Scope, names: dict[str, Any]) -> Any:
+def _render_pipe(text: Rendered, options: Options, scope: Scope, names: dict[str, Any]) -> Any:
     from runner.render import Step
 
     pipe = [Step(words[0], words[1:]) for words in (options.template, options.data)]
