@@ -52,8 +52,8 @@ def rule(options: Mapping[str, Any]) -> str:
     """A rule from the names of iptables' options (and Salt's own: proto, if, of, connstate, match,
     jump).
 
-    >>> rule({"jump": "ACCEPT", "proto": "tcp", "dport": 22, "connstate": "NEW", "comment": "come
-    in"}) '-p tcp -m state --state NEW --dport 22 -m comment --comment "come in" --jump ACCEPT'
+    >>> rule({"jump": "ACCEPT", "proto": "tcp", "dport": 22, "comment": "come in"})
+    '-p tcp --dport 22 -m comment --comment "come in" --jump ACCEPT'
     """
     left = {key: value for key, value in options.items() if value is not None}
     words = [_option("-i", left.pop("if"))] if "if" in left else []

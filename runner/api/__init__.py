@@ -146,13 +146,18 @@ class Plan(Record):
 
     changes: the keys that the real run reports, with their values as far as they are known now.
     comment: one line for a dry run ("The file /etc/motd is set to be changed").
-    sure: False for what cannot be known before it is done; `why` says why not.
+    exact: False for changes that cannot be known before they are made. why: the reason for that.
     provides: the facts that the change makes true, for later states of a dry run; OPEN for
-    anything. reacted_by: the keys of those changes that already are what `mod_watch` would do (a
-    start, for a service). When none of them is among the changes, a watch still calls mod_watch.
-    None, as Salt: any change is one. before: what changes replace, for people, where their values
-    (which are Salt's) do not tell: {"mode": "0644"}; of the shape of `changes`. extra: further keys
-    of the result in Salt's JSON; with `skip_req` the change sets off no watch, onchanges or prereq.
+    anything. Nothing by default.
+    reacted_by: the keys of those changes that already are what `mod_watch` would do (a start, for
+    a service). When none of them is among the changes, a watch still calls mod_watch. None (the
+    default), as in Salt: any change is one.
+    before: the values that changes replace, for people, where their own values (which are Salt's)
+    do not show them: {"mode": "0644"}; of the shape of `changes`.
+    extra: further keys of the result in Salt's JSON; with `skip_req` the change sets off no watch,
+    onchanges or prereq.
+
+    >>> Plan({"removed": "/etc/motd"}, "File /etc/motd is set for removal")
     """
 
     changes: Changes
@@ -166,13 +171,16 @@ class Plan(Record):
 
 
 class Done(Record):
-    """The outcome when there is more to say than a comment. Without `changes` those of the Plan
-    hold.
+    """The outcome of a state that has more to report than a comment.
 
-    extra: further keys of the result in Salt's JSON (`skip_watch`, ...). lacks: there is nothing to
-    do because these are not there. In a dry run that is not decided yet when a pending plan
-    provides one of them, or may (a state that this one requires; with OPEN among them any plan that
-    provides OPEN).
+    comment: one line or more, as for a returned text.
+    changes: the changes that were made; None (the default): those of the Plan.
+    extra: further keys of the result in Salt's JSON (`skip_watch`, ...).
+    missing: facts without which there is nothing to do. In a dry run the state is undecided when a
+    pending plan provides one of them, or may (a state that this one requires; with OPEN among them
+    any plan that provides OPEN).
+
+    >>> Done("Package nginx was upgraded", {"nginx": {"old": "1.22", "new": "1.24"}})
     """
 
     comment: str
@@ -184,10 +192,13 @@ class Done(Record):
 class StateFailed(Exception):
     """The state failed, before or after its yield.
 
-    changes: what was changed all the same (after the yield; without it those of the Plan's that a
-    second look does not find still to be made). lacks: what is not there yet and an earlier state
-    may provide (one fact, or several of which any will do): in a dry run the state is then
-    undecided, not failed.
+    message: the comment of the result.
+    changes: the changes that were made all the same. None (the default), after the yield: those of
+    the Plan that a second look does not plan any more.
+    missing: a fact, or several of which any will do, that an earlier state may provide: in a dry
+    run the state is then undecided, not failed.
+
+    >>> raise StateFailed("there is no user www", missing=("user", "www"))
     """
 
     def __init__(
@@ -220,10 +231,11 @@ Planned = Generator[Plan, None, str | Done]
 
 
 class Resource(Record):
-    """Something that is there now, as the state that would make it so: what the hook `resources`
-    gives.
+    """A part of the machine, as the state that would make it so: a value of the hook `resources`.
 
-    note: what is to be said of it. Without a function it is a remark only.
+    function: the state function ("user.present"); empty: the resource is a remark only.
+    name: the `name` of the state. arguments: its other arguments, none by default.
+    note: a remark for people; empty by default.
     """
 
     function: str
@@ -360,7 +372,10 @@ class Here(Protocol):
         ...
 
     def store(self, name: str) -> MutableMapping[Any, Any]:
-        """A dictionary that lasts for this run, shared by whoever uses the same name."""
+        """A dictionary that lasts for this run, shared by all who use the same name.
+
+        >>> asked = here.store("dns answers")
+        """
         ...
 
     def scratch(self) -> str:
@@ -400,7 +415,12 @@ class Here(Protocol):
         ...
 
     def call(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
-        """Call an execution function by its name ("pkg.version"), the tree's own included."""
+        """Call an execution function by its name, the tree's own included.
+
+        Raises RunnerError for an unknown one, and whatever the function raises.
+
+        >>> here.call("pkg.version", "nginx")
+        """
         ...
 
     def function(self, name: str) -> Callable[..., Any]:
@@ -430,20 +450,18 @@ class Here(Protocol):
         ...
 
     def follows(self, *facts: str) -> None:
-        """Note what the current state goes by that is not a file of the tree (the newest commit or
-        version somewhere).
-
-        A change that comes from there is what the tree asks for; the history does not call it
-        drift.
+        """Note a source of the current state that is not a file of the tree (the newest commit or
+        version somewhere): the tree asks for a change that comes from there, so that the history
+        does not report it as drift.
         """
         ...
 
     def secret(self, value: str) -> None:
-        """Never show this value anywhere."""
+        """Hide a value in all output, logs, reports and the history of this run."""
         ...
 
     def masked(self, text: str) -> str:
-        """The text without secrets, for a log."""
+        """The text with its secrets replaced, for a log."""
         ...
 
     def emit(self, event: Event) -> None: ...
@@ -479,8 +497,12 @@ class _Pause:
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Let a few steps come to their end: an interrupt of the run that comes meanwhile is raised
-    behind them.
+    """Let a few steps finish: an interrupt of the run (Ctrl-C, SIGTERM, its time limit) that
+    arrives meanwhile is raised after them.
+
+    >>> with undisturbed():
+    ...     os.rename(new, path)
+    ...     note_the_rename(path)
     """
     if threading.current_thread() is not threading.main_thread():  # only that one is interrupted
         yield
@@ -496,7 +518,7 @@ def undisturbed() -> Iterator[None]:
 
 
 def interrupt(error: BaseException) -> None:
-    """Raise an interrupt of the run, now or behind what must come to its end (engine only)."""
+    """Raise an interrupt of the run, now or after a protected section (engine only)."""
     if not _Pause.depth:
         raise error
     _Pause.pending = error
@@ -504,7 +526,7 @@ def interrupt(error: BaseException) -> None:
 
 # ---------------------------------------------------------------- looking, fetching, changing
 
-_armed: ContextVar[bool] = ContextVar("changes_allowed", default=False)
+_changes_allowed: ContextVar[bool] = ContextVar("changes_allowed", default=False)
 
 
 class ChangeNotAllowed(Exception):
@@ -516,16 +538,11 @@ class ChangeNotAllowed(Exception):
 @contextmanager
 def changes_allowed() -> Iterator[None]:
     """Allow changers (engine and tests only)."""
-    token = _armed.set(True)
+    token = _changes_allowed.set(True)
     try:
         yield
     finally:
-        _armed.reset(token)
-
-
-def is_armed() -> bool:
-    """Return whether changers may be called now."""
-    return _armed.get()
+        _changes_allowed.reset(token)
 
 
 @overload
@@ -537,15 +554,17 @@ def changer(
 def changer(
     function: Any = None, /, *, touches: Iterable[str] | None = None, before: Any = None
 ) -> Any:
-    """Declare a function that alters the machine. It refuses to run unless armed, and each call is
-    an event.
+    """Declare a function that alters the machine.
 
-    touches: the topics of `cached_look` that it makes stale (without it: all of them).
-    before: called with the same arguments before the change; tells what was there (for the history
-    and undo).
+    It refuses to run (ChangeNotAllowed) before the yield of a state function, in a dry run and in
+    templates; each call is an event for the history.
+
+    touches: the topics of `cached_look` whose answers it makes stale; None (the default): all.
+    before: called with the same arguments before the change; its answer describes the former state,
+    for the history and undo. None (the default): nothing is recorded but the call.
 
     >>> @changer(touches=["users"])
-    ... def delete(name): ...
+    ... def delete(name: str) -> None: ...
     """
 
     def wrap(inner: Callable[P, R]) -> Callable[P, R]:
@@ -553,7 +572,7 @@ def changer(
 
         @functools.wraps(inner)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
-            if not _armed.get():
+            if not _changes_allowed.get():
                 raise ChangeNotAllowed(
                     f"{inner.__module__}.{inner.__qualname__} changes the machine and was called"
                     " while looking"
@@ -589,6 +608,10 @@ def fetcher(function: Any = None, /, *, refreshes: str | None = None) -> Any:
 
     refreshes: the system's own cache that it renews ("apt lists"): then it does nothing (returns
     None) in a dry run, and runs at most once a run unless a changer dropped that topic in between.
+    None (the default): it renews nothing.
+
+    >>> @fetcher
+    ... def download(url: str) -> str: ...
     """
 
     def wrap(inner: Callable[P, R]) -> Callable[P, R | None]:
@@ -622,9 +645,10 @@ def for_states(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def cached_look(topic: str, *paths: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Declare a look whose answer is kept for the run, until a changer touches its topic (or says
-    not what it touches).
+    """Declare a look whose answer is kept for the run, until a changer touches its topic (or does
+    not declare what it touches).
 
+    topic: the name that changers give as `touches`.
     paths: files and folders that change with the answer, whoever changes it; {0} is the look's
     first argument.
 
@@ -664,7 +688,7 @@ def _stamp(path: str) -> tuple[int, int, int] | None:
 
 
 def forget_looks(topics: frozenset[str] | None) -> None:
-    """Drop what `cached_look` keeps on some topics (None: on all)."""
+    """Drop the answers of `cached_look` on some topics (None: on all)."""
     answers = here.store("cached_look")
     for topic in list(answers) if topics is None else topics & answers.keys():
         answers[topic].clear()
@@ -683,15 +707,20 @@ def combine_plans(
     """Run several looks as one: each part up to its Plan, one merged Plan, then each part that had
     one.
 
-    parts: generators of state functions by key; keys without a plan give their outcome at once.
-    comment: of the merged Plan (without it: the parts' comments, a line each). between: what parts
-    their comments. all_the_same: in a real run a part that fails when it looks does not keep the
-    others from being carried out. Returns the outcome of each part by its key; a part without a
-    Plan has `changes == {}`. Raises StateFailed when a part fails: before the yield with all
-    failures joined, after it with what was changed.
+    parts: generators of state functions by key; parts without a Plan have their outcome at once.
+    comment: of the merged Plan; by default the parts' comments, a line each.
+    provides: facts of the merged Plan besides those of the parts; None by default.
+    between: the text between the parts' comments, a line end by default.
+    all_the_same: True: in a real run the other parts are carried out although one failed when it
+    looked. False by default.
+
+    Returns the outcome of each part by its key; a part without a Plan has `changes == {}`. Raises
+    StateFailed when a part fails: before the yield with all failures joined, after it with the
+    changes that were made.
 
     >>> def both(name):
-    ...     done = yield from together({"dir": directory(name), "file": managed(name + "/x")})
+    ...     parts = {"dir": directory(name), "file": managed(name + "/x")}
+    ...     outcomes = yield from combine_plans(parts)
     ...     return Done("both are in order")
     """
     outcomes: dict[str, Done] = {}

@@ -15,8 +15,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Check:
-    """Annotated[T, Check(f)]: f(value) returns None, or what is wrong with the value. hint: what to
-    write instead.
+    """Annotated[T, Check(f)]: a value that passes a check.
+
+    problem: takes the value and returns None, or the mistake. hint: what to write instead.
+
+    >>> Port = Annotated[int, Check(lambda port: None if port > 0 else "expected a port")]
     """
 
     __slots__ = ("hint", "problem")
@@ -27,7 +30,10 @@ class Check:
 
 
 class Munge:
-    """Annotated[T, Munge(f)]: f(value) returns the value to use; runs after the checks."""
+    """Annotated[T, Munge(f)]: f(value) returns the value to use; it runs after the checks.
+
+    >>> Lower = Annotated[str, Munge(str.lower)]
+    """
 
     __slots__ = ("convert",)
 
@@ -36,8 +42,9 @@ class Munge:
 
 
 class Pattern:
-    """Annotated[str, Pattern(r"\\w+")]: the whole text matches a regular expression. title: what
-    messages call it.
+    """Annotated[str, Pattern(r"[a-z]+")]: a text that a regular expression matches as a whole.
+
+    title: the name of such a text in messages; by default "text like EXPRESSION".
     """
 
     __slots__ = ("expression", "title")
@@ -81,13 +88,13 @@ class Form:
 class Leftover:
     """`**rest: Leftovers`: other arguments are variables of the template that the state renders.
 
-    They are told as unknown when the template does not use them: then they are a mistyped argument.
+    An argument that the template does not use is reported as unknown: it is probably mistyped.
     """
 
 
 class Named:
-    """`**options: Annotated[T, Named(f)]`: f(name) says whether there is such an option; others are
-    told as unknown.
+    """`**options: Annotated[T, Named(f)]`: f(name) returns whether there is such an option; others
+    are reported as unknown.
     """
 
     __slots__ = ("known",)

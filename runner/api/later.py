@@ -15,9 +15,7 @@ STORE = "later checks"
 
 
 class LaterCheck(Record):
-    """A look that is due. due: on time.monotonic's clock. problem: says what is wrong; "" for
-    nothing.
-    """
+    """A look that is due. due: on time.monotonic's clock. problem: returns the mistake, or ""."""
 
     chunk: Chunk
     due: float
@@ -25,17 +23,19 @@ class LaterCheck(Record):
 
 
 def check_later(subject: str, seconds: float, problem: Callable[[], str]) -> None:
-    """Have a state's work looked at again before the run ends, and not before so many seconds have
-    gone by.
+    """Have a state's work looked at again before the run ends: what it started may die after it.
 
-    subject: what it is about; a later call about the same replaces this one. problem: says what is
-    wrong, or nothing; then the run has a further result, which failed. Outside of a run's states
-    nothing is looked at.
+    subject: what it is about; a later call about the same replaces this one.
+    seconds: the least time until then.
+    problem: returns the mistake, or an empty text; with one the run has a further result, a failed
+    one. Outside of a run's states nothing is looked at.
+
+    >>> check_later("service nginx", 5, lambda: "" if is_active("nginx") else "nginx died")
     """
     if here.chunk is not None:
         here.store(STORE)[subject] = LaterCheck(here.chunk, time.monotonic() + seconds, problem)
 
 
 def forget_check(subject: str) -> None:
-    """Look at something no more: it was ended on purpose."""
+    """Drop the later check of a subject: it was ended on purpose."""
     here.store(STORE).pop(subject, None)

@@ -13,10 +13,13 @@ _stopped = threading.Event()
 
 @contextmanager
 def ended_with_run(end: Callable[[], None]) -> Iterator[None]:
-    """Have a program, which a thread waits for in this block, ended with the run.
+    """Have a program, for which a thread waits in this block, ended with the run.
 
     end: called from another thread; returns when the program has ended. Raises KeyboardInterrupt in
     the thread of a parallel state when the run has been stopped already.
+
+    >>> with ended_with_run(process.kill):
+    ...     process.wait()
     """
     key = object()
     with _lock:

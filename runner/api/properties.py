@@ -17,12 +17,15 @@ def shown(value: Any) -> str:
 
 
 class Property(Record):
-    """One property of a thing.
+    """One property of a thing on the machine.
 
-    name: the key of its change. wanted: the value from the SLS; None: it is not managed. get:
-    measures it. set: puts it right; receives the value. matching: of a list, "any": one that is
-    there will do, and else the first is used; "all": the whole list. is_to_s, should_to_s: how the
-    value that is and the one that should be are told. change_to_s: the whole message.
+    name: the key of its change.
+    wanted: the value from the SLS; None: it is not managed.
+    get: returns the current value. set: changes it to the value that it receives.
+    matching: for a list, "any" (the default): one of its values will do, and else the first is set;
+    "all": the whole list is the value.
+    is_to_s, should_to_s: the text of the current and of the wanted value; by default as they are.
+    change_to_s: the whole text of a change, from both values; None by default.
     """
 
     name: str
@@ -65,13 +68,18 @@ def ensured(
 ) -> Generator[Plan, None, str | Done]:
     """Make sure that a thing exists with its properties; with `destroy`, that it does not.
 
-    exists: whether it does. create: makes it, with all that is wanted: where it is missing, no
-    property is looked at. The properties are compared and put right in their order.
+    name: its name, the key of its change when it is created or removed.
+    exists: True if it exists now.
+    create: makes it, with all its properties: where it is missing, no property is looked at.
+    properties: compared and set in their order; none by default.
+    destroy: removes it; give this or `create`.
+
+    Yields one Plan, or none; returns the outcome. Raises what the functions raise.
 
     >>> def present(name: str, owner: str | None = None) -> Planned:
-    ...     owned = Property("owner", owner, lambda: owner_of(name), lambda value: chown(name,
-    value)) ...     return (yield from ensured(name, exists(name), lambda: create(name, owner),
-    [owned]))
+    ...     owned = Property("owner", owner, lambda: owner_of(name), lambda new: chown(name, new))
+    ...     create = lambda: make(name, owner)
+    ...     return (yield from ensured(name, exists(name), create, [owned]))
     """
     change = destroy or create
     assert change is not None, "give create or destroy"

@@ -17,10 +17,11 @@ from runner.model.records import Record
 
 
 class Feature(Record):
-    """Something that a provider may be able to do.
+    """An ability that a provider may have.
 
-    methods: a provider that defines them all has it. Without methods it has to say so: `FEATURES =
-    ("name",)`.
+    description: of one line, for people.
+    methods: a provider that defines them all has it. Without methods (the default) the provider
+    has to declare it: `FEATURES = ("name",)`.
     """
 
     description: str
@@ -28,10 +29,10 @@ class Feature(Record):
 
 
 class Provider(Protocol):
-    """The attributes of every provider. A module, class instance or any other object with NAMES and
+    """A way to manage a kind of thing: a module, an instance or any other object with NAMES and
     suits(); the rest is added.
 
-    NAMES: what `provider:` of a state may call it.
+    NAMES: the names by which `provider:` of a state may call it.
     """
 
     NAMES: tuple[str, ...]
@@ -67,8 +68,8 @@ class Providers(Generic[P]):
     module (`providers: {pkg: apt}`), or the first that suits; of several that suit, one whose
     FAMILIES have the machine's os_family comes first.
 
-    >>> PROVIDERS = Providers("package manager", Provider, [apt, dnf], {"holdable": Feature("...",
-    ("hold",))})
+    >>> FEATURES = {"holdable": Feature("keeps packages at their version", ("hold",))}
+    >>> PROVIDERS = Providers("package manager", Provider, [apt, dnf], FEATURES)
     >>> PROVIDERS().list_pkgs()
     """
 
@@ -81,11 +82,12 @@ class Providers(Generic[P]):
         missing: str = "",
         module: str = "",
     ) -> None:
-        """kind: for messages. protocol: what each has to define; what belongs to a feature may be
-        left out. candidates: modules, objects, or ProviderModules that are imported when needed.
-
-        missing: the message where none suits. module: the name below `providers` in the
-        configuration.
+        """kind: the name of the kind, for messages.
+        protocol: the functions that each provider has to define, except those of features.
+        candidates: modules, objects, or ProviderModules that are imported when needed.
+        features: the features by name, none by default.
+        missing: the message where none suits; by default "this machine has no KIND".
+        module: the name below `providers` in the configuration; empty: it names none.
         """
         self.kind = kind
         self.protocol = protocol

@@ -11,22 +11,25 @@ class StateModule(Protocol):
     optional).
 
     mod_watch(name, sfun, **arguments): the reaction to a watched change; the shape of a state
-    function. mod_aggregate(low, chunks, running): the low chunk with the work of other chunks
-    (`aggregate: True`) added to its
-        arguments. chunks: low chunks of the module that would run now; each still runs at its turn,
-        finds its work done and reports its share. running: results by tag.
+        function.
+    mod_aggregate(low, chunks, running): returns the low chunk with the work of other chunks
+        (`aggregate: True`) added to its arguments. chunks: low chunks of the module that would run
+        now; each still runs at its turn, finds its work done and reports its share. running:
+        results by tag.
     mod_init(chunk): runs once before the first state of the module.
     pre_run_check(name, **arguments): raises StateFailed before anything of the run starts.
     dry_run_check(plan, name, **arguments): raises StateFailed for a plan that would fail (no right
-    to write, say);
-        asked in dry runs, where a pending plan that provides what is lacking, or may, keeps it from
-        failing.
-    autorequire / autobefore / autonotify / autosubscribe(name, **arguments): pairs (state module,
-    ID or name). resources(name): what is there now as Resource values, for `runner resource`; all
-    of it where the name is None. PROVIDERS: the Providers of what the module manages;
-    `requires_feature` is checked against them. SELF_REFRESH: a change of the state itself also
-    calls mod_watch. NON_IDEMPOTENT: the functions that change something in each run by their nature
-    ("run" of cmd), with the reason.
+        to write, say); asked in dry runs, where a pending plan that provides what is missing, or
+        may, keeps it from failing.
+    autorequire, autobefore, autonotify, autosubscribe(name, **arguments): pairs (state module, ID
+        or name).
+    resources(name): what is on the machine, as Resource values, for `runner resource`; all of it
+        where the name is None.
+    PROVIDERS: the Providers of the module's kind of thing; `requires_feature` is checked against
+        them.
+    SELF_REFRESH: a change of the state itself also calls mod_watch.
+    NON_IDEMPOTENT: the functions that by their nature change something in each run ("run" of cmd),
+        with the reason.
     """
 
     SELF_REFRESH: bool

@@ -17,9 +17,9 @@ def words(error: Any) -> list[str]:
     """The lines to print for an error of the command-line parser.
 
     >>> from types import SimpleNamespace
-    >>> words(SimpleNamespace(format_message=lambda: "Got unexpected extra argument(s)
-    (test=True)"))[1] '  hint: write it as an option, `--test`; `runner-salt-call` takes it as Salt
-    does'
+    >>> message = "Got unexpected extra argument(s) (test=True)"
+    >>> words(SimpleNamespace(format_message=lambda: message))[1]
+    '  hint: write it as an option, `--test`; `runner-salt-call` takes it as Salt does'
     """
     context = getattr(error, "ctx", None)
     message = getattr(error, "format_message", lambda: str(error))()

@@ -17,11 +17,15 @@ class AggregateList(list[Any]):
 
 
 def joined(old: Any, new: Any) -> Any:
-    """What two values of one key make: the new one, except where it is marked to be added to the
-    old one.
+    """The value of a key that two mappings have: the new one, except where it is marked to be added
+    to the old one.
 
-    >>> joined({"a": 1}, {"b": 2}), joined({"a": 1}, AggregateMap(b=2)), joined([1],
-    AggregateList([1, 2])) ({'b': 2}, {'a': 1, 'b': 2}, [1, 2])
+    >>> joined({"a": 1}, {"b": 2})
+    {'b': 2}
+    >>> joined({"a": 1}, AggregateMap(b=2))
+    {'a': 1, 'b': 2}
+    >>> joined([1], AggregateList([1, 2]))
+    [1, 2]
     """
     if isinstance(new, AggregateMap) and isinstance(old, Mapping):
         return AggregateMap(laid_over(old, new))

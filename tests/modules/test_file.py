@@ -347,12 +347,12 @@ def test_stats_and_grep(tree: Path) -> None:
 def test_changers_refuse_while_looking(tmp_path: Path) -> None:
     from runner import api
 
-    token = api._armed.set(False)
+    token = api._changes_allowed.set(False)
     try:
         with pytest.raises(ChangeNotAllowed):
             file.write(str(tmp_path / "f"), b"x")
     finally:
-        api._armed.reset(token)
+        api._changes_allowed.reset(token)
 
 
 # ---------------------------------------------------------------- hashes

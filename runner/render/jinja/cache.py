@@ -36,7 +36,7 @@ class Pack:
         made = f"{version}-{jinja2.__version__}-{yaml.__version__}-{sys.version_info[:3]}"
         self._name = f"pack-{hashlib.sha256(made.encode()).hexdigest()[:20]}"
         self._folder = folder
-        self._found: dict[bytes, tuple[memoryview, int]] | None = None
+        self._records: dict[bytes, tuple[memoryview, int]] | None = None
         self._file = -1
 
     def of(self, options: str) -> Store:
@@ -44,9 +44,9 @@ class Pack:
         return Store(self, options)
 
     def get(self, key: bytes) -> memoryview | None:
-        if self._found is None:
-            self._found = self._read()
-        data, checksum = self._found.get(key, (memoryview(b""), -1))
+        if self._records is None:
+            self._records = self._read()
+        data, checksum = self._records.get(key, (memoryview(b""), -1))
         return data if zlib.crc32(data) == checksum else None
 
     def put(self, key: bytes, data: bytes) -> None:
