@@ -24,12 +24,12 @@ def picture(
 ) -> dict[str, Any]:
     """states, edges (`first` runs before `then`; both are numbers of states) and cycles.
 
-    order: empty when there is none, because of a cycle. knots: the requisites that wait for each
-    other.
+    order: empty when there is none, because of a cycle. cyclic_edges: the requisites that wait for
+    each other.
     """
     position = {number: place for place, number in enumerate(order, 1)}
     cyclic_edges = list(cyclic_edges)
-    tied = frozenset(edge for knot in cyclic_edges for edge in knot)
+    tied = frozenset(edge for cycle in cyclic_edges for edge in cycle)
     held = {number for edge in tied for number in (edge.holder, edge.target)}
     titles = titled(chunks)
     states = [
