@@ -35,6 +35,6 @@ def require(feature: str, what: str) -> PackageManager:
     if not manager.has(feature):
         raise StateFailed(
             f"{what} needs the feature {feature}, which the provider {manager.NAMES[0]} lacks"
-            f" ({PROVIDERS.told(feature)})"
+            f" ({PROVIDERS.description_of(feature)})"
         )
     return manager

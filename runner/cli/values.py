@@ -53,7 +53,7 @@ def _why_not(text: str) -> str:
     try:
         plain(text)
     except yaml.MarkedYAMLError as error:
-        mistake = explained(error, text, partial(Source, text))
+        mistake = explain(error, text, partial(Source, text))
         return f", and this is not YAML: {mistake.message if mistake else error.problem}"
     except yaml.reader.ReaderError as error:
         return f", and this is not YAML: character {error.position + 1} is a control character"

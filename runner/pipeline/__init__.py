@@ -188,7 +188,7 @@ def undo(
     ):
         connection = open_history(options.state_dir)
         functions = session.registry.function
-        plan = undoing.planned(connection, options.state_dir, number, functions)
+        plan = undoing.plan(connection, options.state_dir, number, functions)
         other = undoing.earlier(connection, plan.run)
         learn_secrets(session)
         session.run.secrets.recall(options.state_dir)
@@ -207,7 +207,7 @@ def undo(
             changes_allowed(),
         ):
             session.run.begin(Execution(intends=intends))
-            plan = undoing.carried_out(plan, connection, options.state_dir, functions)
+            plan = undoing.carry_out(plan, connection, options.state_dir, functions)
             left_out += [f"{step.was.path} was left out: {step.refused}" for step in plan.refused]
         _warn(session, past.problem and f"this undo is not kept in the history: {past.problem}")
         return (

@@ -117,7 +117,7 @@ def _external(session: Session, pillar: Mapping[str, Any]) -> dict[str, Any]:
     def note(name: str, data: Mapping[str, Any]) -> None:
         session.external_keys.update(dict.fromkeys(map(str, data), name))
 
-    return external.gathered(
+    return external.gather(
         options.raw["ext_pillar"], pillar, tools, lambda old, new: _merged(session, old, new), note
     )
 

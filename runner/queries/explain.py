@@ -87,7 +87,7 @@ def why(
         states = whys.explained(wanted, run)
     if with_run:
         states = [
-            state | {"last_run": earlier.of_state(options.state_dir, state["tag"])}
+            state | {"last_run": earlier.last_result(options.state_dir, state["tag"])}
             for state in states
         ]
     masked: list[dict[str, Any]] = session.run.secrets.mask(states)

@@ -81,8 +81,8 @@ def _unknown(name: str, tools: Tools) -> RunnerError:
         )
         return tools.problem("runner has no external pillar 'git'", hint)
     near = similar(name, LOOKS)
-    there = f"there are {', '.join(LOOKS)}"
+    known = f"there are {', '.join(LOOKS)}"
     return tools.problem(
         f"runner has no external pillar {name!r}",
-        f"{suggestion(near[0])} ({there})" if near else there,
+        f"{suggestion(near[0])} ({known})" if near else known,
     )

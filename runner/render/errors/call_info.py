@@ -84,7 +84,7 @@ class Callee(Record):
     def wrong_argument(self, text: str) -> str | None:
         """The argument that was probably meant."""
         wrong = re.search(r"keyword argument '(\w+)'", text)
-        names = [each.name for each in self._parameters()]
+        names = [parameter.name for parameter in self._parameters()]
         return next(iter(similar(wrong[1], names, 1, 0.5)), None) if wrong else None
 
     def _parameters(self) -> list[inspect.Parameter]:

@@ -203,8 +203,8 @@ def _unknown_tag(name: str, line: int, row: str, source: str, inside: bool) -> E
             column,
             f"no `{{% {opening} %}}` is open here: remove it, or write what it closes",
         )
-    near = [f"`{{% {each} %}}`" for each in similar(name, TAGS, 2, 0.6)]
-    return Found(
+    near = [f"`{{% {known} %}}`" for known in similar(name, TAGS, 2, 0.6)]
+    return Explanation(
         line,
         column,
         suggestion(*near) if near else "tags are " + ", ".join(TAGS[:12]),
@@ -242,7 +242,7 @@ def _expression(
         return unclosed
     got = re.search(r"got '(\w+)'", message)
     if got and got[1] in filters:
-        return Found(
+        return Explanation(
             line, _word(row, got[1]) or column, f"a filter comes after a bar: `| {got[1]}`"
         )
     if "expected token ':'" in message:

@@ -202,7 +202,7 @@ def _hint(
         near = call.wrong_argument(text)
         return (
             f"{suggestion(near)} " if near else ""
-        ) + f"it takes: {call.takes() or call.name + '(...)'}"
+        ) + f"it takes: {call.signature_text() or call.name + '(...)'}"
     known = next(
         (hint for pattern, hint in _HINTS if re.search(pattern, f"{type(error).__name__}: {text}")),
         "",

@@ -152,7 +152,7 @@ _ELSEWHERE = {  # what Jinja gives in one place alone
 def _name_hint(name: str, names: list[str], row: str) -> str:
     if name in _ELSEWHERE:
         return _ELSEWHERE[name]
-    near = [each for each in similar(name, names, 2, 0.7) if each != name]
+    near = [close for close in similar(name, names, 2, 0.7) if close != name]
     if near:
         return suggestion(near[0])
     if re.search(rf"\b{re.escape(name)}\s*\(", row):
