@@ -55,8 +55,8 @@ def without_links(path: str) -> str:
         links += 1
         if links > MOST_LINKS:
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
-        if link_of_others(found, os.stat(real or "/")):
-            foreign.append((len(waiting), at, found.st_uid))
+        if link_of_others(status, os.stat(real or "/")):
+            foreign.append((len(waiting), at, status.st_uid))
         target = os.readlink(at)
         real = "" if target.startswith("/") else real
         waiting += [part for part in reversed(target.split("/")) if part not in ("", ".")]

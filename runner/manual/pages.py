@@ -166,7 +166,8 @@ def _features(function: Any) -> Iterator[str]:
         return
     for feature in table.feature_table:
         able = [provider.NAMES[0] for provider in table.all() if provider.has(feature)]
-        yield f"Provider feature {table.told(feature)} ({', '.join(able) or 'no provider has it'})."
+        providers = ", ".join(able) or "no provider has it"
+        yield f"Provider feature {table.description_of(feature)} ({providers})."
 
 
 _NO_WATCH = "It cannot react: watch is taken for require."
