@@ -102,17 +102,17 @@ class _Binding:
             return MISSING
 
     def cure(self, expected: Shape, key: str, value: Value, problem: Mismatch) -> str | None:
-        """What to write instead."""
+        """The text to write instead."""
         if problem.hint:
             return problem.hint
         title = problem.expected or expected.title
-        found = hints.cure(title, key, value, expected.schema.get("enum", ()))
-        if key == "name" and self.named_by_id and found:
+        hint = hints.cure(title, key, value, expected.schema.get("enum", ()))
+        if key == "name" and self.named_by_id and hint:
             return (
                 "the ID is taken for the name;"
-                f" {found.replace('a path begins with a slash: `', 'add `')}"
+                f" {hint.replace('a path begins with a slash: `', 'add `')}"
             )
-        return found
+        return hint
 
     def source(self, key: str) -> Source:
         return self.places.get(key, self.default_place).source
@@ -195,13 +195,13 @@ def _complain(
     schema: Schema, binding: _Binding, given: Mapping[str, Value], extra_known: frozenset[str]
 ) -> None:
     wrong = {key for problem in binding.problems for key in problem.argument[1:2]}
-    told: set[str] = set()  # unknown arguments that are the mistake, and not only beside it
+    mistaken: set[str] = set()  # unknown arguments that are the mistake, and not only beside it
     misspelt = {near: key for key in given for near in [_near(schema, key, extra_known)] if near}
     for key in schema.required:
         missing = schema.parameters[key].name not in binding.arguments
         if missing and key not in wrong:
             if key in misspelt:  # told as an argument that is not there
-                told.add(misspelt[key])
+                mistaken.add(misspelt[key])
                 continue
             reason = "is given, but empty" if key in given else "is missing"
             expected = schema.parameters[key].shape.title
@@ -216,9 +216,14 @@ def _complain(
     if (
         "name" in misspelt and binding.named_by_id
     ):  # `path: /x` where `name: /x` was meant: the ID is no mistake then
-        binding.problems = [each for each in binding.problems if each.argument[1:] != ("name",)]
-        told.add(misspelt["name"])
-    unknown = [refused(each) if each.subject in told else each for each in binding.unknown]
+        binding.problems = [
+            wrong_one for wrong_one in binding.problems if wrong_one.argument[1:] != ("name",)
+        ]
+        mistaken.add(misspelt["name"])
+    unknown = [
+        refused(wrong_one) if wrong_one.subject in mistaken else wrong_one
+        for wrong_one in binding.unknown
+    ]
     raise CompileError([*unknown, *binding.problems])
 
 

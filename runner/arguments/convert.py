@@ -101,10 +101,12 @@ def _literal(options: tuple[Any, ...]) -> Shape:
         words = (
             (TRUE if value else FALSE) if isinstance(value, bool) else (str(value).strip().lower(),)
         )
-        found = [by_text[word] for word in sorted(words, key=len, reverse=True) if word in by_text]
-        if not found or isinstance(value, dict | list):
+        matches = [
+            by_text[word] for word in sorted(words, key=len, reverse=True) if word in by_text
+        ]
+        if not matches or isinstance(value, dict | list):
             raise wrong(title, value)
-        return found[0]
+        return matches[0]
 
     return Shape(title, convert, {"enum": list(options)}, (), nullable=None in options)
 
@@ -201,7 +203,7 @@ def _sequence(item: Any) -> Shape:
             if isinstance(value, str) and value.startswith(SLOT):
                 return value
             raise wrong(title, value)
-        return [_inside(inner.convert, index, each) for index, each in enumerate(value)]
+        return [_inside(inner.convert, index, element) for index, element in enumerate(value)]
 
     return Shape(
         title,
@@ -218,9 +220,9 @@ def _mapping(key: Any, item: Any) -> Shape:
 
     def convert(value: Any) -> Any:
         if isinstance(value, list) and all(
-            isinstance(each, dict) and len(each) == 1 for each in value
+            isinstance(entry, dict) and len(entry) == 1 for entry in value
         ):
-            value = {name: content for each in value for name, content in each.items()}
+            value = {name: content for entry in value for name, content in entry.items()}
         if not isinstance(value, Mapping):
             if isinstance(value, str) and value.startswith(SLOT):
                 return value
@@ -254,7 +256,7 @@ def _annotated(base: Any, *extras: Any) -> Shape:
 
     patterns = [extra for extra in extras if isinstance(extra, Pattern)]
     title = next(
-        iter([*(each.title for each in forms), *(each.title for each in patterns), inner.title])
+        iter([*(form.title for form in forms), *(form.title for form in patterns), inner.title])
     )
     if title == "one or a list":
         one = shape((typing.get_args(base) or (Any,))[0]).title

@@ -40,13 +40,13 @@ def problems(
                     argument = (chunk.function, key)
                     yield Diagnostic(message, source, hint, "argument", argument=argument)
         if "retry" in chunk.args and "retry" not in known(chunk.state, chunk.fun):
-            said = retry_options(chunk.args["retry"])[1]
-            if said:
+            problem = retry_options(chunk.args["retry"])[1]
+            if problem:
                 source = chunk.arg_places.get("retry", chunk.place).source
                 hint = (
                     "write `- retry:` and below it, indented further, `attempts: 3` and"
                     " `interval: 10`"
                 )
                 yield Diagnostic(
-                    f"{chunk.function}: {said}{IGNORED}", source, hint, "ignored", "warning"
+                    f"{chunk.function}: {problem}{IGNORED}", source, hint, "ignored", "warning"
                 )

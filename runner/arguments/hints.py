@@ -80,8 +80,8 @@ def cure(title: str, key: str, value: Value, options: Iterable[Any] = ()) -> str
     if title == "true or false":
         return f"write `- {key}: true` or `- {key}: false`"
     if "absolute path" in title and isinstance(value, str):
-        said = re.sub(r"^(\./|~/?)*", "", value)
-        return f"a path begins with a slash: `- {key}: /{said}`"
+        path = re.sub(r"^(\./|~/?)*", "", value)
+        return f"a path begins with a slash: `- {key}: /{path}`"
     if title.startswith("a list") or " or a list" in title:
         items = (
             [item.strip() for item in str(value).split(",")]
@@ -103,11 +103,10 @@ def cure(title: str, key: str, value: Value, options: Iterable[Any] = ()) -> str
 def _mode(key: str, value: Value) -> str:
     text = str(value)
     if re.fullmatch(r"[rwxXstugoa+=,-]+", text):
-        said = _octal(text)
-        more = f" ({said} is {text})" if said else ""
-        return (
-            f"write the mode in octal digits and in quotes: `- {key}: {said or repr('0644')}`{more}"
-        )
+        digits = _octal(text)
+        more = f" ({digits} is {text})" if digits else ""
+        shown = digits or repr("0644")
+        return f"write the mode in octal digits and in quotes: `- {key}: {shown}`{more}"
     if re.fullmatch(r"(0o)?\d+", text):
         return f"a file mode has up to four digits from 0 to 7: `- {key}: '0644'`"
     return f"write the mode in octal digits and in quotes: `- {key}: '0644'`"

@@ -36,7 +36,9 @@ class Mismatch(ValueError):
 
 
 class Shape(Record):
-    """What a type accepts: for people (title), for the binder (convert) and as JSON Schema."""
+    """The values that a type accepts: for people (title), for the binder (convert) and as JSON
+    Schema.
+    """
 
     title: str
     convert: Callable[[Any], Any]
@@ -101,9 +103,9 @@ def _refuse_no_text(value: str) -> None:
             "utf-8", "surrogateescape"
         )  # bytes of a file's name that are no UTF-8 are fine
     except UnicodeEncodeError as problem:
-        found = f"\\u{ord(value[problem.start]):04x}"
+        character = f"\\u{ord(value[problem.start]):04x}"
         hint = "in YAML a character beyond U+FFFF is written as it is, or as \\U with eight digits"
-        raise Mismatch(f"expected text, and {found} is half a character", hint=hint) from None
+        raise Mismatch(f"expected text, and {character} is half a character", hint=hint) from None
 
 
 def _int(value: Any) -> Any:

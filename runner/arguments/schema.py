@@ -1,4 +1,4 @@
-"""What arguments a function takes, read from its signature; for the binder and as JSON Schema."""
+"""The arguments of a function, read from its signature; for the binder and as JSON Schema."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _in_sls(name: str) -> str:
 
 
 def _says(parameter: Parameter, word: str) -> bool:
-    """Whether an annotation has something of a name in it."""
+    """Tell whether an annotation has something of a name in it."""
     annotation = parameter.annotation
     if annotation is None or (isinstance(annotation, str) and annotation in _PLAIN):
         return False
@@ -142,14 +142,14 @@ def needed_features(
 
     given: the bound arguments. One with its default value needs nothing.
     """
-    found: dict[str, tuple[str, ...]] = {}
+    needed: dict[str, tuple[str, ...]] = {}
     own = getattr(function, "required_features", ())
     if own:
-        found[""] = own
+        needed[""] = own
     for key, item in schema_of(function).parameters.items():
         if item.name in given and given[item.name] != item.default and features_of(item):
-            found[key] = features_of(item)
-    return found
+            needed[key] = features_of(item)
+    return needed
 
 
 def features_of(parameter: Parameter) -> tuple[str, ...]:

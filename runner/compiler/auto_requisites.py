@@ -55,13 +55,13 @@ class Link(Record):
 
 
 def links(chunks: Sequence[Chunk], hook: Hook) -> tuple[Link, ...]:
-    """What the hooks ask for, among the states that make things."""
+    """The links that the hooks ask for, among the states that make things."""
     index: dict[tuple[str, str], list[int]] = {}
     for number, chunk in enumerate(chunks):
         if chunk.fun not in TAKING:
             for name in {chunk.id, chunk.name, *_members(chunk)}:
                 index.setdefault((chunk.state, name), []).append(number)
-    found: dict[Link, None] = {}
+    collected: dict[Link, None] = {}
     for number, chunk in enumerate(chunks):
         if chunk.fun in TAKING:
             continue
@@ -69,8 +69,8 @@ def links(chunks: Sequence[Chunk], hook: Hook) -> tuple[Link, ...]:
             for state, name in hook(number, kind):
                 for other in index.get((state, name), ()):
                     if other != number:
-                        found[_link(number, other, kind)] = None
-    return tuple(found)
+                        collected[_link(number, other, kind)] = None
+    return tuple(collected)
 
 
 def _members(chunk: Chunk) -> Iterator[str]:
@@ -97,21 +97,21 @@ def fitted(
             first, then = edge.sequence
             before.setdefault(first, set()).add(then)
     wanted = list(wanted)
-    kept = [link for link in wanted if position[link.first] < position[link.then]]
-    for link in kept:
+    fitting = [link for link in wanted if position[link.first] < position[link.then]]
+    for link in fitting:
         before.setdefault(link.first, set()).add(link.then)
     broken = [link for link in wanted if position[link.first] > position[link.then]]
     added = False
     for link in broken:
         if not _leads(link.then, link.first, before):
             before.setdefault(link.first, set()).add(link.then)
-            kept.append(link)
+            fitting.append(link)
             added = True
-    return (_sorted(order, before) if added else tuple(order)), tuple(kept)
+    return (_sorted(order, before) if added else tuple(order)), tuple(fitting)
 
 
 def _leads(start: int, end: int, before: Mapping[int, set[int]]) -> bool:
-    """Whether one state comes before another already, through whatever is between them."""
+    """Tell whether one state comes before another already, through whatever is between them."""
     stack, seen = [start], {start}
     while stack:
         for following in before.get(stack.pop(), ()):
@@ -131,29 +131,29 @@ def _sorted(order: Sequence[int], before: Mapping[int, set[int]]) -> tuple[int, 
     for number in reversed(order):  # so that a stack takes them in order
         for following in before.get(number, ()):
             needs.setdefault(following, []).append(number)
-    found: dict[int, None] = {}
+    arranged: dict[int, None] = {}
     for number in order:
         stack = [number]
         while stack:
-            missing = [other for other in needs.get(stack[-1], ()) if other not in found]
+            missing = [other for other in needs.get(stack[-1], ()) if other not in arranged]
             if missing:
                 stack += missing
             else:
-                found[stack.pop()] = None
-    return tuple(found)
+                arranged[stack.pop()] = None
+    return tuple(arranged)
 
 
-def reacting(relations: Relations, kept: Iterable[Link], chunks: Sequence[Chunk]) -> Relations:
+def reacting(relations: Relations, fitting: Iterable[Link], chunks: Sequence[Chunk]) -> Relations:
     """The relations with those links as watches that tell of changes; all of them noted as
     automatic.
     """
-    kept = tuple(kept)
+    fitting = tuple(fitting)
     by_holder = {holder: list(edges) for holder, edges in relations.by_holder.items()}
-    for link in kept:
+    for link in fitting:
         if link.reacts:
             edge = Edge(link.then, WATCH, link.first, chunks[link.then].place, True)
             by_holder.setdefault(link.then, []).append(edge)
     frozen = {holder: tuple(edges) for holder, edges in by_holder.items()}
     edges = tuple(edge for group in frozen.values() for edge in group)
-    automatic = tuple((link.first, link.then, link.kind) for link in kept)
+    automatic = tuple((link.first, link.then, link.kind) for link in fitting)
     return relations._replace(edges=edges, by_holder=frozen, automatic=automatic)

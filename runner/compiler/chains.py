@@ -35,7 +35,7 @@ def parsed(text: str) -> tuple[list[list[Operand]], list[str]]:
 
 def _cut(text: str, separator: re.Pattern[str]) -> tuple[list[str], list[str]]:
     """The parts of a text and what separates them, outside of brackets and quotes."""
-    parts, found = [], []
+    parts, separators = [], []
     start = at = depth = 0
     quote = ""
     while at < len(text):
@@ -43,7 +43,7 @@ def _cut(text: str, separator: re.Pattern[str]) -> tuple[list[str], list[str]]:
         match = separator.match(text, at) if not depth and not quote else None
         if match:
             parts.append(text[start:at].strip())
-            found.append(match[0])
+            separators.append(match[0])
             start = at = match.end()
             continue
         if quote:
@@ -53,7 +53,7 @@ def _cut(text: str, separator: re.Pattern[str]) -> tuple[list[str], list[str]]:
         else:
             depth += {"[": 1, "]": -1}.get(char, 0)
         at += 1
-    return [*parts, text[start:].strip()], found
+    return [*parts, text[start:].strip()], separators
 
 
 def _before(text: str, at: int) -> str:
@@ -78,10 +78,10 @@ def _operands(text: str) -> Iterator[Operand]:
             yield from _operands(member)
         return
     state = re.match(r"(\w+)\s*:\s+", text)
-    (said, *conditions), _ = _cut(text[state.end() :] if state else text, WHERE)
+    (titles, *conditions), _ = _cut(text[state.end() :] if state else text, WHERE)
     pairs = (part.partition("=") for condition in conditions for part in _cut(condition, COMMA)[0])
     filters = tuple((key.strip(), _unquoted(value)[0]) for key, _, value in pairs if key.strip())
-    for title in _listed(said) or [said] if said else []:
+    for title in _listed(titles) or [titles] if titles else []:
         yield Operand(text, state[1] if state else "", *_unquoted(title), filters)
 
 

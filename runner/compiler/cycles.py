@@ -21,15 +21,15 @@ LARGE = 300  # states of a knot in which the shortest cycle is looked for
 
 
 def told(
-    chunks: Sequence[Chunk], graph: networkx.DiGraph[int], said: Mapping[Place, str]
+    chunks: Sequence[Chunk], graph: networkx.DiGraph[int], chains: Mapping[Place, str]
 ) -> list[Diagnostic]:
-    """One diagnostic for each knot of states that wait for each other. said: the chains of the tree
-    by their places.
+    """One diagnostic for each knot of states that wait for each other. chains: those of the tree by
+    their places.
     """
     import networkx
 
     place = {node: number for number, node in enumerate(graph)}
-    found: dict[
+    diagnostics: dict[
         frozenset[Edge], Diagnostic
     ] = {}  # a prereq look makes a second knot of the same requisites
     cyclic_edges = networkx.strongly_connected_components(graph)
@@ -40,9 +40,9 @@ def told(
         if len(knot) > 1 or graph.has_edge(knot[0], knot[0]):
             arrows = _circle(graph.subgraph(knot), knot)
             edges = frozenset(edge for _, _, edge in arrows)
-            if edges not in found:
-                found[edges] = _cycle(chunks, arrows, said)
-    return list(found.values())
+            if edges not in diagnostics:
+                diagnostics[edges] = _cycle(chunks, arrows, chains)
+    return list(diagnostics.values())
 
 
 def _circle(knot: networkx.DiGraph[int], nodes: list[int]) -> list[Arrow]:
@@ -51,7 +51,7 @@ def _circle(knot: networkx.DiGraph[int], nodes: list[int]) -> list[Arrow]:
     """
     import networkx
 
-    circle = [each[0] for each in networkx.find_cycle(knot, nodes)]
+    circle = [edge[0] for edge in networkx.find_cycle(knot, nodes)]
     circle = circle if len(circle) <= MOST or len(nodes) > LARGE else _shortest(knot, nodes)
     pairs = zip(circle, [*circle[1:], circle[0]], strict=True)
     return [(first, then, knot.edges[first, then]["edge"]) for first, then in pairs]
@@ -69,14 +69,16 @@ def _shortest(knot: networkx.DiGraph[int], nodes: list[int]) -> list[int]:
     return best
 
 
-def _cycle(chunks: Sequence[Chunk], arrows: list[Arrow], said: Mapping[Place, str]) -> Diagnostic:
+def _cycle(chunks: Sequence[Chunk], arrows: list[Arrow], chains: Mapping[Place, str]) -> Diagnostic:
     edges = _as_read([edge for _, _, edge in arrows])
     folded = len(edges) > MOST
     lines = list(
-        _folded(chunks, edges, said) if folded else (_line(chunks, edge, said) for edge in edges)
+        _folded(chunks, edges, chains)
+        if folded
+        else (_line(chunks, edge, chains) for edge in edges)
     )
     chained = next(
-        (edge.place for edge in edges if any(mark in said.get(edge.place, "") for mark in "*?[")),
+        (edge.place for edge in edges if any(mark in chains.get(edge.place, "") for mark in "*?[")),
         None,
     )
     text = (
@@ -118,13 +120,15 @@ def _salts(chunks: Sequence[Chunk], first: int, then: int, edge: Edge) -> str:
         )
         return str(named)
 
-    requires = then == edge.target and any(each.kind == REQUIRE for each in chunks[then].requisites)
+    requires = then == edge.target and any(
+        requisite.kind == REQUIRE for requisite in chunks[then].requisites
+    )
     kind = REQUIRE if edge.kind.prepares and requires else edge.counts_as
     return f"({shown(then)}, '{kind}', {shown(first)})"
 
 
-def _line(chunks: Sequence[Chunk], edge: Edge, said: Mapping[Place, str]) -> str:
-    by = f", by the chain {said[edge.place]!r}" if edge.place in said else ""
+def _line(chunks: Sequence[Chunk], edge: Edge, chains: Mapping[Place, str]) -> str:
+    by = f", by the chain {chains[edge.place]!r}" if edge.place in chains else ""
     holder, target = _name(chunks, edge.holder), _name(chunks, edge.target)
     return f"{holder} has {edge.kind} on {target} ({edge.place.source}{by})"
 
@@ -132,15 +136,17 @@ def _line(chunks: Sequence[Chunk], edge: Edge, said: Mapping[Place, str]) -> str
 def _name(chunks: Sequence[Chunk], number: int) -> str:
     chunk = chunks[number]
     several = any(
-        each.id == chunk.id and each.state == chunk.state for each in chunks if each is not chunk
+        other.id == chunk.id and other.state == chunk.state
+        for other in chunks
+        if other is not chunk
     )
     return f"{chunk.state}: {chunk.id}" + (f" ({chunk.name})" if several else "")
 
 
 def _folded(
-    chunks: Sequence[Chunk], edges: Sequence[Edge], said: Mapping[Place, str]
+    chunks: Sequence[Chunk], edges: Sequence[Edge], chains: Mapping[Place, str]
 ) -> Iterator[str]:
-    """What lies within one SLS on one line; what leads from one SLS to another as it is."""
+    """Lines of a cycle: one for what lies within an SLS, one for each edge between two of them."""
 
     def home(edge: Edge) -> str | None:
         holder, target = chunks[edge.holder].sls, chunks[edge.target].sls
@@ -150,7 +156,7 @@ def _folded(
     for sls, group in groupby([*edges[start:], *edges[:start]], key=home):
         some = list(group)
         if sls is None or len(some) == 1:
-            yield from (_line(chunks, edge, said) for edge in some)
+            yield from (_line(chunks, edge, chains) for edge in some)
             continue
         ends = f"from {_name(chunks, some[0].holder)} to {_name(chunks, some[-1].target)}"
         yield f"within SLS {sls}: {len(some)} requisites {ends} ({_places(some)})"
@@ -162,6 +168,6 @@ def _places(edges: Iterable[Edge]) -> str:
     for source in (edge.place.source for edge in edges):
         lines.setdefault(source.file, []).append(source.line)
     return "; ".join(
-        f"{file}:{','.join(str(each) for each in sorted(set(found)))}"
-        for file, found in lines.items()
+        f"{file}:{','.join(str(number) for number in sorted(set(numbers)))}"
+        for file, numbers in lines.items()
     )

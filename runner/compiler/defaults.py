@@ -47,16 +47,16 @@ class Scopes:
         return bool(self._high.defaults or self._outer)
 
     def missing(
-        self, sls: tuple[str, str], state: str, function: str, given: Mapping[str, Value]
+        self, sls: tuple[str, str], state: str, function: str, stated: Mapping[str, Value]
     ) -> Iterator[tuple[str, Value, Place, str]]:
         """(argument, value, place, origin) of what a state does not say itself. sls: (environment,
         SLS).
         """
         has = self._known(state, function) | ALWAYS
-        seen = set(given)
-        for origin, said in self._around(sls):
+        seen = set(stated)
+        for origin, defaults in self._around(sls):
             for key in (f"{state}.{function}", state):
-                arguments = said.get(key)
+                arguments = defaults.get(key)
                 for name, value in arguments.items() if isinstance(arguments, Mapping) else ():
                     if name in has and name not in seen and name not in REQUISITE_KEYS | NEVER:
                         seen.add(name)
@@ -73,14 +73,14 @@ class Scopes:
         """Defaults that can never be one. used: the functions of this run. functions: those of a
         state module.
         """
-        for said in [*self._high.defaults.values(), *self._outer.values()]:
-            for key, arguments in said.items():
+        for defaults in [*self._high.defaults.values(), *self._outer.values()]:
+            for key, arguments in defaults.items():
                 state, _, function = key.partition(".")
-                mine = [each for each in used if each[0] == state and function in ("", each[1])]
+                mine = [pair for pair in used if pair[0] == state and function in ("", pair[1])]
                 if not mine and not (
                     self._known(state, function) if function else functions(state)
                 ):
-                    place = key_place(said, key, _NOWHERE)
+                    place = key_place(defaults, key, _NOWHERE)
                     yield _ignored(f"defaults: there is no state {key}", place, None)
                     continue
                 for name in arguments if isinstance(arguments, Mapping) else ():
@@ -106,25 +106,27 @@ class Scopes:
         function: str,
         functions: Functions,
     ) -> bool:
-        if any(name in self._known(*each) for each in mine):
+        if any(name in self._known(*candidate) for candidate in mine):
             return True
         return any(
-            name in self._known(state, each)
-            for each in ([function] if function else functions(state))
+            name in self._known(state, candidate)
+            for candidate in ([function] if function else functions(state))
         )
 
     def _near(self, name: str, mine: Iterable[tuple[str, str]]) -> str | None:
-        near = similar(str(name), sorted({each for one in mine for each in self._known(*one)}), 1)
+        near = similar(
+            str(name), sorted({argument for one in mine for argument in self._known(*one)}), 1
+        )
         return suggestion(repr(near[0])) if near else None
 
     def _around(
         self, sls: tuple[str, str]
     ) -> Iterator[tuple[str, Mapping[str, Mapping[str, Value]]]]:
         env, name = sls
-        for each in (name, *self._high.scopes.get(sls, ())):
-            if (env, each) in self._high.defaults:
-                yield each, self._high.defaults[env, each]
-        yield from ((f"the {origin}", said) for origin, said in self._outer.items())
+        for including in (name, *self._high.scopes.get(sls, ())):
+            if (env, including) in self._high.defaults:
+                yield including, self._high.defaults[env, including]
+        yield from ((f"the {origin}", defaults) for origin, defaults in self._outer.items())
 
 
 def _ignored(message: str, place: Place, hint: str | None) -> Diagnostic:

@@ -52,14 +52,14 @@ class Reconciler:
         for extension in self._high.extends:
             if extension.sls not in gone["sls"]:
                 self._extend(extension)
-        said = items_with_keys(self._high, (*ALIASES, *CARRIED, *USE))
-        if self._high.chains or any(item.key in ALIASES for _, _, item in said):
+        entries = items_with_keys(self._high, (*ALIASES, *CARRIED, *USE))
+        if self._high.chains or any(item.key in ALIASES for _, _, item in entries):
             self.problems += relationships.spelled_out(self._high, self._known)
-            said = items_with_keys(self._high, (*CARRIED, *USE))
-        for declaration, body, item in said:
+            entries = items_with_keys(self._high, (*CARRIED, *USE))
+        for declaration, body, item in entries:
             if item.key in CARRIED and declaration.sls not in gone["sls"]:
                 self._carry(declaration, body, item)
-        self._uses((body, item) for _, body, item in said if item.key in USE)
+        self._uses((body, item) for _, body, item in entries if item.key in USE)
         for id_, declaration in list(self._high.declarations.items()):
             if id_ in gone["id"] or declaration.sls in gone["sls"]:
                 del self._high.declarations[id_]
@@ -91,11 +91,11 @@ class Reconciler:
         for body in extension.bodies.values():
             target = self._high.declarations.get(extension.id)
             if target is None:
-                found = self._named(body.state, extension.id)
-                if not found:
+                declarations = self._named(body.state, extension.id)
+                if not declarations:
                     self._unknown(extension.id, extension, extension.place)
                     return
-                target = found[0]
+                target = declarations[0]
             old = target.bodies.get(body.state)
             items = [item._replace(origin=f"extend in {extension.sls}") for item in body.items]
             if old is None:
@@ -157,12 +157,16 @@ class Reconciler:
         if puppets:
             return Hint(f"that is Puppet's way; write `- {puppets}`")
         everything = (
-            (each, body)
-            for each in self._high.declarations.values()
-            for body in each.bodies.values()
+            (declaration, body)
+            for declaration in self._high.declarations.values()
+            for body in declaration.bodies.values()
         )
         holder = next(
-            (f"{body.state}: {each.id}" for each, body in everything if id_ in members_of(body)),
+            (
+                f"{body.state}: {declaration.id}"
+                for declaration, body in everything
+                if id_ in members_of(body)
+            ),
             None,
         )
         if holder:
@@ -190,18 +194,18 @@ class Reconciler:
                 )
             return
         targets = [list(self._targets(state, name)) for state, name in references]
-        left = sum(1 for found in targets if found)
-        for (state, name), found, place in zip(references, targets, places, strict=True):
+        left = sum(1 for bodies in targets if bodies)
+        for (state, name), bodies, place in zip(references, targets, places, strict=True):
             source = Item(kind, [{body.state: holder.id}], place)
             # Salt adds the first of n listed references n times, the last one once: seen in `show
             # lowstate` only
             times = left if isinstance(item.value, list) and len(references) <= REPEATED else 1
-            left -= 1 if found else 0
-            for target in found:
+            left -= 1 if bodies else 0
+            for target in bodies:
                 for _ in range(times):
                     add_item(target, source)
             if (
-                not found
+                not bodies
                 and state == ""
                 and not self._high.explained_by_earlier_error(name)
                 and not from_puppet_syntax(name)
@@ -209,7 +213,7 @@ class Reconciler:
                 message = f"{item.key} names {name!r}, which is not in this run"
                 self._ignored(message, place, name, self._high.declarations)
             elif (
-                not found
+                not bodies
                 and not self._high.explained_by_earlier_error(name, state)
                 and not self._is_empty(state, name, holder)
             ):
@@ -221,11 +225,11 @@ class Reconciler:
                 )
 
     def _is_empty(self, state: str, name: str, holder: Declaration) -> bool:
-        """Whether this is an SLS of the run that has no states."""
+        """Tell whether this is an SLS of the run that has no states."""
         return state == "sls" and (holder.env, name) in self._high.rendered
 
     def _targets(self, state: str, name: str) -> Iterator[Body]:
-        """What a reference means: of an ID or name alone, its first state."""
+        """The states that a reference means: of an ID or name alone, its first state."""
         if state == "sls":
             for declaration in self._high.declarations.values():
                 if declaration.sls == name:
@@ -261,21 +265,25 @@ class Reconciler:
 
     # -------------------------------------------------- use
 
-    def _uses(self, said: Iterable[tuple[Body, Item]]) -> None:
+    def _uses(self, uses: Iterable[tuple[Body, Item]]) -> None:
         pairs: list[tuple[Body, Body]] = []
-        for body, item in said:
+        for body, item in uses:
             for index, entry in enumerate(item.value if isinstance(item.value, list) else ()):
                 if entry == {}:
                     continue
-                found = list(self._targets(*_reference(entry)))
+                bodies = list(self._targets(*_reference(entry)))
                 name = _reference(entry)[1]
-                if not found and not self._high.explained_by_earlier_error(name):
+                if not bodies and not self._high.explained_by_earlier_error(name):
                     place = item_place(item.value, index, item.place)
                     message = f"{item.key} names {name!r}, which is not in this run"
                     self._ignored(message, place, name, self._high.declarations)
-                pairs += [(body, other) if item.key == "use" else (other, body) for other in found]
+                pairs += [(body, other) if item.key == "use" else (other, body) for other in bodies]
         declarations = self._high.declarations.values() if pairs else ()
-        names = {id(body): each.id for each in declarations for body in each.bodies.values()}
+        names = {
+            id(body): declaration.id
+            for declaration in declarations
+            for body in declaration.bodies.values()
+        }
         taken: dict[
             int, tuple[Body, Body]
         ] = {}  # what a state has by `use` itself is handed to nobody

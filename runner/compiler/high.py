@@ -22,7 +22,7 @@ NOWHERE = Place(Untyped("command line"))
 
 
 class SlsFile(Record):
-    """What the reader of SLS files answers: the rendered value, and whether the file is the
+    """The answer of the reader of SLS files: the rendered value, and whether the file is the
     folder's init.sls.
     """
 
@@ -51,7 +51,7 @@ class Request(Record):
 
 
 class SlsContents:
-    """What an SLS brings into the run, itself and its includes."""
+    """The contents that an SLS brings into the run, itself and its includes."""
 
     def __init__(self) -> None:
         self.declarations: list[Declaration] = []
@@ -106,8 +106,8 @@ class Gatherer:
         self.problems.append(Diagnostic(message, place.source if place else None, hint, code))
 
     def _request(self, request: Request, chain: tuple[str, ...]) -> SlsContents:
-        """What one request brings: of each SLS its own IDs, then those of its includes, as in
-        Salt's high data.
+        """The contents that one request brings: of each SLS its own IDs, then those of its
+        includes, as in Salt's high data.
         """
         names = expanded(request, self._names)
         if not names:
@@ -169,19 +169,19 @@ class Gatherer:
         own.add(included)
         return own
 
-    def _missing(self, request: Request, told: Diagnostic, chain: tuple[str, ...]) -> str:
-        """What is said of an SLS that is not there: the top file and the command line name it, or
-        another SLS.
+    def _missing(self, request: Request, problem: Diagnostic, chain: tuple[str, ...]) -> str:
+        """The message about an SLS that does not exist: the top file and the command line name it,
+        or another SLS.
         """
-        if told.code == "missing-env" and chain:
+        if problem.code == "missing-env" and chain:
             env = next((env for env, sls in self.high.rendered if sls == chain[0]), request.env)
             within = f"within SLS '{env}:{chain[0]}'"
             return (
                 f"Nonexistent saltenv '{request.env}' found in include of '{request.sls}' {within}"
             )
-        if told.code in ("missing-sls", "missing-env") and not chain:
+        if problem.code in ("missing-sls", "missing-env") and not chain:
             return f"No matching sls found for {request.sls!r} in env {request.env!r}"
-        return told.message
+        return problem.message
 
     def _said(self, value: dict[Any, Any], request: Request, place: Place) -> SlsContents:
         """Compile an SLS itself; its states are numbered after those of its includes."""
@@ -229,11 +229,11 @@ class Gatherer:
             return brought
         for index, entry in enumerate(listed):
             at = item_place(listed, index, where)
-            found = self._include_entry(entry, request, file, at)
-            if found is not None:
+            included = self._include_entry(entry, request, file, at)
+            if included is not None:
                 brought.add(
                     self._request(
-                        found, (request.sls, *(name for name in chain if name != request.sls))
+                        included, (request.sls, *(name for name in chain if name != request.sls))
                     )
                 )
         return brought

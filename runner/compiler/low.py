@@ -59,8 +59,8 @@ def lower(
 
 
 def _rank(draft: Draft) -> tuple[object, str, str]:
-    """What chunks are sorted by, as Salt's; of those with one function, name and order number the
-    IDs decide.
+    """The key that chunks are sorted by, Salt's; of those with one function, name and order number
+    the IDs decide.
     """
     low = draft.low
     return (
@@ -87,14 +87,14 @@ class Draft:
 
     def chunk(self, problems: list[Diagnostic]) -> Chunk:
         low = self.low
-        said = [key for key in low if key in REQUISITE_KEYS]
+        keys = [key for key in low if key in REQUISITE_KEYS]
         args = {
             key: value
             for key, value in low.items()
             if key not in _APART and not key.startswith("__")
         }
         requisites = (
-            tuple(_requisites(said, low, self.places, self.place, problems)) if said else ()
+            tuple(_requisites(keys, low, self.places, self.place, problems)) if keys else ()
         )
         name = str(low["name"])  # what `names` says may be a number, or null
         named = (
@@ -180,14 +180,14 @@ def _again(item: Item, first: Place, declaration: Declaration) -> Diagnostic:
 
 def _no_name(item: Item, body: Body, declaration: Declaration) -> Diagnostic:
     several = isinstance(item.value, list)
-    said = "a list" if several else "no text"
+    what = "a list" if several else "no text"
     hint = f"put it in quotes: `- name: '{item.value}'`"
     if several or isinstance(item.value, dict):
         hint = (
             "several are written `- names:`, or `- pkgs:` for packages, with `- NAME` for each"
             " below it"
         )
-    message = f"name in state '{declaration.id}' in SLS '{declaration.sls}' is {said}{IGNORED}"
+    message = f"name in state '{declaration.id}' in SLS '{declaration.sls}' is {what}{IGNORED}"
     return Diagnostic(message, item.place.source, hint, "ignored", "warning")
 
 
@@ -222,17 +222,23 @@ def _named(
         number += 1
         place = item_place(names.value, index, names.place)
         name: Value = entry
-        said: Value = []
+        own_arguments: Value = []
         if isinstance(entry, dict) and entry:
-            name, said = next(iter(entry.items()))
-        wrong = _entry_problem(entry, name, said, place, declaration)
+            name, own_arguments = next(iter(entry.items()))
+        wrong = _entry_problem(entry, name, own_arguments, place, declaration)
         if wrong is not None:
             problems.append(wrong)
             if wrong.severity == "error":
                 continue
         own = {**low, "name": name}
         own_places = {**places, "name": place}
-        for argument in said if isinstance(said, list) else [said] if said else []:
+        for argument in (
+            own_arguments
+            if isinstance(own_arguments, list)
+            else [own_arguments]
+            if own_arguments
+            else []
+        ):
             own |= argument
             own_places |= {key: value_place(argument, key, place) for key in argument}
         own["name_order"] = number
@@ -259,23 +265,29 @@ def _repeated(name: Value, place: Place, declaration: Declaration) -> Diagnostic
 
 
 def _entry_problem(
-    entry: Value, name: Value, said: Value, place: Place, declaration: Declaration
+    entry: Value, name: Value, own_arguments: Value, place: Place, declaration: Declaration
 ) -> Diagnostic | None:
-    """What is wrong with an entry of `names`. said: the arguments of that name alone."""
+    """The mistake in an entry of `names`. own_arguments: the arguments of that name alone."""
     where = f"the names of state '{declaration.id}' in SLS '{declaration.sls}'"
     if isinstance(entry, list) or entry == {}:
         message = f"{entry!r} among {where} is not a name"
         return Diagnostic(
             message, place.source, "write each name on a line of its own: `- NAME`", "structure"
         )
-    arguments = said if isinstance(said, list) else [said] if said is not None else []
+    arguments = (
+        own_arguments
+        if isinstance(own_arguments, list)
+        else [own_arguments]
+        if own_arguments is not None
+        else []
+    )
     odd = [argument for argument in arguments if not isinstance(argument, dict)]
     if odd:
         message = f"{odd[0]!r} below {name!r} among {where} is not an argument"
         hint = f"write `- {name}:` and below it, indented further, `- ARGUMENT: VALUE`"
         return Diagnostic(message, place.source, hint, "structure")
     if isinstance(entry, dict) and len(entry) > 1:
-        others = ", ".join(f"`- {each}: ...`" for each in list(entry)[1:])
+        others = ", ".join(f"`- {other}: ...`" for other in list(entry)[1:])
         message = (
             f"more than one name in one entry of {where}: only {name!r} counts; the rest is ignored"
         )
@@ -319,14 +331,14 @@ def _number(drafts: list[Draft]) -> list[Diagnostic]:
 
 
 def _requisites(
-    said: list[str],
+    keys: list[str],
     low: dict[str, Value],
     places: dict[str, Place],
     place: Place,
     problems: list[Diagnostic],
 ) -> Iterator[Requisite]:
-    """What a state says under some keys."""
-    for key in said:
+    """The requisites that a state has under some keys."""
+    for key in keys:
         listed = low[key]
         at = places.get(key, place)
         if not isinstance(listed, list):
@@ -343,18 +355,18 @@ def _requisites(
                 )
             continue
         for index, entry in enumerate(listed):
-            found = _requisite(key, entry, low, item_place(listed, index, at), problems)
-            if found is not None:
-                yield found
+            requisite = _requisite(key, entry, low, item_place(listed, index, at), problems)
+            if requisite is not None:
+                yield requisite
 
 
 def _list_hint(key: str, listed: Value, state: str) -> str:
-    said = "MODULE: ID"
+    reference = "MODULE: ID"
     if isinstance(listed, dict) and listed:
-        said = "{}: {}".format(*next(iter(listed.items())))
+        reference = "{}: {}".format(*next(iter(listed.items())))
     elif isinstance(listed, str):
-        said = from_puppet_syntax(listed) or f"{state}: {listed}"
-    return f"write `- {key}:` and below it, indented, `- {said}`"
+        reference = from_puppet_syntax(listed) or f"{state}: {listed}"
+    return f"write `- {key}:` and below it, indented, `- {reference}`"
 
 
 def _requisite(
@@ -367,14 +379,14 @@ def _requisite(
         )
         return None
     if (isinstance(entry, dict) and len(entry) != 1) or isinstance(entry, list):
-        said = dict(entry) if isinstance(entry, dict) else entry
+        shown = dict(entry) if isinstance(entry, dict) else entry
         hint = "write `- MODULE: ID`"
         if entry and isinstance(entry, dict):
             hint = "put each on a line of its own: " + ", ".join(
                 f"`- {key}: {value}`" for key, value in entry.items()
             )
         message = (
-            f"Requisite declaration {said} in state {low['__id__']} in SLS {low['__sls__']} is not"
+            f"Requisite declaration {shown} in state {low['__id__']} in SLS {low['__sls__']} is not"
             " formed as a single key dictionary"
         )
         problems.append(Diagnostic(message, place.source, hint, "structure"))
@@ -388,7 +400,7 @@ def _requisite(
             message = (
                 f'Illegal requisite "{target}" in SLS "{low["__sls__"]}", please check your syntax.'
             )
-            listed = ", ".join(f"`- {state}: {each}`" for each in target)
+            listed = ", ".join(f"`- {state}: {name}`" for name in target)
             problems.append(
                 Diagnostic(
                     message, place.source, f"write each on a line of its own: {listed}", "structure"

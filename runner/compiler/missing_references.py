@@ -36,8 +36,8 @@ class Library(Protocol):
 
 
 class World(Record):
-    """What references are looked up in. takes_folder: whether the source of a state function is a
-    folder.
+    """The places where references are looked up. takes_folder: whether the source of a state
+    function is a folder.
 
     calls: the execution functions that the state at a position calls by name.
     """
@@ -160,7 +160,14 @@ def _is_folder(url: str, env: str, tree: Tree) -> bool:
 def _special_file(path: str, env: str, tree: Tree) -> str | None:
     """The pipe, socket or device that has the path of a file of the tree."""
     paths = (os.path.join(folder, path) for folder in tree.folders_of(env))
-    return next((each for each in paths if os.path.exists(each) and not os.path.isdir(each)), None)
+    return next(
+        (
+            candidate
+            for candidate in paths
+            if os.path.exists(candidate) and not os.path.isdir(candidate)
+        ),
+        None,
+    )
 
 
 def _looked(chunk: Chunk, world: World, path: str = "") -> str:
@@ -232,7 +239,7 @@ def _unknown(chunk: Chunk, name: str, source: Source, world: World) -> Diagnosti
 
 
 def used_by_template(tree: Tree) -> Callable[[Chunk, str], bool]:
-    """Whether the template of a state uses a variable; it does when nobody can know (a folder,
+    """Tell whether the template of a state uses a variable; it does when nobody can know (a folder,
     imports).
     """
 
@@ -278,8 +285,8 @@ def templates(
             read(file, chunk.env)
         except RunnerError as error:
             used = _at(chunk, "source").source
-            for each in error.diagnostics:
-                source = each.source and Source(
-                    each.source.file, each.source.line, each.source.column, (used,)
+            for problem in error.diagnostics:
+                source = problem.source and Source(
+                    problem.source.file, problem.source.line, problem.source.column, (used,)
                 )
-                yield each._replace(source=source or used)
+                yield problem._replace(source=source or used)

@@ -38,44 +38,44 @@ class PrereqLook(int):
 def arrange(
     chunks: Sequence[Chunk],
     relations: Relations,
-    said: Mapping[Place, str] | None = None,
+    chains: Mapping[Place, str] | None = None,
     seed: str | None = None,
 ) -> tuple[int, ...]:
     """The positions of the chunks in the order in which they run.
 
-    said: the chains of the tree by their places. seed: of a random order of what nothing orders
+    chains: the chains of the tree by their places. seed: of a random order of what nothing orders
     (`--shuffle`). Raises CompileError when the requisites form a cycle, naming each edge with its
     place.
     """
-    found = (
-        sequence(chunks, relations, said)
+    nodes = (
+        sequence(chunks, relations, chains)
         if seed is None
-        else _sorted(_shuffled(chunks, seed), relations, said)
+        else _sorted(_shuffled(chunks, seed), relations, chains)
     )
-    return tuple(node for node in found if not isinstance(node, PrereqLook))
+    return tuple(node for node in nodes if not isinstance(node, PrereqLook))
 
 
 def looks(chunks: Sequence[Chunk], relations: Relations) -> dict[int, tuple[int, ...]]:
-    """What prereqs look at, by the state in whose place of the order the look stands."""
+    """The states that prereqs look at, by the state in whose place of the order the look stands."""
     if not relations.prepared_by:
         return {}
-    found: dict[int, tuple[int, ...]] = {}
+    by_follower: dict[int, tuple[int, ...]] = {}
     waiting: tuple[int, ...] = ()
     for node in sequence(chunks, relations):
         if isinstance(node, PrereqLook):
             waiting = (*waiting, int(node))
         elif waiting:
-            found[node], waiting = waiting, ()
-    return found
+            by_follower[node], waiting = waiting, ()
+    return by_follower
 
 
 def sequence(
-    chunks: Sequence[Chunk], relations: Relations, said: Mapping[Place, str] | None = None
+    chunks: Sequence[Chunk], relations: Relations, chains: Mapping[Place, str] | None = None
 ) -> tuple[int, ...]:
     """The order with the prereq looks as nodes of their own (`Looked`)."""
     if all(not edge.kind.orders or _is_met(chunks, edge) for edge in relations.edges):
         return tuple(range(len(chunks)))
-    return _sorted(chunks, relations, said)
+    return _sorted(chunks, relations, chains)
 
 
 def _shuffled(chunks: Sequence[Chunk], seed: str) -> list[Chunk]:
@@ -98,7 +98,7 @@ def _ordered(chunk: Chunk) -> bool:
 
 
 def _is_met(chunks: Sequence[Chunk], edge: Edge) -> bool:
-    """Whether the order of definition serves an edge, and the edge asks for no other."""
+    """Tell whether the order of definition serves an edge, and the edge asks for no other."""
     served = (
         edge.target < edge.holder
         and chunks[edge.holder].explicit_order >= chunks[edge.target].order
@@ -110,12 +110,12 @@ Arrow = tuple[int, int, Edge]  # (first, then, the requisite that asks for it)
 
 
 def _looked(chunks: Sequence[Chunk], edges: Iterable[Edge]) -> dict[int, int]:
-    """What has a prereq on it -> where the first stands that says so, by definition."""
+    """States that a prereq looks at -> where the first stands that says so, by definition."""
     looked: dict[int, int] = {}
     for edge in edges:
         if edge.kind.prepares:
-            said = chunks[edge.holder].defined
-            looked[edge.target] = min(said, looked.get(edge.target, said))
+            defined = chunks[edge.holder].defined
+            looked[edge.target] = min(defined, looked.get(edge.target, defined))
     return looked
 
 
@@ -148,7 +148,7 @@ def _inherited_order(holders: list[tuple[int, int, float]]) -> float:
 
 
 def _sorted(
-    chunks: Sequence[Chunk], relations: Relations, said: Mapping[Place, str] | None
+    chunks: Sequence[Chunk], relations: Relations, chains: Mapping[Place, str] | None
 ) -> tuple[int, ...]:
     """A lexicographical topological sort by order numbers; of equals the one that comes first in
     `chunks`.
@@ -164,18 +164,18 @@ def _sorted(
     place = {node: number for number, node in enumerate(nodes)}
     ready = [(key(node), place[node], node) for node in nodes if not waits[node]]
     heapify(ready)
-    found: list[int] = []
+    arranged: list[int] = []
     while ready:
         node = heappop(ready)[2]
-        found.append(node)
+        arranged.append(node)
         for then in after.get(node, ()):
             waits[then] -= 1
             if not waits[then]:
                 heappush(ready, (key(then), place[then], then))
-    if len(found) < len(nodes):
-        raise CompileError(_cycles(chunks, nodes, arrows, said))
-    _refuse_long_looks(relations, found)
-    return tuple(found)
+    if len(arranged) < len(nodes):
+        raise CompileError(_cycles(chunks, nodes, arrows, chains))
+    _refuse_long_looks(relations, arranged)
+    return tuple(arranged)
 
 
 def _nodes(chunks: Sequence[Chunk], relations: Relations) -> Iterator[int]:
@@ -218,7 +218,10 @@ class _OrderNumbers:
 
 
 def _cycles(
-    chunks: Sequence[Chunk], nodes: list[int], arrows: list[Arrow], said: Mapping[Place, str] | None
+    chunks: Sequence[Chunk],
+    nodes: list[int],
+    arrows: list[Arrow],
+    chains: Mapping[Place, str] | None,
 ) -> list[Diagnostic]:
     import networkx
 
@@ -231,7 +234,7 @@ def _cycles(
     for first, then, edge in _read(arrows, chunks):
         if not graph.has_edge(first, then):
             graph.add_edge(first, then, edge=edge)
-    return cycles.told(chunks, graph, said or {})
+    return cycles.told(chunks, graph, chains or {})
 
 
 def _read(arrows: Sequence[Arrow], chunks: Sequence[Chunk]) -> list[Arrow]:
@@ -270,11 +273,11 @@ def cyclic_edges(chunks: Sequence[Chunk], relations: Relations) -> list[frozense
     graph = networkx.DiGraph((first, then) for first, then, _ in arrows)
     groups = enumerate(networkx.strongly_connected_components(graph))
     group_of = {node: number for number, group in groups for node in group}
-    found: dict[int, set[Edge]] = {}
+    edges_of: dict[int, set[Edge]] = {}
     for first, then, edge in arrows:
         if group_of[first] == group_of[then]:
-            found.setdefault(group_of[first], set()).add(edge)
-    return [frozenset(edges) for edges in found.values()]
+            edges_of.setdefault(group_of[first], set()).add(edge)
+    return [frozenset(edges) for edges in edges_of.values()]
 
 
 def lowstate(
@@ -299,5 +302,5 @@ def lowstate(
     return shown
 
 
-def _listed(found: object) -> list[object]:
-    return found if isinstance(found, list) else []
+def _listed(value: object) -> list[object]:
+    return value if isinstance(value, list) else []

@@ -33,7 +33,7 @@ Member = tuple[Declaration, Body]
 def spelled_out(high: HighData, known: Known) -> list[Diagnostic]:
     """Replace them in the high data; the mistakes and warnings on the way."""
     for _, body, item in items_with_keys(high, ALIASES):
-        functions = [each.value for each in body.items if each.key is None]
+        functions = [entry.value for entry in body.items if entry.key is None]
         if not any(item.key in known(body.state, function) for function in functions):
             body.items.remove(item)
             add_item(body, Item(ALIASES[item.key or ""], _references(item, high), item.place))
@@ -46,18 +46,18 @@ def spelled_out(high: HighData, known: Known) -> list[Diagnostic]:
 def _references(item: Item, high: HighData) -> list[Value]:
     """References as a list, each with its place; `sls: X` means X's own states here."""
     value = item.value
-    found = JoinedList(item.place)
+    references = JoinedList(item.place)
     for index, entry in enumerate(value if isinstance(value, list) else [value]):
         place = item_place(value, index, item.place)
-        for each in _single(entry):
-            said = (
-                _of_sls(each["sls"], item, high)
-                if isinstance(each, dict) and "sls" in each
-                else [each]
+        for reference in _single(entry):
+            targets = (
+                _of_sls(reference["sls"], item, high)
+                if isinstance(reference, dict) and "sls" in reference
+                else [reference]
             )
-            found += said
-            found.places += [place] * len(said)
-    return found
+            references += targets
+            references.places += [place] * len(targets)
+    return references
 
 
 def _of_sls(name: Value, item: Item, high: HighData) -> list[Value]:
@@ -128,7 +128,7 @@ class _Linked:
             )
             return self._problems
         members = [self._group(group) for group in groups]
-        if any(found is None for found in members):
+        if any(member_list is None for member_list in members):
             return self._problems
         before: list[Member] = members[0] or []
         for arrow, following in zip(arrows, members[1:], strict=True):
@@ -154,19 +154,19 @@ class _Linked:
 
     def _group(self, operands: Sequence[Operand]) -> list[Member] | None:
         """The states that some operands mean; None when one of them matches nothing."""
-        found: dict[tuple[str, str], Member] = {}
+        members_by_name: dict[tuple[str, str], Member] = {}
         complete = True
         for operand in operands:
             members = self._of_sls(operand) if operand.state == "sls" else self._of_state(operand)
             complete &= members is not None
-            found |= {(d.id, b.state): (d, b) for d, b in members or ()}
-        return list(found.values()) if complete else None
+            members_by_name |= {(d.id, b.state): (d, b) for d, b in members or ()}
+        return list(members_by_name.values()) if complete else None
 
     def _of_sls(self, operand: Operand) -> list[Member] | None:
         name = self._chain.sls if operand.title == "self" else operand.title
-        found = [(d, b) for d, b in _bodies(self._high) if fnmatch.fnmatchcase(d.sls, name)]
-        if found or fnmatch.filter({sls for _, sls in self._high.rendered}, name):
-            return found
+        members = [(d, b) for d, b in _bodies(self._high) if fnmatch.fnmatchcase(d.sls, name)]
+        if members or fnmatch.filter({sls for _, sls in self._high.rendered}, name):
+            return members
         self._nothing(operand, "is that SLS part of this run? include it")
         return None
 
@@ -174,12 +174,12 @@ class _Linked:
         named = self._states.titled(operand)
         if not named and not operand.literal:
             named = self._states.matching(operand)
-        found = [
+        members = [
             (d, b) for d, b in named if all(_says(b, key, value) for key, value in operand.filters)
         ]
-        if not found:
+        if not members:
             self._nothing(operand, self._near(operand))
-        return found or None
+        return members or None
 
     def _nothing(self, operand: Operand, hint: str | None) -> None:
         self._problem(f"{operand.text!r} in a chain matches nothing", hint)

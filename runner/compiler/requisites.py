@@ -41,9 +41,9 @@ class Index:
 
     def find(self, state: str, target: str) -> list[int]:
         """The chunks that `- state: target` means."""
-        found = self._by_sls.get(target) if state == "sls" else self._by_id.get((state, target))
-        if found:
-            return found
+        numbers = self._by_sls.get(target) if state == "sls" else self._by_id.get((state, target))
+        if numbers:
+            return numbers
         if not any(mark in target for mark in "*?["):
             return []
         if state == "sls":
@@ -59,7 +59,7 @@ class Index:
         begin = re.split(r"[*?[]", target, maxsplit=1)[0]
         matches = re.compile(fnmatch.translate(target)).match
         following = islice(names, bisect_left(names, (begin, 0)), None)
-        beginning = takewhile(lambda each: each[0].startswith(begin), following)
+        beginning = takewhile(lambda pair: pair[0].startswith(begin), following)
         return sorted({number for name, number in beginning if matches(name)})
 
     def _names(self, state: str) -> list[tuple[str, int]]:
@@ -174,7 +174,7 @@ def resolve(
         if edge.kind.prepares:
             prepared.setdefault(edge.target, []).append(edge.holder)
     return Relations(
-        every, frozen, prepared_by={target: tuple(each) for target, each in prepared.items()}
+        every, frozen, prepared_by={target: tuple(holders) for target, holders in prepared.items()}
     ), problems
 
 

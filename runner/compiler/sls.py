@@ -19,7 +19,7 @@ from runner.model.requisite_kinds import KINDS
 
 
 class Sls:
-    """What one SLS says, apart from its includes; its mistakes are in `problems`."""
+    """The contents of one SLS, apart from its includes; its mistakes are in `problems`."""
 
     def __init__(self, name: str, env: str, included_from: tuple[str, ...]) -> None:
         self.name = name
@@ -182,8 +182,8 @@ class Sls:
                 structure_hints.list_hint(entries, "" if function else str(key)),
             )
         if "." in function:
-            said = f"state '{declaration.id}' in SLS '{declaration.sls}'"
-            message = f"{key} in {said} names more than a function{IGNORED}"
+            state_name = f"state '{declaration.id}' in SLS '{declaration.sls}'"
+            message = f"{key} in {state_name} names more than a function{IGNORED}"
             hint = f"write `{state}.{function.partition('.')[0]}:`"
             self._warning(message, at, hint, "ignored")
         if function:
@@ -197,7 +197,7 @@ class Sls:
 
     def _failed(self, since: int) -> bool:
         return len(self.problems) > since and any(
-            each.severity == "error" for each in self.problems[since:]
+            problem.severity == "error" for problem in self.problems[since:]
         )
 
     def _items(
@@ -208,7 +208,7 @@ class Sls:
         where: Place,
         extending: bool,
     ) -> None:
-        said = f"state '{declaration.id}' in SLS '{declaration.sls}'"
+        state_name = f"state '{declaration.id}' in SLS '{declaration.sls}'"
         for index, entry in enumerate(entries):
             if type(entry) is PlacedMap and len(entry) == 1:  # as most are
                 ((key, value),) = entry.items()
@@ -222,16 +222,18 @@ class Sls:
                     Item(str(key), value, key_place(entry, key, at)) for key, value in entry.items()
                 ]
                 body.items += (
-                    items if extending or len(items) == 1 else self._alone(items, said, entries)
+                    items
+                    if extending or len(items) == 1
+                    else self._alone(items, state_name, entries)
                 )
             else:
                 what = f"{entry!r} among" if not isinstance(entry, list) else "a list among"
-                message = f"{what} the arguments of {said}{IGNORED}"
+                message = f"{what} the arguments of {state_name}{IGNORED}"
                 self._warning(
                     message, at, "an argument is written `- NAME: VALUE`", "unknown-argument"
                 )
 
-    def _alone(self, items: list[Item], said: str, entries: list[Any]) -> list[Item]:
+    def _alone(self, items: list[Item], where: str, entries: list[Any]) -> list[Item]:
         """The items of one dash; as with Salt, nothing stands beside a requisite, and an order
         number comes first.
         """
@@ -239,7 +241,7 @@ class Sls:
             second = items[1]
             hint = f"give `{second.key}` a dash of its own: `- {second.key}: ...`"
             self._problem(
-                f"Multiple dictionaries defined in argument of {said}", second.place, hint
+                f"Multiple dictionaries defined in argument of {where}", second.place, hint
             )
         ordered = any(
             isinstance(entry, dict) and next(iter(entry), "") == "order" for entry in entries
@@ -248,7 +250,7 @@ class Sls:
         for item in late:
             hint = f"give it a dash of its own: `- order: {item.value}`"
             self._warning(
-                f"order behind another argument of {said}{IGNORED}",
+                f"order behind another argument of {where}{IGNORED}",
                 item.place,
                 hint,
                 "ignored",
@@ -256,23 +258,23 @@ class Sls:
         return [item for item in items if item not in late]
 
     def _check_functions(self, declaration: Declaration, body: Body, function: str) -> None:
-        found = [item for item in body.items if item.key is None]
-        if len(found) > 1:
+        functions = [item for item in body.items if item.key is None]
+        if len(functions) > 1:
             extra = (
-                next((item for item in found if item.place != body.place), found[-1])
+                next((item for item in functions if item.place != body.place), functions[-1])
                 if function
-                else found[1]
+                else functions[1]
             )
             self._problem(
                 f"Too many functions declared in state '{declaration.id}' in SLS"
                 f" '{declaration.sls}'. Please choose one of the following:"
-                f" {', '.join(item.value for item in found)}",
+                f" {', '.join(item.value for item in functions)}",
                 extra.place,
                 structure_hints.argument(extra.value)
                 or f"take `{extra.value}` away, give it an ID of its own, or write it as an"
                 f" argument: `- {extra.value}: VALUE`",
             )
-        elif not found:
+        elif not functions:
             self._problem(
                 f"No function declared in state '{declaration.id}' in SLS '{declaration.sls}':"
                 f" {body.state}",

@@ -23,7 +23,7 @@ BESIDE = frozenset(
 
 
 def kind(value: Value) -> str:
-    """What a value is, for people."""
+    """The type of a value, for people."""
     if value is None:
         return "nothing"
     names = {bool: "true or false", int: "a number", float: "a number", str: "a text"}
@@ -34,23 +34,23 @@ def kind(value: Value) -> str:
 
 def argument(text: str) -> str | None:
     """How a text that is not an argument was probably meant to be written."""
-    found = re.fullmatch(r"-?\s*([\w.-]+)\s*(?::|=|\s)\s*(\S.*)", text)
-    if not found or re.fullmatch(FUNCTION, text):
+    match = re.fullmatch(r"-?\s*([\w.-]+)\s*(?::|=|\s)\s*(\S.*)", text)
+    if not match or re.fullmatch(FUNCTION, text):
         return None
-    said = "a colon needs a space after it: " if re.match(r"[\w.-]+:\S", text) else ""
-    return f"{said}write `- {found[1]}: {found[2]}`"
+    reason = "a colon needs a space after it: " if re.match(r"[\w.-]+:\S", text) else ""
+    return f"{reason}write `- {match[1]}: {match[2]}`"
 
 
 def body_hint(id_: str, value: Value) -> str:
     """The cure for an ID whose value is not a mapping of states."""
     if id_ == "chain" and isinstance(value, list | str) and value:
-        said: Value = value if isinstance(value, str) else value[0]
-        said = (
-            ": ".join(map(str, next(iter(said.items()))))
-            if isinstance(said, Mapping) and said
-            else said
+        link: Value = value if isinstance(value, str) else value[0]
+        link = (
+            ": ".join(map(str, next(iter(link.items()))))
+            if isinstance(link, Mapping) and link
+            else link
         )
-        return f"a chain is a list of texts in quotes: write `chain:` and below it `- '{said}'`"
+        return f"a chain is a list of texts in quotes: write `chain:` and below it `- '{link}'`"
     if isinstance(value, list) and value and isinstance(value[0], Mapping) and value[0]:
         return f"remove the dash: `{next(iter(value[0]))}:`; only arguments have dashes"
     if isinstance(value, str) and re.match(FUNCTION, value) is None and "." in value:
@@ -65,12 +65,12 @@ def list_hint(value: Value, state: str = "") -> str:
     if isinstance(value, Mapping) and value:
         key, first = next(iter(value.items()))
         name = str(key)
-        said = (
+        shown = (
             first if isinstance(first, str | int | float) and not isinstance(first, bool) else "..."
         )
         if name.startswith("-"):
-            return f"a dash needs a space after it: `- {name.lstrip('-')}: {said}`"
-        return f"put `- ` before each argument: `- {name}: {said}`"
+            return f"a dash needs a space after it: `- {name.lstrip('-')}: {shown}`"
+        return f"put `- ` before each argument: `- {name}: {shown}`"
     if isinstance(value, str):
         if state and re.fullmatch(r"[a-z_]\w*", value):
             return f"write `{state}.{value}: []`, or `{state}: [{value}]`"
@@ -92,7 +92,7 @@ def no_function_hint(state: str, functions: Iterable[str] = ()) -> str:
 
 
 def top_level(key: str, value: Value) -> str | None:
-    """What a key at the margin was meant to be, when it is not an ID."""
+    """The meaning that a key at the margin was to have, when it is not an ID."""
     if key[:1] in ODD_SPACES:
         return (
             f"it begins with a space that is none (U+{ord(key[0]):04X}): replace it with a plain"

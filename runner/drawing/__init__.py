@@ -48,11 +48,11 @@ def picture(
     automatic = {(first, then): kind for first, then, kind in relations.automatic}
     explicit = [edge for edge in relations.edges if not edge.automatic]
     edges = [_edge(edge, edge in tied) for edge in explicit]
-    said = {(edge["first"], edge["then"]) for edge in edges}
+    drawn = {(edge["first"], edge["then"]) for edge in edges}
     edges += [
         {"first": first, "then": then, "kind": kind, "place": "", "automatic": True, "cycle": False}
         for (first, then), kind in automatic.items()
-        if (first, then) not in said
+        if (first, then) not in drawn
     ]
     return {"states": states, "edges": edges, "cycles": [_members(knot) for knot in cyclic_edges]}
 
@@ -81,12 +81,12 @@ def label(state: Mapping[str, Any]) -> str:
 
 def by_sls(states: Sequence[Mapping[str, Any]]) -> dict[str, list[int]]:
     """The numbers of the states of each SLS, in the order of the run."""
-    found: dict[str, list[int]] = {}
+    numbers: dict[str, list[int]] = {}
     for number in sorted(
         range(len(states)), key=lambda number: (states[number]["position"] or 0, number)
     ):
-        found.setdefault(states[number]["sls"], []).append(number)
-    return found
+        numbers.setdefault(states[number]["sls"], []).append(number)
+    return numbers
 
 
 def folded(drawn: Picture) -> dict[str, Any]:

@@ -75,9 +75,9 @@ def telling(count: int, pairs: Iterable[Pair]) -> set[Pair]:
         after[a].append(b)
     beyond: dict[int, int] = {}  # what can be reached, as a set of bits
     for node in TopologicalSorter(after).static_order():
-        beyond[node] = reduce(or_, (beyond[each] | 1 << each for each in after[node]), 0)
+        beyond[node] = reduce(or_, (beyond[other] | 1 << other for other in after[node]), 0)
     implied = {
-        (a, b) for a in after for b in after[a] if any(beyond[each] >> b & 1 for each in after[a])
+        (a, b) for a in after for b in after[a] if any(beyond[other] >> b & 1 for other in after[a])
     }
     return set(forward) - implied
 
@@ -89,7 +89,7 @@ def _components(count: int, edges: Sequence[Pair]) -> list[list[int]]:
         near[a].append(b)
         near[b].append(a)
     seen: set[int] = set()
-    found = []
+    groups = []
     for number in range(count):
         stack, group = [number] if number not in seen else [], []
         seen.add(number)
@@ -99,8 +99,8 @@ def _components(count: int, edges: Sequence[Pair]) -> list[list[int]]:
             seen.update(fresh)
             stack += fresh
         if group:
-            found.append(sorted(group))
-    return found
+            groups.append(sorted(group))
+    return groups
 
 
 def _rows(
@@ -190,7 +190,7 @@ class _Layers:
             forward = sweep % 2 == 0
             near = self._left if forward else self._right
             for column in self._columns if forward else self._columns[::-1]:
-                place = {node: index for each in self._columns for index, node in enumerate(each)}
+                place = {node: index for nodes in self._columns for index, node in enumerate(nodes)}
                 weight = {
                     node: sum(place[n] for n in near[node]) / len(near[node])
                     if near[node]

@@ -31,7 +31,7 @@ def html(drawn: Picture, title: str) -> str:
         _many(len(groups), "SLS file"),
         _many(len(drawn["edges"]), "relationship"),
     )
-    told = "{} in {}, {}".format(*counted)
+    summary = "{} in {}, {}".format(*counted)
     few = folded(drawn)
     how = "An arrow leads from a state to what depends on it. A box leads to its states."
     how += (
@@ -44,7 +44,7 @@ def html(drawn: Picture, title: str) -> str:
             '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
             '<meta name="viewport" content="width=device-width">',
             f"<title>{escape(title)}</title>\n<style>{_style_sheet()}{_asset('page_only.css')}</style>",
-            f'</head>\n<body>\n<h1>{escape(title)}</h1>\n<p class="soft">{told}.</p>',
+            f'</head>\n<body>\n<h1>{escape(title)}</h1>\n<p class="soft">{summary}.</p>',
             _legend(),
             *_cycles(drawn),
             "<h2>The SLS files</h2>",
@@ -93,7 +93,7 @@ def _plain_colours(style: str) -> str:
     """
     colours = dict(re.findall(r"(--\w+): ([^;]+);", style.partition("@media")[0]))
     rules = style[style.index("svg text") :]
-    return re.sub(r"var\((--\w+)\)", lambda found: colours[found[1]], rules)
+    return re.sub(r"var\((--\w+)\)", lambda variable: colours[variable[1]], rules)
 
 
 def _asset(name: str) -> str:
@@ -132,11 +132,11 @@ def _cycles(drawn: Picture) -> Iterator[str]:
             for number in knot
         ]
         arrows = [_arrow(edge, index[edge["first"]], index[edge["then"]]) for edge in edges]
-        said = "".join(f"<li>{escape(_in_words(edge, drawn['states']))}</li>" for edge in edges)
+        items = "".join(f"<li>{escape(_in_words(edge, drawn['states']))}</li>" for edge in edges)
         yield (
             f'<section class="cycles"><h2>A cycle: {len(knot)} states depend on each'
             " other</h2><p>Nothing can run before one of these relationships is"
-            f" removed.</p>{_framed(drawing(nodes, arrows))}<ul>{said}</ul></section>"
+            f" removed.</p>{_framed(drawing(nodes, arrows))}<ul>{items}</ul></section>"
         )
 
 
@@ -167,8 +167,8 @@ def _telling(few: Picture) -> list[Mapping[str, Any]]:
     edges: list[Mapping[str, Any]] = few["edges"]
     if len(edges) <= MANY:
         return edges
-    kept = telling(len(few["states"]), [(edge["first"], edge["then"]) for edge in edges])
-    return [edge for edge in edges if edge["cycle"] or (edge["first"], edge["then"]) in kept]
+    pairs = telling(len(few["states"]), [(edge["first"], edge["then"]) for edge in edges])
+    return [edge for edge in edges if edge["cycle"] or (edge["first"], edge["then"]) in pairs]
 
 
 def _style(edge: Mapping[str, Any], kind: str) -> str:
@@ -251,25 +251,25 @@ def _of_all(arrows: list[Arrow], own: int, nodes: list[Node]) -> list[Arrow]:
             ends.setdefault(
                 (arrow.then if outgoing else arrow.first, outgoing, arrow.style), []
             ).append(arrow)
-    whole = {key: found for key, found in ends.items() if own > FEW and len(found) == own}
+    whole = {key: group for key, group in ends.items() if own > FEW and len(group) == own}
     if not whole:
         return arrows
-    gone = {id(arrow) for found in whole.values() for arrow in found}
-    kept = [arrow for arrow in arrows if id(arrow) not in gone]
+    gone = {id(arrow) for group in whole.values() for arrow in group}
+    remaining = [arrow for arrow in arrows if id(arrow) not in gone]
     for outgoing in (True, False):
         others = [
-            (other, style, found[0].tip)
-            for (other, out, style), found in whole.items()
+            (other, style, group[0].tip)
+            for (other, out, style), group in whole.items()
             if out is outgoing
         ]
         if others:
             nodes.append(Node(f"each of these {own} states", "all of this SLS"))
             box = len(nodes) - 1
-            kept += [
+            remaining += [
                 Arrow(*((box, other) if outgoing else (other, box)), tip, style)
                 for other, style, tip in others
             ]
-    return kept
+    return remaining
 
 
 def _table(
@@ -281,22 +281,22 @@ def _table(
     rows = []
     for number in members:
         state = states[number]
-        said = "<br>".join(escape(text) for text in dict.fromkeys(_waits(waits.get(number, ()))))
+        lines = "<br>".join(escape(text) for text in dict.fromkeys(_waits(waits.get(number, ()))))
         rows.append(
             f'<tr><td>{state["position"] or ""}</td><td class="state">{escape(label(state))}</td>'
-            f'<td>{said}</td><td class="soft">{escape(state["place"])}</td></tr>'
+            f'<td>{lines}</td><td class="soft">{escape(state["place"])}</td></tr>'
         )
     head = "<tr><th></th><th>State</th><th>Depends on</th><th>Declared at</th></tr>"
     return f"<table>{head}{''.join(rows)}</table>"
 
 
 def _waits(waits: Iterable[tuple[str, State]]) -> Iterator[str]:
-    """What a state depends on; many states of one SLS are only counted."""
+    """The states that a state depends on; many of one SLS are only counted."""
     groups: dict[tuple[str, str], list[State]] = {}
     for kind, state in waits:
         groups.setdefault((kind, state["sls"]), []).append(state)
-    for (kind, sls), found in groups.items():
-        if len(found) > FEW:
-            yield f"{kind} {len(found)} states of {sls}"
+    for (kind, sls), members in groups.items():
+        if len(members) > FEW:
+            yield f"{kind} {len(members)} states of {sls}"
         else:
-            yield from (f"{kind} {label(state)}" for state in found)
+            yield from (f"{kind} {label(state)}" for state in members)

@@ -47,19 +47,19 @@ def _item(items: list[Any], part: Any) -> Any:
 
 
 def _literal(part: Any) -> Any:
-    """What a part of a path is in Python: a key may be a number or a truth value."""
+    """A part of a path as Python has it: a key may be a number or a truth value."""
     import ast
 
     try:
-        found = ast.literal_eval(part)
-        hash(found)
+        literal = ast.literal_eval(part)
+        hash(literal)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         raise KeyError(part) from None
-    return found
+    return literal
 
 
 def json_query(data: Any, expr: str) -> Any:
-    """What a JMESPath expression finds."""
+    """The values that a JMESPath expression finds."""
     import jmespath
 
     return jmespath.search(expr, data)
@@ -118,12 +118,12 @@ def _place(data: Any, keys: str, delimiter: str) -> tuple[dict[Any, Any], str]:
 
 
 def _known(place: dict[Any, Any], last: str, kind: type, verb: str) -> Any:
-    found = place.get(last)
-    if found is None:
+    value = place.get(last)
+    if value is None:
         return kind()
-    if not isinstance(found, kind):
-        raise TypeError(f"{last} holds a {type(found).__name__}, to which nothing can be {verb}")
-    return found
+    if not isinstance(value, kind):
+        raise TypeError(f"{last} holds a {type(value).__name__}, to which nothing can be {verb}")
+    return value
 
 
 def set_dict_key_value(

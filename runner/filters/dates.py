@@ -47,14 +47,14 @@ def _moment(text: str) -> datetime:
     digits = text.removeprefix("@")
     if digits.isdigit() and (text != digits or len(digits) not in (4, 8)):
         return datetime.fromtimestamp(int(digits))
-    found = _absolute(text) or _relative(text)
-    if found is None and re.fullmatch(r"\d+\.\d+", text):
+    moment = _absolute(text) or _relative(text)
+    if moment is None and re.fullmatch(r"\d+\.\d+", text):
         return datetime.fromtimestamp(float(text))
-    if found is None:
+    if moment is None:
         raise ValueError(
             f"{text!r} is not a known form of a date; write 2026-11-21 or 2026-11-21 05:47:00"
         )
-    return found
+    return moment
 
 
 def _absolute(text: str) -> datetime | None:
@@ -66,21 +66,21 @@ def _absolute(text: str) -> datetime | None:
     except ValueError:
         pass
     for form in _TIMES:
-        if found := _read(text, form, now):
-            return found
+        if moment := _read(text, form, now):
+            return moment
     for day in _DAYS:
         for form in (day, *(f"{day} {time}" for time in _TIMES)):
-            if found := _read(text, form):
-                return found
+            if moment := _read(text, form):
+                return moment
     return _mail(text)
 
 
 def _read(text: str, form: str, day: datetime | None = None) -> datetime | None:
     try:
-        found = datetime.strptime(text, form)
+        moment = datetime.strptime(text, form)
     except ValueError:
         return None
-    return found.replace(year=day.year, month=day.month, day=day.day) if day else found
+    return moment.replace(year=day.year, month=day.month, day=day.day) if day else moment
 
 
 def _mail(text: str) -> datetime | None:

@@ -46,7 +46,7 @@ _TEXT = bytes(range(32, 127)) + b"\n\r\t\f\b"
 
 
 def is_text_file(path: str, blocksize: int = 512) -> bool:
-    """Whether a file begins like a text."""
+    """Tell whether a file begins like a text."""
     try:
         with open(_path(path), "rb") as file:
             block = file.read(blocksize)
@@ -62,7 +62,7 @@ def is_text_file(path: str, blocksize: int = 512) -> bool:
 
 
 def is_bin_file(path: str) -> bool:
-    """Whether a file is not text."""
+    """Tell whether a file is not text."""
     try:
         with open(_path(path), "rb") as file:
             return b"\0" in file.read(2048)
@@ -71,7 +71,7 @@ def is_bin_file(path: str) -> bool:
 
 
 def is_empty(path: str) -> bool:
-    """Whether a file is empty."""
+    """Tell whether a file is empty."""
     try:
         return os.stat(_path(path)).st_size == 0
     except OSError:
@@ -80,10 +80,10 @@ def is_empty(path: str) -> bool:
 
 def list_files(folder: str) -> list[str]:
     """All files and folders below a folder, itself included."""
-    found = {folder}
+    paths = {folder}
     for root, folders, files in os.walk(folder):
-        found |= {os.path.join(root, name) for name in [*folders, *files]}
-    return sorted(found)
+        paths |= {os.path.join(root, name) for name in [*folders, *files]}
+    return sorted(paths)
 
 
 def file_hashsum(path: str, form: str = "sha256", chunk_size: int = 65536) -> str:

@@ -42,7 +42,7 @@ def base64_encode(value: Any) -> str:
 
 
 def base64_decode(value: Any) -> str | bytes:
-    """What is behind Base64: a text where it is one."""
+    """Decode Base64: to a text where it is one."""
     import base64
 
     data = base64.b64decode(to_bytes(value))
@@ -53,7 +53,7 @@ def base64_decode(value: Any) -> str | bytes:
 
 
 def hmac(text: str, shared_secret: str, challenge_hmac: str) -> bool:
-    """Whether a HMAC-SHA256 of a text, in base64, is the challenge."""
+    """Tell whether a HMAC-SHA256 of a text, in base64, is the challenge."""
     import base64
     import hashlib
     import hmac as codes

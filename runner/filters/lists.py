@@ -14,12 +14,12 @@ def sequence(value: Any) -> Any:
 
 
 def is_iter(value: Any, ignore: Any = (str,)) -> bool:
-    """Whether a value can be walked; texts do not count."""
+    """Tell whether a value can be walked; texts do not count."""
     return not isinstance(value, tuple(ignore or ())) and hasattr(value, "__iter__")
 
 
 def is_list(value: Any) -> bool:
-    """Whether a value is a list."""
+    """Tell whether a value is a list."""
     return isinstance(value, list)
 
 
@@ -38,17 +38,17 @@ def avg(values: Any) -> float:
 
 
 def exactly_n_true(values: Iterable[Any], amount: int = 1) -> bool:
-    """Whether so many of the values are true."""
+    """Tell whether so many of the values are true."""
     return sum(bool(value) for value in values) == index(amount)
 
 
 def exactly_one_true(values: Iterable[Any]) -> bool:
-    """Whether just one of the values is true."""
+    """Tell whether just one of the values is true."""
     return exactly_n_true(values)
 
 
 def substring_in_list(text: str, list_to_search: Iterable[str]) -> bool:
-    """Whether a text is part of one of the values."""
+    """Tell whether a text is part of one of the values."""
     return any(text in value for value in list_to_search)
 
 
@@ -88,13 +88,13 @@ def _fits(value: Any, pattern: Any) -> bool:
 
 def flatten(value: Any, levels: int | None = None, preserve_nulls: bool = False) -> list[Any]:
     """Nested lists as one; of a mapping its keys."""
-    found: list[Any] = []
+    flat: list[Any] = []
     for item in value:
         if is_iter(item) and levels != 0:
-            found += flatten(item, None if levels is None else levels - 1, preserve_nulls)
+            flat += flatten(item, None if levels is None else levels - 1, preserve_nulls)
         elif item not in (None, "None", "null") or preserve_nulls:
-            found.append(item)
-    return found
+            flat.append(item)
+    return flat
 
 
 class OrderedSet(set[Any]):
@@ -111,22 +111,24 @@ class OrderedSet(set[Any]):
         return "{" + ", ".join(map(repr, self)) + "}" if self._items else "set()"
 
 
-def _collected(found: list[Any], *given: Any) -> Any:
-    """The items that were found: a set if all that they come of can be a key (a text, a tuple, what
+def _collected(items: list[Any], *sources: Any) -> Any:
+    """The items that were items: a set if all that they come of can be a key (a text, a tuple, what
     `map` gives).
     """
     try:
-        return OrderedSet(found) if all(isinstance(each, Hashable) for each in given) else found
+        return (
+            OrderedSet(items) if all(isinstance(source, Hashable) for source in sources) else items
+        )
     except TypeError:
-        return found
+        return items
 
 
 def _once(values: Iterable[Any]) -> list[Any]:
-    found: list[Any] = []
+    unique_items: list[Any] = []
     for item in values:
-        if item not in found:
-            found.append(item)
-    return found
+        if item not in unique_items:
+            unique_items.append(item)
+    return unique_items
 
 
 def unique(values: Iterable[Any]) -> Any:
@@ -135,39 +137,39 @@ def unique(values: Iterable[Any]) -> Any:
 
 
 def union(lst1: Sequence[Any], lst2: Sequence[Any]) -> Any:
-    """What is in either."""
+    """The items of either."""
     return _collected(_once([*lst1, *lst2]), lst1, lst2)
 
 
 def intersect(lst1: Sequence[Any], lst2: Sequence[Any]) -> Any:
-    """What is in both."""
+    """The items of both."""
     return _collected([item for item in _once(lst1) if item in lst2], lst1, lst2)
 
 
 def difference(lst1: Sequence[Any], lst2: Sequence[Any]) -> Any:
-    """What is in the lst1 only."""
+    """The items of lst1 only."""
     return _collected([item for item in _once(lst1) if item not in lst2], lst1, lst2)
 
 
 def symmetric_difference(lst1: Sequence[Any], lst2: Sequence[Any]) -> Any:
-    """What is in one of both."""
+    """The items of just one of both."""
     return _collected([*difference(lst1, lst2), *difference(lst2, lst1)], lst1, lst2)
 
 
 def compare_lists(old: Sequence[Any], new: Sequence[Any]) -> dict[str, Any]:
-    """What two lists do not share."""
-    found: dict[str, Any] = {}
+    """The items that two lists do not share."""
+    differing: dict[str, Any] = {}
     for item in new:
         if item not in old:
-            found.setdefault("new", []).append(item)
+            differing.setdefault("new", []).append(item)
     for item in old:
         if item not in new:
-            found.setdefault("old", []).append(item)
-    return found
+            differing.setdefault("old", []).append(item)
+    return differing
 
 
 def compare_dicts(old: Mapping[Any, Any], new: Mapping[Any, Any]) -> dict[Any, Any]:
-    """What differs between two mappings, as {key: {old, new}}."""
+    """The differences between two mappings, as {key: {old, new}}."""
     keys = [*old, *(key for key in new if key not in old)]
     pairs = {key: {"old": old.get(key, ""), "new": new.get(key, "")} for key in keys}
     return {

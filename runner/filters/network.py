@@ -18,14 +18,14 @@ def _parsed(value: Any, options: str | None = None, version: int | None = None) 
     if not isinstance(value, str):
         return None
     try:
-        found = ipaddress.ip_interface(value)
+        interface = ipaddress.ip_interface(value)
     except ValueError:
         return None
-    return found if version in (None, found.version) and _fits(found, options) else None
+    return interface if version in (None, interface.version) and _fits(interface, options) else None
 
 
 def _fits(address: Interface, options: str | None) -> bool:
-    """Whether an address is of all these kinds (comma-separated)."""
+    """Tell whether an address is of all these kinds (comma-separated)."""
     wanted = [option.strip() for option in (options or "").split(",")]
     return all(_is(address, option) for option in wanted)
 
@@ -65,9 +65,9 @@ def _shown(value: str, address: Interface) -> str:
 
 def _filtered(value: Any, options: str | None, version: int | None) -> Any:
     if isinstance(value, list | tuple):
-        found = [(item, _parsed(item, options, version)) for item in map(_written, value)]
-        addresses = [(item, address) for item, address in found if address is not None]
-        return [_shown(*each) for each in sorted(addresses, key=lambda each: each[1].version)]
+        parsed = [(item, _parsed(item, options, version)) for item in map(_written, value)]
+        addresses = [(item, address) for item, address in parsed if address is not None]
+        return [_shown(*pair) for pair in sorted(addresses, key=lambda pair: pair[1].version)]
     address = _parsed(value, options, version)
     return None if address is None else _shown(value, address)
 
@@ -88,17 +88,17 @@ def ipv6(value: Any, options: str | None = None) -> Any:
 
 
 def is_ip(value: Any, options: str | None = None) -> bool:
-    """Whether a text is an address."""
+    """Tell whether a text is an address."""
     return _parsed(_written(value), options) is not None
 
 
 def is_ipv4(value: Any, options: str | None = None) -> bool:
-    """Whether a text is an address of version 4."""
+    """Tell whether a text is an address of version 4."""
     return _parsed(_written(value), options, 4) is not None
 
 
 def is_ipv6(value: Any, options: str | None = None) -> bool:
-    """Whether a text is an address of version 6."""
+    """Tell whether a text is an address of version 6."""
     return _parsed(_written(value), options, 6) is not None
 
 
@@ -118,9 +118,9 @@ def ipwrap(value: Any) -> Any:
 def _of_each(function: Any, value: Any, options: str | None, version: int | None) -> Any:
     if isinstance(value, list | tuple):
         return [
-            found
+            answer
             for item in value
-            if (found := _of_each(function, item, options, version)) is not None
+            if (answer := _of_each(function, item, options, version)) is not None
         ] or None
     address = _parsed(value, options, version)
     return None if address is None else function(address)
@@ -190,12 +190,12 @@ def dns_check(name: str, port: int, safe: bool = False, ipv6: bool | None = None
 
     family = {None: socket.AF_UNSPEC, True: socket.AF_INET6, False: socket.AF_INET}[ipv6]
     try:
-        found = socket.getaddrinfo(name, port, family, socket.SOCK_STREAM)
+        addresses = socket.getaddrinfo(name, port, family, socket.SOCK_STREAM)
     except (OSError, UnicodeError) as problem:
         if safe:
             return ""
         raise ValueError(f"the lookup of {name!r} failed: {problem}") from None
-    address = str(found[0][4][0])
+    address = str(addresses[0][4][0])
     return f"[{address}]" if ":" in address else address
 
 

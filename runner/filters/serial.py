@@ -131,8 +131,8 @@ def _element(document: Any, parent: Any, name: str, content: Any) -> None:
         return
     for key, item in content.items():
         if isinstance(item, Mapping | list | tuple):
-            for each in [item] if isinstance(item, Mapping) else item:
-                _element(document, node, key, each)
+            for child in [item] if isinstance(item, Mapping) else item:
+                _element(document, node, key, child)
         else:
             node.setAttribute(str(key), str(item))
 
@@ -168,8 +168,8 @@ def yaml_dquote(text: Any) -> str:
 
     import yaml
 
-    said = str.__str__(text) if isinstance(text, str) else str(text)
-    written: str = yaml.safe_dump(said[:], default_style='"', width=sys.maxsize)
+    plain = str.__str__(text) if isinstance(text, str) else str(text)
+    written: str = yaml.safe_dump(plain[:], default_style='"', width=sys.maxsize)
     return written.removesuffix("\n")
 
 

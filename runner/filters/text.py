@@ -13,8 +13,8 @@ def flags(ignorecase: bool, multiline: bool) -> re.RegexFlag:
     return (re.I if ignorecase else re.NOFLAG) | (re.M if multiline else re.NOFLAG)
 
 
-def _groups(found: re.Match[str] | None) -> tuple[str, ...] | None:
-    return None if found is None else found.groups() or (found[0],)
+def _groups(match: re.Match[str] | None) -> tuple[str, ...] | None:
+    return None if match is None else match.groups() or (match[0],)
 
 
 def regex_search(
@@ -70,7 +70,7 @@ def to_num(value: Any) -> Any:
 
 
 def is_hex(value: Any) -> bool:
-    """Whether a text is a hexadecimal number."""
+    """Tell whether a text is a hexadecimal number."""
     try:
         int(value, 16)
     except (TypeError, ValueError):
@@ -79,7 +79,7 @@ def is_hex(value: Any) -> bool:
 
 
 def contains_whitespace(text: str) -> bool:
-    """Whether a text has white space."""
+    """Tell whether a text has white space."""
     return any(char.isspace() for char in text)
 
 

@@ -86,15 +86,15 @@ class Grains(Mapping[str, Any]):
         functions, self._functions = self._functions, []
         for name, function in functions:
             try:
-                found = function(self) if _wants_grains(function) else function()
+                facts = function(self) if _wants_grains(function) else function()
             except Exception as error:
                 if isinstance(error, RunnerError) and error.code == REFUSED:
                     raise
                 self._complain(name, error)
                 continue
-            if isinstance(found, Mapping):
+            if isinstance(facts, Mapping):
                 self._known.update(
-                    (key, value) for key, value in found.items() if key not in self._static
+                    (key, value) for key, value in facts.items() if key not in self._static
                 )
 
     def _complain(self, name: str, error: Exception) -> None:
@@ -123,12 +123,12 @@ def _named(error: BaseException) -> str:
 
 def _place(error: Exception) -> Source | None:
     """The line that raised, in the innermost file of a tree."""
-    found, trace = None, error.__traceback__
+    source, trace = None, error.__traceback__
     while trace is not None:
         if "__grains__" in trace.tb_frame.f_globals:
-            found = Source(trace.tb_frame.f_code.co_filename, trace.tb_lineno)
+            source = Source(trace.tb_frame.f_code.co_filename, trace.tb_lineno)
         trace = trace.tb_next
-    return found
+    return source
 
 
 def _wants_grains(function: Function) -> bool:

@@ -24,7 +24,7 @@ def output_of(*argv: str) -> str:
 
 
 def printed(*argv: str) -> str | None:
-    """What a program of the system prints; None if it is not there, fails or takes longer than 5
+    """The output of a program of the system; None if it is not there, fails or takes longer than 5
     seconds.
     """
     done = _finished(argv)

@@ -33,8 +33,8 @@ def _group(names: str, function: str) -> Group:
     def look(grains: Mapping[str, Any]) -> Facts:
         import importlib
 
-        found: Facts = getattr(importlib.import_module(f"runner.grains.{module}"), name)(grains)
-        return found
+        facts: Facts = getattr(importlib.import_module(f"runner.grains.{module}"), name)(grains)
+        return facts
 
     return Group(tuple(names.split()), look)
 

@@ -43,12 +43,12 @@ def memory(grains: Grains) -> Facts:
 
 def disks(grains: Grains) -> Facts:
     """Block devices: those that turn and those that do not."""
-    found: dict[str, list[str]] = {"disks": [], "ssds": []}
+    names: dict[str, list[str]] = {"disks": [], "ssds": []}
     for name in sorted(os.listdir("/sys/block")) if os.path.isdir("/sys/block") else ():
         turns = text_of(f"/sys/block/{name}/queue/rotational").strip()
         if turns and not name.startswith(("loop", "ram", "zram")):
-            found["disks" if turns == "1" else "ssds"].append(name)
-    return found
+            names["disks" if turns == "1" else "ssds"].append(name)
+    return names
 
 
 VENDORS = {
@@ -67,14 +67,14 @@ VENDORS = {
 
 def graphics(grains: Grains) -> Facts:
     """Display controllers on the PCI bus; the model is its number."""
-    found = []
+    cards = []
     folder = "/sys/bus/pci/devices"
     for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
         if text_of(f"{folder}/{name}/class").startswith("0x03"):
             vendor = text_of(f"{folder}/{name}/vendor").strip()
             model = text_of(f"{folder}/{name}/device").strip()
-            found.append({"vendor": VENDORS.get(vendor, "unknown"), "model": model})
-    return {"num_gpus": len(found), "gpus": found}
+            cards.append({"vendor": VENDORS.get(vendor, "unknown"), "model": model})
+    return {"num_gpus": len(cards), "gpus": cards}
 
 
 # systemd-detect-virt's words -> virtual, virtual_subtype
@@ -117,11 +117,13 @@ def virtual(grains: Grains) -> Facts:
     """Metal, a virtual machine or a container: as virt-what says where it is there, else systemd or
     the firmware.
     """
-    said = printed("virt-what")
-    words = said.split() if said is not None else []
+    printed_kind = printed("virt-what")
+    words = printed_kind.split() if printed_kind is not None else []
     kind, subtype = next((VIRT_WHAT[word] for word in words if word in VIRT_WHAT), ("", ""))
     if not kind:
-        word = "none" if said == "" else output_of("systemd-detect-virt").strip() or _guess()
+        word = (
+            "none" if printed_kind == "" else output_of("systemd-detect-virt").strip() or _guess()
+        )
         kind, subtype = KINDS.get(word, (word, ""))
     return {"virtual": kind, "virtual_subtype": subtype} if subtype else {"virtual": kind}
 
@@ -153,8 +155,8 @@ def _guess() -> str:
         "OpenStack": "kvm",
         "Parallels": "parallels",
     }
-    found = next((kind for mark, kind in marks.items() if mark in named), "")
-    return found or (
+    guess = next((kind for mark, kind in marks.items() if mark in named), "")
+    return guess or (
         "kvm" if re.search(r"(?m)^flags\s*:.*\bhypervisor\b", text_of("/proc/cpuinfo")) else "none"
     )
 
@@ -172,7 +174,7 @@ DMI = {
 
 
 def firmware(grains: Grains) -> Facts:
-    """What the firmware says of the machine; nothing where there is none or it may not be read."""
-    found = {name: text_of(f"/sys/class/dmi/id/{file}").strip() for name, file in DMI.items()}
-    found["uuid"] = found["uuid"].lower()
-    return {name: value for name, value in found.items() if value}
+    """The machine as the firmware describes it; nothing where that cannot be read."""
+    values = {name: text_of(f"/sys/class/dmi/id/{file}").strip() for name, file in DMI.items()}
+    values["uuid"] = values["uuid"].lower()
+    return {name: value for name, value in values.items() if value}

@@ -59,9 +59,9 @@ def addresses_of_name(grains: Grains) -> Facts:
         outside = _outside_interface()
         four = grains["ip4_interfaces"].get(outside, [])
         six = [
-            each
-            for each in grains["ip6_interfaces"].get(outside, [])
-            if not each.startswith("fe80")
+            other
+            for other in grains["ip6_interfaces"].get(outside, [])
+            if not other.startswith("fe80")
         ]
     return {"fqdn_ip4": list(dict.fromkeys(four)), "fqdn_ip6": list(dict.fromkeys(six))}
 
@@ -101,8 +101,8 @@ def interfaces(grains: Grains) -> Facts:
     }
 
 
-def _sorted(found: Mapping[str, list[str]], family: int) -> list[str]:
-    unique = {address for addresses in found.values() for address in addresses}
+def _sorted(by_interface: Mapping[str, list[str]], family: int) -> list[str]:
+    unique = {address for addresses in by_interface.values() for address in addresses}
     return sorted(unique, key=lambda address: socket.inet_pton(family, address))
 
 
@@ -110,30 +110,30 @@ def _links() -> Iterator[tuple[int, str, str]]:
     """(index, name, hardware address) of each interface."""
     for body in _ask_kernel(GET_LINKS):
         (index,) = struct.unpack_from("=4xi", body)
-        found = _attributes(body, 16)
-        name = found.get(NAME, b"").rstrip(b"\0").decode(errors="replace")
-        yield index, name, ":".join(f"{byte:02x}" for byte in found.get(HARDWARE, b""))
+        attributes = _attributes(body, 16)
+        name = attributes.get(NAME, b"").rstrip(b"\0").decode(errors="replace")
+        yield index, name, ":".join(f"{byte:02x}" for byte in attributes.get(HARDWARE, b""))
 
 
 def _addresses() -> Iterator[tuple[int, str]]:
     """(index of the interface, address)."""
     for body in _ask_kernel(GET_ADDRESSES):
         family, index = struct.unpack_from("=BxxxI", body)
-        found = _attributes(body, 8)
-        packed = found.get(LOCAL) or found.get(ADDRESS)
+        attributes = _attributes(body, 8)
+        packed = attributes.get(LOCAL) or attributes.get(ADDRESS)
         if packed and family in (socket.AF_INET, socket.AF_INET6):
             yield index, socket.inet_ntop(family, packed)
 
 
 def _attributes(body: bytes, start: int) -> dict[int, bytes]:
-    found = {}
+    attributes = {}
     while start + 4 <= len(body):
         length, kind = struct.unpack_from("=HH", body, start)
         if length < 4:
             break
-        found[kind] = body[start + 4 : start + length]
+        attributes[kind] = body[start + 4 : start + length]
         start += (length + 3) & ~3
-    return found
+    return attributes
 
 
 def _ask_kernel(question: int) -> list[bytes]:
@@ -168,10 +168,10 @@ def gateways(grains: Grains) -> Facts:
 def default_gateway(routes: str) -> str | None:
     """Of /proc/net/route: the default route with the lowest metric."""
     rows = [line.split() for line in routes.splitlines()[1:]]
-    found = [
+    defaults = [
         (int(row[6]), row[2]) for row in rows if len(row) > 7 and row[1] == row[7] == "00000000"
     ]
-    gates = [gate for _, gate in sorted(found) if gate != "00000000"]
+    gates = [gate for _, gate in sorted(defaults) if gate != "00000000"]
     return socket.inet_ntoa(struct.pack("=I", int(gates[0], 16))) if gates else None
 
 
@@ -179,12 +179,12 @@ def default_gateway6(routes: str) -> str | None:
     """Of /proc/net/ipv6_route."""
     rows = [line.split() for line in routes.splitlines()]
     zero = "0" * 32
-    found = [
+    defaults = [
         (row[5], row[4])
         for row in rows
         if len(row) > 9 and row[0] == zero and row[1] == "00" and row[4] != zero
     ]
-    return socket.inet_ntop(socket.AF_INET6, bytes.fromhex(min(found)[1])) if found else None
+    return socket.inet_ntop(socket.AF_INET6, bytes.fromhex(min(defaults)[1])) if defaults else None
 
 
 def _outside_interface() -> str:
@@ -193,7 +193,7 @@ def _outside_interface() -> str:
 
 
 def resolver(grains: Grains) -> Facts:
-    """What /etc/resolv.conf says."""
+    """The contents of /etc/resolv.conf."""
     return {"dns": resolver_settings(text_of("/etc/resolv.conf"))}
 
 

@@ -17,8 +17,8 @@ def locale_info(grains: Grains) -> Facts:
     import time
 
     names = (os.environ.get(name) for name in ("LC_ALL", "LC_CTYPE", "LANG", "LANGUAGE"))
-    said = next((name for name in names if name), "C")
-    language, _, encoding = locale.normalize(said.partition(":")[0]).partition(".")
+    locale_name = next((name for name in names if name), "C")
+    language, _, encoding = locale.normalize(locale_name.partition(":")[0]).partition(".")
     plain = language in ("C", "POSIX")
     return {
         "locale_info": {
@@ -35,7 +35,7 @@ def locale_info(grains: Grains) -> Facts:
 
 
 def process(grains: Grains) -> Facts:
-    """Who runs this, and where."""
+    """The user, shell and folder of this process."""
     import grp
     import pwd
 

@@ -69,7 +69,7 @@ SHORT_NAME_IN_FINGER = ("Debian", "Raspbian", "AlmaLinux")
 
 def release_values(text: str) -> dict[str, str]:
     """The variables of an os-release file."""
-    found = {}
+    values = {}
     for line in text.splitlines():
         key, equals, value = line.strip().partition("=")
         if equals and not key.startswith("#"):
@@ -78,8 +78,8 @@ def release_values(text: str) -> dict[str, str]:
                 if value[:1] in "\"'" and value[-1:] == value[:1] and len(value) > 1
                 else ""
             )
-            found[key] = re.sub(r"\\(.)", r"\1", value[1:-1]) if quote else value
-    return found
+            values[key] = re.sub(r"\\(.)", r"\1", value[1:-1]) if quote else value
+    return values
 
 
 def osgrains(os_release: str, debian_version: str = "", redhat_release: str = "") -> Facts:
@@ -183,7 +183,7 @@ DPKG_NAMES = {
 
 
 def architecture(grains: Grains) -> Facts:
-    """What the packages are built for, in the package manager's words."""
+    """The architecture of packages, in the package manager's words."""
     machine = os.uname().machine
     if grains.get("os_family") == "Debian":
         return {
@@ -196,14 +196,14 @@ def architecture(grains: Grains) -> Facts:
 
 
 def kernel(grains: Grains) -> Facts:
-    """What uname says."""
-    found = os.uname()
+    """The answers of uname."""
+    uname = os.uname()
     return {
-        "kernel": found.sysname,
-        "kernelrelease": found.release,
-        "kernelversion": found.version,
-        "nodename": found.nodename,
-        "cpuarch": found.machine,
+        "kernel": uname.sysname,
+        "kernelrelease": uname.release,
+        "kernelversion": uname.version,
+        "nodename": uname.nodename,
+        "cpuarch": uname.machine,
     }
 
 
@@ -215,8 +215,8 @@ def kernel_parameters(grains: Grains) -> Facts:
 
 def machine_id(grains: Grains) -> Facts:
     """systemd's or dbus's; absent where there is none."""
-    found = text_of("/etc/machine-id").strip() or text_of("/var/lib/dbus/machine-id").strip()
-    return {"machine_id": found} if found else {}
+    text = text_of("/etc/machine-id").strip() or text_of("/var/lib/dbus/machine-id").strip()
+    return {"machine_id": text} if text else {}
 
 
 def server_id(grains: Grains) -> Facts:
@@ -252,7 +252,7 @@ INITS = (
 
 
 def init(grains: Grains) -> Facts:
-    """What runs as process 1."""
+    """The program that runs as process 1."""
     if os.path.isdir("/run/systemd/system"):
         return {"init": "systemd"}
     first = os.path.basename(text_of("/proc/1/cmdline").partition("\0")[0].partition(" ")[0])
@@ -279,7 +279,7 @@ def systemd(grains: Grains) -> Facts:
 
 
 def transactional(grains: Grains) -> Facts:
-    """Whether the system is changed by snapshots (transactional-update)."""
+    """Tell whether the system is changed by snapshots (transactional-update)."""
     return {"transactional": os.path.exists("/usr/sbin/transactional-update")}
 
 
@@ -293,10 +293,10 @@ def selinux(grains: Grains) -> Facts:
 
 
 def efi(grains: Grains) -> Facts:
-    """Whether the firmware is EFI, and checks signatures."""
-    there = os.path.isdir("/sys/firmware/efi")
+    """Tell whether the firmware is EFI, and checks signatures."""
+    is_efi = os.path.isdir("/sys/firmware/efi")
     secure = False
-    if there:
+    if is_efi:
         import glob
 
         for path in glob.glob("/sys/firmware/efi/efivars/SecureBoot-*"):
@@ -305,4 +305,4 @@ def efi(grains: Grains) -> Facts:
                     secure = file.read()[-1:] == b"\x01"
             except OSError:
                 continue
-    return {"efi": there, "efi-secure-boot": secure}
+    return {"efi": is_efi, "efi-secure-boot": secure}

@@ -62,7 +62,7 @@ def deduplicated(problems: Iterable[Diagnostic]) -> list[Diagnostic]:
 
 
 def _repeated(problem: Diagnostic) -> object:
-    """What distinguishes two mistakes at one place, without the values that a loop gave."""
+    """The parts that distinguish two mistakes at one place, without the values that a loop gave."""
     if problem.code == "argument":
         return problem.argument or problem.message
     return problem.message if problem.code == "structure" else ""

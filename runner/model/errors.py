@@ -1,5 +1,5 @@
-"""What goes wrong: the user's input (RunnerError), the machine (StateFailed in api), a bug (all the
-rest).
+"""The kinds of failure: the user's input (RunnerError), the machine (StateFailed in api), a bug
+(all the rest).
 """
 
 from __future__ import annotations

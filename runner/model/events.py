@@ -46,7 +46,7 @@ class StateFinished(Record):
 
 
 class CustomEvent(Record):
-    """What `fire_event` and event.send give to the listeners."""
+    """An event of `fire_event` or event.send."""
 
     tag: str
     data: Mapping[str, Value]
@@ -57,7 +57,7 @@ class RunFinished(Record):
 
 
 class Warned(Record):
-    """What is to be said beside the results: warnings of compiling, of the machine, of the run."""
+    """A warning beside the results: of compiling, of the machine, of the run."""
 
     problems: tuple[Diagnostic, ...]
 

@@ -94,8 +94,8 @@ class HighData:
         self.lost: list[str | None] = []  # what mistakes kept from being declared, as written
 
     def explained_by_earlier_error(self, target: str, state: str = "") -> bool:
-        """Whether what a requisite names may only be missing because of another mistake: that one
-        is told.
+        """Tell whether what a requisite names may only be missing because of another mistake: that
+        one is told.
         """
         if (f"sls: {target}" if state == "sls" else target) in self.elsewhere:
             return True
@@ -115,12 +115,12 @@ def items_with_keys(high: HighData, keys: Collection[str]) -> list[tuple[Declara
 
 
 def is_chain(value: Value) -> bool:
-    """Whether the value of a top-level `chain` is a chain and not the body of an ID."""
+    """Tell whether the value of a top-level `chain` is a chain and not the body of an ID."""
     return isinstance(value, list) and all(isinstance(entry, str) for entry in value)
 
 
 def is_defaults(value: Value) -> bool:
-    """Whether the value of a top-level `defaults` holds defaults and is not the body of an ID."""
+    """Tell whether the value of a top-level `defaults` holds defaults; else it is an ID's body."""
     return (
         isinstance(value, dict)
         and bool(value)
@@ -157,19 +157,22 @@ def own_list(item: Item) -> Item:
     return item._replace(value=_join(JoinedList(item.place), item))
 
 
-def _join(found: JoinedList, item: Item) -> JoinedList:
+def _join(joined: JoinedList, item: Item) -> JoinedList:
     """Add the references of a requisite, each with its place."""
     value = item.value
-    found += value
+    joined += value
     places = value.places if isinstance(value, JoinedList) else None
-    found.places += places or [item_place(value, index, item.place) for index in range(len(value))]
-    return found
+    joined.places += places or [item_place(value, index, item.place) for index in range(len(value))]
+    return joined
 
 
 def members_of(body: Body) -> list[str]:
-    """What a state says in `pkgs` and `sources`."""
+    """The names in `pkgs` and `sources` of a state."""
     listed = [
-        each for item in body.items if item.key in ("pkgs", "sources") for each in _list(item.value)
+        member
+        for item in body.items
+        if item.key in ("pkgs", "sources")
+        for member in _list(item.value)
     ]
     return [
         str(next(iter(entry), "")) if isinstance(entry, dict) else str(entry) for entry in listed

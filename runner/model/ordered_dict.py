@@ -1,4 +1,4 @@
-"""What YAML said, as Salt hands it to templates: mappings that keep their order where they are
+"""Values from YAML as Salt hands them to templates: mappings that keep their order where they are
 written again.
 """
 
@@ -27,11 +27,11 @@ def ordered(value: Any, known: dict[int, Any] | None = None) -> Any:
     return made
 
 
-def as_said(said: Mapping[str, Any], used: Mapping[str, Any]) -> dict[str, Any]:
+def as_said(written: Mapping[str, Any], used: Mapping[str, Any]) -> dict[str, Any]:
     """Values that were made from what an SLS says, with its mappings in their order; `used` says
     which.
     """
     return {
-        name: ordered(said[name]) if name in said and said[name] == value else value
+        name: ordered(written[name]) if name in written and written[name] == value else value
         for name, value in used.items()
     }

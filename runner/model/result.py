@@ -1,4 +1,4 @@
-"""What became of chunks: results, the report of a run, pending reactions."""
+"""The outcome of chunks: results, the report of a run, pending reactions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from runner.model.places import (
 
 
 class Result(Record):
-    """What became of one chunk. `result` is Salt's: True, False, or None (would change, or cannot
+    """The outcome of one chunk. `result` is Salt's: True, False, or None (would change, or cannot
     be known).
     """
 
@@ -117,10 +117,10 @@ class Report:
 
     def counts(self) -> dict[str, int]:
         """How many states had which outcome."""
-        found = dict.fromkeys(OUTCOMES, 0)
+        numbers = dict.fromkeys(OUTCOMES, 0)
         for result in self.results:
-            found[result.outcome(self.dry)] += 1
-        return found
+            numbers[result.outcome(self.dry)] += 1
+        return numbers
 
     @property
     def changed(self) -> bool:
