@@ -108,7 +108,7 @@ SINCE: dict[str, tuple[Callable[[Path], Any], dict[str, str]]] = {
         lambda at: (at / "gone").write_text("t"),
         {
             "gone": "changed since",
-            "gone/sub": "its folder {tmp}/gone is",
+            "gone/sub": "its folder {tmp}/gone does not exist",
             "gone/sub/x": "its folder {tmp}/gone/sub",
         },
     ),

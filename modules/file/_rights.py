@@ -15,7 +15,7 @@ CHOWN, FOWNER = 0, 3  # capabilities(7)
 FLAGS, IMMUTABLE = 0x80006601 | struct.calcsize("l") << 16, 0x10  # ioctl_iflags(2)
 
 
-@for_states
+# undo calls these by their names: they are execution functions
 def refuse_put(path: str) -> None:
     """Raise StateFailed where nothing can be put at, or taken from, a path."""
     folder = _nearest(os.path.dirname(path.rstrip("/")) or "/")
@@ -59,7 +59,6 @@ def refuse_rewrite(path: str) -> None:
         )
 
 
-@for_states
 def refuse_chmod(path: str) -> None:
     """Raise StateFailed where the mode of a path cannot be changed."""
     at = _lstat(path)
@@ -82,7 +81,6 @@ def refuse_touch(path: str) -> None:
         refuse_chmod(path)
 
 
-@for_states
 def refuse_owner(path: str, user: str | int | None, group: str | int | None) -> None:
     """Raise StateFailed where a path cannot be given to a user or a group that there is."""
     if _has_capability(CHOWN):
