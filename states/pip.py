@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from modules import pip
+from modules import file, pip
 from runner.api import (
     OPEN,
     AbsolutePath,
@@ -376,6 +376,8 @@ def _files(requirements: OneOrMany[str] | None) -> list[str]:
 def _file(requirements: str) -> str:
     path = here.tree.fetch(requirements, here.saltenv)
     if path is None:
+        if what := file.why_no_file(requirements.removeprefix("file://")):
+            raise StateFailed(f"requirements file '{requirements}' is {what}")
         missing = ("file", requirements) if requirements.startswith("/") else None
         raise StateFailed(f"requirements file '{requirements}' not found", missing=missing)
     return path

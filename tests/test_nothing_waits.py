@@ -171,15 +171,57 @@ def test_a_pattern_that_takes_for_ever_does_not_survive_the_time_limit(machine: 
     )
 
 
-def test_nor_does_it_in_a_thread_which_lets_nothing_else_work(machine: Machine) -> None:
+SEARCHING = """
+import re
+def searched(name):
+    re.search("(a|aa)+$", "a" * 60 + "!")
+    return {"name": name, "changes": {}, "result": True, "comment": ""}
+"""
+BESIDE = """
+a:
+  mine.searched:
+    - parallel: true
+"""
+
+
+def with_a_search(machine: Machine) -> None:
+    (machine.folder / "states/_states").mkdir(parents=True)
+    (machine.folder / "states/_states/mine.py").write_text(SEARCHING)
+
+
+def test_nor_does_code_in_a_thread_which_lets_nothing_else_work(machine: Machine) -> None:
     """It holds Python's lock, so that nobody heeds a signal: another process ends the run."""
-    (machine.folder / "text").write_text("a" * 60 + "!")
-    machine.write(a=BACKTRACKING.replace("repl: x", "repl: x}, {parallel: true"), b="b: test.nop\n")
+    with_a_search(machine)
+    machine.write(a=BESIDE, b="b: test.nop\n")
     began = time.monotonic()
     done = machine("sls", "a", "--timeout", "1", code=-9)
     assert "runner: killed, since it did not heed a signal or its time limit" in done.stderr
     assert time.monotonic() - began < 30
     machine("sls", "b")
+
+
+def test_nor_while_a_template_is_rendered_beside_it(machine: Machine) -> None:
+    """The ticks of `render_limit` arrive beside the signal; they postpone nothing."""
+    with_a_search(machine)
+    loop = "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}"
+    (machine.folder / "states/loop").write_text(loop)
+    machine.write(
+        a=BESIDE + "{tmp}/rendered:\n  file.managed: [{source: salt://loop}, {template: jinja}]\n"
+    )
+    began = time.monotonic()
+    machine("sls", "a", "--timeout", "1", code=-9)
+    assert time.monotonic() - began < 30
+
+
+def test_nor_when_nobody_reads_what_is_said_of_it(machine: Machine) -> None:
+    with_a_search(machine)
+    machine.write(a=BESIDE)
+    reader, writer = os.pipe()
+    os.close(reader)
+    argv = machine.argv("sls", "a", "--timeout", "1")
+    with subprocess.Popen(argv, stdout=writer, stderr=writer, env=machine.environment) as process:
+        os.close(writer)
+        assert process.wait(timeout=30) == -9
 
 
 def test_no_watchdog_is_left_behind(machine: Machine) -> None:

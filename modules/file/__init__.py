@@ -41,6 +41,7 @@ from modules.file._look import (
     real_path,
     seen,
     stat,
+    why_no_file,
 )
 from modules.file._owners import (
     gid_of,
@@ -251,6 +252,7 @@ __all__ = [
     "user_to_uid",
     "utime",
     "whole",
+    "why_no_file",
     "write",
 ]
 

@@ -13,7 +13,7 @@ from modules.file._limit import read_limited
 from modules.file._owners import gid_to_group, uid_to_user
 from modules.file._place import READ, place
 from modules.file._resolve import real_path as real_path
-from runner.api import Record, StateFailed, here
+from runner.api import Record, StateFailed, for_states, here
 
 if TYPE_CHECKING:
     from io import FileIO
@@ -108,6 +108,14 @@ def exists(path: str) -> bool:
 def is_file(path: str) -> bool:
     """Return whether there is a regular file (or a link to one)."""
     return os.path.isfile(path)
+
+
+@for_states
+def why_no_file(path: str) -> str:
+    """Return what stands at a path instead of a regular file ("a folder"); "" for nothing."""
+    if not os.path.exists(path) or os.path.isfile(path):
+        return ""
+    return "a folder" if os.path.isdir(path) else "no regular file"
 
 
 def is_dir(path: str) -> bool:

@@ -8,7 +8,7 @@ import os
 import re
 from typing import Any
 
-from modules.file import _copy, _look, _write, edits
+from modules.file import _copy, _look, _write, bounded_regex, edits
 from modules.file._salt_changes import lines_given
 from modules.file._salt_changes import path_given as _path
 from runner.api import StateFailed
@@ -80,7 +80,7 @@ def replace(
         return False
     old, expression = _text(path, encoding), edits.compiled(pattern, flags)
     if search_only:
-        return expression.search(old) is not None
+        return bounded_regex.matches(expression, old)
     repl = str(repl)
     content = repl if not_found_content is None else not_found_content
     new = edits.substituted(
@@ -311,14 +311,10 @@ def psed(
     text = _escaped(str(after)) if escape_all else str(after)
     count = 0 if "g" in str(flags) else 1
     parts = [old] if multi else edits.lines_of(old)
-    new = "".join(
-        (
-            edits.substituted(expression, text, part, count)
-            if not wanted or wanted.search(part)
-            else part
-        )
-        for part in parts
-    )
+    fitting = bounded_regex.matching(wanted, parts) if wanted else [True] * len(parts)
+    chosen = [part for part, fits in zip(parts, fitting, strict=True) if fits]
+    edited = iter(edits.substituted_parts(expression, text, chosen, count))
+    new = "".join(next(edited) if fits else part for part, fits in zip(parts, fitting, strict=True))
     if backup:
         keep(path, backup)
     _write_text(path, old, new, backup=False)

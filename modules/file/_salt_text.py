@@ -8,6 +8,7 @@ from typing import Any
 
 from modules.file import edits
 from modules.file._look import read_whole
+from modules.file.bounded_regex import matching
 from runner.api import StateFailed
 
 
@@ -28,9 +29,8 @@ def contains_regex(path: str, regex: str, lchar: str = "") -> bool:
     if not os.path.isfile(os.path.expanduser(path)):
         return False
     text = _text(path)
-    with edits.search_limit(regex, text):
-        lines = text.splitlines()
-        return any(re.search(regex, line.lstrip(lchar) if lchar else line) for line in lines)
+    lines = [line.lstrip(lchar) if lchar else line for line in text.splitlines()]
+    return True in matching(re.compile(regex), lines)
 
 
 def contains_glob(path: str, glob_expr: str) -> bool:
@@ -63,8 +63,7 @@ def search(
     whole = multiline or bufsize == "file" or (isinstance(bufsize, int) and bufsize > 1)
     expression = re.compile(pattern, number)
     text = _text(path)
-    with edits.search_limit(pattern, text):
-        return any(expression.search(part) for part in ([text] if whole else text.splitlines(True)))
+    return True in matching(expression, [text] if whole else text.splitlines(True))
 
 
 def _flags(flags: Any) -> int:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+from modules.file.bounded_regex import matching
 from modules.file.edits import compiled
 from runner.api import Record, StateFailed
 
@@ -41,8 +42,8 @@ def edited_line(body: list[str], content: str, match: str, doing: str, place: Pl
 
 def _first_match(body: list[str], match: str) -> int | None:
     """The first line that matches."""
-    expression = compiled(match, 0)
-    return next((index for index, line in enumerate(body) if expression.search(f"{line}\n")), None)
+    fitting = matching(compiled(match, 0), [f"{line}\n" for line in body])
+    return fitting.index(True) if True in fitting else None
 
 
 def _indented(model: str, content: str, place: Place) -> str:
@@ -62,11 +63,10 @@ def _only_match(body: list[str], pattern: str | None, name: str) -> int | None:
     """The line that a neighbour's expression means; None for none."""
     if pattern is None:
         return None
-    expression = compiled(pattern, 0)
-    matching = [index for index, line in enumerate(body) if expression.search(line)]
-    if len(matching) > 1:
+    fitting = matching(compiled(pattern, 0), body)
+    if fitting.count(True) > 1:
         raise StateFailed(f'Found more than expected occurrences in "{name}" expression')
-    return matching[0] if matching else None
+    return fitting.index(True) if True in fitting else None
 
 
 def _stands_at_end(lines: Iterable[str], content: str, beside: Collection[str]) -> bool:

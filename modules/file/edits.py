@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 
-from runner.api import StateFailed, here
+from modules.file import bounded_regex
+from modules.file.bounded_regex import matches, matching
+from runner.api import StateFailed
 
 LARGEST_DIFF = (
     4 * 1024 * 1024
@@ -73,25 +74,20 @@ def substituted(expression: re.Pattern[str], repl: str, text: str, count: int) -
     """Replace what an expression matches. Raises StateFailed for a replacement that does not fit
     it.
     """
+    return substituted_parts(expression, repl, [text], count)[0]
+
+
+def substituted_parts(
+    expression: re.Pattern[str], repl: str, parts: Sequence[str], count: int
+) -> list[str]:
+    """Replace what an expression matches in several texts, as `substituted` does in one."""
     try:
-        with search_limit(expression.pattern, text):
-            return expression.sub(repl, text, count)
+        return bounded_regex.substituted(expression, repl, parts, count)
     except (re.error, IndexError) as problem:
         raise StateFailed(
             f"repl {repl!r} does not fit the pattern: {problem}; backslash_literal: True takes"
             " backslashes literally"
         ) from problem
-
-
-def search_limit(pattern: str, text: str) -> AbstractContextManager[None]:
-    """Bound the time of a search: an expression such as `(a+)+$` may look for years."""
-    return here.limited(f"the regular expression {pattern!r}", len(text))
-
-
-def matches(expression: re.Pattern[str], text: str) -> bool:
-    """Return whether an expression is in a text. Raises StateFailed when that takes too long."""
-    with search_limit(expression.pattern, text):
-        return expression.search(text) is not None
 
 
 def found_in(expression: re.Pattern[str], content: str, text: str) -> bool:
@@ -116,8 +112,7 @@ def added(text: str, content: str, at_end: bool) -> str:
 def commented_out(text: str, regex: str, char: str) -> str:
     """The text with a sign before the lines that match from their beginning."""
     whole = compiled(f"(?:{bare(regex)}){'$' if regex.endswith('$') else ''}", 0)
-    with search_limit(regex, text):
-        return each_line(text, lambda line: char + line if whole.match(line) else line)
+    return _edit_matching_lines(text, whole, lambda line: char + line)
 
 
 def bared_lines(text: str, regex: str, char: str) -> str:
@@ -125,8 +120,7 @@ def bared_lines(text: str, regex: str, char: str) -> str:
     signed = compiled(
         rf"{re.escape(char)}\s*(?:{bare(regex)}){'$' if regex.endswith('$') else ''}", 0
     )
-    with search_limit(regex, text):
-        return each_line(text, lambda line: line[len(char) :] if signed.match(line) else line)
+    return _edit_matching_lines(text, signed, lambda line: line[len(char) :])
 
 
 def bare(regex: str) -> str:
@@ -136,10 +130,13 @@ def bare(regex: str) -> str:
     return f"(?{flags[1]}:{core[flags.end() :]})" if flags else core
 
 
-def each_line(text: str, edit: Callable[[str], str]) -> str:
-    """The text with each line (without its end) edited."""
+def _edit_matching_lines(text: str, expression: re.Pattern[str], edit: Callable[[str], str]) -> str:
+    """The text with each line (without its end) edited that matches from its beginning."""
     *lines, rest = text.split("\n")
-    return "\n".join([*map(edit, lines), edit(rest) if rest else ""])
+    parts = [*lines, rest] if rest else lines
+    fitting = matching(expression, parts, from_start=True)
+    edited = [edit(line) if fits else line for line, fits in zip(parts, fitting, strict=True)]
+    return "\n".join(edited if rest else [*edited, ""])
 
 
 # ---------------------------------------------------------------- blocks between markers
@@ -199,10 +196,10 @@ def _inserted(
     if before or after:
         pattern = compiled(before or after or "", 0)
         lines = lines_of(text)
-        for index, line in enumerate(lines):
-            if pattern.search(line):
-                at = index if before else index + 1
-                return _with_line_end("".join(lines[:at])) + whole + "".join(lines[at:])
+        fitting = matching(pattern, lines)
+        if True in fitting:
+            at = fitting.index(True) + (0 if before else 1)
+            return _with_line_end("".join(lines[:at])) + whole + "".join(lines[at:])
     raise StateFailed("Cannot edit marked block. Markers were not found in file.")
 
 

@@ -383,9 +383,10 @@ class Here(Protocol):
         """A private folder, deleted by the engine when the state ends."""
         ...
 
-    def limited(self, what: str, size: int) -> AbstractContextManager[None]:
-        """Bound the time of what is done inside to some text. what: its name in the message; size:
-        the characters of the text. Raises StateFailed when it takes too long.
+    def limited(self, what: str, size: int) -> AbstractContextManager[float]:
+        """Bound the time of what is done inside to some text, and give the seconds (0: no bound).
+        what: its name in the message; size: the characters of the text. Raises StateFailed when it
+        takes too long. One step in C is interrupted in the main thread only.
         """
         ...
 

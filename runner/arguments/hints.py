@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
+from functools import partial
 from typing import Any
 
-from runner.model.diagnostics import similar, suggestion
+from runner.model.diagnostics import likeness, similar, suggestion
 from runner.model.global_arguments import OTHER_WORDS
 from runner.model.places import Value
 
@@ -37,8 +38,8 @@ WANTED = frozenset(["ensure", "state", "status", "present", "absent", "installed
 
 
 def meant(key: str, own: Collection[str], others: Iterable[str]) -> str | None:
-    """The argument that was probably meant. own: the function's; others: those that every state
-    has.
+    """The argument that was probably meant. own: the function's, which are meant sooner where two
+    are equally alike; others: those that every state has.
     """
     others = list(map(str, others))
     word = key.lower().replace("-", "_")
@@ -50,8 +51,8 @@ def meant(key: str, own: Collection[str], others: Iterable[str]) -> str | None:
             return candidate
     # an argument with a word more is another one: `enable` is no typing error for `enablerepo`
     own = [name for name in own if not name.startswith(word) or len(name) - len(word) < LONGER]
-    near = similar(word, own, 1, 0.7) or similar(word, others, 1, 0.8)
-    return near[0] if near else None
+    near = [*similar(word, own, 1, 0.7), *similar(word, others, 1, 0.8)]
+    return max(near, key=partial(likeness, word), default=None)
 
 
 def unknown(key: str, own: Collection[str], near: str | None, function: str) -> str:

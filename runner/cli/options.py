@@ -85,7 +85,11 @@ READING: dict[str, Any] = {
     ],
     "cachedir": Annotated[
         str | None,
-        option("--cachedir", metavar="DIR", help="Keep all files of runner below this directory."),
+        option(
+            "--cachedir",
+            metavar="DIR",
+            help="Keep runner's files below it; state_dir may say otherwise.",
+        ),
     ],
     "out": str,  # each kind of answer has forms of its own
     "log_level": Annotated[
@@ -237,6 +241,9 @@ def _worded(common: Common, error: Exception) -> Exception:
     return CompileError(salt_words.worded(error.diagnostics))
 
 
+TOLD_ONCE = ("config-unused", "unused-key")  # codes of warnings about the configuration
+
+
 def options_of(common: Common, running: bool = False, **more: Any) -> Any:
     """The configuration: file, environment and command line together. Warnings go to stderr.
 
@@ -245,10 +252,6 @@ def options_of(common: Common, running: bool = False, **more: Any) -> Any:
     from runner.cli.logs import LEVELS, set_up
 
     options, warnings = loaded(common, **more)
-    unused = [warning for warning in warnings if warning.code == "unused-key"]
-    warnings = tuple(warning for warning in warnings if warning not in unused) + _together(
-        unused if running else []
-    )
     silent = (
         common.quiet and common.log_level is None
     )  # a configuration of Salt's asks for a log on the terminal
@@ -257,7 +260,7 @@ def options_of(common: Common, running: bool = False, **more: Any) -> Any:
     warnings = tuple(
         warning
         for warning in warnings
-        if warning.code != "config-unused" or _is_news(common, options, running)
+        if warning.code not in TOLD_ONCE or _is_news(common, options, running)
     )
     if warnings and not common.quiet:
         show_problems(warnings)
@@ -286,19 +289,6 @@ def notices(options: Any) -> Callable[[Event], None]:
     return listener
 
 
-def _together(unused: list[Any]) -> tuple[Any, ...]:
-    """One warning for all keys without an effect."""
-    if len(unused) < 2:
-        return tuple(unused)
-    names = ", ".join(warning.subject for warning in unused)
-    message = f"{len(unused)} keys of the configuration have no effect in runner: {names}"
-    return (
-        unused[0]._replace(
-            message=message, source=None, hint="`runner check` says what to use instead of each"
-        ),
-    )
-
-
 def _log(options: Any) -> None:
     """Begin the log of what runner itself does, if a level asks for it."""
     from runner.output.log import LOG
@@ -314,10 +304,17 @@ def _log(options: Any) -> None:
 
 
 def _is_news(common: Common, options: Any, running: bool) -> bool:
-    """True where to say what is to be known once: in runs, until there is a history."""
-    return common.verbose or (
-        running and not os.path.exists(os.path.join(options.state_dir, "history.sqlite"))
-    )
+    """Return whether to say what is said once: in runs, until one is in the history since the
+    configuration was written.
+    """
+    if common.verbose or not running:
+        return common.verbose
+    try:
+        last = os.stat(os.path.join(options.state_dir, "history.sqlite")).st_mtime
+        file = options.raw.get("conf_file")
+        return bool(file) and os.stat(file).st_mtime > last
+    except OSError:
+        return True
 
 
 def loaded(common: Common, **more: Any) -> tuple[Any, tuple[Any, ...]]:

@@ -328,7 +328,9 @@ def _places(
     elif settings.get("cachedir"):
         cache = os.path.join(base, settings["cachedir"])
         state = state if salts else f"{cache}/state"
-    if settings.get("state_dir") and not overrides.get("cachedir"):
+    if overrides.get("state_dir"):
+        state = os.path.abspath(overrides["state_dir"])
+    elif settings.get("state_dir"):  # a place of its own, wherever the cache is
         state = os.path.join(base, settings["state_dir"])
     usual_roots = {
         "file_roots": ("/srv/runner/states", "/srv/salt"),

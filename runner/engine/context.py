@@ -62,7 +62,7 @@ class Run:
         render: Callable[..., Any],
         match: Callable[[str, str], bool],
         top: Callable[[], Mapping[str, Sequence[str]]],
-        limited: Callable[[str, int], AbstractContextManager[None]] = lambda *_: nullcontext(),
+        limited: Callable[[str, int], AbstractContextManager[float]] = lambda *_: nullcontext(0.0),
     ) -> None:
         """render: a text, by a template engine or a pipe of renderers. match: tells whether a
         target means this machine. top: gives the SLS files of this machine by environment.
@@ -252,10 +252,10 @@ class Current:
                     shutil.rmtree(folder)
 
     @contextmanager
-    def limited(self, what: str, size: int) -> Iterator[None]:
+    def limited(self, what: str, size: int) -> Iterator[float]:
         try:
-            with self.run.limited(what, size):
-                yield
+            with self.run.limited(what, size) as seconds:
+                yield seconds
         except RunnerError as error:
             if error.code != "limit":
                 raise

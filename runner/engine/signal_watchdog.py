@@ -17,22 +17,29 @@ from contextlib import suppress
 PATIENCE = 10  # seconds until a signal has to be heeded
 LAST = 60  # and after that, until the run has to be over
 
-# It is given the number of the process and a pipe; on the pipe arrive the numbers of signals, and 0
-# when one is heeded. The end of the pipe is the end of the run.
+# It is given the number of the process and a pipe; on the pipe arrive the numbers of signals, and
+# 0 when one is heeded. The end of the pipe is the end of the run. Signals of other kinds (the ticks
+# of render_limit, without end while a template is rendered) postpone nothing. Nor does a standard
+# error that nobody reads.
 _PROGRAM = """
-import os, select, signal, sys
+import os, select, signal, sys, time
 runner, pipe, patience, last = map(int, sys.argv[1:])
 for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM):
     signal.signal(number, signal.SIG_IGN)
-wait = None
-while select.select([pipe], [], [], wait)[0]:
+deadline = heeded = None
+while True:
+    wait = None if deadline is None else max(0, deadline - time.monotonic())
+    if not select.select([pipe], [], [], wait)[0]:
+        break
     heard = os.read(pipe, 4096)
     if not heard or os.getppid() != runner:
         sys.exit()
-    if 0 in heard:
-        wait = last
-    elif wait is None and {2, 15, 1, 14} & set(heard):
-        wait = patience
+    if 0 in heard and not heeded:
+        heeded, deadline = True, time.monotonic() + last
+    elif deadline is None and {2, 15, 1, 14} & set(heard):
+        deadline = time.monotonic() + patience
+    if deadline is not None and time.monotonic() >= deadline:
+        break
 if os.getppid() != runner:
     sys.exit()
 children = []
@@ -44,10 +51,14 @@ for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
                 children.append(int(name))
     except (OSError, ValueError, IndexError):
         pass
-sys.stderr.write("runner: killed, since it did not heed a signal or its time limit: a state with "
-    "parallel: True let nothing else work (a regular expression that takes for ever?); "
-    "the next run goes on\\n")
-sys.stderr.flush()
+message = (b"runner: killed, since it did not heed a signal or its time limit: a state with "
+    b"parallel: True let nothing else work (a regular expression that takes for ever?); "
+    b"the next run goes on\\n")
+try:
+    if select.select([], [2], [], 1)[1]:
+        os.write(2, message)
+except OSError:
+    pass
 os.kill(runner, signal.SIGKILL)
 for child in children:
     try:

@@ -93,6 +93,13 @@ def similar(word: str, words: Iterable[str], most: int = 1, alike: float = 0.6) 
     return difflib.get_close_matches(word, list(words), most, alike)
 
 
+def likeness(word: str, other: str) -> float:
+    """How much two words are alike, from 0 to 1."""
+    import difflib
+
+    return difflib.SequenceMatcher(None, other, word).ratio()
+
+
 def nearest(word: str, words: Iterable[str], alike: float = 0.6) -> str | None:
     """The word that was probably meant. alike: how much it has to look like it, from 0 to 1."""
     words = similar(word, words, 3, alike)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from functools import cached_property, partial
 from typing import Any, cast
 
@@ -215,13 +215,16 @@ class Session:
         )
         return made
 
-    def limited(self, what: str, size: int) -> AbstractContextManager[None]:
+    @contextmanager
+    def limited(self, what: str, size: int) -> Iterator[float]:
         """Bound the time of what is done to a text: that of a file to render, and more for each
-        million characters.
+        million characters. Gives the seconds, 0 for no limit.
         """
         limit = self.options.raw.get("render_limit")
         seconds = SECONDS if limit is None else float(limit)
-        return bounded(what, round(seconds + size / 1e6, 1) if seconds else 0)
+        seconds = round(seconds + size / 1e6, 1) if seconds else 0
+        with bounded(what, seconds):
+            yield seconds
 
     def only_look(self) -> None:
         """Make this a dry run: the pillar may say `test: true`."""

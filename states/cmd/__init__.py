@@ -186,8 +186,10 @@ def script(
     local = here.tree.fetch(url, here.saltenv)
     if local is None:
         missing = {"pid": 0, "retcode": 1, "stdout": "", "stderr": "", "cache_error": True}
+        what = file.why_no_file(url.removeprefix("file://"))
+        reason = f": it is {what}" if what else ""
         raise StateFailed(
-            f"Unable to cache script {url} from saltenv '{here.saltenv}'", changes=missing
+            f"Unable to cache script {url} from saltenv '{here.saltenv}'{reason}", changes=missing
         )
     text = file.read_bytes(local).decode("utf-8", errors="surrogateescape")
     if template:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from modules import file
+from modules.file.bounded_regex import matches
 from modules.file.edits import compiled as compiled
 from modules.file.edits import diff as diff
 from modules.file.edits import lines_of as lines_of
@@ -103,7 +104,7 @@ def contains(text: str, chunk: str, ignore_whitespace: bool = True) -> bool:
             is not None
         )
     try:
-        return re.search(chunk, text, re.MULTILINE) is not None
+        return matches(re.compile(chunk, re.MULTILINE), text)
     except re.error:
         return chunk in text
 
@@ -134,8 +135,10 @@ def _rendered(
 ) -> str:
     path = here.tree.fetch(url, here.saltenv)
     if path is None:
-        missing = ("file", url) if url.startswith("/") else None
-        raise StateFailed(f"Failed to load template file {url}", missing=missing)
+        what = file.why_no_file(url.removeprefix("file://"))
+        missing = ("file", url) if url.startswith("/") and not what else None
+        reason = f": it is {what}" if what else ""
+        raise StateFailed(f"Failed to load template file {url}{reason}", missing=missing)
     data = file.read_bytes(path)
     if expected:
         _check_hash(url, data, expected)

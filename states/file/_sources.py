@@ -105,8 +105,7 @@ def _source_of(url: str, target: str, verify: Verify, reuse: bool) -> LocatedSou
 def _local(url: str, target: str, verify: Verify) -> LocatedSource:
     path = url.removeprefix("file://")
     if not file.is_file(path):
-        if file.exists(path):
-            what = "a folder" if file.is_dir(path) else "no regular file"
+        if what := file.why_no_file(path):
             raise _Absent(f"Unable to manage file: Local file source {path} is {what}")
         raise _Absent(
             f"Unable to manage file: Local file source {path} does not exist",

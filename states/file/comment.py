@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from modules.file.edits import bare, commented_out, matches
+from modules.file.bounded_regex import matches
+from modules.file.edits import bare, commented_out
 from runner.api import AbsolutePath, Planned, StateFailed
 from states.file import _edits, _lines
 
@@ -33,13 +34,13 @@ def comment(
     core, sign = bare(regex), re.escape(char)
     commented = _lines.compiled(f"{sign}(?:{core})", re.MULTILINE)
     if not matches(_lines.compiled(rf"^(?!\s*{sign})\s*(?:{core})", re.MULTILINE), old):
-        if commented.search(old):
+        if matches(commented, old):
             return "Pattern already commented"
         if ignore_missing:
             return "Pattern not found and ignore_missing set to True"
         raise StateFailed(f"{core}: Pattern not found")
     new = commented_out(old, regex, char)
-    if not commented.search(new):
+    if not matches(commented, new):
         raise StateFailed(
             "Expected commented lines not found"
         )  # the expression does not match from a line's beginning

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from modules.file.edits import bare, bared_lines, matches
+from modules.file.bounded_regex import matches
+from modules.file.edits import bare, bared_lines
 from runner.api import AbsolutePath, Planned, StateFailed
 from states.file import _edits, _lines
 
@@ -28,11 +29,11 @@ def uncomment(
     core, sign, end = bare(regex), re.escape(char), "$" if regex.endswith("$") else ""
     bared = _lines.compiled(rf"^\s*(?:{core}){end}", re.MULTILINE)
     if not matches(_lines.compiled(rf"{sign}[ \t]*(?:{core}){end}", re.MULTILINE), old):
-        if bared.search(old):
+        if matches(bared, old):
             return "Pattern already uncommented"
         raise StateFailed(f"{regex}: Pattern not found")
     new = bared_lines(old, regex, char)
-    if not bared.search(new):
+    if not matches(bared, new):
         raise StateFailed(
             "Expected uncommented lines not found"
         )  # the sign does not begin the line

@@ -344,25 +344,41 @@ def test_the_answer_is_one_json_document(text: str, machine: Machine) -> None:
         json.loads(machine(*words, "--out", "json", code=None).stdout)
 
 
-def test_an_expression_that_backtracks_for_ever_fails_its_state(machine: Machine) -> None:
+@pytest.mark.parametrize("parallel", [False, True])
+def test_an_expression_that_backtracks_for_ever_fails_its_state(
+    parallel: bool, machine: Machine
+) -> None:
+    """Also in a thread, which nothing can interrupt while it searches."""
     (machine.folder / "slow").write_text("a" * 40 + "!\n")
     machine.config["render_limit"] = 1
-    machine.write(
-        a="""
-{tmp}/slow:
-  file.replace:
-    - pattern: '(a+)+$'
-    - repl: b
-asked:
-  module.run:
-    - file.search:
-        - path: {tmp}/slow
-        - pattern: '(a+)+$'
-"""
-    )
+    states = {
+        "file.replace": {"pattern": "(a+)+$", "repl": "b"},
+        "file.comment": {"regex": "(a+)+$"},
+        "file.uncomment": {"regex": "(a+)+$", "char": ""},
+        "file.line": {"match": "(a+)+$", "mode": "delete"},
+        "file.append": {"text": "(a+)+$", "ignore_whitespace": False},
+        "file.blockreplace": {"content": "b", "insert_after_match": "(a+)+$"},
+        "module.run": {"file.search": {"path": "{tmp}/slow", "pattern": "(a+)+$"}},
+        " module.run": {"file.contains_regex": {"path": "{tmp}/slow", "regex": "(a+)+$"}},
+    }
+    tree = {
+        f"s{number}": {
+            function.strip(): [
+                *(
+                    {name: [value] if name.startswith("file.") else value}
+                    for name, value in arguments.items()
+                ),
+                {"parallel": parallel},
+                *([] if "module" in function else [{"name": "{tmp}/slow"}]),
+            ]
+        }
+        for number, (function, arguments) in enumerate(states.items())
+    }
+    machine.write(a=yaml.safe_dump(tree))
     found = machine.results("sls", "a", code=2)
-    message = "the regular expression '(a+)+$': this takes more than 1 s of the processor"
-    assert [message in each["comment"] for each in found.values()] == [True, True]
+    comments = {name: each["comment"] for name, each in found.items()}
+    message = ": this takes more than 1 s of the processor"
+    assert not {name: comment for name, comment in comments.items() if message not in comment}
 
 
 def test_a_source_that_is_a_pipe_is_called_one(machine: Machine) -> None:
@@ -375,6 +391,13 @@ def test_a_source_that_is_a_pipe_is_called_one(machine: Machine) -> None:
     comment = f"Local file source {machine.folder}/pipe is no regular file"
     assert comment in machine("sls", "a", code=2).stdout.replace("\n              ", " ")
     assert "source: salt://pipe is no regular file" in machine("sls", "b", code=2).stderr
+    for function, words in {
+        "cmd.script": "Unable to cache script {tmp}/pipe from saltenv 'base'",
+        "file.append": "Failed to load template file {tmp}/pipe",
+    }.items():
+        machine.write(a=f"{{tmp}}/f:\n  {function}:\n    - source: {{tmp}}/pipe\n")
+        (result,) = machine.results("sls", "a", code=2).values()
+        assert result["comment"] == f"{words.format(tmp=machine.folder)}: it is no regular file"
 
 
 PRINTING = """

@@ -92,8 +92,8 @@ class HarnessHere:
     def scratch(self) -> str:
         return tempfile.mkdtemp(prefix="scratch-", dir=self.cache_dir)
 
-    def limited(self, what: str, size: int) -> AbstractContextManager[None]:
-        return nullcontext()
+    def limited(self, what: str, size: int) -> AbstractContextManager[float]:
+        return nullcontext(0.0)
 
     def render(
         self,

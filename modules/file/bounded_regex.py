@@ -1,0 +1,97 @@
+"""Regular expressions in bounded time: one such as `(a+)+$` may search for years.
+
+The main thread is interrupted after `render_limit`. No other thread can be, and while it searches
+nothing else works: a state with `parallel: True` has another process search, which ends by itself.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar, cast
+
+from modules import cmd
+from runner.api import StateFailed, here
+
+Answer = TypeVar("Answer")
+
+# It is given the work on its standard input, so that no text shows in the list of processes. The
+# timer counts its seconds of the processor, and its signal ends it.
+_PROGRAM = """
+import json, re, signal, sys
+work = json.load(sys.stdin)
+signal.setitimer(signal.ITIMER_PROF, work["seconds"])
+try:
+    expression = re.compile(work["pattern"], work["flags"])
+    if "repl" in work:
+        answer = [expression.sub(work["repl"], part, work["count"]) for part in work["parts"]]
+    else:
+        test = expression.match if work["from_start"] else expression.search
+        answer = [test(part) is not None for part in work["parts"]]
+except (re.error, IndexError) as problem:
+    answer = str(problem)
+json.dump(answer, sys.stdout)
+"""
+
+
+def substituted(
+    expression: re.Pattern[str], repl: str, parts: Sequence[str], count: int
+) -> list[str]:
+    """Texts in which what an expression matches is replaced. Raises re.error and IndexError for a
+    replacement that does not fit it, StateFailed when it takes too long.
+    """
+    return _bounded(
+        expression,
+        parts,
+        {"repl": repl, "count": count},
+        lambda: [expression.sub(repl, part, count) for part in parts],
+    )
+
+
+def matching(
+    expression: re.Pattern[str], parts: Sequence[str], from_start: bool = False
+) -> list[bool]:
+    """Whether an expression is in each of some texts. from_start: at the beginning of the text.
+    Raises StateFailed when it takes too long.
+    """
+    test = expression.match if from_start else expression.search
+    return _bounded(
+        expression,
+        parts,
+        {"from_start": from_start},
+        lambda: [test(part) is not None for part in parts],
+    )
+
+
+def matches(expression: re.Pattern[str], text: str) -> bool:
+    """Return whether an expression is in a text. Raises StateFailed when that takes too long."""
+    return matching(expression, [text])[0]
+
+
+def _bounded(
+    expression: re.Pattern[str],
+    parts: Sequence[str],
+    options: dict[str, Any],
+    work: Callable[[], Answer],
+) -> Answer:
+    what = f"the regular expression {expression.pattern!r}"
+    with here.limited(what, sum(map(len, parts))) as seconds:
+        if not seconds or threading.current_thread() is threading.main_thread():
+            return work()
+        request = {
+            "pattern": expression.pattern,
+            "flags": expression.flags,
+            "parts": parts,
+            "seconds": seconds,
+            **options,
+        }
+        done = cmd.probe([sys.executable, "-I", "-S", "-c", _PROGRAM], stdin=json.dumps(request))
+    if done.retcode:
+        raise StateFailed(f"{what}: this takes more than {seconds:g} s of the processor")
+    answer = json.loads(done.stdout)
+    if isinstance(answer, str):
+        raise re.error(answer)
+    return cast(Answer, answer)
