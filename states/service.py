@@ -13,6 +13,7 @@ from runner.api import (
     Done,
     Line,
     Name,
+    OneOrMany,
     Plan,
     Planned,
     StateFailed,
@@ -32,6 +33,7 @@ def running(
     unmask: Annotated[bool, requires_feature("maskable")] = False,
     unmask_runtime: Annotated[bool, requires_feature("maskable")] = False,
     timeout: float | None = None,
+    runlevels: Annotated[OneOrMany[Name] | None, requires_feature("runlevels")] = None,
 ) -> Planned:
     """Make sure that a service runs.
 
@@ -39,7 +41,8 @@ def running(
     the command line of its process that tells whether it runs (systemd knows). init_delay: seconds
     to wait after a start. timeout: seconds that it may take to run. no_block: do not wait for it.
     unmask: unmask it first; unmask_runtime: take away a mask that holds until the next start of the
-    machine.
+    machine. runlevels: OpenRC's runlevels that are to start it (with enable: False: not to);
+    without them `default`.
 
         nginx:
           service.running:
@@ -56,7 +59,7 @@ def running(
     _require_available(name)
     masks = [runtime for runtime, wanted in ((False, unmask), (True, unmask_runtime)) if wanted]
     masks = [runtime for runtime in masks if service.masked(name, runtime)]
-    steps = _enabling(name, enable)
+    steps = _enabling(name, enable, runlevels)
     runs = service.status(name, sig)
     mask = _mask_comment(name, unmask_runtime, masks, "would be") if unmask else ""
     if runs and not steps and not masks:
@@ -76,7 +79,7 @@ def running(
     began = time.time()
     for runtime in masks:
         _act(name, ["unmask"], ["--runtime"] if runtime else [])
-    _act(name, [*steps, *([] if runs else ["start"])], ["--no-block"] if no_block else [])
+    _act(name, [*steps, *([] if runs else ["start"])], _options(no_block), runlevels)
     waited = _wait(init_delay if not runs else None)
     mask = waited + (_mask_comment(name, unmask_runtime, masks, "was") if unmask else "")
     if not no_block and not service.wait_until(name, sig, True, timeout):
@@ -105,6 +108,7 @@ def dead(
     init_delay: float | None = None,
     no_block: bool = False,
     timeout: float | None = None,
+    runlevels: Annotated[OneOrMany[Name] | None, requires_feature("runlevels")] = None,
 ) -> Planned:
     """Make sure that a service does not run. Arguments as those of service.running.
 
@@ -116,7 +120,7 @@ def dead(
     """
     if not service.available(name):
         return _unavailable(name)
-    steps = _enabling(name, enable)
+    steps = _enabling(name, enable, runlevels)
     runs = service.status(name, sig)
     if not runs and not steps:
         return f"The service {name} is already dead"
@@ -124,7 +128,7 @@ def dead(
         f"Service {name} is set to be killed" if runs else f"Service {name} set to be {steps[0]}d"
     )
     yield Plan({name: not runs or bool(steps)}, comment)
-    _act(name, [*steps, *(["stop"] if runs else [])], ["--no-block"] if no_block else [])
+    _act(name, [*steps, *(["stop"] if runs else [])], _options(no_block), runlevels)
     _wait(init_delay if runs else None)
     if runs and not no_block and not service.wait_until(name, sig, False, timeout):
         raise StateFailed(f"Service {name} failed to die", changes={})
@@ -135,8 +139,14 @@ def dead(
     )
 
 
-def enabled(name: Name) -> Planned:
+def enabled(
+    name: Name,
+    runlevels: Annotated[OneOrMany[Name] | None, requires_feature("runlevels")] = None,
+) -> Planned:
     """Make sure that a service starts with the machine.
+
+    name: the service. runlevels: OpenRC's runlevels that are to start it; without them any
+    is enough.
 
         cron:
           service.enabled: []
@@ -144,15 +154,20 @@ def enabled(name: Name) -> Planned:
     Behaviour: Salt 3008's service.enabled.
     """
     _require_available(name)
-    if service.enabled(name):
+    if service.enabled(name, runlevels):
         return f"Service {name} is already enabled, and is in the desired state"
     yield Plan({name: True}, f"Service {name} set to be enabled")
-    _act(name, ["enable"])
+    _act(name, ["enable"], runlevels=runlevels)
     return f"Service {name} has been enabled, and is in the desired state"
 
 
-def disabled(name: Name) -> Planned:
+def disabled(
+    name: Name,
+    runlevels: Annotated[OneOrMany[Name] | None, requires_feature("runlevels")] = None,
+) -> Planned:
     """Make sure that a service does not start with the machine.
+
+    name: the service. runlevels: OpenRC's runlevels that are not to start it; without them: none.
 
         bluetooth:
           service.disabled: []
@@ -161,10 +176,10 @@ def disabled(name: Name) -> Planned:
     """
     if not service.available(name):
         return _unavailable(name)
-    if not service.enabled(name):
+    if service.disabled(name, runlevels):
         return f"Service {name} is already disabled, and is in the desired state"
     yield Plan({name: True}, f"Service {name} set to be disabled")
-    _act(name, ["disable"])
+    _act(name, ["disable"], runlevels=runlevels)
     return f"Service {name} has been disabled, and is in the desired state"
 
 
@@ -199,7 +214,7 @@ def mod_watch(
         action, past = _reaction(reload, force)
     yield Plan({name: sfun == "running"}, f"Service is set to be {past}")
     began = time.time()
-    _act(name, [action], ["--no-block"] if no_block else [])
+    _act(name, [action], _options(no_block))
     _wait(init_delay)
     if sfun == "running" and not no_block and not service.wait_until(name, sig, True, None):
         raise StateFailed(f"Service {past}, and is dead" + service.log(name, began), changes={})
@@ -232,18 +247,31 @@ def _missing_facts(name: str) -> list[tuple[str, str]]:
     return [("service", name), *(("file", path) for path in _definitions(name))]
 
 
-def _enabling(name: str, enable: bool | None) -> list[str]:
-    if enable is None or service.enabled(name) is enable:
+def _enabling(name: str, enable: bool | None, runlevels: Sequence[str] | None) -> list[str]:
+    if enable is None:
         return []
-    return ["enable" if enable else "disable"]
+    is_so = service.enabled if enable else service.disabled
+    return [] if is_so(name, runlevels) else ["enable" if enable else "disable"]
 
 
-def _act(name: str, actions: Sequence[str], options: Sequence[str] = ()) -> None:
+def _act(
+    name: str,
+    actions: Sequence[str],
+    options: Sequence[str] = (),
+    runlevels: Sequence[str] | None = None,
+) -> None:
     for action in actions:
         try:
-            service.act(name, action, [] if action in ("enable", "disable") else options)
+            service.act(
+                name, action, runlevels or () if action in ("enable", "disable") else options
+            )
         except CommandFailed as failure:
             raise StateFailed(failure.message, changes={}) from None
+
+
+def _options(no_block: bool) -> list[str]:
+    """The options for a start or stop; only systemd has any."""
+    return ["--no-block"] if no_block and service.can_mask() else []
 
 
 def _wait(seconds: float | None) -> str:
@@ -283,6 +311,8 @@ def _definitions(name: str) -> Iterator[str]:
     ):
         yield f"{folder}/{template}"
     yield f"/etc/init.d/{name}"
+    yield f"/etc/sv/{name}/run"
+    yield f"/etc/s6/sv/{name}/run"
 
 
 @requires_feature("maskable")

@@ -10,6 +10,7 @@ from modules.service import systemd, sysv
 from runner.api import (
     Feature,
     Provider,
+    ProviderModule,
     Providers,
     check_later,
     for_states,
@@ -33,17 +34,27 @@ class Manager(Provider, Protocol):
     def log(self, name: str, since: float = 0) -> str: ...
     def act(self, name: str, action: str, options: Sequence[str] = ()) -> None: ...
     def reload_units(self) -> None: ...
+    def runlevels(self, name: str) -> list[str]: ...
 
 
 PROVIDERS: Providers[Manager] = Providers(
     "service manager",
     Manager,
-    (systemd, sysv),
+    (  # the module, and the programs that show that its tool is here
+        systemd,
+        ProviderModule("modules.service.openrc", ("/sbin/openrc", "/usr/sbin/openrc")),
+        ProviderModule("modules.service.runit", ("/usr/bin/sv", "/sbin/sv", "/usr/sbin/sv")),
+        ProviderModule("modules.service.s6", ("/usr/bin/s6-svc", "/bin/s6-svc")),
+        sysv,
+    ),
     {
         "maskable": Feature("services can be masked: nothing can start them"),
         "unit_files": Feature("changed unit files have to be read anew", ("reload_units",)),
+        "runlevels": Feature("a service is started by the runlevels it is in", ("runlevels",)),
     },
-    "this machine has neither systemd nor init scripts",
+    "this machine has no service manager that runner knows (systemd, OpenRC, runit, s6, init"
+    " scripts)",
+    "service",
 )
 
 
@@ -82,14 +93,24 @@ def status(name: str, sig: str | None = None) -> bool:
     return provider().status(name)
 
 
-def enabled(name: str, **kwargs: Any) -> bool:
-    """Return whether a service starts with the machine."""
+def enabled(name: str, runlevels: str | Sequence[str] | None = None, **kwargs: Any) -> bool:
+    """Return whether a service starts with the machine. runlevels: whether these all start it."""
+    if runlevels:
+        return set(_names(runlevels)) <= set(provider().runlevels(name))
     return provider().enabled(name)
 
 
-def disabled(name: str, **kwargs: Any) -> bool:
-    """Return whether a service does not start with the machine."""
+def disabled(name: str, runlevels: str | Sequence[str] | None = None, **kwargs: Any) -> bool:
+    """Return whether a service does not start with the machine. runlevels: whether none of these
+    starts it.
+    """
+    if runlevels:
+        return not set(_names(runlevels)) & set(provider().runlevels(name))
     return not provider().enabled(name)
+
+
+def _names(runlevels: str | Sequence[str] | None) -> list[str]:
+    return [runlevels] if isinstance(runlevels, str) else list(runlevels or ())
 
 
 def masked(name: str, runtime: bool = False) -> bool:
@@ -200,15 +221,15 @@ def reload_(name: str, **kwargs: Any) -> bool:
     return True
 
 
-def enable(name: str, **kwargs: Any) -> bool:
-    """Start a service with the machine."""
-    act(name, "enable")
+def enable(name: str, runlevels: str | Sequence[str] | None = None, **kwargs: Any) -> bool:
+    """Start a service with the machine. runlevels: by these (OpenRC)."""
+    act(name, "enable", _names(runlevels))
     return True
 
 
-def disable(name: str, **kwargs: Any) -> bool:
-    """Do not start a service with the machine."""
-    act(name, "disable")
+def disable(name: str, runlevels: str | Sequence[str] | None = None, **kwargs: Any) -> bool:
+    """Do not start a service with the machine. runlevels: not by these (OpenRC)."""
+    act(name, "disable", _names(runlevels))
     return True
 
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 
 from modules import cmd
-from modules._lines import plain_name
+from modules.service._names import file_name
 from runner.api import CommandFailed, cached_look, changer
 
 NAMES: tuple[str, ...] = ("sysv", "debian_service", "service")
@@ -20,10 +20,7 @@ def suits() -> bool:
 
 def script(name: str) -> str:
     """The init script of a service. Raises CommandFailed for what cannot be the name of one."""
-    stem = plain_name(name, "the name of the service").removesuffix(".service")
-    if "/" in stem or stem in ("", ".", ".."):
-        raise CommandFailed(f"{name!r} is not the name of a service")
-    return f"/etc/init.d/{stem}"
+    return f"/etc/init.d/{file_name(name)}"
 
 
 def available(name: str) -> bool:

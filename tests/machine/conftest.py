@@ -17,24 +17,30 @@ def layer(request: pytest.FixtureRequest) -> Path:
     return layer_or_skip(getattr(request.module, "LAYER", "base"))
 
 
-def _debian(layer: Path) -> Iterator[Debian]:
+@pytest.fixture(scope="module")
+def init(request: pytest.FixtureRequest) -> str:
+    """What runs as PID 1 of the machines of a test file: its INIT says."""
+    return str(getattr(request.module, "INIT", "systemd"))
+
+
+def _debian(layer: Path, init: str = "systemd") -> Iterator[Debian]:
     try:
-        with machines.debian(layer) as machine:
+        with machines.debian(layer, init) as machine:
             yield machine
     except NoDebian as reason:
         lacking(reason)
 
 
 @pytest.fixture
-def fresh(layer: Path) -> Iterator[Debian]:
+def fresh(layer: Path, init: str) -> Iterator[Debian]:
     """A machine for this test alone."""
-    yield from _debian(layer)
+    yield from _debian(layer, init)
 
 
 @pytest.fixture(scope="module")
-def debian(layer: Path) -> Iterator[Debian]:
+def debian(layer: Path, init: str) -> Iterator[Debian]:
     """A machine that the tests of a file share: each leaves it as it was, or uses its own files."""
-    yield from _debian(layer)
+    yield from _debian(layer, init)
 
 
 @pytest.fixture(scope="session")

@@ -108,7 +108,7 @@ def test_the_librarys_own_are_complete(kind: str) -> None:
     table = importlib.import_module(f"modules.{kind}").PROVIDERS
     assert [each.NAMES[0] for each in table.all()] == {
         "pkg": ["apt"],
-        "service": ["systemd", "sysv"],
+        "service": ["systemd", "openrc", "runit", "s6", "sysv"],
     }[kind]
     assert all(
         set(feature.methods) <= set(dir(table.protocol)) for feature in table.feature_table.values()
@@ -185,6 +185,18 @@ def test_an_argument_of_the_library_that_needs_what_the_provider_cannot_do(
     assert f"{machine.folder}/states/a.sls:4:7" in error
     machine.write(a="x:\n  service.running:\n    - provider: systemd\n    - unmask: true\n")
     assert "needs the feature" not in machine("check", "a", code=None).stdout
+
+
+@pytest.mark.parametrize("provider", ["openrc", "runit", "s6"])
+def test_what_only_systemd_or_openrc_can(machine: Machine, provider: str) -> None:
+    machine.write(
+        mask=f"x:\n  service.masked:\n    - provider: {provider}\n",
+        level=f"x:\n  service.enabled:\n    - provider: {provider}\n    - runlevels: [boot]\n",
+    )
+    lacks = f"needs the feature {{}}, which the provider {provider} lacks"
+    assert lacks.format("maskable") in machine("check", "mask", code=1).stdout
+    refused = lacks.format("runlevels") in machine("check", "level", code=None).stdout
+    assert refused is (provider != "openrc")
 
 
 def test_holding_needs_a_provider_that_can() -> None:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import namespaces
-from namespaces import CAPABILITIES, ENVIRONMENT, Config
+from namespaces import CAPABILITIES, ENVIRONMENT, INITS, READY, Config
 
 ROOT = Path(__file__).parent.parent.parent
 PATIENCE = 60  # seconds that a start may take on a busy computer
@@ -122,9 +122,11 @@ class Debian:
 
 
 @contextlib.contextmanager
-def debian(layer: Path) -> Iterator[Debian]:
-    """A machine with systemd on top of a layer; NoDebian where this computer cannot have one."""
-    config = Config(str(layer), shared(), _cgroup())
+def debian(layer: Path, init: str = "systemd") -> Iterator[Debian]:
+    """A machine with an init (of namespaces.INITS) on top of a layer; NoDebian where this computer
+    cannot have one.
+    """
+    config = Config(str(layer), shared(), _cgroup(), init)
     command = [sys.executable, "-I", namespaces.__file__, config.dump(), str(os.getpid())]
     pipe = subprocess.PIPE
     with subprocess.Popen(
@@ -132,7 +134,7 @@ def debian(layer: Path) -> Iterator[Debian]:
     ) as holder:
         try:
             found = Debian(_pid(holder), config.cgroup)
-            _wait_booted(found)
+            _wait_booted(found, init)
             found.write(RUNNER, PROGRAM, 0o755)
             yield found
         finally:
@@ -174,13 +176,12 @@ def _pid(holder: subprocess.Popen[bytes]) -> int:
     return int(said.split()[0])
 
 
-def _wait_booted(found: Debian) -> None:
+def _wait_booted(machine: Debian, init: str) -> None:
     end = time.monotonic() + PATIENCE
     state = "silent"
-    while time.monotonic() < end and os.path.exists(f"/proc/{found.pid}"):
-        if found.path("/run/systemd/private").exists():
-            state = found.run("systemctl", "is-system-running", "--wait", code=None).stdout.strip()
-            if state in ("running", "degraded"):
-                return
+    while time.monotonic() < end and os.path.exists(f"/proc/{machine.pid}"):
+        state = machine.run(INITS[init][2], code=None).stdout.strip()
+        if state in READY:
+            return
         time.sleep(0.02)
-    raise NoDebian(f"systemd did not come up: it is {state}")
+    raise NoDebian(f"{init} did not come up: it is {state}")

@@ -104,6 +104,13 @@ sed -i 's/enabled.*/enabled = 0/' /etc/dnf/plugins/local.conf
 dnf -q makecache
 """
 
+# the first stage does what a machine without hardware needs, and nobody but the tests has services
+RUNIT = r"""
+printf '#!/bin/sh\nmkdir -p /run/runit/supervise\ntouch /run/runit.stopit\n' >/etc/runit/1
+printf '#!/bin/sh\nexec runsvdir -P /etc/service\n' >/etc/runit/2
+rm -f /etc/runit/runsvdir/default/*
+"""
+
 LAYERS = {
     "base": Contents(archive=ARCHIVE),
     "dnf": Contents(
@@ -112,8 +119,8 @@ LAYERS = {
     ),
     "zypper": Contents(("zypper", "createrepo-c", "rpm", "file", "gpg"), furnish=RPMS),
     "pacman": Contents(("pacman-package-manager", "makepkg", "libarchive-tools", "zstd", "gpg")),
-    "openrc": Contents(("openrc",)),
-    "runit": Contents(("runit",)),
+    "openrc": Contents(("openrc", "busybox"), furnish="rm -f /etc/runlevels/*/postgresql"),
+    "runit": Contents(("runit", "s6"), furnish=RUNIT),
     "firewalls": Contents(("nftables", "ufw", "ipset", "firewalld", "iptables")),
     "networks": Contents(("network-manager", "netplan.io", "iproute2")),
     "databases": Contents(("mariadb-server", "redis-server")),

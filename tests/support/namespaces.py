@@ -64,6 +64,27 @@ ENVIRONMENT = {
     "LANG": "C.UTF-8",
     "DEBIAN_FRONTEND": "noninteractive",
 }
+# PID 1: its command, what it takes for its container, and the command that answers with a state of
+# READY when it is done
+INITS = {
+    "systemd": (
+        ["/lib/systemd/systemd", "--system", "--log-target=journal", "--show-status=0"],
+        "systemd-nspawn",
+        "test -e /run/systemd/private && systemctl is-system-running --wait",
+    ),
+    "openrc": (["/sbin/openrc-init"], "lxc", "pgrep -x openrc >/dev/null || rc-status -r"),
+    "runit": (
+        ["/sbin/runit"],
+        "lxc",
+        "pgrep -x runsvdir >/dev/null && echo running",
+    ),
+    "s6": (
+        ["/bin/sh", "-c", "mkdir -p /run/service; exec s6-svscan /run/service"],
+        "lxc",
+        "test -p /run/service/.s6-svscan/control && echo running",
+    ),
+}
+READY = ("running", "degraded", "default")
 LAYER, MACHINE = "/media", "/mnt"  # covered only in mount namespaces of our own
 
 
@@ -73,11 +94,13 @@ class Config:
 
     layer: a tar file of what it has beyond this computer's own files. shared: folders that it
     shares, read-only, at the same paths. cgroup: a new control group's folder, for systemd.
+    init: what runs as PID 1, one of INITS.
     """
 
     layer: str
     shared: tuple[str, ...]
     cgroup: str = ""
+    init: str = "systemd"
 
     def dump(self) -> str:
         return json.dumps(asdict(self))
@@ -256,20 +279,22 @@ def remove_cgroup(folder: str) -> None:
                 os.rmdir(path)
 
 
-def systemd() -> None:
-    """Become it; let go of whoever asked."""
+def become(init: str) -> None:
+    """Become an init; let go of whoever asked."""
     os.write(1, b"entered\n")
     null = os.open("/dev/null", os.O_RDWR)
     for number in (0, 1, 2):
         os.dup2(null, number)
-    argv = ["systemd", "--system", "--log-target=journal", "--show-status=0"]
-    os.execve("/lib/systemd/systemd", argv, ENVIRONMENT | {"container": "systemd-nspawn"})
+    argv, container, _ = INITS[init]
+    os.execve(argv[0], argv, ENVIRONMENT | {"container": container})
 
 
 def main() -> int:
     config = Config.load(sys.argv[1])
     unpack(config.layer)
-    return hold(config, systemd, int(sys.argv[2]), lambda pid: print(pid, flush=True))
+    return hold(
+        config, lambda: become(config.init), int(sys.argv[2]), lambda pid: print(pid, flush=True)
+    )
 
 
 if __name__ == "__main__":

@@ -1,0 +1,30 @@
+"""Services of inits other than systemd; tests/machine/test_inits.py boots them."""
+
+from laws import Scenario
+
+# OpenRC's programs work, and take the machine for one that OpenRC has started
+OPENRC = """mkdir -p /run/openrc; touch /run/openrc/softlevel
+cat > /etc/init.d/tick <<'X'
+#!/sbin/openrc-run
+start() { touch /run/tick; }
+stop() { rm -f /run/tick; }
+status() { test -e /run/tick; }
+X
+chmod 755 /etc/init.d/tick; """
+
+
+def openrc(function: str, prepare: str = "", plans: bool = True, **args: object) -> Scenario:
+    args = {"name": "tick", "provider": "openrc", **args}
+    return Scenario(
+        function, args, plans=plans, machine=True, layer="openrc", prepare=OPENRC + prepare
+    )
+
+
+SCENARIOS = [
+    openrc("service.running", "touch /run/tick", enable=True, runlevels=["boot", "default"]),
+    openrc("service.enabled", runlevels="boot"),
+    openrc("service.enabled", "rc-update add tick boot", plans=False, runlevels="boot"),
+    openrc("service.disabled", "rc-update add tick boot", runlevels="boot"),
+    openrc("service.disabled", "rc-update add tick boot", plans=False, runlevels="default"),
+    openrc("service.dead", "rc-update add tick default", enable=False, runlevels=["default"]),
+]
