@@ -573,3 +573,75 @@ def test_prometheus_textfile(machine: Machine) -> None:
     succeeded = [line for line in first.splitlines() if line.startswith("runner_last_success")]
     assert succeeded[0] in second, "the last success is kept"
     assert [path.name for path in machine.folder.glob("*.prom*")] == ["runner.prom"]
+
+
+# Runs in processes of their own, each with SIGTERM at another line of some functions.
+_SIGTERM_AT_EACH_LINE = """
+import os, signal, sys
+from runner.cli import main
+import runner.engine.executor, runner.history.recorder, runner.pipeline
+file, names, step, arguments, left = sys.argv[1], sys.argv[2].split(), 5, sys.argv[3:], 0
+
+def trace(frame, event, value):
+    global left
+    code = frame.f_code
+    if not code.co_filename.endswith(file) or code.co_name not in names:
+        return None
+    left -= event == "line"
+    if left == 0:
+        sys.settrace(None)
+        os.kill(os.getpid(), signal.SIGTERM)
+    return trace if left > 0 else None
+
+for moment in range(1, 2000, step):
+    child = os.fork()
+    if not child:
+        left = moment
+        answer = os.open(f"answer{moment}", os.O_CREAT | os.O_WRONLY)
+        os.dup2(answer, 1)
+        sys.settrace(trace)
+        main(arguments)
+        os._exit(0)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    print(moment, code, flush=True)
+    if code == 0:
+        break
+"""
+
+
+@pytest.mark.parametrize(
+    ("file", "functions"),
+    [
+        ("history/recorder.py", "_result _flush _look_back"),
+        ("engine/executor.py", "_guarded _called _ended _note _report_result"),
+    ],
+)
+def test_wherever_a_signal_hits_a_run_all_that_ran_is_reported_and_in_the_history(
+    file: str, functions: str, machine: Machine
+) -> None:
+    machine.write(a="".join(f"c{n}:\n  test.succeed_with_changes: []\n" for n in range(2)))
+    machine("sls", "a")
+    argv = machine.argv("sls", "a", "--out", "json")
+    done = subprocess.run(
+        [argv[0], "-c", _SIGTERM_AT_EACH_LINE, file, functions, *argv[3:]],
+        capture_output=True,
+        text=True,
+        env=machine.environment,
+        cwd=machine.folder,
+        timeout=120,
+    )
+    assert done.stderr == ""
+    *interrupted, last = (tuple(map(int, line.split())) for line in done.stdout.splitlines())
+    assert len(interrupted) > 8 and last[1] == 0
+    history = sqlite3.connect(next(machine.folder.rglob("history.sqlite")))
+    query = "SELECT outcome, (SELECT count(*) FROM results WHERE run = runs.id) FROM runs"
+    runs = history.execute(query).fetchall()[1:-1]
+    total = 0
+    for (moment, code), (outcome, count) in zip(interrupted, runs, strict=True):
+        answer = (machine.folder / f"answer{moment}").read_text()
+        assert code == 143, moment
+        # a signal may cut off the answer of a run that is over
+        assert outcome in ("interrupted by SIGTERM", "done") or count == 2, moment
+        assert not answer or count == len(json.loads(answer)["local"]), moment
+        assert count >= total, f"{moment}: a state that had run is not in the history"
+        total = count

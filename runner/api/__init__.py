@@ -526,6 +526,13 @@ def interrupt(error: BaseException) -> None:
     _Pause.pending = error
 
 
+def is_interrupted() -> bool:
+    """Return whether an interrupt waits for the end of a protected section, which should then wait
+    for nothing itself (engine only).
+    """
+    return _Pause.pending is not None
+
+
 # ---------------------------------------------------------------- looking, fetching, changing
 
 _changes_allowed: ContextVar[bool] = ContextVar("changes_allowed", default=False)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from runner.api import StateFailed, running
+from runner.api import StateFailed, running, undisturbed
 from runner.api.later import STORE
 from runner.engine.context import Current, Run
 from runner.engine.decide import (
@@ -29,7 +29,7 @@ from runner.engine.step import Invocation, Mode, Reaction, Step
 from runner.model.chunk import Edge
 from runner.model.diagnostics import Diagnostic, bug
 from runner.model.events import RunFinished, RunStarted, StateFinished, StateStarted
-from runner.model.result import CRASHED, Report, Result
+from runner.model.result import CRASHED, PendingReaction, Report, Result
 
 # (result, whether it reacts to another state, whether a second run would change nothing) ->
 # (origin, note)
@@ -66,9 +66,9 @@ class Executor:
         """Run everything. An interrupt ends the run in the state that it hits, and the report says
         what was left.
         """
-        self.run.emit(RunStarted(len(self.plan.order), self.run.dry, self.plan.run_id))
         interrupted, why = 0, ""
         try:
+            self.run.emit(RunStarted(len(self.plan.order), self.run.dry, self.plan.run_id))
             if any(self._next(position) for position in self.plan.order):
                 self._put_off.clear()
             self._wait_for_all()
@@ -89,7 +89,10 @@ class Executor:
         finally:
             self.parallel.close()
         report = self._report(interrupted, why)
-        self.run.emit(RunFinished(report))
+        try:
+            self.run.emit(RunFinished(report))
+        except KeyboardInterrupt as interrupt:  # everything was run
+            return self._report(*number_of(interrupt))
         return report
 
     def _report(
@@ -130,25 +133,30 @@ class Executor:
             decide(edges, self._seen, [pending.kind for pending in owed]) if edges or owed else RUN
         )
         if decision.verdict in (Verdict.SKIP, Verdict.FAIL):
-            result = not_run_result(chunk, decision)
-        elif self._runs_parallel(position):
+            return self._ended(position, not_run_result(chunk, decision), decision, owed)
+        if self._runs_parallel(position):
             self._start_parallel(position, decision)
             return False
-        else:
-            result = self._guarded(position, decision)
-            if failed := self._failed_before(position):
-                result = prereq_failed(result, failed)
-            elif self._mode_of(position) is not self._mode:
-                result = result._replace(noop=True)
-        if owed and (self.run.dry or not result.ran):
-            result = result._replace(owed=described(owed, result.cause))
-        return self._ended(position, result, decision)
+        return self._guarded(position, decision, owed)
 
-    def _ended(self, position: int, result: Result, decision: Decision) -> bool:
-        """Note a result; True when the run has to stop here."""
+    def _ended(
+        self,
+        position: int,
+        result: Result,
+        decision: Decision,
+        pending: Sequence[PendingReaction] = (),
+    ) -> bool:
+        """Note a result; True when the run has to stop here. pending: the reactions of the state
+        that were due before it ran.
+        """
+        if pending and (self.run.dry or not result.ran):
+            result = result._replace(owed=described(pending, result.cause))
         chunk = self.plan.chunk(position)
-        judged = self._judged(position, result, decision)
-        self._finish(position, judged if self.run.dry else self._suppressed.note(position, judged))
+        with undisturbed():  # what has run is told to all listeners
+            judged = self._judged(position, result, decision)
+            noted = judged if self.run.dry else self._suppressed.note(position, judged)
+            finished = self._note(position, noted)
+        self.run.follow(finished)
         if not self.run.dry and not result.noop:
             self.tracker.settle(result, decision)
         return result.result is False and bool(chunk.args.get("failhard", self.plan.failhard))
@@ -220,19 +228,25 @@ class Executor:
 
     # -------------------------------------------------- calling
 
-    def _guarded(self, position: int, decision: Decision) -> Result:
-        """The result of a state; when an interrupt hits it, it is reported as failed before the run
-        ends.
+    def _guarded(
+        self, position: int, decision: Decision, pending: Sequence[PendingReaction]
+    ) -> bool:
+        """Call a state and note its result; True when the run has to stop here. When an interrupt
+        hits it, it is reported as failed before the run ends.
         """
         try:
-            return self._called(position, decision, self._mode_of(position))
+            result = self._called(position, decision, self._mode_of(position))
+            if failed := self._failed_before(position):
+                result = prereq_failed(result, failed)
+            elif self._mode_of(position) is not self._mode:
+                result = result._replace(noop=True)
+            return self._ended(position, result, decision, pending)
         except KeyboardInterrupt as interrupt:
-            comment = (
-                f"{number_of(interrupt)[1]} while it ran; what it had begun may be done in part"
-            )
-            self._finish(
-                position, Result(self.plan.chunk(position), False, comment, run_num=self.number)
-            )
+            if position not in self.results:
+                why = number_of(interrupt)[1]
+                comment = f"{why} while it ran; what it had begun may be done in part"
+                chunk = self.plan.chunk(position)
+                self._finish(position, Result(chunk, False, comment, run_num=self.number))
             raise
 
     def _judged(self, position: int, result: Result, decision: Decision) -> Result:
@@ -336,18 +350,23 @@ class Executor:
         return decision
 
     def _finish(self, position: int, result: Result) -> None:
+        self.run.follow(self._note(position, result))
+
+    def _note(self, position: int, result: Result) -> Result:
         if not result.ran:
             result = result._replace(run_num=self.number)
             self.number += 1
-        self.results[position] = self._report_result(result)
-        self.run.follow(self.results[position])
+        with undisturbed():  # a state has run, or is left: never both
+            self.results[position] = self._report_result(result)
+        return self.results[position]
 
     def _report_result(self, result: Result) -> Result:
         tag = result.tag
         result = self.run.secrets.result(result)
-        self.finished.append(result)
-        self.run.results[tag] = result
-        self.run.emit(StateFinished(result))
+        with undisturbed():
+            self.finished.append(result)
+            self.run.results[tag] = result
+            self.run.emit(StateFinished(result))
         return result
 
     # -------------------------------------------------- what decide sees

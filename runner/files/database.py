@@ -17,8 +17,10 @@ SLICE = 0.1  # seconds of one wait inside SQLite, where no signal is handled
 class Patience:
     """The time that a run still waits for locked databases; used up, nothing waits any more."""
 
-    def __init__(self, seconds: float = WAIT) -> None:
+    def __init__(self, seconds: float = WAIT, give_up: Callable[[], bool] = lambda: False) -> None:
+        """give_up: returns whether to wait no longer, whatever time is left."""
         self._left = seconds
+        self._give_up = give_up
 
     def __call__(self, operation: Callable[[], T]) -> T:
         """Return the result of an operation, repeated while the database is locked. Raises
@@ -32,7 +34,7 @@ class Patience:
                 return operation()
             except sqlite3.OperationalError as error:
                 self._left -= time.monotonic() - began
-                if not is_locked(error) or self._left <= 0:
+                if not is_locked(error) or self._left <= 0 or self._give_up():
                     raise
 
 

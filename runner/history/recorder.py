@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
+from runner.api import undisturbed
 from runner.files.database import storable
 from runner.history import snapshots
 from runner.history.shortened import shortened, shortened_text
@@ -99,7 +100,8 @@ class History:
         import sqlite3
 
         try:
-            return self._origin(result, converges)
+            with undisturbed():
+                return self._origin(result, converges)
         except (HistoryProblem, sqlite3.Error) as problem:
             self._give_up(problem)
             return "", ""
@@ -196,13 +198,13 @@ class History:
     def _reporting_errors(self) -> Iterator[None]:
         import sqlite3
 
-        try:
-            yield
-        except Exception as error:  # whatever it is, the run goes on without its history
-            expected = isinstance(error, sqlite3.Error | HistoryProblem | OSError)
-            self._give_up(
-                error if expected else HistoryProblem(f"{type(error).__name__}: {text_of(error)}")
-            )
+        with undisturbed():  # no transaction is left open, no result is kept twice
+            try:
+                yield
+            except Exception as error:  # whatever it is, the run goes on without its history
+                expected = isinstance(error, sqlite3.Error | HistoryProblem | OSError)
+                problem = HistoryProblem(f"{type(error).__name__}: {text_of(error)}")
+                self._give_up(error if expected else problem)
 
     def _give_up(self, error: Exception) -> None:
         """This run is not kept; a file that is broken inside is set aside for the next one."""

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from runner.api import is_interrupted
 from runner.files.database import Patience, connect
 from runner.files.trusted_folder import Untrusted, UntrustedFile, trusted_folder
 from runner.model.errors import RunnerError
@@ -122,7 +123,7 @@ def set_aside(state_dir: str, error: Exception, notes: list[str]) -> None:
 
 def _connect(state_dir: str) -> sqlite3.Connection:
     path = trusted_folder(state_dir).database(NAME)
-    connection = connect(path, Patience(), isolation_level=None)
+    connection = connect(path, Patience(give_up=is_interrupted), isolation_level=None)
     try:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=NORMAL")
