@@ -16,6 +16,7 @@ from runner.api import (
     Fact,
     Line,
     Name,
+    Named,
     OneOrMany,
     Plan,
     Planned,
@@ -24,6 +25,62 @@ from runner.api import (
 )
 
 Words = OneOrMany[Line]
+# what repositories have in the files of dnf and zypper, beside the arguments
+OPTIONS = frozenset(
+    [
+        "autorefresh",
+        "bandwidth",
+        "cost",
+        "countme",
+        "deltarpm",
+        "deltarpm_percentage",
+        "enabled_metadata",
+        "enablegroups",
+        "exclude",
+        "excludepkgs",
+        "fastestmirror",
+        "includepkgs",
+        "ip_resolve",
+        "keepcache",
+        "keeppackages",
+        "max_parallel_downloads",
+        "metadata_expire",
+        "minrate",
+        "module_hotfixes",
+        "password",
+        "path",
+        "proxy",
+        "proxy_auth_method",
+        "proxy_password",
+        "proxy_username",
+        "repo_gpgcheck",
+        "retries",
+        "skip_if_unavailable",
+        "sslcacert",
+        "sslclientcert",
+        "sslclientkey",
+        "sslverify",
+        "sslverifystatus",
+        "throttle",
+        "timeout",
+        "type",
+        "user_agent",
+        "username",
+    ]
+)
+
+
+def _names_option(key: str) -> bool:
+    """Whether an argument is an option of a repository, and no misspelt argument."""
+    import difflib
+    import inspect
+
+    arguments = inspect.signature(managed).parameters
+    known = [*OPTIONS, *(name.rstrip("_") for name in arguments if name != "options")]
+    return key in OPTIONS or not difflib.get_close_matches(key, known, 1, 0.8)
+
+
+Option = Annotated[str | int | bool | list[Line | int] | None, Named(_names_option)]
 LATER = (
     "This may cause pkg states to behave differently than stated if this action is repeated without"
     " test=True, due to the differences in the configured repositories."
@@ -61,21 +118,26 @@ def managed(
     gpgkey: Line | None = None,
     gpgautoimport: bool | None = None,
     priority: int | None = None,
+    **options: Option,
 ) -> Planned:
     """Make sure that the package manager knows an archive.
 
-    name: with apt, the entry as in sources.list (`deb [options] URI dist components`); dist and
-    comps may be given apart, options as architectures, signedby, trusted. file: the list that it
-    belongs in (`*.sources`: as a stanza) when it has to be written; without it where it already is,
-    else /etc/apt/sources.list. disabled (or enabled: false): known, but not used. comments: behind
-    it. clean_file: what else the file says goes. consolidate: other files lose the archive. key_url
-    (salt://, /path, http://), key_text, or keyid with keyserver: the key that the archive is signed
-    with; it goes to signedby (or what the entry names), else to apt's trusted keys. aptkey: False
-    insists on signedby. allow_insecure_key: False refuses a key_url with http. refresh (refresh_db
-    is an older name): renew the package lists after a change, as happens without it. ppa:
-    `user/archive` of Launchpad, on Ubuntu, with its key. humanname, copr, gpgcheck, baseurl,
-    mirrorlist, metalink, gpgkey, gpgautoimport, priority: are for other package managers and mean
-    nothing to apt.
+    name: with dnf, the ID of the repository; with apt, the entry as in sources.list (`deb [options]
+    URI dist components`); dist and comps may be given apart, options as architectures, signedby,
+    trusted. file: the list that it belongs in (`*.sources`: as a stanza) when it has to be written;
+    without it where it already is, else /etc/apt/sources.list. disabled (or enabled: false): known,
+    but not used. comments: behind it. clean_file: what else the file says goes. consolidate: other
+    files lose the archive. key_url (salt://, /path, http://), key_text, or keyid with keyserver:
+    the key that the archive is signed with; it goes to signedby (or what the entry names), else to
+    apt's trusted keys. aptkey: False insists on signedby. allow_insecure_key: False refuses a
+    key_url with http. refresh (refresh_db is an older name): renew the package lists after a
+    change, as happens without it. ppa: `user/archive` of Launchpad, on Ubuntu, with its key. What
+    means nothing to apt: baseurl, mirrorlist or metalink, one of which says where the packages are;
+    humanname: the name that is shown; gpgcheck: whether packages must be signed; gpgkey: the
+    addresses of the keys, which the package manager fetches itself; priority; copr: `user/project`
+    of Fedora's Copr instead of all these; gpgautoimport: for zypper. options: any other key goes
+    into the repository's file as it is (`sslverify: 0`, `skip_if_unavailable: 1`, `exclude:
+    kernel*`); an empty one goes.
 
         docker:
           pkgrepo.managed:
@@ -84,7 +146,14 @@ def managed(
             - file: /etc/apt/sources.list.d/docker.list
             - key_url: salt://docker/docker.asc
 
-    Behaviour: Salt 3008's pkgrepo.managed with apt.
+        epel:
+          pkgrepo.managed:
+            - humanname: Extra Packages for Enterprise Linux
+            - metalink: https://mirrors.fedoraproject.org/metalink?repo=epel-9&arch=$basearch
+            - gpgkey: https://dl.fedoraproject.org/pub/epel/RPM-GPG-KEY-EPEL-9
+            - gpgcheck: 1
+
+    Behaviour: Salt 3008's pkgrepo.managed with apt and yum.
     """
     manager = pkg.require("repositories", "pkgrepo.managed")
     settings = RepositorySettings(
@@ -114,6 +183,7 @@ def managed(
         gpgkey=gpgkey,
         gpgautoimport=gpgautoimport,
         priority=priority,
+        options={key: _option(value) for key, value in options.items()},
     )
     change = manager.plan_repository(name, settings)
     entry = change.entry
@@ -145,7 +215,8 @@ def absent(
 ) -> Planned:
     """Make sure that the package manager does not know an archive.
 
-    name: with apt, the entry as in sources.list; components and options need not be right. file:
+    name: with dnf, the ID of the repository; with apt, the entry as in sources.list, in which
+    components and options need not be right. file:
     accepted; all lists are searched. ppa: `user/archive` of Launchpad instead. keyid: the trusted
     keys that pkgrepo.managed fetched by these IDs go too, when the archive does. refresh: renew the
     package lists after a change, as happens without it. keyid_ppa, copr, aptkey, dist, comps:
@@ -155,7 +226,7 @@ def absent(
           pkgrepo.absent:
             - name: deb http://old.example.com/debian bookworm main
 
-    Behaviour: Salt 3008's pkgrepo.absent with apt.
+    Behaviour: Salt 3008's pkgrepo.absent with apt and yum.
     """
     manager = pkg.require("repositories", "pkgrepo.absent")
     settings = RepositorySettings(
@@ -170,6 +241,13 @@ def absent(
     if refresh is not False:
         _refresh(manager, entry)
     return f"Removed repo {entry}" + (f", and keyid {', '.join(settings.keyid)}" if keyid else "")
+
+
+def _option(value: Option) -> str:
+    """The value of an option as it stands in a file."""
+    if isinstance(value, list):
+        return "\n".join(map(_option, value))
+    return str(int(value)) if isinstance(value, bool) else str(value or "")
 
 
 def _words(values: Sequence[str | int] | None) -> tuple[str, ...]:

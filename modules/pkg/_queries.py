@@ -1,10 +1,12 @@
-"""Which files packages have, and the other way round."""
+"""What is known of packages: their files, details and versions."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from modules.pkg.providers import require
+from runner.api import StateFailed
 
 
 def owner(*paths: str, **_: Any) -> Any:
@@ -30,3 +32,91 @@ def file_list(*packages: str, **_: Any) -> dict[str, list[str]]:
         files += own
         errors += [] if own else [f"package '{name}' is not installed"]
     return {"errors": errors, "files": files}
+
+
+def info_installed(
+    *names: str, attr: str | Sequence[str] | None = None, failhard: bool = True, **_: Any
+) -> dict[str, dict[str, Any]]:
+    """Return details of installed packages (of all without names): version, architecture, license,
+    summary, ...
+
+    attr: only these, a list or with commas. failhard: raise StateFailed for a package that is not
+    installed, instead of leaving it out.
+
+    {{ salt['pkg.info_installed']('bash').bash.version }}
+    """
+    described = require("information", "pkg.info_installed").info_installed(names)
+    missing = [name for name in names if name not in described]
+    if missing and failhard:
+        raise StateFailed(f"package {missing[0]} is not installed")
+    if attr is None:
+        return described
+    wanted = attr.replace(" ", "").split(",") if isinstance(attr, str) else [*attr]
+    return {
+        name: {key: details[key] for key in wanted if key in details}
+        for name, details in described.items()
+    }
+
+
+def show(
+    *names: str, filter: str | Sequence[str] | None = None, **_: Any
+) -> dict[str, dict[str, dict[str, str]]]:
+    """Return what the package lists say of packages, by name and version.
+
+    filter: only these fields, a list or with commas; capitals do not count.
+
+    {{ salt['pkg.show']('bash', filter='Homepage') }}
+    """
+    described = require("descriptions", "pkg.show").show(names)
+    if filter is None:
+        return described
+    listed = filter.split(",") if isinstance(filter, str) else filter
+    wanted = {str(field).strip().lower() for field in listed}
+    return {
+        name: {
+            version: {key: value for key, value in fields.items() if key.lower() in wanted}
+            for version, fields in versions.items()
+        }
+        for name, versions in described.items()
+    }
+
+
+def list_downloaded(**_: Any) -> dict[str, dict[str, Any]]:
+    """Return the packages that lie in the package manager's cache: their versions with path and
+    size.
+
+    {{ salt['pkg.list_downloaded']() }}
+    """
+    return require("downloadable", "pkg.list_downloaded").archives()
+
+
+def list_holds(**_: Any) -> list[str]:
+    """Return the packages that are kept at their version.
+
+    {{ salt['pkg.list_holds']() }}
+    """
+    return require("holdable", "pkg.list_holds").held()
+
+
+def group_info(name: str, **_: Any) -> dict[str, Any]:
+    """Return the packages of a group: which belong to it in any case, by default, if wanted.
+
+    {{ salt['pkg.group_info']('development').mandatory }}
+    """
+    group = require("groups", "pkg.group_info").group(name)
+    if group is None:
+        raise StateFailed(f"Group '{name}' not found")
+    kinds = group._asdict()
+    return {"group": name, **{kind: list(packages) for kind, packages in kinds.items()}}
+
+
+def verify(*names: str, ignore_types: str | Sequence[str] = (), **_: Any) -> list[str]:
+    """Return those packages of which installed files were altered (of all without names).
+
+    ignore_types: files that do not count, such as config and doc.
+
+    {{ salt['pkg.verify']('openssh-server') }}
+    """
+    ignored = ignore_types.split(",") if isinstance(ignore_types, str) else [*ignore_types]
+    manager = require("verifiable", "pkg.verify")
+    return manager.verify(names or tuple(manager.list_pkgs()), ignored)

@@ -37,6 +37,8 @@ LISTS = "/var/lib/apt/lists"
 REPOSITORY_FILES: tuple[str, ...] = tuple(
     f"/etc/apt/{name}" for name in ("sources.list", "sources.list.d", "preferences.d", "apt.conf.d")
 )
+UNKNOWN_PACKAGE = "E: Unable to locate package {name}"
+UNKNOWN_VERSION = "E: Version '{version}' for '{name}' was not found"
 _INSTALLED = re.compile(r"Inst (?P<name>\S+) (?:\[(?P<old>[^\]]+)\] )?\((?P<new>\S+)")
 _REMOVED = re.compile(r"(?:Remv|Purg) (?P<name>\S+) \[(?P<old>[^\]]+)\]")
 
@@ -329,6 +331,69 @@ def file_list(name: str) -> list[str]:
     """Return the files and folders of an installed package."""
     lines = cmd.probe(["dpkg-query", "-L", "--", name]).stdout.splitlines()
     return [line for line in lines if line.startswith("/") and line != "/."]
+
+
+DETAILS = {  # Salt's key -> dpkg's field
+    "name": "Package",
+    "version": "Version",
+    "arch": "Architecture",
+    "source": "source:Package",
+    "group": "Section",
+    "packager": "Maintainer",
+    "url": "Homepage",
+    "vendor": "Origin",
+    "size": "Installed-Size",
+    "summary": "binary:Summary",
+    "description": "Description",
+}
+
+
+def info_installed(names: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+    """Return details of installed packages, with Salt's keys; all packages without names."""
+    query = "\x1f".join(["${db:Status-Status}", *(f"${{{field}}}" for field in DETAILS.values())])
+    done = cmd.probe(["dpkg-query", "-W", "-f", query + "\x1e", "--", *names])
+    normalized = name_normalizer()
+    described = {}
+    for record in done.stdout.split("\x1e"):
+        state, *values = record.split("\x1f")
+        if state in INSTALLED:
+            details: dict[str, Any] = {
+                key: value for key, value in zip(DETAILS, values, strict=True) if value
+            }
+            described[normalized(f"{details['name']}:{details['arch']}")] = details
+            details |= _installed_on(details["name"], details["arch"])
+    return described
+
+
+def _installed_on(name: str, built_for: str) -> dict[str, Any]:
+    """Return when a package was installed, by the list of its files."""
+    from datetime import UTC, datetime
+
+    for stem in (name, f"{name}:{built_for}"):
+        path = f"/var/lib/dpkg/info/{stem}.list"
+        if os.path.exists(path):
+            seconds = int(os.stat(path).st_mtime)
+            date = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+            return {"install_date": date, "install_date_time_t": seconds}
+    return {}
+
+
+def show(names: tuple[str, ...]) -> dict[str, dict[str, dict[str, str]]]:
+    """Return what the package lists say of packages: name -> version -> field -> text."""
+    described: dict[str, dict[str, dict[str, str]]] = {}
+    for stanza in cmd.probe(["apt-cache", "show", "--", *names]).stdout.split("\n\n"):
+        fields: dict[str, str] = {}
+        last = ""
+        for line in stanza.splitlines():
+            if line.startswith(" "):
+                fields[last] += f"\n{line.strip()}"
+            else:
+                last, _, value = line.partition(":")
+                fields[last] = value.strip()
+        if "Package" in fields:
+            name, version = fields.pop("Package"), fields.pop("Version", "")
+            described.setdefault(name, {})[version] = fields
+    return described
 
 
 def list_repos() -> dict[str, list[dict[str, Any]]]:

@@ -55,6 +55,8 @@ def plan_repository(name: str, settings: RepositorySettings) -> RepositoryChange
     cannot be had.
     """
     ppa = settings.ppa
+    if settings.options:
+        here.warn(f"apt's repositories have no {', '.join(settings.options)}: it is ignored")
     entry = _ppa_entry(ppa) if ppa else name
     wanted = _source(entry, settings)
     preferred = settings.file
@@ -144,7 +146,7 @@ def _source(entry: str, settings: RepositorySettings) -> Source:
         dist=settings.dist or source.dist,
         comps=tuple(_split(settings.comps)) if settings.comps else source.comps,
         options=tuple(options.items()),
-        disabled=settings.disabled or source.disabled,
+        disabled=bool(settings.disabled) or source.disabled,
         comment=" ".join(settings.comments) if settings.comments else source.comment,
     )
     if not source.dist:

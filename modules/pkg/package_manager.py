@@ -8,7 +8,9 @@ of its tool.
 
 1. Say who you are: `NAMES` (the tool's name first, then Salt's name of the module, so that
    `provider: yumpkg` works), `FAMILIES` (values of the grain os_family whose own tool it is),
-   `DATABASE`, `REPOSITORY_FILES`, and `suits()`: the tool is on this machine.
+   `DATABASE`, `REPOSITORY_FILES`, and `suits()`: the tool is on this machine. If the tool has words
+   of its own for a package that it does not know: `UNKNOWN_PACKAGE` and `UNKNOWN_VERSION`, texts
+   with {name} and {version}.
 2. Write the looks. They read, and never change anything; `cmd.probe([...])` runs a program and
    returns its output. Put `@cached_look(topic, *files)` above each: the answer is kept for the run
    until one of the files or the topic changes. Topics: "packages" (what is installed, what is
@@ -135,7 +137,8 @@ class PackageGroup(Record):
 class RepositorySettings(Record):
     """What a state says of a repository: the arguments of pkgrepo.managed and pkgrepo.absent.
 
-    What the tool has nothing like is ignored; what is missing here is added here.
+    What the tool has nothing like is ignored; what is missing here is added here. options: further
+    keys of the repository in the words of the tool's own file, "" for a key that is to go.
     """
 
     ppa: str | None = None
@@ -150,7 +153,7 @@ class RepositorySettings(Record):
     dist: str | None = None
     comps: tuple[str, ...] = ()
     architectures: tuple[str, ...] = ()
-    disabled: bool = False
+    disabled: bool | None = None
     comments: tuple[str, ...] = ()
     clean_file: bool = False
     consolidate: bool = False
@@ -164,6 +167,7 @@ class RepositorySettings(Record):
     gpgkey: str | None = None
     gpgautoimport: bool | None = None
     priority: int | None = None
+    options: Mapping[str, str] = {}
 
 
 class RepositoryChange(Record):
@@ -203,6 +207,7 @@ FEATURES = {
         "the files of a package, and the package of a file, are known", ("owner", "file_list")
     ),
     "information": Feature("details of installed packages are known", ("info_installed",)),
+    "descriptions": Feature("what the package lists say of packages can be shown", ("show",)),
     "groups": Feature(
         "groups of packages have a name; elsewhere list the packages in `pkgs` of pkg.installed",
         ("group",),
@@ -217,6 +222,9 @@ FEATURES = {
         "a package can be asked for by something that it provides", ("resolve_capabilities",)
     ),
 }
+
+UNKNOWN_PACKAGE = "Unable to locate package {name}"
+UNKNOWN_VERSION = "Version '{version}' for '{name}' was not found"
 
 
 class PackageManager(Provider, Protocol):
@@ -340,6 +348,10 @@ class PackageManager(Provider, Protocol):
 
     def info_installed(self, names: tuple[str, ...]) -> dict[str, dict[str, Any]]:
         """Return details of installed packages, with Salt's keys; all packages without names."""
+        ...
+
+    def show(self, names: tuple[str, ...]) -> dict[str, dict[str, dict[str, str]]]:
+        """Return what the package lists say: name -> version -> field -> text."""
         ...
 
     def group(self, name: str) -> PackageGroup | None:

@@ -10,9 +10,10 @@ PROVIDERS: Providers[PackageManager] = Providers(
     PackageManager,
     (  # the module, and the programs that show that its tool is here
         ProviderModule("modules.pkg.apt", ("/usr/bin/apt-get",)),
+        ProviderModule("modules.pkg.dnf", ("/usr/bin/dnf", "/usr/bin/dnf5")),
     ),
     FEATURES,
-    "this machine has no package manager that runner knows (apt-get)",
+    "this machine has no package manager that runner knows (apt-get, dnf)",
     "pkg",
 )
 

@@ -20,6 +20,9 @@ DATABASE = f"{FOLDERS[0]}/rpmdb.sqlite"
 KEY = "gpg-pubkey"  # a key for signatures, which rpm keeps as if it were a package
 EVERY_ARCHITECTURE = ("noarch", "(none)")
 _NAMES_OF_32_BITS = ("i386", "i486", "i586", "i686", "athlon", "geode")
+ARCHITECTURES = frozenset(
+    (*_NAMES_OF_32_BITS, *EVERY_ARCHITECTURE, "x86_64", "aarch64", "armv7hl", "armv7hnl")
+) | {"ppc64", "ppc64le", "s390", "s390x", "riscv64", "loongarch64", "sparc64", "src"}
 _SEPARATOR, _END = "\x1f", "\x1e"
 
 # ---------------------------------------------------------------- versions
@@ -92,6 +95,12 @@ def normal(name: str) -> str:
     bare, dot, built_for = name.rpartition(".")
     own = dot and built_for in (architecture(), *EVERY_ARCHITECTURE)
     return bare if own else name
+
+
+def split_name(name: str) -> tuple[str, str]:
+    """Return a package's name and the architecture that stands behind it, with its dot, or ""."""
+    bare, dot, built_for = name.rpartition(".")
+    return (bare, dot + built_for) if bare and built_for in ARCHITECTURES else (name, "")
 
 
 # ---------------------------------------------------------------- what is installed
@@ -237,10 +246,26 @@ def import_key(key: bytes) -> None:
     """Trust what is signed with a key: rpm --import. Raises CommandFailed for what is no key."""
     path = f"{here.scratch()}/key.asc"
     with open(path, "wb") as file:
-        file.write(key)
+        file.write(key if key.lstrip().startswith(b"-----BEGIN PGP") else armoured(key))
     done = cmd.execute(["rpm", "--import", path])
     if done.retcode:
         raise CommandFailed(f"rpm --import: {done.stderr.strip()}")
+
+
+def armoured(key: bytes) -> bytes:
+    """Return a binary key as text (ASCII armour), with the checksum that rpm insists on."""
+    import base64
+
+    checksum = 0xB704CE
+    for byte in key:
+        checksum ^= byte << 16
+        for _ in range(8):
+            checksum <<= 1
+            checksum ^= 0x1864CFB if checksum & 0x1000000 else 0
+    body = base64.encodebytes(key)
+    end = base64.b64encode(checksum.to_bytes(3, "big"))
+    title = b"PGP PUBLIC KEY BLOCK-----\n"
+    return b"-----BEGIN " + title + b"\n" + body + b"=" + end + b"\n-----END " + title
 
 
 # ---------------------------------------------------------------- what rpm prints
@@ -263,6 +288,7 @@ __all__ = [
     "DATABASE",
     "FILES",
     "architecture",
+    "armoured",
     "compare",
     "file_info",
     "file_list",
@@ -276,5 +302,6 @@ __all__ = [
     "normal",
     "owner",
     "parse_version",
+    "split_name",
     "verify",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from modules import file, pkg
 from modules.pkg import Target, Transaction
@@ -72,7 +72,7 @@ def latest(
     unknown = [each for each in names if each not in newest and each not in present]
     if unknown:
         raise StateFailed(f"No information found for '{unknown[0]}'.", missing=selection.LISTS)
-    old = [each for each in names if newest.get(each, present.get(each)) != present.get(each)]
+    old = [each for each in names if each in newest and not _has(present, each, newest[each])]
     if not old:
         return (
             f"Package {names[0]} is already up-to-date"
@@ -98,7 +98,7 @@ def latest(
         done = selection.differences(present, pkg.list_pkgs())
         raise StateFailed(selection.ERROR + failure.message, changes=done) from None
     after = pkg.list_pkgs()
-    failed = [each for each in old if after.get(each) != newest[each]]
+    failed = [each for each in old if not _has(after, each, newest[each])]
     if failed:
         many = f"The following packages failed to update: {', '.join(sorted(failed))}"
         told = many if len(failed) > 1 else f"Package {failed[0]} failed to update."
@@ -107,6 +107,11 @@ def latest(
     kept = sorted(set(names) - set(old))
     told += f" The following packages were already up-to-date: {', '.join(kept)}" if kept else ""
     return Done(told, selection.differences(present, after))
+
+
+def _has(present: Mapping[str, str], name: str, version: str) -> bool:
+    """Whether a package is there in a version, be it among others."""
+    return version in present.get(name, "").split(",")
 
 
 def removed(

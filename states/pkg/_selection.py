@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from modules import file, pkg
+from modules.pkg import package_manager
 from runner.api import Line, Name, StateFailed, here
 
 COMPARISONS = {  # operator: the answers of `compare` that meet it
@@ -49,14 +50,14 @@ def wanted(
 
 def fits(present: str | None, want: str | None, ignore_epoch: bool = False) -> bool:
     """Whether an installed version is one that is wanted; several conditions are separated by
-    commas.
+    commas, and so are several versions that are installed, of which one will do.
     """
     if present is None:
         return False
-    return all(
-        _meets(present, each.strip(), ignore_epoch)
-        for each in (want or "").split(",")
-        if each.strip()
+    conditions = [each.strip() for each in (want or "").split(",") if each.strip()]
+    return any(
+        all(_meets(version, each, ignore_epoch) for each in conditions)
+        for version in present.split(",")
     )
 
 
@@ -113,14 +114,27 @@ def refuse_unknown(targets: Mapping[str, str | None], newest: Mapping[str, str])
     """Fail for packages and versions that the package manager does not know; it would say the same
     when it is to install them.
     """
-    told = [f"E: Unable to locate package {each}" for each in targets if each not in newest]
+    manager = pkg.provider()
+    told = [_unknown_package(each) for each in targets if each not in newest]
     for each, version in targets.items():
-        if version and each in newest and version not in pkg.provider().versions(each):
-            told.append(f"E: Version '{version}' for '{each}' was not found")
+        if version and each in newest and not _is_available(each, version):
+            words = getattr(manager, "UNKNOWN_VERSION", package_manager.UNKNOWN_VERSION)
+            told.append(words.format(name=each, version=version))
     if told:
         raise StateFailed(
             PROBLEM + "errors:" + "".join(f"\n    - {line}" for line in told), missing=LISTS
         )
+
+
+def _unknown_package(name: str) -> str:
+    words = getattr(pkg.provider(), "UNKNOWN_PACKAGE", package_manager.UNKNOWN_PACKAGE)
+    return str(words.format(name=name))
+
+
+def _is_available(name: str, version: str) -> bool:
+    manager = pkg.provider()
+    there = manager.versions(name)
+    return version in there or any(manager.compare(each, version) == 0 for each in there)
 
 
 def refuse_unlisted(names: Collection[str], newest: Mapping[str, str]) -> None:
@@ -131,7 +145,7 @@ def refuse_unlisted(names: Collection[str], newest: Mapping[str, str]) -> None:
     unknown = [each for each in names if each not in newest]
     if age is None or not unknown:
         return
-    told = "".join(f"\n    - E: Unable to locate package {each}" for each in unknown)
+    told = "".join(f"\n    - {_unknown_package(each)}" for each in unknown)
     hours = f"{age / 3600:.0f} hours old" if age < 2 * 86400 else f"{age / 86400:.0f} days old"
     when = f"\nThe package lists are {hours}; a real run renews them before it looks again."
     sources = [

@@ -50,6 +50,10 @@ WATCHED = (
     "/etc/hostname",
     "/etc/network/interfaces",
     "/etc/network/if-up.d/route-eth7",
+    "/var/lib/rpm/rpmdb.sqlite",
+    "/etc/yum.repos.d/local.repo",
+    "/etc/yum.repos.d/old.repo",
+    "/etc/dnf/plugins/versionlock.list",
 )
 
 

@@ -292,9 +292,9 @@ def shelf(copy: Copy) -> Copy:
     (copy.folder / "copy/modules/pkg/shelf.py").write_text(provider)
     copy.alter(
         "modules/pkg/providers.py",
-        "        ProviderModule(",
+        '        ProviderModule("modules.pkg.apt"',
         f'        ProviderModule("modules.pkg.shelf", ("{copy.folder}/shelf",)),\n'
-        "        ProviderModule(",
+        '        ProviderModule("modules.pkg.apt"',
     )
     (copy.folder / "shelf").write_text("spoon 3.1\n")
     return copy
@@ -362,7 +362,7 @@ def test_the_package_manager_is_chosen_once_a_run(shelf: Copy) -> None:
     shelf("sls", "a", "--test")
     assert (shelf.folder / "asked").read_text().count("suits") <= 2
     assert "verifiable: installed files" in " ".join(shelf("doc", "pkg.installed").stdout.split())
-    assert "(apt)" in shelf("doc", "pkg.held").stdout
+    assert "(apt, " in shelf("doc", "pkg.held").stdout
     assert "(shelf, apt)" not in shelf("doc", "pkg.held").stdout
 
 

@@ -117,14 +117,17 @@ def test_each_option_is_put_into_its_words(name: str, option: str, asked: list[l
     targets = (pkg.Target("nginx"),)
     plain = _simulated(name, asked, pkg.Transaction("install", targets))
     chosen = _simulated(name, asked, pkg.Transaction("install", targets, options))
-    assert _without(chosen, words) == plain
+    instead = getattr(recorded(name), "INSTEAD", {}).get(option)  # an action of the tool's own
+    rest = _without(chosen, words)
+    assert rest == ([word for word in plain if word != instead] if instead else plain)
 
 
 def _simulated(name: str, asked: list[list[str]], transaction: pkg.Transaction) -> list[str]:
     """The command line of the tool that a simulation runs."""
     asked.clear()
     PROVIDERS[name].simulate(transaction)
-    (line,) = (line for line in asked if line[0] == recorded(name).START[0])
+    start = recorded(name).START
+    (line,) = (line for line in asked if line[: len(start)] == start)
     return line
 
 
@@ -150,5 +153,5 @@ def test_a_dry_run_asks_what_the_real_run_does(name: str, asked: list[list[str]]
         asked.clear()
         with changes_allowed():
             PROVIDERS[name].run(transaction)
-        real = next(line for line in asked if line[0] == simulated[0])
+        real = [line for line in asked if line[0] == simulated[0]][-1]
         assert _without(real, words)

@@ -10,7 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 from modules.pkg import InstallOptions, Need, Simulation, Target, Transaction
+from modules.pkg.apt import DETAILS
 
+DETAIL = "\x1f".join(["${db:Status-Status}", *(f"${{{field}}}" for field in DETAILS.values())])
+DETAIL += "\x1e"
 ANSWERS = {
     "dpkg --print-architecture": "amd64",
     "dpkg-query -W -f ${binary:Package}\\t${db:Status-Status}\\t${Version}\\n": (
@@ -38,6 +41,14 @@ ANSWERS = {
         " nginx | 1.22.1-9 | http://deb.debian.org/debian bookworm/main amd64 Packages\n"
     ),
     "dpkg-deb --showformat=${Package}\\t${Version} --show -- /srv/x.deb": "hello\t2.10-3",
+    f"dpkg-query -W -f {DETAIL} -- hello": (
+        "installed\x1fhello\x1f2.10-3\x1famd64\x1f\x1f\x1f\x1f\x1f\x1f\x1fGreets\x1f\x1e"
+        "config-files\x1fold\x1f1\x1fall\x1f\x1f\x1f\x1f\x1f\x1f\x1f\x1f\x1e"
+    ),
+    "apt-cache show -- hello": (
+        "Package: hello\nVersion: 2.10-3\nHomepage: https://x.org/\nDescription: Greets\n"
+        " It says hello.\n\nPackage: hello\nVersion: 2.9\nDescription: Greets\n"
+    ),
     "apt-mark showhold": "linux-image-amd64\n",
     "dpkg-query -S -- /bin/ls": "coreutils: /bin/ls\n",
     "dpkg-query -S -- /nowhere": "",
@@ -76,6 +87,21 @@ CALLS: list[tuple[str, tuple[Any, ...], Any]] = [
     ("compare", ("1.0", "1.0"), 0),
     ("file_info", ("/srv/x.deb",), ("hello", "2.10-3")),
     ("held", (), ["linux-image-amd64"]),
+    (
+        "info_installed",
+        (("hello",),),
+        {"hello": {"name": "hello", "version": "2.10-3", "arch": "amd64", "summary": "Greets"}},
+    ),
+    (
+        "show",
+        (("hello",),),
+        {
+            "hello": {
+                "2.10-3": {"Homepage": "https://x.org/", "Description": "Greets\nIt says hello."},
+                "2.9": {"Description": "Greets"},
+            }
+        },
+    ),
     ("owner", ("/bin/ls",), "coreutils"),
     ("owner", ("/nowhere",), ""),
     ("file_list", ("adduser",), ["/etc", "/usr/sbin/adduser"]),

@@ -1,0 +1,477 @@
+"""Packages on Fedora, RHEL and their relatives: rpm to look, dnf (or dnf5) to change."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from modules import cmd
+from modules.pkg import dnf_run, rpm
+from modules.pkg.package_manager import (
+    TOUCHED,
+    Changes,
+    InstallOptions,
+    PackageGroup,
+    RepositoryChange,
+    RepositorySettings,
+    Simulation,
+    Target,
+    Transaction,
+    Versions,
+)
+from modules.pkg.rpm import (
+    compare,
+    file_info,
+    file_list,
+    import_key,
+    info_installed,
+    list_pkgs,
+    normal,
+    owner,
+    verify,
+)
+from runner.api import CommandFailed, cached_look, changer, fetcher, here
+
+NAMES: tuple[str, ...] = ("dnf", "yumpkg", "yum", "dnf5")
+FAMILIES: tuple[str, ...] = ("RedHat",)
+FEATURES: tuple[str, ...] = ("upgradable",)
+DATABASE = rpm.DATABASE
+REPOSITORY_FILES: tuple[str, ...] = (
+    "/etc/yum.repos.d",
+    "/etc/dnf",
+    "/etc/distro.repos.d",
+    "/etc/yum.conf",
+)
+CACHES = ("/var/cache/dnf", "/var/cache/libdnf5")
+HOLDS = "/etc/dnf/plugins/versionlock.list"
+HOLDS_OF_DNF5 = "/etc/dnf/versionlock.toml"
+UNKNOWN_PACKAGE = "No match for argument: {name}"
+UNKNOWN_VERSION = "No match for argument: {name}-{version}"
+_KNOWLEDGE = (*rpm.FILES, *CACHES, *REPOSITORY_FILES, HOLDS, HOLDS_OF_DNF5)
+
+
+def suits() -> bool:
+    """Whether this machine has dnf."""
+    return any(map(os.path.exists, dnf_run.PROGRAMS))
+
+
+def leftovers() -> Versions:
+    """Return nothing: rpm forgets a package with all that belongs to it."""
+    return {}
+
+
+# ---------------------------------------------------------------- what could be installed
+
+_FIELDS = ("name", "epoch", "version", "release", "arch")
+_FORMAT = "\t".join(f"%{{{field}}}" for field in _FIELDS) + "\n"
+
+
+@cached_look("candidates", *_KNOWLEDGE)
+def candidates(names: tuple[str, ...]) -> Versions:
+    """Return the version of each package that installing it would give: the newest one, be it in a
+    repository or installed.
+    """
+    newest = dict(_available("--latest-limit=1", *names)) if names else {}
+    installed = list_pkgs()
+    for name in names:
+        for version in installed.get(name, "").split(","):
+            if version and (name not in newest or compare(version, newest[name]) >= 0):
+                newest[name] = version
+    return {name: newest[name] for name in names if name in newest}
+
+
+@cached_look("candidates", *_KNOWLEDGE)
+def versions(name: str) -> list[str]:
+    """Return all versions of a package that could be installed, newest first."""
+    several = [version for found, version in _available(name) if found == name]
+    return list(dict.fromkeys(reversed(rpm.in_order(several))))
+
+
+def _available(*words: str) -> list[tuple[str, str]]:
+    """Return name and version of packages in the repositories."""
+    lines = dnf_run.look("repoquery", "--qf", _FORMAT, *words).stdout.splitlines()
+    rows = [fields for line in lines if len(fields := line.split("\t")) == len(_FIELDS)]
+    return [
+        (rpm.name_with_architecture(name, built_for), rpm.joined_version(epoch, version, release))
+        for name, epoch, version, release, built_for in rows
+        if built_for not in ("src", "nosrc")
+    ]
+
+
+SHOWN = {  # field -> what repoquery calls it
+    "Architecture": "arch",
+    "Repository": "reponame",
+    "Summary": "summary",
+    "License": "license",
+    "Homepage": "url",
+    "Size": "downloadsize",
+    "Source": "sourcerpm",
+}
+
+
+def show(names: tuple[str, ...]) -> dict[str, dict[str, dict[str, str]]]:
+    """Return what the repositories say of packages: name -> version -> field -> text."""
+    wanted = (*_FIELDS[:-1], *SHOWN.values())
+    query = "\t".join(f"%{{{field}}}" for field in wanted) + "\n"
+    described: dict[str, dict[str, dict[str, str]]] = {}
+    for line in dnf_run.look("repoquery", "--qf", query, *names).stdout.splitlines():
+        values = line.split("\t")
+        if len(values) == len(wanted) and values[4] not in ("src", "nosrc"):
+            name = rpm.name_with_architecture(values[0], values[4])
+            fields = dict(zip(SHOWN, values[4:], strict=True))
+            described.setdefault(name, {})[rpm.joined_version(*values[1:4])] = fields
+    return described
+
+
+def lists_age() -> float | None:
+    """Return the seconds since the package lists were renewed; None when there are none."""
+    import glob
+    import time
+
+    lists = [path for cache in CACHES for path in glob.glob(f"{cache}/*/repodata/repomd.xml")]
+    times = [os.stat(path).st_mtime for path in lists]
+    return time.time() - max(times) if times else None
+
+
+@fetcher(refreshes="package lists")
+def refresh_db() -> bool:
+    """Renew the package lists. Raises CommandFailed when that fails."""
+    _make_cache()
+    return True
+
+
+@changer(touches=["package lists", "candidates"])
+def renew_db() -> None:
+    """Renew the package lists after the repositories changed."""
+    _make_cache()
+
+
+def _make_cache() -> None:
+    done = dnf_run.run("makecache", "--refresh")
+    for line in f"{done.stdout}\n{done.stderr}".splitlines():
+        if line.startswith("Ignoring repositories:"):
+            here.warn(f"the package lists are old: {line}; their mirrors do not answer")
+
+
+# ---------------------------------------------------------------- transactions
+
+
+def install_words(options: InstallOptions) -> list[str]:
+    """Return the options of a transaction in dnf's words.
+
+    dnf has nothing like no_recommends (zypper), replace_configuration (apt), and downgrades
+    whenever an older version is named.
+    """
+    words = ["--disablerepo=*"] if options.repository else []
+    enable = (*options.repository.split(","), *options.enable)
+    words += [f"--enablerepo={name}" for name in enable if name]
+    words += [f"--disablerepo={name}" for name in options.disable]
+    words += [f"--setopt={setting}" for setting in options.settings]
+    if options.disable_excludes:
+        words.append(f"--setopt=disable_excludes={options.disable_excludes}")
+    switches = {
+        "--setopt=install_weak_deps=False": not options.recommended,
+        "--nogpgcheck": options.unsigned,
+        "--disableplugin=versionlock": options.change_held,
+    }
+    return words + [word for word, chosen in switches.items() if chosen]
+
+
+ACTIONS = {"purge": "remove", "full-upgrade": "upgrade"}
+
+
+def transaction_words(transaction: Transaction) -> list[list[str]]:
+    """Return a transaction in dnf's words: the action, its options, its targets. There are two
+    where some packages are to be installed anew, for which dnf has an action of its own.
+    """
+    action: str = ACTIONS.get(transaction.action, transaction.action)
+    options, targets = transaction.options, transaction.targets
+    again: tuple[Target, ...] = ()
+    if action == "install" and options.reinstall:
+        again = tuple(target for target in targets if _is_there(target))
+        targets = tuple(target for target in targets if target not in again)
+    if action == "install" and options.only_upgrade:
+        action = "upgrade"
+    parts = [(action, targets), ("reinstall", again)]
+    parts = [part for part in parts if part[1]] or [(action, ())]
+    words = install_words(options)
+    return [[each, *words, *map(_target_word, chosen)] for each, chosen in parts]
+
+
+def _is_there(target: Target) -> bool:
+    name, version = file_info(target.path) if target.path else (target.name, target.version)
+    installed = list_pkgs().get(name, "").split(",")
+    return installed != [""] and (
+        not version or any(compare(version, one) == 0 for one in installed)
+    )
+
+
+def _target_word(target: Target) -> str:
+    word = target.path or target.name
+    if word.startswith("-"):
+        raise CommandFailed(f"{word} is not the name of a package")
+    if target.path or not target.version:
+        return word
+    bare, architecture = rpm.split_name(target.name)
+    return f"{bare}-{target.version}{architecture}"
+
+
+def simulate(transaction: Transaction) -> Simulation:
+    """Return what a transaction would change, as dnf's own solver says."""
+    if duplicates := dnf_run.duplicated_packages():
+        here.warn(
+            f"dnf was interrupted, and {', '.join(duplicates)} is there twice: the next change"
+            " first removes the old versions (dnf remove --duplicates)"
+        )
+    files = any(target.path for target in transaction.targets)
+    return _simulate(transaction) if files else _simulate_once(transaction)
+
+
+@cached_look("candidates", *_KNOWLEDGE)
+def _simulate_once(transaction: Transaction) -> Simulation:
+    return _simulate(transaction)
+
+
+def _simulate(transaction: Transaction) -> Simulation:
+    changes: Changes = {}
+    for words in transaction_words(transaction):
+        simulated = _simulate_words(words)
+        if simulated.changes is None:
+            return simulated
+        changes |= simulated.changes
+    return Simulation(changes)
+
+
+def _simulate_words(words: list[str]) -> Simulation:
+    done = cmd.probe([dnf_run.program(), "-C", "--assumeno", *words])
+    output = done.stdout + done.stderr
+    if done.retcode and dnf_run.ABORTED not in output:
+        unknown = dnf_run.NO_LISTS in output  # a real run fetches them
+        return Simulation(None, "" if unknown else dnf_run.errors(done))
+    return Simulation(simulated_changes(done.stdout, list_pkgs()))
+
+
+_ADDING = re.compile(r"(Installing|Upgrading|Updating|Downgrading|Reinstalling)\b")
+_REMOVING = re.compile(r"Removing\b")
+_REPLACING = re.compile(r"\s+replacing\s+(?P<name>\S+)\.(?P<arch>[^.\s]+)\s+(?P<version>\S+)")
+
+
+def simulated_changes(output: str, installed: Mapping[str, str]) -> Changes:
+    """Return the changes in dnf's table of a transaction: sections, in which a row has the name,
+    the architecture and the version of a package.
+    """
+    changes: Changes = {}
+    section = ""
+    for line in _whole_rows(output):
+        if line.endswith(":") and not line.startswith(" "):
+            section = line
+            continue
+        if replaced := _REPLACING.match(line):
+            name = rpm.name_with_architecture(replaced["name"], replaced["arch"])
+            changes.setdefault(name, {"old": replaced["version"], "new": ""})
+            continue
+        fields = line.split()
+        adds, removes = _ADDING.match(section), _REMOVING.match(section)
+        if len(fields) < 4 or not line.startswith(" ") or not (adds or removes):
+            continue
+        name = rpm.name_with_architecture(fields[0], fields[1])
+        changes[name] = _change(section, installed.get(name, ""), fields[2], bool(adds))
+    return changes
+
+
+def _change(section: str, old: str, version: str, adds: bool) -> dict[str, str]:
+    version = rpm.joined_version(*rpm.parse_version(version))
+    others = [one for one in old.split(",") if one and one != version]
+    if not adds:
+        return {"old": old or version, "new": ",".join(others)}
+    beside = section.startswith("Installing") and others  # as kernels are
+    return {"old": old, "new": ",".join([*others, version]) if beside else version}
+
+
+def _whole_rows(output: str) -> list[str]:
+    """Return the lines of a table; a row that dnf broke behind a long name is one line again."""
+    rows: list[str] = []
+    for line in output.splitlines():
+        if rows and line.startswith("     ") and len(rows[-1].split()) == 1 and rows[-1][:1] == " ":
+            rows[-1] += line
+        else:
+            rows.append(line.rstrip())
+    return rows
+
+
+@changer(touches=TOUCHED)
+def run(transaction: Transaction) -> None:
+    """Carry out a transaction. Raises CommandFailed with dnf's errors."""
+    dnf_run.repair()
+    for words in transaction_words(transaction):
+        dnf_run.run(*words)
+
+
+# ---------------------------------------------------------------- downloads
+
+
+def archives() -> dict[str, dict[str, Any]]:
+    """Return the packages that lie in dnf's cache: name -> version -> path, size and time."""
+    import glob
+
+    described: dict[str, dict[str, Any]] = {}
+    for path in sorted(path for cache in CACHES for path in glob.glob(f"{cache}/*/packages/*.rpm")):
+        try:
+            name, version = file_info(path)
+        except CommandFailed:  # it is being downloaded
+            continue
+        seen = os.stat(path)
+        described.setdefault(name, {})[version] = {
+            "path": path,
+            "size": seen.st_size,
+            "creation_date_time_t": int(seen.st_ctime),
+        }
+    return described
+
+
+@changer(touches=["files"])
+def download(transaction: Transaction) -> None:
+    """Have packages, and what they need, in dnf's cache."""
+    options = transaction.options._replace(reinstall=True)  # what is installed, too
+    for action, *words in transaction_words(transaction._replace(options=options)):
+        dnf_run.run(action, "--downloadonly", *words)
+
+
+# ---------------------------------------------------------------- holds
+
+_LOCK = re.compile(r"(?P<name>.+)-(?:\d+:)?[^-]+-[^-]+")
+
+
+@cached_look("packages", HOLDS, HOLDS_OF_DNF5)
+def held() -> list[str]:
+    """Return the packages that stay at their version, by the plugin versionlock."""
+    return list(dict.fromkeys([*_locks(HOLDS), *_locks_of_dnf5(HOLDS_OF_DNF5)]))
+
+
+def _locks(path: str) -> list[str]:
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8", errors="replace") as file:
+        entries = [line.partition("#")[0].strip() for line in file]
+    matches = [(entry, _LOCK.fullmatch(entry)) for entry in entries if entry and entry[0] != "!"]
+    return [match["name"] if match else entry for entry, match in matches]
+
+
+def _locks_of_dnf5(path: str) -> list[str]:
+    if not os.path.exists(path):
+        return []
+    import tomllib
+
+    with open(path, "rb") as file:
+        table = tomllib.load(file)
+    entries = table.get("packages", [])
+    return [str(entry["name"]) for entry in entries if isinstance(entry, dict) and "name" in entry]
+
+
+@changer(touches=["packages", "candidates"])
+def hold(names: Sequence[str], release: Sequence[str] = ()) -> None:
+    """Keep packages at their version, and let others go."""
+    anew = {*names} & {*held()}  # at the version that they have now, and no longer the one before
+    for action, chosen in (("delete", [*release, *sorted(anew)]), ("add", names)):
+        if chosen:
+            dnf_run.run("versionlock", action, *chosen)
+
+
+# ---------------------------------------------------------------- groups, advisories, provisions
+
+_KINDS = {"mandatory": "mandatory", "default": "default", "optional": "optional"}
+
+
+@cached_look("candidates", *_KNOWLEDGE)
+def group(name: str) -> PackageGroup | None:
+    """Return a group of packages, by its ID or its name; None when there is no such group."""
+    done = dnf_run.look("group", "info", name)
+    members: dict[str, list[str]] = {}
+    kind = ""
+    for line in done.stdout.splitlines():
+        title, _, first = line.strip().partition(":")
+        if title.strip().lower().endswith(" packages"):  # " Mandatory Packages:", then the names
+            kind = title.split()[0].lower()
+            members.setdefault(kind, []).extend(first.split())
+        elif kind and not title.strip() and first:  # dnf5 lines up the further names behind colons
+            members[kind] += first.split()
+        elif kind and line.startswith("  ") and ":" not in line:
+            members[kind] += line.split()
+        elif kind and ":" in line:  # the next group of that name
+            kind = ""
+    if done.retcode or not members:
+        return None
+    return PackageGroup(*(tuple(members.get(each, ())) for each in _KINDS))
+
+
+@cached_look("candidates", *_KNOWLEDGE)
+def advisories() -> dict[str, bool]:
+    """Return the advisories that concern this machine: ID -> whether it is installed."""
+    found: dict[str, bool] = {}
+    for option, installed in (("--available", False), ("--installed", True)):
+        for line in dnf_run.look("updateinfo", "list", option).stdout.splitlines():
+            fields = line.split()
+            if len(fields) >= 3 and fields[0] != "Name":  # dnf5 has a line of titles
+                found[fields[0]] = installed
+    return found
+
+
+@changer(touches=TOUCHED)
+def patch(advisories: Sequence[str], download_only: bool = False) -> None:
+    """Install (or only download) what advisories ask for."""
+    words = ["--downloadonly"] if download_only else []
+    dnf_run.run("upgrade", *words, *(f"--advisory={each}" for each in advisories))
+
+
+@cached_look("candidates", *_KNOWLEDGE)
+def resolve_capabilities(names: tuple[str, ...]) -> dict[str, str]:
+    """Return the package that provides each name; names that nothing provides are missing."""
+    known = candidates(names)
+    providing = {name: name for name in names if name in known}
+    for name in (name for name in names if name not in known):
+        words = ("repoquery", "--latest-limit=1", "--qf", _FORMAT, "--whatprovides", name)
+        rows = [line.split("\t") for line in dnf_run.look(*words).stdout.splitlines()]
+        packages = sorted(row[0] for row in rows if len(row) == len(_FIELDS))
+        if packages:
+            installed = list_pkgs()
+            providing[name] = next((each for each in packages if each in installed), packages[0])
+    return providing
+
+
+# ---------------------------------------------------------------- repositories
+
+
+def list_repos() -> dict[str, dict[str, Any]]:
+    """Return the repositories by their IDs, those that are switched off included."""
+    from modules.pkg import dnf_repositories
+
+    return dnf_repositories.list_repos()
+
+
+def plan_repository(name: str, settings: RepositorySettings) -> RepositoryChange:
+    """Return what has to be written so that dnf knows a repository with its keys."""
+    from modules.pkg import dnf_repositories
+
+    return dnf_repositories.plan_repository(name, settings)
+
+
+def plan_repository_removal(name: str, settings: RepositorySettings) -> RepositoryChange:
+    """Return what has to be written so that dnf does not know a repository."""
+    from modules.pkg import dnf_repositories
+
+    return dnf_repositories.plan_repository_removal(name, settings)
+
+
+__all__ = [
+    "compare",
+    "file_info",
+    "file_list",
+    "import_key",
+    "info_installed",
+    "list_pkgs",
+    "normal",
+    "owner",
+    "verify",
+]

@@ -1,0 +1,226 @@
+"""Packages with a real dnf, on a throw-away machine with a repository of its own.
+
+The repository: tests/support/debian_layer.py, RPMS. The machine has apt as well; its configuration
+says that packages are dnf's.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from debian import Debian
+
+from modules.pkg import rpm
+
+LAYER = "dnf"
+CONFIG = "providers: {pkg: dnf}\n"
+REPOSITORY = "[local]\nname=Local\nbaseurl=file:///usr/local/rpms\ngpgcheck=0\n"
+HOLDS = "/etc/dnf/plugins/versionlock.list"
+RPM = "/usr/local/rpms/{}.noarch.rpm"
+
+
+@pytest.fixture
+def machine(debian: Debian) -> Iterator[Debian]:
+    debian.write("/etc/runner/runner.yaml", CONFIG)
+    yield debian
+    debian.run("rpm -qa --qf '%{NAME}.%{ARCH}\\n' | sed 's/.(none)//' | xargs -r rpm -e --nodeps")
+    debian.run(f"rm -f /etc/yum.repos.d/* /etc/*.rpmsave /srv/runner/states/*; : >{HOLDS}")
+    debian.write("/etc/yum.repos.d/local.repo", REPOSITORY)
+
+
+def installed(machine: Debian, *packages: str) -> None:
+    machine.run("rpm", "-i", "--nosignature", *(RPM.format(package) for package in packages))
+
+
+def there(machine: Debian) -> list[str]:
+    lines = machine.read("rpm", "-qa", "--qf", "%{NAME} %{VERSION}\\n").splitlines()
+    return sorted(line for line in lines if not line.startswith("gpg-pubkey"))
+
+
+def single(machine: Debian, *words: str, code: int | None = 0) -> dict[str, Any]:
+    (result,) = machine.results("single", *words, code=code).values()
+    assert isinstance(result, dict)
+    return result
+
+
+def test_versions_are_ordered_as_rpm_does(machine: Debian) -> None:
+    versions = "1.0 1.0~rc1 1.0^git1 1:0.5 0:1.0 1.0a 1.0.a 1.0.1 01.0 1_0 1.0. 1.0^ 1.0~ 1.0~~"
+    versions += " 1.0^git1~x 2.0.1a a A b 10 9 1.0^20 1.0.20 fc4 fc.4"
+    releases = "1.0-1 1.0-1~a 1.0-2 1:1.0-1 1.0~1-1 1.0-1.el9 1.0-1.fc40 1.0-10 1.0-1^a 1.0-a"
+    pairs = [
+        pair
+        for words in (versions.split(), releases.split())
+        for pair in itertools.product(words, repeat=2)
+    ]
+    lines = (f"out = out .. rpm.vercmp('{one}', '{two}') .. ' '" for one, two in pairs)
+    machine.write("/tmp/compare.lua", "\n".join(["local out = ''", *lines, "return out"]))
+    answers = machine.read("rpm", "--eval", "%{lua:print(dofile('/tmp/compare.lua'))}").split()
+    wrong = [
+        (pair, answer)
+        for pair, answer in zip(pairs, answers, strict=True)
+        if rpm.compare(*pair) != int(answer)
+    ]
+    assert not wrong
+
+
+def test_a_dry_run_says_what_the_real_run_does_and_a_second_one_is_quiet(machine: Debian) -> None:
+    installed(machine, "words-1.0-1")
+    machine.tree(
+        life=(
+            "old one: {pkg.installed: [{pkgs: [greeting: '<2']}]}\n"
+            "brings another: {pkg.installed: [{name: phrase}]}\n"
+            "with an epoch: {pkg.installed: [{name: old, version: '1:1.*'}]}\n"
+        ),
+        more="new one: {pkg.latest: [{name: greeting}]}\ngone: {pkg.removed: [{name: words}]}\n",
+    )
+    for name in ("life", "more"):
+        dry = machine.results("sls", name, "--test")
+        real = machine.results("sls", name)
+        assert {key: result["changes"] for key, result in dry.items()} == {
+            key: result["changes"] for key, result in real.items()
+        }
+        assert all(result["changes"] for result in real.values())
+        again = machine.results("sls", name)
+        assert not any(result["changes"] for result in again.values())
+        assert all(result["result"] is True for result in again.values())
+    assert there(machine) == ["greeting 2.0", "old 1.0"]
+
+
+def test_versions_go_up_and_down_and_stay(machine: Debian) -> None:
+    installed(machine, "greeting-2.0-1")
+    older = single(machine, "pkg.installed", "greeting", "version=1.0-1")
+    assert older["changes"] == {"greeting": {"old": "2.0-1", "new": "1.0-1"}}
+    single(machine, "pkg.held", "greeting")
+    assert machine.path(HOLDS).read_text().count("greeting-0:1.0-1.*") == 1
+    refused = single(machine, "pkg.installed", "greeting", "version=2.0", code=2)
+    assert "Set update_holds to True" in refused["comment"]
+    assert single(machine, "pkg.uptodate", "all")["changes"] == {}
+    changed = single(machine, "pkg.installed", "greeting", "version=2.0", "update_holds=true")
+    assert changed["changes"] == {"greeting": {"old": "1.0-1", "new": "2.0-1"}}
+    assert "greeting-0:2.0-1.*" in machine.path(HOLDS).read_text()
+    assert "greeting-0:1.0-1.*" not in machine.path(HOLDS).read_text()
+    single(machine, "pkg.unheld", "greeting")
+    assert "greeting" not in machine.path(HOLDS).read_text()
+
+
+def test_what_dnf_refuses_fails_in_a_dry_run_too(machine: Debian) -> None:
+    causes = {
+        "rude": "rude-1.0-1.noarch conflicts with greeting",
+        "lonely": "nothing provides nosuchthing needed by lonely-1.0-1.noarch",
+        "nosuch": "No match for argument: nosuch",
+    }
+    installed(machine, "greeting-2.0-1")
+    machine.tree(refused="\n".join(f"{name}: pkg.installed" for name in causes))
+    for words in (("--test",), ()):
+        results = machine.results("sls", "refused", *words, code=2)
+        for name, cause in causes.items():
+            assert results[name]["result"] is False
+            assert cause in results[name]["comment"]
+    assert there(machine) == ["greeting 2.0"]
+
+
+def test_a_package_without_a_trusted_signature_is_refused(machine: Debian) -> None:
+    machine.write("/etc/yum.repos.d/local.repo", REPOSITORY.replace("gpgcheck=0", "gpgcheck=1"))
+    result = single(machine, "pkg.installed", "words", code=2)
+    assert "the key that the packages are signed with is not here" in result["comment"]
+    assert there(machine) == []
+    assert single(machine, "pkg.installed", "words", "skip_verify=true")["result"] is True
+
+
+def test_a_key_is_imported_once(machine: Debian) -> None:
+    home = "--homedir /root/keys --batch --passphrase ''"
+    machine.run(
+        f"mkdir -pm 700 /root/keys; gpg {home} --quick-gen-key Tester rsa2048 sign never;"
+        f" gpg {home} --export >/root/key.gpg; gpg {home} --export --armor >/root/key.asc"
+    )
+    for key in ("/root/key.asc", "/root/key.gpg"):
+        words = ("pkgrepo.managed", "local", f"key_url={key}", "gpgcheck=1", "refresh=false")
+        assert single(machine, *words)["changes"], key
+        assert "Tester" in machine.read("rpm", "-q", "gpg-pubkey", "--qf", "%{SUMMARY}")
+        assert single(machine, *words)["changes"] == {}
+        machine.run("rpm -e $(rpm -q gpg-pubkey)")
+    machine.run("echo nonsense >/root/key.asc")
+    refused = single(machine, "pkgrepo.managed", "local", "key_url=/root/key.asc", code=2)
+    assert "is no PGP key" in refused["comment"]
+
+
+def test_a_mirror_that_does_not_answer_is_named(machine: Debian) -> None:
+    gone = "[gone]\nname=Gone\nbaseurl=http://127.0.0.1:1/\ngpgcheck=0\nskip_if_unavailable=0\n"
+    machine.write("/etc/yum.repos.d/gone.repo", gone)
+    result = single(machine, "pkg.installed", "nosuch", code=2)
+    assert "Failed to download metadata for repo 'gone'" in result["comment"]
+    assert "the mirror does not answer" in result["comment"]
+
+
+def test_another_package_manager_is_waited_for(machine: Debian) -> None:
+    holding = (
+        "import fcntl, time; lock = open('/var/lib/rpm/.rpm.lock', 'w');"
+        " fcntl.lockf(lock, fcntl.LOCK_EX); print('held', flush=True); time.sleep(4)"
+    )
+    machine.run(
+        f'rm -f /tmp/held; setsid python3 -c "{holding}" >/tmp/held 2>&1 </dev/null &'
+        " while ! [ -s /tmp/held ]; do sleep 0.1; done"
+    )
+    done = machine.runner("single", "pkg.installed", "words")
+    assert "waiting for another package manager" in done.stderr
+    assert there(machine) == ["words 1.0"]
+
+
+def test_what_an_interrupted_dnf_left_twice_is_removed_first(machine: Debian) -> None:
+    installed(machine, "greeting-1.0-1")
+    # what an upgrade leaves that was killed between its two halves
+    machine.run("rpm", "-i", "--justdb", "--force", "--nosignature", RPM.format("greeting-2.0-1"))
+    assert there(machine) == ["greeting 1.0", "greeting 2.0"]
+    done = machine.runner("single", "pkg.installed", "words")
+    assert "dnf had been interrupted: the old versions of greeting were removed" in done.stdout
+    assert there(machine) == ["greeting 2.0", "words 1.0"]
+
+
+def test_groups_files_and_altered_packages(machine: Debian) -> None:
+    group = single(machine, "pkg.group_installed", "talking", "include=[old]")
+    assert sorted(group["changes"]) == ["greeting", "old", "words"]
+    assert single(machine, "pkg.group_installed", "Talking Tools")["changes"] == {}
+    machine.run("echo altered >/usr/share/words/version")
+    again = single(machine, "pkg.installed", "words", "pkg_verify=true")
+    assert again["changes"] == {"words": {"old": "1.0-1", "new": "1.0-1"}}
+    assert machine.path("/usr/share/words/version").read_text() == "1.0\n"
+    provided = single(machine, "pkg.installed", "vocabulary", "resolve_capabilities=true")
+    assert provided["changes"] == {}
+    source = f"sources=[{{phrase: {RPM.format('phrase-1.0-1')}}}]"
+    assert single(machine, "pkg.installed", "phrase", source)["changes"] == {
+        "phrase": {"old": "", "new": "1.0-1"}
+    }
+
+
+def test_repositories_are_written_and_deleted(machine: Debian) -> None:
+    machine.run("mkdir -p /srv/other; cp /usr/local/rpms/words-* /srv/other")
+    machine.run("createrepo_c", "-q", "/srv/other")
+    words = ("pkgrepo.managed", "other", "humanname=Other", "gpgcheck=0", "priority=10")
+    words += ("baseurl=file:///srv/other", "exclude=rude*", "comments=[Ours]")
+    assert single(machine, *words, "--test")["changes"] == {"repo": "other"}
+    assert not machine.path("/etc/yum.repos.d/other.repo").exists()
+    assert single(machine, *words)["changes"] == {"repo": "other"}
+    assert machine.path("/etc/yum.repos.d/other.repo").read_text() == (
+        "[other]\n# Ours\nname=Other\nenabled=1\nbaseurl=file:///srv/other\ngpgcheck=0\n"
+        "priority=10\nexclude=rude*\n"
+    )
+    assert single(machine, *words)["changes"] == {}
+    off = single(machine, "pkgrepo.managed", "other", "enabled=false")
+    assert off["changes"] == {"enabled": {"old": "1", "new": "0"}}
+    only = single(machine, "pkg.installed", "words", "fromrepo=other")
+    assert only["result"] is True
+    assert "other" in machine.read("dnf", "-q", "-C", "info", "--installed", "words")
+    assert single(machine, "pkgrepo.absent", "other")["changes"] == {"repo": "other"}
+    assert not machine.path("/etc/yum.repos.d/other.repo").exists()
+    assert single(machine, "pkgrepo.absent", "other")["changes"] == {}
+
+
+def test_the_family_of_the_machine_chooses_between_apt_and_dnf(machine: Debian) -> None:
+    installed(machine, "words-1.0-1")
+    machine.write("/etc/runner/runner.yaml", "{}\n")
+    assert machine.runner("call", "pkg.version", "words").stdout.strip() in ("", "''")
+    machine.write("/etc/runner/runner.yaml", "grains: {os_family: RedHat}\n")
+    assert machine.runner("call", "pkg.version", "words").stdout.strip() == "1.0-1"
