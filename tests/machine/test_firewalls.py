@@ -1,0 +1,69 @@
+"""nftables, ufw and ipset for real: what the kernel has at the end."""
+
+from __future__ import annotations
+
+from debian import Debian
+
+LAYER = "firewalls"
+RULES = """
+filter:
+  nftables.table_present:
+    - family: inet
+input:
+  nftables.chain_present:
+    - family: inet
+    - table_type: filter
+    - hook: input
+    - priority: 0
+knocking:
+  nftables.chain_present:
+    - family: inet
+known connections:
+  nftables.append:
+    - family: inet
+    - chain: input
+    - connstate: [established, related]
+    - jump: accept
+to knocking:
+  nftables.append:
+    - family: inet
+    - chain: input
+    - proto: udp
+    - jump: knocking
+ssh comes first:
+  nftables.insert:
+    - family: inet
+    - chain: input
+    - proto: tcp
+    - dport: [22, 2222]
+    - jump: ACCEPT
+nothing else:
+  nftables.set_policy:
+    - family: inet
+    - chain: input
+    - policy: drop
+    - save: True
+"""
+
+
+def test_nftables(fresh: Debian) -> None:
+    fresh.run("systemctl stop firewalld ufw; nft flush ruleset")
+    fresh.tree(rules=RULES)
+    before = fresh.read("nft list ruleset; cat /etc/nftables.conf")
+    dry = fresh.results("sls", "rules", "--test")
+    assert {result["result"] for result in dry.values()} == {None}, dry
+    assert fresh.read("nft list ruleset; cat /etc/nftables.conf") == before
+    fresh.results("sls", "rules")
+    chain = fresh.read("nft list chain inet filter input")
+    wanted = (
+        "policy drop",
+        "tcp dport { 22, 2222 } accept",
+        "ct state { established, related } accept",
+        "meta l4proto udp jump knocking",
+    )
+    positions = [chain.index(part) for part in wanted]
+    assert positions == sorted(positions), chain
+    again = fresh.results("sls", "rules")
+    assert not [name for name, result in again.items() if result["changes"]]
+    fresh.run("nft flush ruleset; nft -f /etc/nftables.conf")  # as at the next start
+    assert fresh.read("nft list chain inet filter input") == chain
