@@ -26,5 +26,20 @@ SCENARIOS = [
     openrc("service.enabled", "rc-update add tick boot", plans=False, runlevels="boot"),
     openrc("service.disabled", "rc-update add tick boot", runlevels="boot"),
     openrc("service.disabled", "rc-update add tick boot", plans=False, runlevels="default"),
+    # the machine of the laws has no init; under systemd: tests/machine/test_systemd_unit.py
+    Scenario(
+        "systemd.unit",
+        {
+            "name": "tick",
+            "contents": "[Service]\nExecStart=/bin/true\n",
+            "drop_ins": {"nice": "[Service]\nNice=5\n"},
+            "timer": "[Timer]\nOnCalendar=daily\n",
+            "enable": True,
+            "running": True,
+            "restart": False,
+        },
+        fails="needs systemd, which does not run this machine",
+        machine=True,
+    ),
     openrc("service.dead", "rc-update add tick default", enable=False, runlevels=["default"]),
 ]

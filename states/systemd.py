@@ -1,0 +1,215 @@
+"""Units of systemd, from their files to what runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from modules import file, service
+from modules.service import systemd, unit_files
+from runner.api import (
+    CommandFailed,
+    Done,
+    Line,
+    Name,
+    Plan,
+    Planned,
+    Record,
+    StateFailed,
+    here,
+)
+from states.file._diff import diff
+
+FOLDER = unit_files.FOLDER
+
+
+class Files(Record):
+    """The files of a unit as they should be, and what differs.
+
+    texts: by path. changes: the differences, by path.
+    """
+
+    texts: Mapping[str, str]
+    changes: Mapping[str, str]
+
+
+def unit(
+    name: Name,
+    contents: str | None = None,
+    drop_ins: dict[str, str] | None = None,
+    timer: str | None = None,
+    enable: bool | None = None,
+    running: bool | None = None,
+    restart: bool = True,
+) -> Planned:
+    """Make sure that a unit of systemd has these files, is enabled and runs.
+
+    name: the unit; without a suffix a service. contents: its text, written below
+    /etc/systemd/system; without it, the unit that is installed. drop_ins: texts by name, of files
+    in the folder NAME.d that change parts of it. timer: the text of a timer that starts the unit;
+    enable and running are then the timer's. enable: whether it starts with the machine. running:
+    whether it runs. restart: restart it when its files changed and it runs.
+
+    `systemd-analyze verify` sees the files before they are written, also in a dry run; a unit that
+    it refuses fails with its words. Then the files are written and systemd reads them anew.
+
+        backup:
+          systemd.unit:
+            - contents: |
+                [Service]
+                Type=oneshot
+                ExecStart=/usr/bin/touch /run/backup
+            - timer: |
+                [Timer]
+                OnCalendar=daily
+                [Install]
+                WantedBy=timers.target
+            - enable: True
+            - running: True
+
+    Salt has nothing like it.
+    """
+    if not systemd.suits():
+        raise StateFailed("systemd.unit needs systemd, which does not run this machine")
+    full = systemd.unit(name)
+    handled = _handled(full, timer)
+    files = _files(_texts(full, contents, drop_ins or {}, timer))
+    if files.changes:
+        _verify(full, handled, contents, files)
+    elif not systemd.available(full):
+        raise StateFailed(f"There is no unit {full}", missing=[("service", name)])
+    steps = _steps(handled, files, enable, running, restart)
+    changes = {**files.changes, **_changes(steps)}
+    if not changes:
+        return f"Unit {full} is in the desired state"
+    facts = [("service", name), *(("file", path) for path in files.changes)]
+    yield Plan(changes, f"Unit {full} is set to be changed", provides=facts)
+    for path in files.changes:
+        file.makedirs(path.rpartition("/")[0])
+        file.write(path, files.texts[path].encode(), mode="0644")
+    began = time.time()
+    if files.changes:
+        service.systemctl_reload()
+    _act(handled, steps)
+    if {"start", "restart"} & set(steps):
+        if not service.wait_until(handled, None, True, None) and not _ends(handled):
+            raise StateFailed(f"Unit {handled} is dead" + service.log(handled, began))
+        if handled.endswith(".service") and not _ends(handled):
+            service.check_at_end(handled, None, began)
+    return Done(f"Unit {full} was changed", changes)
+
+
+def mod_watch(name: Name, sfun: Line, timer: str | None = None) -> Planned:
+    """Restart a unit, or its timer, because something that it watches changed."""
+    handled = _handled(systemd.unit(name), timer)
+    if not systemd.status(handled):
+        return f"Unit {handled} does not run"
+    yield Plan({handled: "restarted"}, f"Unit {handled} is set to be restarted")
+    _act(handled, ["restart"])
+    return f"Unit {handled} was restarted"
+
+
+def _handled(full: str, timer: str | None) -> str:
+    """The unit that is enabled and started: the timer where there is one."""
+    return full if timer is None else f"{full.rpartition('.')[0]}.timer"
+
+
+def _texts(
+    full: str, contents: str | None, drop_ins: Mapping[str, str], timer: str | None
+) -> dict[str, str]:
+    texts = {} if contents is None else {f"{FOLDER}/{full}": contents}
+    for drop_in, text in drop_ins.items():
+        if "/" in drop_in or drop_in.startswith("."):
+            raise StateFailed(f"drop_ins: {drop_in!r} is not the name of a file")
+        texts[f"{FOLDER}/{full}.d/{drop_in.removesuffix('.conf')}.conf"] = text
+    if timer is not None:
+        texts[f"{FOLDER}/{_handled(full, timer)}"] = timer
+    return {path: f"{text.rstrip()}\n" for path, text in texts.items()}
+
+
+def _files(texts: Mapping[str, str]) -> Files:
+    changes = {}
+    for path, text in texts.items():
+        old = file.read_bytes(path) if file.is_file(path) else None
+        if old != text.encode():
+            changes[path] = diff(old, text.encode())
+    return Files(texts, changes)
+
+
+def _verify(full: str, handled: str, contents: str | None, files: Files) -> None:
+    """Raise StateFailed for what systemd would not load."""
+    texts = dict(files.texts)
+    if contents is None:
+        present = unit_files.installed_text(full)
+        if present is None:
+            raise StateFailed(
+                f"There is no unit {full}, and its contents are not given",
+                missing=[("service", full), ("service", full.removesuffix(".service"))],
+            )
+        texts[f"{FOLDER}/{full}"] = present
+    verdict = unit_files.verify(texts, tuple(dict.fromkeys((full, handled))))
+    if verdict.errors:
+        raise StateFailed(
+            f"systemd refuses {full}:\n" + "\n".join(verdict.errors),
+            missing=[("file", path) for path in verdict.programs],
+        )
+    for line in verdict.warnings:
+        here.warn(line)
+
+
+def _steps(
+    handled: str, files: Files, enable: bool | None, running: bool | None, restart: bool
+) -> list[str]:
+    """The actions that the unit needs."""
+    steps = []
+    if enable is not None and systemd.enabled(handled) is not enable:
+        steps.append("enable" if enable else "disable")
+    runs = systemd.status(handled)
+    if running is not None and runs is not running:
+        steps.append("start" if running else "stop")
+    elif runs and restart and _concerned(handled, files):
+        steps.append("restart")
+    return steps
+
+
+def _concerned(handled: str, files: Files) -> bool:
+    """Return whether one of the changed files is the handled unit's: what a timer starts is read
+    when the timer starts it.
+    """
+    return any(
+        path == f"{FOLDER}/{handled}" or path.startswith(f"{FOLDER}/{handled}.d/")
+        for path in files.changes
+    )
+
+
+def _changes(steps: list[str]) -> dict[str, Any]:
+    shown: dict[str, Any] = {
+        "enable": {"enabled": {"old": False, "new": True}},
+        "disable": {"enabled": {"old": True, "new": False}},
+        "start": {"running": {"old": False, "new": True}},
+        "stop": {"running": {"old": True, "new": False}},
+        "restart": {"restarted": True},
+    }
+    return {key: value for step in steps for key, value in shown[step].items()}
+
+
+def _act(handled: str, steps: list[str]) -> None:
+    for step in steps:
+        try:
+            systemd.act(handled, step)
+        except CommandFailed as failure:
+            raise StateFailed(failure.message) from None
+
+
+def _ends(handled: str) -> bool:
+    """Return whether a unit is one that ends by itself (a oneshot service that has worked)."""
+    from modules import cmd
+
+    argv = ["systemctl", "show", "--property=Type,Result", "--", handled]
+    return set(cmd.probe(argv).stdout.split()) >= {"Type=oneshot", "Result=success"}
+
+
+def autorequire(name: str, contents: str | None = None, **_: object) -> Iterator[tuple[str, str]]:
+    """A unit that is not written here comes after the package of its name."""
+    yield "pkg", name.partition("@")[0].partition(".")[0]
