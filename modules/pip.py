@@ -6,10 +6,12 @@ import itertools
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from modules import cmd
+from modules._scripts import temporary_script
 from runner.api import CommandFailed, StateFailed, cached_look, changer, here
 
 
@@ -123,11 +125,11 @@ def change(
     env: Any = None,
 ) -> str:
     """Run pip. Raises StateFailed with what it says."""
-    words, logins = _without_logins(words)
-    variables = {**QUIET, **(env if isinstance(env, dict) else {}), **logins}
-    done = cmd.complete(
-        [*_argv(bin_env), *words], cwd=cwd, runas=user, env=variables, python_shell=False
-    )
+    with _without_logins(words, user) as (left, logins):
+        variables = {**QUIET, **(env if isinstance(env, dict) else {}), **logins}
+        done = cmd.complete(
+            [*_argv(bin_env), *left], cwd=cwd, runas=user, env=variables, python_shell=False
+        )
     if done.retcode:
         raise StateFailed(f"{done.stdout} {done.stderr}".rstrip())
     return done.stdout
@@ -140,10 +142,10 @@ def would_install(
 
     Raises StateFailed with what pip has against it.
     """
-    words, logins = _without_logins(words)
-    argv = [*_argv(bin_env), "install", "--dry-run", "--quiet", "--report", "-", *words]
-    variables = {**QUIET, **LEAVES_NOTHING, **(env or {}), **logins}
-    done = cmd.complete(argv, cwd=cwd, runas=user, env=variables, python_shell=False)
+    with _without_logins(words, user) as (left, logins):
+        argv = [*_argv(bin_env), "install", "--dry-run", "--quiet", "--report", "-", *left]
+        variables = {**QUIET, **LEAVES_NOTHING, **(env or {}), **logins}
+        done = cmd.complete(argv, cwd=cwd, runas=user, env=variables, python_shell=False)
     if done.retcode:
         if any(f"no such option: {option}" in done.stderr for option in ("--dry-run", "--report")):
             return None
@@ -269,19 +271,25 @@ def _answer(
     cwd: str | None,
     env: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    words, logins = _without_logins(words)
-    argv = [*_argv(bin_env), *words]
-    return cmd.run_all(
-        argv, cwd=cwd, runas=user, env={**QUIET, **(env or {}), **logins}, python_shell=False
-    )
+    with _without_logins(words, user) as (left, logins):
+        variables = {**QUIET, **(env or {}), **logins}
+        return cmd.run_all(
+            [*_argv(bin_env), *left], cwd=cwd, runas=user, env=variables, python_shell=False
+        )
 
 
 FROM = ("--index-url", "--extra-index-url", "--find-links", "--proxy")
+LOGIN = re.compile("://[^/]*@")
+LISTED = ("-e", "--editable", "-r", "--requirement", "-c", "--constraint")
 
 
-def _without_logins(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+@contextmanager
+def _without_logins(
+    words: Sequence[str], user: str | None
+) -> Iterator[tuple[list[str], dict[str, str]]]:
     """The words without URLs that have a login, and variables with these: all users can read a
-    command line.
+    command line. A requirement that pip logs in for itself goes into a file that only the user can
+    read, for as long as the words are used.
     """
     values: dict[str, list[str]] = {}
     for option, value in itertools.pairwise(words):
@@ -290,7 +298,7 @@ def _without_logins(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
     apart = {
         option: addresses
         for option, addresses in values.items()
-        if any(re.search("://[^/]*@", url) for url in addresses)
+        if any(LOGIN.search(url) for url in addresses)
     }
     left, skip = [], False
     for word in words:
@@ -298,36 +306,61 @@ def _without_logins(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
             left.append(word)
         skip = word in apart and not skip
     left, variables = _without_git_logins(left)
-    return left, {
-        **{
-            f"PIP_{option[2:].replace('-', '_').upper()}": " ".join(urls)
-            for option, urls in apart.items()
-        },
-        **variables,
+    variables |= {
+        f"PIP_{option[2:].replace('-', '_').upper()}": " ".join(urls)
+        for option, urls in apart.items()
     }
+    left, lines = _without_listed_logins(left)
+    if not lines:
+        yield left, variables
+        return
+    with temporary_script("".join(f"{line}\n" for line in lines), "requirements", user) as path:
+        at = left.index("--") if "--" in left else len(left)
+        yield [*left[:at], "--requirement", path, *left[at:]], variables
 
 
-GIT_LOGIN = re.compile(r"(?<=git\+)(https?://)([^/\s@:]+)(?::([^/\s@]*))?@([^/\s]+)")
+def _without_listed_logins(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The words without the requirements that have a login, and these as lines of a file."""
+    left: list[str] = []
+    lines = []
+    for word in words:
+        option = left[-1] if left and left[-1] in LISTED else ""
+        name, _, value = word.partition("=")
+        if not LOGIN.search(word) or (word.startswith("-") and name not in LISTED):
+            left.append(word)
+        elif word.startswith("-"):
+            lines.append(f"{name} {value}")
+        else:
+            lines.append(f"{left.pop()} {word}" if option else word)
+    return left, lines
+
+
+GIT_LOGIN = re.compile(r"(?<=git\+)(https?://)([^/\s@:]+)(?::([^/\s@]*))?@([^/\s]+)([^\s@#]*)")
 
 
 def _without_git_logins(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
-    """The words, in which `git+https://` has no login, and variables that let git log in to these
-    hosts.
+    """The words, in which `git+https://` has no login, and variables that let git log in: with the
+    first login of a host to all of that host, with each other one to its own address.
 
-    Of two logins for one host the second stays where it is.
+    Raises StateFailed for two logins to one address.
     """
     from urllib.parse import unquote
 
     from modules.git._run import host_of, logins
 
-    known: dict[str, tuple[str, str]] = {}
+    of_hosts: dict[str, tuple[str, str]] = {}
+    of_addresses: dict[str, tuple[str, str]] = {}
 
     def without(match: re.Match[str]) -> str:
         bare, login = match[1] + match[4], (unquote(match[2]), unquote(match[3] or ""))
-        return bare if known.setdefault(host_of(bare), login) == login else match[0]
+        if of_hosts.setdefault(host_of(bare), login) != login:
+            address = bare + match[5]
+            if of_addresses.setdefault(address, login) != login:
+                raise StateFailed(f"there are two logins for {address}")
+        return bare + match[5]
 
     left = [GIT_LOGIN.sub(without, word) if "git+http" in word else word for word in words]
-    return left, logins(known)
+    return left, logins({**of_hosts, **of_addresses})
 
 
 __func_alias__ = {"list_": "list"}

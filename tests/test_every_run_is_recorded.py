@@ -108,6 +108,32 @@ def test_a_run_that_ran_no_state(watched: Machine, run: Any) -> None:
     assert answer(watched, "schedule", "status")["last"]["outcome"] == outcome
 
 
+@pytest.mark.parametrize(
+    "broken", ["events", "wrong value", "no YAML", "no UTF-8", "wrong value in a dry run"]
+)
+def test_a_run_that_does_not_start_is_in_the_metrics(watched: Machine, broken: str) -> None:
+    before = metrics(watched)
+    words = ["highstate"]
+    if broken == "events":
+        words += ["--events", f"{watched.folder}/nowhere/events"]
+    argv = watched.argv(*words, *(["--test"] if "dry" in broken else []))
+    with (watched.folder / "runner.yaml").open("wb") as configuration:
+        for key, value in watched.config.items():
+            configuration.write(f"{key}: {json.dumps(value)}\n".encode())
+        for name, line in (("value", b"timeout: soon\n"), ("YAML", b" : [\n"), ("UTF", b"# \xff")):
+            configuration.write(line if name in broken else b"")
+    done = subprocess.run(argv, capture_output=True, text=True, env=watched.environment)
+    assert (done.returncode, done.stdout) == (1, "")
+    found = metrics(watched)
+    if "dry" in broken:
+        assert found == before
+        return
+    assert found["runner_last_run_success"] == "0"
+    assert found['runner_last_run_outcome{outcome="did_not_start"}'] == "1"
+    kept = "runner_last_success_timestamp_seconds"
+    assert found[kept] == before[kept]
+
+
 @pytest.mark.parametrize("run", WAYS)
 def test_the_answer_of_a_run_that_ran_no_state(watched: Machine, run: Any) -> None:
     suite = ElementTree.fromstring(run(watched, "--out", "junit").stdout)

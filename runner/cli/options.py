@@ -249,9 +249,15 @@ def options_of(common: Common, running: bool = False, **more: Any) -> Any:
 
     running: for what applies states; other commands say less of what the configuration lacks.
     """
+    from runner.cli.failed_start import metrics_of_failed_start
     from runner.cli.logs import LEVELS, set_up
+    from runner.config.load import find_metrics_file
 
-    options, warnings = loaded(common, **more)
+    def textfile() -> str | None:
+        return find_metrics_file(common.config, os.environ) if running else None
+
+    with metrics_of_failed_start(textfile, bool(common.test)):
+        options, warnings = loaded(common, **more)
     silent = (
         common.quiet and common.log_level is None
     )  # a configuration of Salt's asks for a log on the terminal
@@ -426,6 +432,7 @@ def finish(
     shown: what json and yaml show of the report.
     """
     from runner.cli.exit_codes import code_of
+    from runner.cli.failed_start import metrics_of_failed_start
     from runner.output import json_
     from runner.output.log import LOG
 
@@ -439,16 +446,18 @@ def finish(
     if listener:
         listeners.append(_live(listener, common, options))
     with ExitStack() as opened:
+        textfile = options.raw.get("prometheus_textfile")
         if common.events:
-            listeners.append(_events(common.events, opened))
+            with metrics_of_failed_start(lambda: textfile, options.test):
+                listeners.append(_events(common.events, opened))
         if LOG.on:
             from runner.output.log_listener import Logged
 
             listeners.append(Logged())
-        if path := options.raw.get("prometheus_textfile"):
+        if textfile:
             from runner.output.prometheus import Prometheus
 
-            listeners.append(Prometheus(path))
+            listeners.append(Prometheus(textfile))
         with answer_alone(common.for_people or common.events == "-"):
             report = run(tuple(listeners))
     with suppress(OSError):

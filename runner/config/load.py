@@ -17,8 +17,9 @@ from runner.config.file import (
     safe_load,
 )
 from runner.config.keys import DEFAULTS
+from runner.files.text import read_bounded
 from runner.model.diagnostics import Diagnostic
-from runner.model.errors import UsageError
+from runner.model.errors import RunnerError, UsageError
 from runner.model.records import Record
 from runner.redaction import KEYS
 
@@ -201,6 +202,21 @@ def _options(
 
 
 # ---------------------------------------------------------------- which file
+
+
+def find_metrics_file(config_file: str | None, environ: Mapping[str, str]) -> str | None:
+    """The `prometheus_textfile` of a configuration that is otherwise not usable, or not even YAML;
+    None where it does not say so on a line of its own.
+    """
+    import re
+
+    try:
+        path = _find(config_file, environ, [])
+        text = read_bounded(path).decode("utf-8", "replace") if path else ""
+    except (OSError, RunnerError):
+        return None
+    line = re.search(r"^prometheus_textfile:[ \t]+(['\"]?)(/[^'\"\n]*?)\1[ \t]*(#.*)?$", text, re.M)
+    return line[2] if line else None
 
 
 def _find(

@@ -377,6 +377,14 @@ def test_an_empty_entry_of_use_and_the_carried_requisites_is_ignored(machine: Ma
     assert "not formed as a single key dictionary" in machine("sls", "web", code=1).stderr
 
 
+@pytest.mark.parametrize("kind", ["watch", "watch_in", "listen_in", "require_in", "prereq_in"])
+def test_an_item_with_two_states_is_an_error_in_every_form(kind: str, machine: Machine) -> None:
+    machine.write(web=f"a: {{test.nop: [{kind}: [{{test: b, cmd: c}}]]}}\nb: {{test.nop: []}}\n")
+    done = machine("sls", "web", code=1)
+    assert "is not formed as a single key dictionary" in done.stderr
+    assert "put each on a line of its own: `- test: b`, `- cmd: c`" in done.stderr
+
+
 def test_a_look_in_a_chain_of_prereqs_stands_where_salt_has_it(machine: Machine) -> None:
     """What a look at one of `names` has brought up counts with its place among them."""
     machine.write(

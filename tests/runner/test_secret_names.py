@@ -289,6 +289,44 @@ def test_git_gets_the_logins_of_pips_requirements_by_its_environment(machine: Ma
     ]
 
 
+def test_no_login_of_a_requirement_is_on_pips_command_line(machine: Machine) -> None:
+    """A second login of a host goes to git by its own address; what pip itself fetches is named in
+    a file that goes again.
+    """
+    pip = machine.folder / "pip"
+    pip.write_text(
+        '#!/bin/sh\necho "words: $*" | sed "s,/[^ ]*/requirements,FILE,"\n'
+        "for path in x.git=P1pMark y.git=M0reMark; do\n"
+        '  printf "protocol=https\\nhost=one.invalid\\npath=${path%=*}\\n\\n" |'
+        ' git credential fill | grep -c "word=${path#*=}$"\ndone\n'
+        'while [ "$1" != --requirement ]; do shift; done; stat -c %a "$2"; cat "$2"; echo "$2" >'
+        f" {machine.folder}/place\n"
+    )
+    pip.chmod(0o755)
+    wanted = [
+        "git+https://u:P1pMark@one.invalid/x.git@v1#egg=x",
+        "y @ git+https://w:M0reMark@one.invalid/y.git@main",
+        "https://u:WheelMark@host.invalid/x-1.0-py3-none-any.whl",
+        "z @ https://u:OtherMark@host.invalid/z.whl",
+        "hg+https://u:MercMark@host.invalid/h#egg=h",
+        "plain==1",
+    ]
+    done = machine(
+        "call", "pip.install", f"pkgs={json.dumps(wanted)}", f"bin_env={pip}", "--out", "json"
+    )
+    assert json.loads(done.stdout)["local"]["stdout"].splitlines() == [
+        "words: install --requirement FILE -- git+https://one.invalid/x.git@v1#egg=x"
+        " y @ git+https://one.invalid/y.git@main plain==1",
+        "1",
+        "1",
+        "700",
+        f"https://u:{HIDDEN}@host.invalid/x-1.0-py3-none-any.whl",
+        f"z @ https://u:{HIDDEN}@host.invalid/z.whl",
+        f"hg+https://u:{HIDDEN}@host.invalid/h#egg=h",
+    ]
+    assert not Path((machine.folder / "place").read_text().strip()).exists()
+
+
 def test_things_of_the_machine_keep_names_that_are_plain_words(machine: Machine) -> None:
     machine.write(pillar__top="base: {'*': [p]}\n", pillar__p="password: zabbixword\n")
     (machine.folder / "zabbixword").write_text("password=zabbixword\n")
