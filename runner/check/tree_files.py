@@ -33,11 +33,11 @@ def of_roots(session: Session) -> Iterator[Diagnostic]:
     if any(path.endswith(".sls") for path in paths):
         return
     folders = [folder for folders in session.options.file_roots.values() for folder in folders]
-    there = [
+    shown = [
         f"{folder}{'' if os.path.isdir(folder) else ' (there is no such folder)'}"
         for folder in folders
     ]
-    message = f"there is no tree to check: no SLS file below {', '.join(there)}"
+    message = f"there is no tree to check: no SLS file below {', '.join(shown)}"
     hint = (
         "change to its folder or name the configuration with --config; without one name the"
         " folder of the SLS files with --state-tree; `runner init` begins a tree"

@@ -355,7 +355,7 @@ def overrides(common: Common) -> dict[str, Any]:
         }
     if common.pillar_tree:
         said["pillar_roots"] = {
-            common.pillarenv or "base": [os.path.abspath(each) for each in common.pillar_tree]
+            common.pillarenv or "base": [os.path.abspath(folder) for folder in common.pillar_tree]
         }
     if common.pillar is not None:
         said["pillar"] = mapping(common.pillar, "--pillar")

@@ -87,19 +87,19 @@ def pages(library: Library, name: str) -> list[Page]:
     if name == ARGUMENTS:
         return [everywhere()]
     module, dot, function = name.rstrip(".").partition(".")
-    states = [each for each in _of_module(library, module) if not dot or each == function]
-    found = [state_page(library, f"{module}.{each}") for each in states]
-    if (dot or not found) and module in library.modules():
-        functions = [each for each in library.functions(module) if not dot or each == function]
-        found += [function_page(library, f"{module}.{each}") for each in functions]
-    if not found:
+    states = [member for member in _of_module(library, module) if not dot or member == function]
+    result = [state_page(library, f"{module}.{member}") for member in states]
+    if (dot or not result) and module in library.modules():
+        functions = [member for member in library.functions(module) if not dot or member == function]
+        result += [function_page(library, f"{module}.{member}") for member in functions]
+    if not result:
         _refuse_unavailable(library, module, function)
         near = _near(name, [library.suggest_state(name), library.suggest_function(name)])
         raise RunnerError(
             f"there is no page for {name}",
             hint=suggestion(near) if near else "`runner doc` lists all",
         )
-    return found
+    return result
 
 
 def _refuse_unavailable(library: Library, module: str, function: str) -> None:
@@ -275,12 +275,12 @@ def _of_sisters(library: Library, name: str) -> dict[str, str]:
     text = inspect.getdoc(library.state(name).function) or ""
     named: dict[str, str] = {}
     others: dict[str, set[str]] = {}
-    for sister in (f"{module}.{each}" for each in _of_module(library, module) if each != function):
-        for key, told in _read(library, sister).arguments.items():
+    for sister in (f"{module}.{state}" for state in _of_module(library, module) if state != function):
+        for key, description in _read(library, sister).arguments.items():
             if re.search(rf"\b{re.escape(sister)}\b", text):
-                named.setdefault(key, told)
-            others.setdefault(key, set()).add(told)
-    return {key: told for key, (told, *more) in others.items() if not more} | named
+                named.setdefault(key, description)
+            others.setdefault(key, set()).add(description)
+    return {key: description for key, (description, *more) in others.items() if not more} | named
 
 
 def said_of_all(library: Library, name: str) -> Docstring:

@@ -219,15 +219,15 @@ def _nullable(schema: Schema) -> Schema:
     }
 
 
-def _loose(found: Mapping[str, Any]) -> Schema:
+def _loose(schema: Mapping[str, Any]) -> Schema:
     """A schema that accepts what the binder converts, too."""
-    if "anyOf" in found:
-        return {**found, "anyOf": _flat(_loose(each) for each in found["anyOf"])}
-    if "enum" in found:
-        words = {str(option).lower() for option in found["enum"]} & (TRUE | FALSE)
-        return {"anyOf": [dict(found), *([{"type": "boolean"}] if words else []), TEMPLATE]}
-    build: Callable[[Mapping[str, Any]], Schema] | None = _KINDS.get(str(found.get("type")))
-    return build(found) if build else dict(found)
+    if "anyOf" in schema:
+        return {**schema, "anyOf": _flat(_loose(alternative) for alternative in schema["anyOf"])}
+    if "enum" in schema:
+        words = {str(option).lower() for option in schema["enum"]} & (TRUE | FALSE)
+        return {"anyOf": [dict(schema), *([{"type": "boolean"}] if words else []), TEMPLATE]}
+    build: Callable[[Mapping[str, Any]], Schema] | None = _KINDS.get(str(schema.get("type")))
+    return build(schema) if build else dict(schema)
 
 
 def _flat(schemas: Iterable[Schema]) -> list[Schema]:
@@ -279,8 +279,8 @@ _KINDS: Mapping[str, Callable[[Mapping[str, Any]], Schema]] = {
     "string": _text,
     "integer": _numeric,
     "number": _numeric,
-    "boolean": lambda found: {
-        "anyOf": [dict(found), {"type": "integer", "minimum": 0, "maximum": 1}, WORDS]
+    "boolean": lambda schema: {
+        "anyOf": [dict(schema), {"type": "integer", "minimum": 0, "maximum": 1}, WORDS]
     },
     "array": _array,
     "object": _object,

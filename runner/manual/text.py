@@ -62,9 +62,9 @@ def _lines(page: Page, width: int) -> Iterator[str]:
     if page.arguments:
         yield ""
         yield "  Arguments:"
-    for description, group in groupby(page.arguments, key=lambda each: each.description):
+    for description, group in groupby(page.arguments, key=lambda argument: argument.description):
         for kind, alike in groupby(group, key=_kind):
-            yield from wrapped(f"{', '.join(each.name for each in alike)} ({kind})", 4)
+            yield from wrapped(f"{', '.join(argument.name for argument in alike)} ({kind})", 4)
         yield from wrapped(description, 8)
     if page.notes:
         yield ""

@@ -36,5 +36,5 @@ def text(data: object) -> str:
     dumped: str = yaml.dump(
         plain(data), Dumper=Dumper, default_flow_style=False, sort_keys=False, allow_unicode=True
     )
-    shown = _MISLEADING.sub(lambda found: f"\\u{ord(found[0]):04X}", dumped)
+    shown = _MISLEADING.sub(lambda match: f"\\u{ord(match[0]):04X}", dumped)
     return shown.removesuffix("\n...\n").rstrip("\n")

@@ -228,7 +228,7 @@ def _selected(options: Options, chunks: tuple[Chunk, ...]) -> tuple[Chunk, ...]:
     """`--exclude` leaves IDs and SLS files out, `--only` keeps some with all that they need."""
     if options.exclude:
         entries = [
-            {"id": each, "sls": each} if isinstance(each, str) else each for each in options.exclude
+            {"id": item, "sls": item} if isinstance(item, str) else item for item in options.exclude
         ]
         ids, files = ({entry[kind] for entry in entries if kind in entry} for kind in ("id", "sls"))
         chunks = tuple(chunk for chunk in chunks if chunk.id not in ids and chunk.sls not in files)

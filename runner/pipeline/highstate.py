@@ -76,9 +76,9 @@ def _without_top(session: Session) -> str | None:
     env = options.saltenv or options.state_top_saltenv
     if env and not tree.folders_of(env):
         return f"there is no environment {env!r} in file_roots; there is: {', '.join(tree.roots)}"
-    if any(tree.find(options.state_top, each) for each in tree.roots):
+    if any(tree.find(options.state_top, env) for env in tree.roots):
         return None
-    folders = ", ".join(folder for each in tree.roots for folder in tree.folders_of(each))
+    folders = ", ".join(folder for env in tree.roots for folder in tree.folders_of(env))
     return f"looked for {options.state_top} in {folders}"
 
 

@@ -124,10 +124,10 @@ def _warnings(session: Session, node: Node) -> Iterator[Diagnostic]:
             )
     path = session.options.raw.get("conf_file")
     for key, arguments in node.defaults.items():
-        said: Any = session.options.defaults.get(key)
-        for name in (
-            [each for each in arguments if each in said] if isinstance(said, Mapping) else ()
-        ):
+        configured: Any = session.options.defaults.get(key)
+        for name in arguments if isinstance(configured, Mapping) else ():
+            if name not in configured:
+                continue
             by = f"by the configuration ({place_of(path, 'defaults', key, name)})"
             message = (
                 f"the default of {key}: {name} is set below a target of the top file, and {by}"
@@ -147,8 +147,8 @@ def _set_elsewhere(session: Session, node: Node, name: str) -> Iterator[tuple[st
         "vars": session.options.vars,
         "pillar": session.options.pillar_of_file or {},
     }
-    for key, said in plain.items():
-        if name in said:
+    for key, settings in plain.items():
+        if name in settings:
             yield f"`{key}` of the configuration", place_of(path, key, name)
     if name in session.external_keys:
         yield f"the external pillar {session.external_keys[name]}", place_of(path, "ext_pillar")
@@ -159,17 +159,17 @@ def _set_elsewhere(session: Session, node: Node, name: str) -> Iterator[tuple[st
 
 def asked(session: Session) -> Given:
     """The answer of the command, which is asked once."""
-    said = session.options.raw.get("master_tops")
-    if not said:
+    setting = session.options.raw.get("master_tops")
+    if not setting:
         return Given()
     if "given" not in session.kept:
         import shlex
 
-        command = _command(session, said)
+        command = _command(session, setting)
         shown = shlex.join(command)
         session.kept["given"] = _read(session, _run(session, command, shown), shown)
-    found: Given = session.kept["given"]
-    return found
+    answer: Given = session.kept["given"]
+    return answer
 
 
 def _problem(session: Session, message: str, hint: str | None = None) -> RunnerError:

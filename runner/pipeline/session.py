@@ -194,7 +194,7 @@ class Session:
             self.options.grains,
             functions,
             id=self.options.id,
-            report=lambda each: self.report_grains(each),
+            report=lambda problem: self.report_grains(problem),
         )
 
     @cached_property

@@ -81,8 +81,12 @@ def _offered(registry: Registry, kind: str, module: str) -> Iterator[Named]:
     state = kind == "states"
     sources = registry.sources(kind, module)
     if sources:
-        found = module_sources.functions(sources)
-        yield from ((each.name, each.about) for each in found if not (state and each.name in HOOKS))
+        functions = module_sources.functions(sources)
+        yield from (
+            (function.name, function.about)
+            for function in functions
+            if not (state and function.name in HOOKS)
+        )
         return
     for name in registry.state_functions(module) if state else registry.functions(module):
         full = f"{module}.{name}"

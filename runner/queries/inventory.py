@@ -25,16 +25,16 @@ def by_id(resources: Iterable[Resource]) -> dict[str, dict[str, list[dict[str, A
     return made
 
 
-def _id(each: Resource, taken: Mapping[str, Any]) -> str:
-    if each.name not in taken and each.name not in TAKEN and not each.name.startswith("__"):
-        return each.name
-    user = each.arguments.get("user")
-    longer = f"{each.function} {each.name}" + (f" of {user}" if user else "")
+def _id(resource: Resource, taken: Mapping[str, Any]) -> str:
+    if resource.name not in taken and resource.name not in TAKEN and not resource.name.startswith("__"):
+        return resource.name
+    user = resource.arguments.get("user")
+    longer = f"{resource.function} {resource.name}" + (f" of {user}" if user else "")
     number = 2
-    found = longer
-    while found in taken:
-        found, number = f"{longer} ({number})", number + 1
-    return found
+    candidate = longer
+    while candidate in taken:
+        candidate, number = f"{longer} ({number})", number + 1
+    return candidate
 
 
 def _arguments(item: Resource, known_as: str) -> list[dict[str, Any]]:

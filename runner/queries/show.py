@@ -128,29 +128,29 @@ def resource(
     with session.opened():
         hook = registry.resources(state)
         if hook is None:
-            able = [each for each in registry.state_modules() if registry.resources(each)]
+            able = [module for module in registry.state_modules() if registry.resources(module)]
             known = (
                 "cannot list what exists" if registry.has_state(state) else "is not a state module"
             )
             raise RunnerError(f"{state} {known}", hint=f"these do: {', '.join(able)}")
         try:
-            found = [(each, list(hook(each))) for each in names or (None,)]
+            by_name = [(name, list(hook(name))) for name in names or (None,)]
         except StateFailed as failure:
             raise RunnerError(failure.message) from None
-    if not all(isinstance(one, Resource) for _, listed in found for one in listed):
+    if not all(isinstance(one, Resource) for _, listed in by_name for one in listed):
         raise RunnerError(f"what {state}.resources gives are no Resource values")
-    missing = [each for each, listed in found if each is not None and not listed]
+    missing = [name for name, listed in by_name if name is not None and not listed]
     if missing:
         raise RunnerError(
             f"there is no {state} {missing[0]}", hint=f"`runner resource {state}` lists all"
         )
-    every = [each for _, listed in found for each in listed]
+    every = [item for _, listed in by_name for item in listed]
     if secrets:
         return every
     learn_secrets(session)
-    session.run.secrets.names.learn(things=[*names, *(each.name for each in every)])
+    session.run.secrets.names.learn(things=[*names, *(item.name for item in every)])
     session.run.secrets.recall(options.state_dir)
-    return [Resource(*session.run.secrets.mask(tuple(each), former=True)) for each in every]
+    return [Resource(*session.run.secrets.mask(tuple(item), former=True)) for item in every]
 
 
 def past(options: Options, words: Sequence[str], limit: int = 20, real: bool = False) -> Any:

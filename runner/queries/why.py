@@ -211,5 +211,5 @@ def _written(edge: Edge, run: Run) -> str | None:
     return None
 
 
-def _sorted(found: Iterator[dict[str, Any]]) -> list[dict[str, Any]]:
-    return sorted(found, key=lambda each: each["position"])
+def _sorted(explanations: Iterator[dict[str, Any]]) -> list[dict[str, Any]]:
+    return sorted(explanations, key=lambda explanation: explanation["position"])
