@@ -167,6 +167,33 @@ def test_imports_for_types_alone_are_free(tmp_path: Path) -> None:
     assert violations(ranks(), tmp_path) == []
 
 
+def missing_files(text: str) -> list[str]:
+    """The files and directories that a text names, in backticks, and that are not there."""
+    names = [
+        name
+        for name in re.findall(r"`([\w./]+)`", text)
+        if "/" in name or name.endswith((".py", ".sh", ".md"))
+    ]
+    places = [ROOT, ROOT / "runner"]
+    return [
+        name
+        for name in names
+        if not any((place / f"{name}{end}").exists() for place in places for end in ("", ".py"))
+    ]
+
+
+def test_all_files_that_the_map_names_exist() -> None:
+    text = (ROOT / "docs/architecture.md").read_text()
+    assert missing_files(text) == []
+    assert missing_files("`engine/bind`, `tests/gone.py` and `gone.sh`") == [
+        "tests/gone.py",
+        "gone.sh",
+    ]
+    flow = re.findall(r"  ((?:\w+/[\w/]*(?:, )?)+)", text.split("## Ranks")[0])
+    named = [name for names in flow for name in names.split(", ") if name]
+    assert len(named) > 8 and missing_files(" ".join(f"`{name}`" for name in named)) == []
+
+
 # ---------------------------------------------------------------- states, modules and the engine
 
 

@@ -85,8 +85,8 @@ class _Checker:
         return [*self._problems, *heard]
 
     def _grains(self, problem: Diagnostic) -> None:
-        """What is not Python is a mistake; what a file raises may be for want of something that
-        other machines have.
+        """Report mistakes of modules. What is not Python is one; what a file raises may be for want
+        of something that other machines have.
         """
         self._problems.append(
             problem._replace(severity="error") if problem.code == "module" else problem

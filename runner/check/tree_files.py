@@ -1,5 +1,5 @@
-"""What `runner check` looks at beside the states: roots, other machines' pillar, modules, commands
-of templates.
+"""The parts of a tree that `runner check` reads beside the states: roots, other machines' pillar,
+modules, commands of templates.
 """
 
 from __future__ import annotations

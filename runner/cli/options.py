@@ -332,7 +332,7 @@ def loaded(common: Common, **more: Any) -> tuple[Any, tuple[Any, ...]]:
 
 def overrides(common: Common) -> dict[str, Any]:
     """The settings that the command line sets, under the configuration's names."""
-    said: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "id": common.id,
         "saltenv": common.saltenv,
         "pillarenv": common.pillarenv,
@@ -350,16 +350,16 @@ def overrides(common: Common) -> dict[str, Any]:
         **common.more,
     }
     if common.state_tree:
-        said["file_roots"] = {
+        settings["file_roots"] = {
             common.saltenv or "base": [os.path.abspath(folder) for folder in common.state_tree]
         }
     if common.pillar_tree:
-        said["pillar_roots"] = {
+        settings["pillar_roots"] = {
             common.pillarenv or "base": [os.path.abspath(folder) for folder in common.pillar_tree]
         }
     if common.pillar is not None:
-        said["pillar"] = mapping(common.pillar, "--pillar")
-    return {name: value for name, value in said.items() if value is not None}
+        settings["pillar"] = mapping(common.pillar, "--pillar")
+    return {name: value for name, value in settings.items() if value is not None}
 
 
 def _with_pillar(common: Common) -> Common:
@@ -368,8 +368,8 @@ def _with_pillar(common: Common) -> Common:
 
 
 def _given(text: str) -> str:
-    """What `--pillar` says: itself, or what `@FILE` or stdin (`-`) has, which the list of processes
-    does not show.
+    """The text of `--pillar`: itself, or what `@FILE` or stdin (`-`) has, which the list of
+    processes does not show.
     """
     if text == "-":
         try:

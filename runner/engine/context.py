@@ -49,7 +49,7 @@ class Execution(Record):
 
 
 class Run:
-    """What all states of one run, or all templates of a command, share."""
+    """The state that all states of one run, or all templates of a command, share."""
 
     def __init__(
         self,

@@ -42,17 +42,17 @@ NOT_REACTED = "mod_watch was not run because requisites were skipped by another 
 Lookup = Callable[[Edge], Result | None]
 
 
-def decide(edges: Sequence[Edge], result: Lookup, owed: Iterable[str] = ()) -> Decision:
+def decide(edges: Sequence[Edge], result: Lookup, pending: Iterable[str] = ()) -> Decision:
     """Decide by Salt's truth table.
 
     edges: the requisites of one chunk. result: the result of an edge's target; for a prereq edge
-    its look. owed: the kinds of reaction (watch, onchanges) that are pending from earlier.
+    its look. pending: the kinds of reaction (watch, onchanges) that are due from earlier.
 
     >>> decide((), lambda edge: None).verdict
     <Verdict.RUN: 'run'>
     """
-    owed = tuple(owed)
-    if not edges and not owed:
+    pending = tuple(pending)
+    if not edges and not pending:
         return RUN
     seen = [(edge, result(edge)) for edge in edges if edge.kind.orders]
     needed = [(edge, target) for edge, target in seen if not edge.automatic]
@@ -79,10 +79,10 @@ def decide(edges: Sequence[Edge], result: Lookup, owed: Iterable[str] = ()) -> D
         fired and changed
     ):  # with both Salt asks no more whether something failed
         return Decision(Verdict.SKIP, "State was not run because onfail req did not change")
-    if not fired and onchanges and "onchanges" not in owed:
+    if not fired and onchanges and "onchanges" not in pending:
         none = "State was not run because none of the onchanges reqs changed"
         return Decision(Verdict.SKIP, SKIPPED if _skipped(onchanges) else none)
-    if changed or "watch" in owed:
+    if changed or "watch" in pending:
         return Decision(Verdict.WATCH, changed=changed)
     return Decision(Verdict.RUN, NOT_REACTED) if _skipped(_reacting(seen, "watch")) else RUN
 

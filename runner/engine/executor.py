@@ -128,16 +128,19 @@ class Executor:
         if position in self.results:  # a look has shown that it does not run
             return False
         self.run.emit(StateStarted(chunk, self.number))
-        owed = self.tracker.owed(chunk, self.run.results) if edges or step.self_refreshing else ()
+        may_react = bool(edges) or step.self_refreshing
+        pending = self.tracker.pending(chunk, self.run.results) if may_react else ()
         decision = (
-            decide(edges, self._seen, [pending.kind for pending in owed]) if edges or owed else RUN
+            decide(edges, self._seen, [reaction.kind for reaction in pending])
+            if edges or pending
+            else RUN
         )
         if decision.verdict in (Verdict.SKIP, Verdict.FAIL):
-            return self._ended(position, not_run_result(chunk, decision), decision, owed)
+            return self._ended(position, not_run_result(chunk, decision), decision, pending)
         if self._runs_parallel(position):
             self._start_parallel(position, decision)
             return False
-        return self._guarded(position, decision, owed)
+        return self._guarded(position, decision, pending)
 
     def _ended(
         self,
@@ -285,7 +288,7 @@ class Executor:
                 whole,
                 mode,
                 None,
-                lambda: self.tracker.owe((position, *taken), self.results),
+                lambda: self.tracker.record((position, *taken), self.results),
                 partial(self.plan.waits_for, position, self.results) if mode is Mode.DRY else tuple,
             )
         )
@@ -303,7 +306,7 @@ class Executor:
                     step,
                     mode,
                     reaction,
-                    before_change=lambda: self.tracker.owe((position,), self.results),
+                    before_change=lambda: self.tracker.record((position,), self.results),
                 )
             )
             result = result._replace(
@@ -343,8 +346,9 @@ class Executor:
         not run ends here.
         """
         chunk = self.plan.chunk(position)
-        owed = [pending.kind for pending in self.tracker.owed(chunk, self.run.results)]
-        decision = decide(self.plan.relations.of(position), self._seen, owed)
+        reactions = self.tracker.pending(chunk, self.run.results)
+        pending = [reaction.kind for reaction in reactions]
+        decision = decide(self.plan.relations.of(position), self._seen, pending)
         if final and decision.verdict in (Verdict.SKIP, Verdict.FAIL):
             self._finish(position, not_run_result(chunk, decision))
         return decision
@@ -398,7 +402,7 @@ class Executor:
             chunk = self.plan.chunk(position)
             changed = source is not None and bool(source.changes) and not source.noop
             if position in done or not (
-                changed or self.tracker.owes(chunk, "listen", self.run.results)
+                changed or self.tracker.has_pending(chunk, "listen", self.run.results)
             ):
                 continue
             done.add(position)

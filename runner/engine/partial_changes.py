@@ -10,7 +10,7 @@ from runner.model.plain_values import text_of
 
 
 def made(plan: Plan, look: Callable[[], object]) -> Mapping[str, Value]:
-    """Those of the planned changes that a second look does not plan any more; all of them where it
+    """The planned changes that a second look does not plan any more; all of them where it
     cannot tell.
     """
     if not plan.exact:

@@ -81,12 +81,12 @@ class ReactionJournal:
         self._patience = Patience()
         self._known: _Index | None = None
 
-    def owe(self, pending_reactions: Iterable[PendingReaction]) -> None:
+    def record(self, pending_reactions: Iterable[PendingReaction]) -> None:
         """Record pending reactions durably. Raises OSError when that cannot be done."""
         with self._lock:
-            self._owe(pending_reactions)
+            self._record(pending_reactions)
 
-    def _owe(self, pending_reactions: Iterable[PendingReaction]) -> None:
+    def _record(self, pending_reactions: Iterable[PendingReaction]) -> None:
         import sqlite3
 
         written = (PendingReaction(*map(storable, pending)) for pending in pending_reactions)
@@ -114,7 +114,7 @@ class ReactionJournal:
         finally:
             self._index().add(rows)
 
-    def owed(self, reactor: str) -> tuple[PendingReaction, ...]:
+    def pending(self, reactor: str) -> tuple[PendingReaction, ...]:
         """The pending reactions of one reactor (a tag)."""
         return tuple(self._index().of(storable(reactor), None).values())
 

@@ -34,12 +34,12 @@ class ReactionTracker:
                 own = Edge(position, WATCH, position, step.chunk.place)
                 self._reactors.setdefault(position, []).append(own)
 
-    def owed(self, chunk: Chunk, results: Mapping[str, Result]) -> tuple[PendingReaction, ...]:
+    def pending(self, chunk: Chunk, results: Mapping[str, Result]) -> tuple[PendingReaction, ...]:
         """The pending reactions of a chunk; not those to a state of this run that failed: they wait
         for the next run.
         """
         try:
-            reactions = self._journal.owed(chunk.tag)
+            reactions = self._journal.pending(chunk.tag)
         except OSError as error:
             self.unprotected = str(error)
             return ()
@@ -49,11 +49,11 @@ class ReactionTracker:
             if pending.run != self._plan.run_id or not _failed(results.get(pending.source))
         )
 
-    def owes(self, chunk: Chunk, kind: str, results: Mapping[str, Result]) -> bool:
+    def has_pending(self, chunk: Chunk, kind: str, results: Mapping[str, Result]) -> bool:
         """Tell whether a chunk has a pending reaction of this kind."""
-        return any(pending.kind == kind for pending in self.owed(chunk, results))
+        return any(pending.kind == kind for pending in self.pending(chunk, results))
 
-    def owe(self, positions: Iterable[int], results: Mapping[int, Result]) -> None:
+    def record(self, positions: Iterable[int], results: Mapping[int, Result]) -> None:
         """Write down, before anything changes, who will have to react to these states (one, or an
         aggregate).
 
@@ -80,7 +80,7 @@ class ReactionTracker:
                     )
                 )
         try:
-            self._journal.owe(pending_reactions)
+            self._journal.record(pending_reactions)
         except OSError as error:
             if self._required and pending_reactions:
                 who = ", ".join(
@@ -119,14 +119,14 @@ class ReactionTracker:
             self.unprotected = str(error)
 
 
-def described(owed: Iterable[PendingReaction], cause: str | None) -> tuple[str, ...]:
+def described(reactions: Iterable[PendingReaction], cause: str | None) -> tuple[str, ...]:
     """Pending reactions in words. cause: the tag of the state whose failure keeps them from being
     done.
     """
     until = f"; it stays pending until {_named(cause)} no longer fails" if cause else ""
     return tuple(
         f"{pending.kind} pending since {pending.time} from {pending.source}{until}"
-        for pending in owed
+        for pending in reactions
     )
 
 

@@ -17,12 +17,13 @@ MOST_SHOWN = 10  # warnings of one run
 
 
 def others_write(folder: os.stat_result) -> bool:
-    """Whether somebody but root and the caller can put something into a folder."""
+    """Return whether somebody but root and the caller can put something into a folder."""
     return folder.st_uid not in (0, os.geteuid()) or bool(folder.st_mode & 0o022)
 
 
 def link_of_others(link: os.stat_result, folder: os.stat_result) -> bool:
-    """Whether a symbolic link in a folder is followed only to what belongs to the link's owner.
+    """Return whether a symbolic link in a folder is followed only to what belongs to the link's
+    owner.
 
     This is the rule for all links on the way to a file that is named to runner, as the kernel's
     fs.protected_symlinks has it for sticky folders: root works in folders that other users can

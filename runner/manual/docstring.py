@@ -51,11 +51,13 @@ def read(text: str, parameters: Collection[str]) -> Docstring:
     return Docstring(summary, tuple(before), arguments, tuple(examples), tuple(after))
 
 
-def mentions(found: Docstring, name: str) -> str:
+def mentions(documented: Docstring, name: str) -> str:
     """The first sentence that names an argument which has no description of its own."""
-    texts = [*found.before, *found.arguments.values()]
-    sentences = (sentence for text in texts for sentence in SENTENCE.split(text))
-    return next((each for each in sentences if re.search(rf"\b{re.escape(name)}\b", each)), "")
+    texts = [*documented.before, *documented.arguments.values()]
+    sentences = (part for text in texts for part in SENTENCE.split(text))
+    return next(
+        (sentence for sentence in sentences if re.search(rf"\b{re.escape(name)}\b", sentence)), ""
+    )
 
 
 def _blocks(text: str) -> Iterator[tuple[bool, str]]:
@@ -66,12 +68,12 @@ def _blocks(text: str) -> Iterator[tuple[bool, str]]:
     for line in [*text.split("\n"), ""]:
         deep = line.startswith(("    ", "{{", "{%"))
         if (line.strip() and deep != indented) or (not line.strip() and not indented):
-            if any(each.strip() for each in lines):
+            if any(map(str.strip, lines)):
                 yield indented, textwrap.dedent("\n".join(lines)).strip("\n")
             lines = []
             indented = deep if line.strip() else indented
         lines.append(line)
-    if any(each.strip() for each in lines):
+    if any(map(str.strip, lines)):
         yield indented, textwrap.dedent("\n".join(lines)).strip("\n")
 
 

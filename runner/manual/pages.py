@@ -42,7 +42,7 @@ class Argument(Record):
 
 
 class Page(Record):
-    """What is known of one function. before, after: what to read before and after the examples."""
+    """The documentation of one function. before, after: texts before and after its examples."""
 
     name: str
     kind: str  # state or execution function
@@ -90,7 +90,9 @@ def pages(library: Library, name: str) -> list[Page]:
     states = [member for member in _of_module(library, module) if not dot or member == function]
     result = [state_page(library, f"{module}.{member}") for member in states]
     if (dot or not result) and module in library.modules():
-        functions = [member for member in library.functions(module) if not dot or member == function]
+        functions = [
+            member for member in library.functions(module) if not dot or member == function
+        ]
         result += [function_page(library, f"{module}.{member}") for member in functions]
     if not result:
         _refuse_unavailable(library, module, function)
@@ -157,7 +159,7 @@ def _notes(function: Any) -> list[str]:
 
 
 def _features(function: Any) -> Iterator[str]:
-    """What providers of the module can do, and what of it the function needs."""
+    """Describe the features of the module's providers, and those that the function needs."""
     needed = getattr(function.function, "required_features", ())
     table = function.hook("PROVIDERS")
     if needed:
@@ -268,14 +270,16 @@ def said(library: Library, name: str) -> Docstring:
 
 
 def _of_sisters(library: Library, name: str) -> dict[str, str]:
-    """What the functions that a docstring names ("The rest as of file.managed") say of arguments;
-    of others of the module what they all say alike.
+    """The descriptions that the functions that a docstring names ("The rest as of file.managed")
+    say of arguments; of others of the module what they all say alike.
     """
     module, _, function = name.partition(".")
     text = inspect.getdoc(library.state(name).function) or ""
     named: dict[str, str] = {}
     others: dict[str, set[str]] = {}
-    for sister in (f"{module}.{state}" for state in _of_module(library, module) if state != function):
+    for sister in (
+        f"{module}.{state}" for state in _of_module(library, module) if state != function
+    ):
         for key, description in _read(library, sister).arguments.items():
             if re.search(rf"\b{re.escape(sister)}\b", text):
                 named.setdefault(key, description)

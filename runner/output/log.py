@@ -1,5 +1,5 @@
-"""What runner itself does, for `--log-level` and `--log-file`: what was read, rendered and run, and
-how long it took.
+"""The log of runner itself, for `--log-level` and `--log-file`: what was read, rendered and run,
+and how long it took.
 
 Nothing of this is done, and nothing imported, unless somebody asked for it.
 """

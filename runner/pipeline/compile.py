@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 
 from runner.arguments import bind, global_checks
@@ -54,7 +54,7 @@ def compile_partially(
         data, True, session.arguments_of, session.defaults, session.functions_of
     )
     problems = [*session.unread, *session.node.warnings, *problems, *found]
-    chunks, whole = _selected(session.options, chunks), chunks
+    chunks, left_out = _selected(session.options, chunks)
     session.run.secrets.collect_arguments(chunks, session.options.secret_keys)
     binder = make_binder(session)
     steps, mistakes = binder.steps(chunks)
@@ -84,12 +84,6 @@ def compile_partially(
         )
         order, links = auto_requisites.fitted(order, relations, wanted)
         relations = auto_requisites.reacting(relations, links, chunks)
-    selected = {id(chunk) for chunk in chunks}
-    left_out = (
-        tuple(chunk for chunk in whole if id(chunk) not in selected)
-        if len(whole) > len(chunks)
-        else ()
-    )
     return Compiled(steps, relations, order, binder, tuple(problems), left_out), problems
 
 
@@ -224,21 +218,38 @@ def _placed(problem: Diagnostic, session: Session) -> Diagnostic:
     )
 
 
-def _selected(options: Options, chunks: tuple[Chunk, ...]) -> tuple[Chunk, ...]:
-    """`--exclude` leaves IDs and SLS files out, `--only` keeps some with all that they need."""
+def _selected(
+    options: Options, chunks: tuple[Chunk, ...]
+) -> tuple[tuple[Chunk, ...], tuple[Chunk, ...]]:
+    """The chunks of this run, and those left out: `--exclude` leaves IDs and files out, `--only`
+    selects some with all that they need.
+    """
+    positions = list(range(len(chunks)))
     if options.exclude:
         entries = [
             {"id": item, "sls": item} if isinstance(item, str) else item for item in options.exclude
         ]
         ids, files = ({entry[kind] for entry in entries if kind in entry} for kind in ("id", "sls"))
-        chunks = tuple(chunk for chunk in chunks if chunk.id not in ids and chunk.sls not in files)
-    if not options.only:
-        return chunks
+        positions = [
+            position
+            for position, chunk in enumerate(chunks)
+            if chunk.id not in ids and chunk.sls not in files
+        ]
+    if options.only:
+        remaining = tuple(chunks[position] for position in positions)
+        positions = [positions[number] for number in _needed(options.only, remaining)]
+    selected = set(positions)
+    left_out = (chunk for position, chunk in enumerate(chunks) if position not in selected)
+    return tuple(chunks[position] for position in sorted(selected)), tuple(left_out)
+
+
+def _needed(only: Sequence[str], chunks: tuple[Chunk, ...]) -> set[int]:
+    """The positions of what `--only` names, and of all that it needs. Raises RunnerError
+    for a name that no chunk has.
+    """
     relations, _ = requisites.resolve(chunks, frozenset())
-    wanted = [
-        number for number, chunk in enumerate(chunks) if {chunk.id, chunk.name} & set(options.only)
-    ]
-    unknown = set(options.only) - {
+    wanted = [number for number, chunk in enumerate(chunks) if {chunk.id, chunk.name} & set(only)]
+    unknown = set(only) - {
         name for number in wanted for name in (chunks[number].id, chunks[number].name)
     }
     if unknown:
@@ -249,4 +260,4 @@ def _selected(options: Options, chunks: tuple[Chunk, ...]) -> tuple[Chunk, ...]:
         if number not in needed:
             needed.add(number)
             wanted += [edge.target for edge in relations.of(number)]
-    return tuple(chunk for number, chunk in enumerate(chunks) if number in needed)
+    return needed

@@ -48,8 +48,8 @@ def held(state_dir: str, wait: float = 0.0) -> Iterator[None]:
 
 
 def _command(program: str, words: Sequence[str]) -> str:
-    """What others are told of this run: without what a function is given, whose secrets nobody
-    knows as yet.
+    """The description of this run for others: without what a function is given, whose secrets
+    nobody knows as yet.
     """
     if program == "runner-salt-call" or words[:1] in (["single"], ["call"]):
         function = next(

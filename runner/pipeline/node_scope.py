@@ -1,5 +1,5 @@
-"""What this machine is given: SLS files, variables and defaults, by the top file, `master_tops` and
-the configuration.
+"""The node scope of this machine: SLS files, variables and defaults, by the top file, `master_tops`
+and the configuration.
 
 Puppet calls it top scope (for all) and node scope (below a
 target of the top file).
@@ -38,7 +38,7 @@ class Given(Record):
 def top_file(
     session: Session, classified: Given | None = None, matches: top.Matches | None = None
 ) -> top.Top:
-    """What the top file gives this machine, and master_tops after it (or before, with
+    """The contents of the top file for this machine, and master_tops after it (or before, with
     master_tops_first).
 
     matches: which targets are meant; without it those that mean this machine.
@@ -86,8 +86,8 @@ def entered(session: Session, whole: bool = True) -> top.Top | None:
 
 
 def _has_node_scope(session: Session) -> bool:
-    """Whether a top file gives machines more than SLS files: then it counts for single SLS files,
-    too.
+    """Return whether a top file gives machines more than SLS files: then it counts for single SLS
+    files, too.
     """
     for env in session.options.file_roots:
         path = session.tree.find(session.options.topfn or session.options.state_top, env)
@@ -100,8 +100,8 @@ def _has_node_scope(session: Session) -> bool:
 
 
 def _warnings(session: Session, node: Node) -> Iterator[Diagnostic]:
-    """What a target of the top file sets although the configuration or something outside of the
-    tree has set it.
+    """Warn of what a target of the top file sets although the configuration or something outside of
+    the tree has set it.
     """
     for name in node.vars:
         place = key_place(node.vars, name, _TOP)

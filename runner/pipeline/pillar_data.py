@@ -43,7 +43,7 @@ def read_pillar(session: Session) -> None:
 
 
 def _compiled(session: Session, pillar: Mapping[str, Any]) -> dict[str, Any]:
-    """What is known, and over it the pillar of the SLS files and the external ones, which see those
+    """The known pillar, and over it that of the SLS files and the external ones, which see those
     before them.
     """
     raw = session.options.raw

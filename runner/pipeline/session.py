@@ -41,7 +41,7 @@ TREE_FOLDERS = {
 
 
 class Node(Record):
-    """What the top file says of this machine beside its SLS files: Puppet's node scope."""
+    """The node scope (Puppet): what the top file says of this machine beside its SLS files."""
 
     vars: Mapping[str, Any] = {}
     defaults: Mapping[str, Mapping[str, Any]] = {}
@@ -120,7 +120,7 @@ class Session:
 
     @cached_property
     def _placed_defaults(self) -> Mapping[str, Mapping[str, Any]]:
-        """Those of the configuration, with their places where its file says them."""
+        """The defaults of the configuration, with their places where its file sets them."""
         defaults, path = self.options.defaults, self.options.raw.get("conf_file")
         if not defaults or not path:
             return defaults

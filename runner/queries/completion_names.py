@@ -1,5 +1,5 @@
-"""What a command line may name: SLS files, IDs, functions, runs. For completion: quick, and nothing
-is executed.
+"""The names that a command line may use: SLS files, IDs, functions, runs. For completion: quick,
+and nothing is executed.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from runner.queries import why as whys
 
 
 def picture(options: Options, names: Sequence[str] = ()) -> tuple[dict[str, Any], list[Diagnostic]]:
-    """What waits for what in the highstate (or in some SLS files), and the cycles in it: no
+    """The dependencies in the highstate (or in some SLS files), and the cycles in it: no
     hindrance here.
     """
     from runner.drawing import picture as drawn

@@ -26,7 +26,11 @@ def by_id(resources: Iterable[Resource]) -> dict[str, dict[str, list[dict[str, A
 
 
 def _id(resource: Resource, taken: Mapping[str, Any]) -> str:
-    if resource.name not in taken and resource.name not in TAKEN and not resource.name.startswith("__"):
+    if (
+        resource.name not in taken
+        and resource.name not in TAKEN
+        and not resource.name.startswith("__")
+    ):
         return resource.name
     user = resource.arguments.get("user")
     longer = f"{resource.function} {resource.name}" + (f" of {user}" if user else "")

@@ -70,8 +70,8 @@ def _usage(names: Iterable[str], wanted: set[str]) -> dict[str, Any]:
 
 
 def explained_top(options: Options) -> str:
-    """What the top file gives this machine, for a person: with the lines that said so, and those
-    that did not.
+    """The top file's contents for this machine, for a person: with the lines that said so, and
+    those that did not.
     """
     from runner.output import top_targets
     from runner.targeting import match

@@ -17,8 +17,8 @@ from runner.model.requisite_kinds import REQUISITE_KEYS
 
 
 class Run(Record):
-    """What the explanation is taken from. top: the targets of the top file by the places of their
-    SLS names.
+    """The values that an explanation is taken from. top: the targets of the top file by the places
+    of their SLS names.
     """
 
     chunks: Sequence[Chunk]
@@ -33,7 +33,7 @@ class Run(Record):
 
 
 def explained(wanted: str, run: Run) -> list[dict[str, Any]]:
-    """What is known of each state with an ID or name (or `state: name`). Raises RunnerError when
+    """Explain each state with an ID or name (or `state: name`). Raises RunnerError when
     there is none.
     """
     state, colon, rest = wanted.partition(":")
@@ -156,8 +156,8 @@ def _by_definition(chunk: Chunk) -> bool:
 
 
 def _moved(number: int, run: Run, position: Mapping[int, int]) -> list[dict[str, str]]:
-    """What moved it away from where its order number puts it: what it waits for later, what waits
-    for it earlier.
+    """Tell what moved it away from where its order number puts it: what it waits for later, what
+    waits for it earlier.
 
     The numbers of the chunks are their places by order number.
     """

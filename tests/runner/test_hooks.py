@@ -314,3 +314,20 @@ def test_a_classic_mod_watch_sees_what_it_is_called_for(machine: Machine) -> Non
         "y": "made",
         "listener_y": "listener_y mod_watch made",
     }
+
+
+def test_hooks_are_what_a_module_declares_not_what_its_getattr_makes_up(machine: Machine) -> None:
+    module(
+        machine,
+        "def made(name):\n"
+        "    return {'name': name, 'changes': {}, 'result': True, 'comment': 'made'}\n"
+        "def __getattr__(name):\n"
+        "    if name.startswith('__'):\n"
+        "        raise AttributeError(name)\n"
+        "    return lambda *args, **kwargs: 1 / 0\n",
+    )
+    machine.write(
+        a="t:\n  test.succeed_with_changes: []\n"
+        "x:\n  box.made:\n    - aggregate: True\n    - watch:\n      - test: t\n"
+    )
+    assert machine.results("sls", "a")["x"]["comment"] == "made"

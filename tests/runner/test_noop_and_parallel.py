@@ -44,6 +44,16 @@ def test_what_is_neither_true_nor_false_is_a_mistake(machine: Machine) -> None:
     assert "a.sls:5:7" in error
 
 
+def test_it_is_a_mistake_before_the_run_beside_a_slot_too(machine: Machine) -> None:
+    machine.write(
+        a="first:\n  file.touch:\n    - name: {tmp}/first\n"
+        "x:\n  test.nop:\n    - text: __slot__:salt:test.echo(x)\n    - noop: perhaps\n"
+    )
+    error = machine("sls", "a", code=1).stderr
+    assert "test.nop: noop: expected true or false, got 'perhaps'" in error and "a.sls:7:7" in error
+    assert not (machine.folder / "first").exists()
+
+
 def test_a_function_may_have_an_argument_of_that_name(machine: Machine) -> None:
     (machine.folder / "states/_states").mkdir()
     (machine.folder / "states/_states/box.py").write_text(

@@ -3,6 +3,7 @@
 from typing import Annotated, Any, Literal
 
 import pytest
+from command import Machine
 
 from runner.api import AbsolutePath, Check, Mode, Munge, Named, NameVar, OneOrMany, Pattern, Secret
 from runner.arguments.bind import bind, json_schema, known
@@ -143,6 +144,17 @@ def test_everything_at_once_with_places() -> None:
         ("my.sample: global: expected true or false", "a.sls:3:5"),
         ("my.sample: the argument 'target' is missing", "a.sls:3:5"),
     ]
+
+
+def test_a_missing_argument_is_named_beside_another_that_begins_like_it(machine: Machine) -> None:
+    (machine.folder / "states/_states").mkdir()
+    (machine.folder / "states/_states/box.py").write_text(
+        "def made(name: str, pkg: str, pkgs: str = '') -> str:\n    'A box.'\n    return 'made'\n"
+    )
+    machine.write(a="x:\n  box.made:\n    - pkgs: a\ny:\n  box.made:\n    - pkgss: a\n")
+    error = machine("sls", "a", code=1).stderr
+    assert error.count("error: box.made: the argument 'pkg' is missing") == 2
+    assert "box.made has no argument 'pkgss'" in error and "did you mean 'pkgs'?" in error
 
 
 def test_unknown_arguments_are_told_not_dropped_silently() -> None:
