@@ -100,9 +100,10 @@ def osgrains(os_release: str, debian_version: str = "", redhat_release: str = ""
         "osrelease": version,
         "oscodename": code,
         "lsb_distrib_id": full,
-        "lsb_distrib_release": values.get("VERSION_ID", ""),
         "lsb_distrib_codename": lsb_code,
     }
+    if "VERSION_ID" in values:
+        facts["lsb_distrib_release"] = values["VERSION_ID"]
     return facts | _version_grains(version, name, facts["osfullname"])
 
 
@@ -181,6 +182,8 @@ DPKG_NAMES = {
     "ppc64le": "ppc64el",
 }
 
+RPM_FAMILIES = ("RedHat", "Suse")
+
 
 def architecture(grains: Grains) -> Facts:
     """The architecture of packages, in the package manager's words."""
@@ -192,6 +195,8 @@ def architecture(grains: Grains) -> Facts:
                 or DPKG_NAMES.get(machine, machine)
             )
         }
+    if grains.get("os_family") in RPM_FAMILIES:
+        return {"osarch": output_of("rpm", "--eval", "%{_host_cpu}").strip() or machine}
     return {"osarch": machine}
 
 
