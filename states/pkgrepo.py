@@ -139,6 +139,11 @@ def managed(
     into the repository's file as it is (`sslverify: 0`, `skip_if_unavailable: 1`, `exclude:
     kernel*`); an empty one goes.
 
+    With zypper, name: the alias. gpgautoimport: the keys that the repository offers are fetched and
+    trusted when it is written; key_url and key_text are trusted by rpm. refresh, where given: also
+    whether zypper renews the lists by itself. cache: downloaded packages stay. file: where in
+    /etc/zypp/repos.d a new one is written, ALIAS.repo without it.
+
         docker:
           pkgrepo.managed:
             - name: deb https://download.docker.com/linux/debian bookworm stable
@@ -183,6 +188,7 @@ def managed(
         gpgkey=gpgkey,
         gpgautoimport=gpgautoimport,
         priority=priority,
+        autorefresh=refresh,
         options={key: _option(value) for key, value in options.items()},
     )
     change = manager.plan_repository(name, settings)
@@ -220,7 +226,7 @@ def absent(
     accepted; all lists are searched. ppa: `user/archive` of Launchpad instead. keyid: the trusted
     keys that pkgrepo.managed fetched by these IDs go too, when the archive does. refresh: renew the
     package lists after a change, as happens without it. keyid_ppa, copr, aptkey, dist, comps:
-    accepted for trees that say them.
+    accepted for trees that say them. With zypper, name: the alias.
 
         old archive:
           pkgrepo.absent:

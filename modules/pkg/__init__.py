@@ -14,6 +14,7 @@ from modules.pkg._changes import (
     unhold,
     upgrade,
     upgrade_available,
+    upgrade_transaction,
 )
 from modules.pkg._queries import (
     file_list,
@@ -89,6 +90,7 @@ __all__ = [
     "unhold",
     "upgrade",
     "upgrade_available",
+    "upgrade_transaction",
     "verify",
     "version",
     "version_cmp",

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from modules.pkg.package_manager import Changes, InstallOptions, Target, Transaction
 from modules.pkg.providers import provider, require
-from runner.api import StateFailed, here
+from runner.api import StateFailed, for_states, here
 
 Names = str | Sequence[str | Mapping[str, Any]] | None
 
@@ -79,6 +79,17 @@ def upgrade(refresh: bool = True, dist_upgrade: bool = False, **_: Any) -> Chang
     return _changed(before)
 
 
+@for_states
+def upgrade_transaction(dist_upgrade: bool | None = None) -> Transaction:
+    """Return the transaction that brings all packages to their newest version.
+
+    dist_upgrade: whatever that takes, or not; None: as is usual with the package manager.
+    """
+    if dist_upgrade is None:
+        dist_upgrade = not provider().has("distribution_upgrades")
+    return Transaction("full-upgrade" if dist_upgrade else "upgrade")
+
+
 def autoremove(list_only: bool = False, purge: bool = False) -> Any:
     """Remove the packages that nothing needs any more; what changed. list_only: only name them."""
     chosen = sorted(provider().simulate(Transaction("autoremove")).changes or {})
@@ -90,14 +101,15 @@ def autoremove(list_only: bool = False, purge: bool = False) -> Any:
     return _changed(before)
 
 
-def list_upgrades(refresh: bool = True, dist_upgrade: bool = True, **_: Any) -> dict[str, str]:
+def list_upgrades(
+    refresh: bool = True, dist_upgrade: bool | None = None, **_: Any
+) -> dict[str, str]:
     """The packages that have a newer version, with it. refresh: renew the package lists before (not
     in a dry run).
     """
     if refresh:
         provider().refresh_db()
-    transaction = Transaction("full-upgrade" if dist_upgrade else "upgrade")
-    changes = provider().simulate(transaction).changes or {}
+    changes = provider().simulate(upgrade_transaction(dist_upgrade)).changes or {}
     return {name: change["new"] for name, change in changes.items() if change["new"]}
 
 

@@ -118,3 +118,5 @@ def write_repository(change: RepositoryChange) -> None:
             file.remove(path)
         else:
             file.write(path, contents, mode=None if file.is_file(path) else "0644")
+    if change.trust:
+        require("trusting", "gpgautoimport").trust_repository(change.entry)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from modules.pkg import apt_keys, repo_files, rpm
+from modules.pkg import repo_files, rpm_keys
 from modules.pkg.package_manager import RepositoryChange, RepositorySettings
 from runner.api import StateFailed, here
 
@@ -39,7 +39,7 @@ def plan_repository(name: str, settings: RepositorySettings) -> RepositoryChange
     name: its ID. Raises StateFailed for what is no ID, and for keys that cannot be had.
     """
     name, options = _copr(settings.copr) if settings.copr else (name, {})
-    options |= _options(settings)
+    options |= repo_files.given_options(settings)
     if not _ID.match(name):
         raise StateFailed(
             _failure(name, "this is no ID of a repository (letters, digits, - _ . :);")
@@ -55,7 +55,7 @@ def plan_repository(name: str, settings: RepositorySettings) -> RepositoryChange
     new = next((key for key in ADDRESSES if options.get(key)), None)
     if present and new:  # a new address replaces one of another kind
         options |= {key: "" for key in ADDRESSES if key in present.options and key not in options}
-    keys = _new_keys(settings)
+    keys = rpm_keys.new_keys(settings)
     changes = _difference(present, options, settings.comments) if present else {"repo": name}
     if not changes and not keys:
         return RepositoryChange(name)
@@ -87,29 +87,6 @@ def _file_name(name: str) -> str:
     return f"_{name}" if name.startswith("copr:") else name
 
 
-def _options(settings: RepositorySettings) -> dict[str, str]:
-    """Return what a state says of a repository as options of its file."""
-    said: dict[str, Any] = {
-        "name": settings.humanname,
-        "baseurl": settings.baseurl,
-        "mirrorlist": settings.mirrorlist,
-        "metalink": settings.metalink,
-        "enabled": None if settings.disabled is None else not settings.disabled,
-        "gpgcheck": settings.gpgcheck,
-        "gpgkey": settings.gpgkey,
-        "priority": settings.priority,
-        **settings.options,
-    }
-    return {
-        key: str(int(value)) if isinstance(value, bool) else str(value)
-        for key, value in said.items()
-        if value is not None
-    }
-
-
-_TRUE, _FALSE = ("1", "yes", "true", "on", "enabled"), ("0", "no", "false", "off", "disabled")
-
-
 def _difference(
     present: repo_files.Repository, options: Mapping[str, str], comments: tuple[str, ...]
 ) -> dict[str, Any]:
@@ -119,17 +96,11 @@ def _difference(
     changes: dict[str, Any] = {
         key: {"old": present.options.get(key), "new": value or None}
         for key, value in options.items()
-        if not _same(present.options.get(key, ""), value)
+        if not repo_files.has_same_meaning(present.options.get(key, ""), value)
     }
     if new := [comment for comment in comments if comment not in present.comments]:
         changes["comments"] = {"old": list(present.comments), "new": [*present.comments, *new]}
     return changes
-
-
-def _same(old: str, new: str) -> bool:
-    words = (_TRUE, _FALSE)
-    alike = any(old.lower() in meaning and new.lower() in meaning for meaning in words)
-    return alike or old.split() == new.split()
 
 
 def _copr(project: str) -> tuple[str, dict[str, str]]:
@@ -150,27 +121,3 @@ def _copr(project: str) -> tuple[str, dict[str, str]]:
         "repo_gpgcheck": "0",
         "enabled_metadata": "1",
     }
-
-
-def _new_keys(settings: RepositorySettings) -> tuple[bytes, ...]:
-    """Return the keys that rpm does not know yet. Raises StateFailed where one cannot be had."""
-    if not settings.allow_insecure_key and any(
-        url.startswith("http://") for url in settings.key_url
-    ):
-        raise StateFailed("Cannot have 'key_url' using http with 'allow_insecure_key' set to True")
-    keys = [apt_keys.from_url(url) for url in settings.key_url]
-    keys += [settings.key_text.encode()] if settings.key_text else []
-    known = rpm.key_ids() if keys or settings.keyid else []
-    keys += [
-        apt_keys.from_server(keyid, settings.keyserver)
-        for keyid in settings.keyid
-        if keyid.lower()[-8:] not in known
-    ]
-    return tuple(key for key in keys if _fingerprint(key)[-8:] not in known)
-
-
-def _fingerprint(key: bytes) -> str:
-    digits = apt_keys.fingerprint(apt_keys.shaped(key, "binary"))
-    if not digits:
-        raise StateFailed("the key of the repository is no PGP key")
-    return digits.lower()

@@ -167,6 +167,7 @@ class RepositorySettings(Record):
     gpgkey: str | None = None
     gpgautoimport: bool | None = None
     priority: int | None = None
+    autorefresh: bool | None = None
     options: Mapping[str, str] = {}
 
 
@@ -176,7 +177,7 @@ class RepositoryChange(Record):
     entry: the repository, as messages name it. changes: for the state's result; empty: it is in
     order. files: path -> its new bytes, None where the file goes. key_files: the same, written
     first, readable for everyone. keys: for the tool's own keyring (`import_key`), where keys are no
-    files.
+    files. trust: the tool is to fetch and trust the repository's own keys (`trust_repository`).
     """
 
     entry: str
@@ -184,6 +185,7 @@ class RepositoryChange(Record):
     files: Mapping[str, bytes | None] = {}
     key_files: Mapping[str, bytes] = {}
     keys: tuple[bytes, ...] = ()
+    trust: bool = False
 
 
 FEATURES = {
@@ -201,6 +203,14 @@ FEATURES = {
     "repositories": Feature(
         "repositories can be listed, added and deleted",
         ("list_repos", "plan_repository", "plan_repository_removal"),
+    ),
+    "distribution_upgrades": Feature(
+        "bringing all packages up to date (upgrade) and the distribution to a new release"
+        " (full-upgrade) are two things: pkg.uptodate does the first"
+    ),
+    "trusting": Feature(
+        "the tool fetches and trusts the keys that a repository offers itself",
+        ("trust_repository",),
     ),
     "keyring": Feature("the tool has a keyring of its own that keys go into", ("import_key",)),
     "ownership": Feature(
@@ -336,6 +346,10 @@ class PackageManager(Provider, Protocol):
 
     def import_key(self, key: bytes) -> None:
         """Add a key to the tool's keyring: a changer."""
+        ...
+
+    def trust_repository(self, name: str) -> None:
+        """Fetch a repository's metadata with its keys, and trust those: a changer."""
         ...
 
     def owner(self, path: str) -> str:

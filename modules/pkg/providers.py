@@ -11,9 +11,10 @@ PROVIDERS: Providers[PackageManager] = Providers(
     (  # the module, and the programs that show that its tool is here
         ProviderModule("modules.pkg.apt", ("/usr/bin/apt-get",)),
         ProviderModule("modules.pkg.dnf", ("/usr/bin/dnf", "/usr/bin/dnf5")),
+        ProviderModule("modules.pkg.zypper", ("/usr/bin/zypper",)),
     ),
     FEATURES,
-    "this machine has no package manager that runner knows (apt-get, dnf)",
+    "this machine has no package manager that runner knows (apt-get, dnf, zypper)",
     "pkg",
 )
 

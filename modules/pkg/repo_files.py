@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from modules import file
+from modules.pkg.package_manager import RepositorySettings
 from runner.api import Record
 
 
@@ -141,3 +143,33 @@ def _text(sections: Iterable[tuple[str, list[str]]]) -> str:
     for name, own in sections:
         lines += ([f"[{name}]"] if name else []) + own
     return "".join(f"{line}\n" for line in lines)
+
+
+def given_options(settings: RepositorySettings) -> dict[str, str]:
+    """Return what a state says of a repository as options of its file."""
+    said: dict[str, Any] = {
+        "name": settings.humanname,
+        "baseurl": settings.baseurl,
+        "mirrorlist": settings.mirrorlist,
+        "metalink": settings.metalink,
+        "enabled": None if settings.disabled is None else not settings.disabled,
+        "gpgcheck": settings.gpgcheck,
+        "gpgkey": settings.gpgkey,
+        "priority": settings.priority,
+        **settings.options,
+    }
+    return {
+        key: str(int(value)) if isinstance(value, bool) else str(value)
+        for key, value in said.items()
+        if value is not None
+    }
+
+
+_TRUE, _FALSE = ("1", "yes", "true", "on", "enabled"), ("0", "no", "false", "off", "disabled")
+
+
+def has_same_meaning(old: str, new: str) -> bool:
+    """Return whether two values of an option mean the same."""
+    words = (_TRUE, _FALSE)
+    alike = any(old.lower() in meaning and new.lower() in meaning for meaning in words)
+    return alike or old.split() == new.split()

@@ -223,7 +223,7 @@ def uptodate(name: Name, refresh: bool = False, pkgs: Names | None = None) -> Pl
     yield Plan(changes, "System update will be performed", provides=OPEN)
     present = pkg.list_pkgs()
     chosen = Transaction("upgrade", tuple(map(Target, changes)))
-    pkg.provider().run(chosen if names else Transaction("full-upgrade"))
+    pkg.provider().run(chosen if names else pkg.upgrade_transaction())
     return Done("Upgrade ran successfully", selection.differences(present, pkg.list_pkgs()))
 
 

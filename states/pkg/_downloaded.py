@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from modules import pkg
 from modules.pkg import Target, Transaction
 from runner.api import CommandFailed, Done, Name, Plan, Planned, StateFailed
@@ -50,7 +52,11 @@ def downloaded(
             missing=selection.LISTS,
         )
     old = manager.archives()
-    missing = {each: version for each, version in exact.items() if version not in old.get(each, {})}
+    missing = {
+        name: version
+        for name, version in exact.items()
+        if not _is_there(version, old.get(name, {}))
+    }
     if not missing:
         matching = " (matching specified versions)" if any(wanted.values()) else ""
         return f"All specified packages{matching} are already downloaded"
@@ -78,10 +84,16 @@ def downloaded(
     failed = [
         f"{each}={want}" if version else each
         for each, want in missing.items()
-        if want not in new.get(each, {})
+        if not _is_there(want, new.get(each, {}))
     ]
     if failed:
         raise StateFailed(
             f"The following packages failed to download: {', '.join(failed)}", changes=changes
         )
     return Done(f"Packages downloaded: {', '.join(sorted(changes))}", changes)
+
+
+def _is_there(version: str, archives: Collection[str]) -> bool:
+    """Whether a version is downloaded, be it that a state leaves out its release."""
+    compare = pkg.provider().compare
+    return version in archives or any(compare(other, version) == 0 for other in archives)

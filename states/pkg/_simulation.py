@@ -116,7 +116,7 @@ def to_upgrade() -> Changes:
     """Return what bringing all packages to their newest version would change, the plans of this dry
     run done.
     """
-    transaction = Transaction("full-upgrade")
+    transaction = pkg.upgrade_transaction()
     changes = pkg.provider().simulate(transaction).changes
     if changes is None:
         refuse(transaction)

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import laws
+import yaml
 from harness import HarnessHere, apply, look
 from laws import Scenario
 from namespaces import Config, die_with_parent, hold, unpack
@@ -54,7 +55,11 @@ WATCHED = (
     "/etc/yum.repos.d/local.repo",
     "/etc/yum.repos.d/old.repo",
     "/etc/dnf/plugins/versionlock.list",
+    "/etc/zypp/locks",
+    "/etc/zypp/repos.d/local.repo",
+    "/usr/share/greeting/version",
 )
+CONFIGURATION = Path("/etc/runner/runner.yaml")  # a layer that has it says its providers there
 
 
 def state() -> dict[str, Any]:
@@ -63,6 +68,12 @@ def state() -> dict[str, Any]:
         path: Path(path).read_bytes().hex() if Path(path).exists() else None for path in WATCHED
     }
     return found | {"links": sorted(str(path) for path in Path("/etc").glob("rc*.d/*"))}
+
+
+def providers() -> dict[str, str]:
+    """Which package manager, ... is tried."""
+    text = CONFIGURATION.read_text() if CONFIGURATION.exists() else "{}"
+    return dict(yaml.safe_load(text).get("providers", {}))
 
 
 def bound(function: Callable[..., Any], scenario: Scenario) -> dict[str, Any]:
@@ -82,15 +93,16 @@ def attempt(scenario: Scenario) -> dict[str, Any]:
     function = Registry({}).state(scenario.function).function
     arguments = bound(function, scenario)
     before = state()
+    here = partial(HarnessHere, providers=providers())
     answer: dict[str, Any] = {"fails": None, "prepared": prepared.stderr, "sure": False}
     try:
-        plan = look(function, **arguments, current=HarnessHere(dry=True))
+        plan = look(function, **arguments, current=here(dry=True))
     except StateFailed as failure:
         return answer | {"fails": failure.message, "untouched": state() == before}
     answer |= {"untouched": state() == before, "plans": isinstance(plan, Plan)}
     answer |= {"sure": isinstance(plan, Plan) and plan.exact, "keys": sorted(plan.changes or {})}
-    done = apply(function, **arguments, current=HarnessHere())
-    again = look(function, **arguments, current=HarnessHere(dry=True))
+    done = apply(function, **arguments, current=here())
+    again = look(function, **arguments, current=here(dry=True))
     return answer | {
         "made": sorted(done.changes or {}),
         "again": isinstance(again, Plan),

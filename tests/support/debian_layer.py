@@ -103,6 +103,24 @@ printf '[local]\nname=Local\nbaseurl=file:///usr/local/rpms\ngpgcheck=0\n' \
 sed -i 's/enabled.*/enabled = 0/' /etc/dnf/plugins/local.conf
 dnf -q makecache
 """
+# zypper cannot read an empty database of rpm, which no real machine has: it has `base`
+ZYPPER = r"""
+make_rpm base 1.0-1 'Provides: /bin/sh'
+rpm -i /usr/local/rpms/base-1.0-1.noarch.rpm
+createrepo_c -q -g /tmp/comps.xml /usr/local/rpms
+cat >/tmp/updateinfo.xml <<X
+<updates><update from="x" status="stable" type="security" version="1"><id>TEST-2026-1</id>
+<title>A newer greeting</title><issued date="2026-01-01 00:00:00"/><description>none</description>
+<pkglist><collection short="x"><name>x</name>
+<package name="greeting" version="2.0" release="1" epoch="0" arch="noarch" src="x">
+<filename>greeting-2.0-1.noarch.rpm</filename></package></collection></pkglist></update></updates>
+X
+modifyrepo_c /tmp/updateinfo.xml /usr/local/rpms/repodata
+zypper -q addrepo --no-gpgcheck file:///usr/local/rpms local
+zypper -q -n refresh
+mkdir -p /etc/runner
+echo 'providers: {pkg: zypper}' >/etc/runner/runner.yaml
+"""
 
 # the first stage does what a machine without hardware needs, and nobody but the tests has services
 RUNIT = r"""
@@ -117,7 +135,7 @@ LAYERS = {
         ("dnf", "dnf-plugins-core", "createrepo-c", "rpm", "file", "gpg"),
         furnish=RPMS + DNF,
     ),
-    "zypper": Contents(("zypper", "createrepo-c", "rpm", "file", "gpg"), furnish=RPMS),
+    "zypper": Contents(("zypper", "createrepo-c", "rpm", "file", "gpg"), furnish=RPMS + ZYPPER),
     "pacman": Contents(("pacman-package-manager", "makepkg", "libarchive-tools", "zstd", "gpg")),
     "openrc": Contents(("openrc", "busybox"), furnish="rm -f /etc/runlevels/*/postgresql"),
     "runit": Contents(("runit", "s6"), furnish=RUNIT),

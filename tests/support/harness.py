@@ -55,7 +55,12 @@ class HarnessHere:
         weakref.finalize(self, self._folder.cleanup)
         base = Path(self._folder.name)
         self.opts: Mapping[str, Any] = values.get(
-            "opts", {"test": dry, "config_dir": str(root or base)}
+            "opts",
+            {
+                "test": dry,
+                "config_dir": str(root or base),
+                "providers": values.get("providers", {}),
+            },
         )
         self.own_grains: Mapping[str, Any] = values.get(
             "grains", {"os_family": "Debian", "os": "Debian"}

@@ -21,7 +21,7 @@ from modules.pkg.package_manager import FEATURES, Action, PackageManager
 from runner.api import ChangeNotAllowed, changes_allowed, running
 
 PROVIDERS = {provider.NAMES[0]: provider for provider in pkg.PROVIDERS.all()}
-CHANGERS = {"renew_db", "run", "hold", "download", "import_key", "patch"}
+CHANGERS = {"renew_db", "run", "hold", "download", "import_key", "patch", "trust_repository"}
 METHODS = {
     name
     for name, value in vars(PackageManager).items()
