@@ -67,3 +67,51 @@ def test_nftables(fresh: Debian) -> None:
     assert not [name for name, result in again.items() if result["changes"]]
     fresh.run("nft flush ruleset; nft -f /etc/nftables.conf")  # as at the next start
     assert fresh.read("nft list chain inet filter input") == chain
+
+
+UFW = """
+incoming:
+  ufw.default:
+    - policy: deny
+OpenSSH:
+  ufw.limit: []
+the office:
+  ufw.allow:
+    - port: 443
+    - proto: tcp
+    - source: 10.7.0.0/24
+1.2.3.4 is not asked:
+  ufw.reject:
+    - port: any
+    - destination: 1.2.3.4
+    - direction: out
+firewall:
+  ufw.enabled:
+    - require:
+      - ufw: OpenSSH
+"""
+
+
+def test_ufw(fresh: Debian) -> None:
+    fresh.run("systemctl stop firewalld")
+    fresh.run("ufw --force disable; ufw default allow incoming")
+    fresh.tree(wall=UFW)
+    files = "cat /etc/default/ufw /etc/ufw/*.rules /etc/ufw/ufw.conf; iptables-save | grep -v '^#'"
+    before = fresh.read(files)
+    dry = fresh.results("sls", "wall", "--test")
+    assert {result["result"] for result in dry.values()} == {None}, dry
+    assert fresh.read(files) == before
+    real = fresh.results("sls", "wall")
+    assert {name: result["changes"] for name, result in real.items()} == {
+        name: result["changes"] for name, result in dry.items()
+    }
+    assert real["incoming"]["changes"] == {"incoming": {"old": "allow", "new": "deny"}}
+    now = fresh.read("iptables-save")
+    for part in (
+        ":INPUT DROP",
+        "-A ufw-user-input -s 10.7.0.0/24 -p tcp -m tcp --dport 443 -j ACCEPT",
+        "-A ufw-user-output -d 1.2.3.4/32 -j REJECT",
+        "--update --seconds 30 --hitcount 6",
+    ):
+        assert part in now
+    assert not [name for name, again in fresh.results("sls", "wall").items() if again["changes"]]

@@ -454,7 +454,7 @@ WITHOUT: dict[str, str] = {
         postgres.user_create postgres.user_remove postgres.user_update selinux.remove_semod
         selinux.setsebools selinux.setsemod service.act service.reload_units shadow.del_password
         shadow.lock_password shadow.set_days shadow.set_password shadow.unlock_password
-        sysctl.assign system._shutdown timezone.set_hwclock user.useradd user.userdel
+        sysctl.assign system._shutdown timezone.set_hwclock ufw.change user.useradd user.userdel
         user.usermod"""
     ),
     "only files of root in /etc, with file.write": (

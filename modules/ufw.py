@@ -1,0 +1,173 @@
+"""The firewall of Ubuntu and Debian that is easy to set, with ufw."""
+
+from __future__ import annotations
+
+import re
+import socket
+
+from modules import cmd, file
+from modules._lines import one_line, plain_name
+from modules._processes import Completed, needs
+from runner.api import CommandFailed, StateFailed, changer
+
+NEEDS_PROGRAM = "ufw"  # without it templates find no function of this module
+SETTINGS = "/etc/ufw/ufw.conf"
+DEFAULTS = "/etc/default/ufw"
+# what /etc/default/ufw calls directions and policies
+_DIRECTIONS = {"incoming": "INPUT", "outgoing": "OUTPUT", "routed": "FORWARD"}
+_POLICIES = {"ACCEPT": "allow", "DROP": "deny", "REJECT": "reject"}
+_PORTS = re.compile(r"(any|\d+(:\d+)?(,\d+(:\d+)?)*)(/[a-z]+)?")
+
+
+def is_enabled() -> bool:
+    """Return whether the firewall is switched on at the next start.
+
+    {{ salt['ufw.is_enabled']() }}
+    """
+    return _setting(SETTINGS, "ENABLED") == "yes"
+
+
+def is_active() -> bool:
+    """Return whether the firewall is on now.
+
+    {{ salt['ufw.is_active']() }}
+    """
+    return status().startswith("Status: active")
+
+
+def status() -> str:
+    """The state of the firewall with its rules, as ufw prints it.
+
+    {{ salt['ufw.status']() }}
+    """
+    return _checked(_ufw("status", "verbose")).stdout
+
+
+def rules() -> list[str]:
+    """The rules that were added, as the commands that add them.
+
+    {{ salt['ufw.rules']() | json }}
+    """
+    lines = _checked(_ufw("show", "added")).stdout.splitlines()
+    return [line.removeprefix("ufw ") for line in lines if line.startswith("ufw ")]
+
+
+def applications() -> list[str]:
+    """The names of applications whose ports ufw knows.
+
+    {{ salt['ufw.applications']() | json }}
+    """
+    lines = _checked(_ufw("app", "list")).stdout.splitlines()
+    return [line.strip() for line in lines if line.startswith("  ")]
+
+
+def default_policy(direction: str) -> str:
+    """What is done with packets that no rule decides: allow, deny or reject. direction: incoming,
+    outgoing or routed.
+
+    {{ salt['ufw.default_policy']('incoming') }}
+    """
+    if direction not in _DIRECTIONS:
+        raise CommandFailed(f"{direction!r} is no direction: incoming, outgoing or routed")
+    value = _setting(DEFAULTS, f"DEFAULT_{_DIRECTIONS[direction]}_POLICY")
+    return _POLICIES.get(value, value)
+
+
+def rule(
+    action: str,
+    port: str,
+    proto: str | None = None,
+    source: str = "any",
+    destination: str = "any",
+    interface: str | None = None,
+    direction: str = "in",
+    comment: str | None = None,
+) -> list[str]:
+    """The words of the command that adds a rule. port: also with a protocol (22/tcp), or the name
+    of a service or of an application.
+
+    >>> " ".join(rule("allow", "22/tcp"))
+    'allow in from any to any port 22 proto tcp'
+    """
+    words = [plain_name(action, "action"), _word(direction, "direction")]
+    words += ["on", _word(interface, "interface")] if interface else []
+    words += ["from", _word(source, "source"), "to", _word(destination, "destination")]
+    if _PORTS.fullmatch(port) or _is_service(port.partition("/")[0]):
+        number, _, of_port = port.partition("/")
+        if of_port and proto and of_port != proto:
+            raise CommandFailed(f"{port} and proto {proto}: which protocol is meant?")
+        words += ["port", number] if number != "any" else []
+        proto = of_port or proto
+    else:
+        words += ["app", plain_name(port, "port")]
+    words += ["proto", _word(proto, "proto")] if proto else []
+    return [*words, "comment", one_line(comment, "comment")] if comment else words
+
+
+def _word(value: str, what: str) -> str:
+    """A value that is one word for ufw. Raises CommandFailed for another."""
+    text = plain_name(value, what)
+    if not text or text.split() != [text]:
+        raise CommandFailed(f"{what}: {value!r} is not one word")
+    return text
+
+
+def _is_service(name: str) -> bool:
+    """Return whether /etc/services has a name."""
+    try:
+        socket.getservbyname(name)
+    except (OSError, UnicodeError, ValueError):
+        return False
+    return True
+
+
+def has_rule(words: list[str]) -> bool:
+    """Return whether a rule was added, by ufw's own dry run. Raises StateFailed for one that ufw
+    refuses.
+    """
+    done = _ufw("--dry-run", *words)
+    if done.retcode:
+        missing = ("ufw application", words[-1]) if "find a profile" in done.stderr else None
+        raise StateFailed(_reason(done), missing=missing)
+    last = re.findall(r"^(Skipping|Rules?) ", done.stdout, re.MULTILINE)
+    return "Skipping" in last and not set(last) - {"Skipping"}
+
+
+@changer(touches=[])
+def change(*words: str) -> str:
+    """Have ufw change something: what it says. Raises CommandFailed with why it does not."""
+    asks = ["--force"] if words[0] == "enable" else []  # whether ssh may be cut off
+    done = _ufw(*asks, *words)
+    if done.retcode:
+        raise CommandFailed(_reason(done))
+    return done.stdout.strip()
+
+
+def _ufw(*words: str) -> Completed:
+    needs("ufw", "ufw")
+    return cmd.probe(["ufw", *words])
+
+
+def _checked(done: Completed) -> Completed:
+    if done.retcode:
+        raise StateFailed(_reason(done))
+    return done
+
+
+def _reason(done: Completed) -> str:
+    """What ufw says against it, without its warnings."""
+    lines = (done.stderr.strip() or done.stdout.strip()).splitlines()
+    errors = [line for line in lines if line.startswith("ERROR: ")] or lines[:1] or ["ufw failed"]
+    return "; ".join(line.removeprefix("ERROR: ") for line in errors)
+
+
+def _setting(path: str, key: str) -> str:
+    """A value of one of ufw's own files. Raises StateFailed without the file."""
+    needs("ufw", "ufw")
+    if not file.is_file(path):
+        raise StateFailed(f"there is no {path}: ufw is not whole", missing=("file", path))
+    value = ""
+    for line in file.read_bytes(path).decode("utf-8", "replace").splitlines():
+        name, _, text = line.partition("=")
+        value = text.strip().strip("\"'") if name.strip() == key else value
+    return value
