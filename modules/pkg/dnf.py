@@ -406,6 +406,30 @@ def group(name: str) -> PackageGroup | None:
     return PackageGroup(*(tuple(members.get(each, ())) for each in _KINDS))
 
 
+_STREAM = re.compile(r"(?P<name>\S+)\s+(?P<stream>\S+)(?P<marks>(?: ?\[[a-z]\])*)\s")
+_MARKS = {"[e]": "enabled", "[x]": "disabled", "[d]": "default"}
+
+
+@cached_look("candidates", *_KNOWLEDGE, "/etc/dnf/modules.d")
+def module_streams(name: str) -> dict[str, tuple[str, ...]]:
+    """Return the streams of a module, each with what holds for it: enabled, disabled, default."""
+    streams: dict[str, tuple[str, ...]] = {}
+    for line in dnf_run.look("module", "list", name).stdout.splitlines():
+        row = _STREAM.match(line)
+        if row and row["name"] == name:
+            streams[row["stream"]] = tuple(
+                meaning for mark, meaning in _MARKS.items() if mark in row["marks"]
+            )
+    return streams
+
+
+@changer(touches=["candidates"])
+def set_module_stream(name: str, stream: str) -> None:
+    """Enable a stream of a module, be another one enabled; "" disables the module."""
+    words = ("enable", f"{name}:{stream}") if stream else ("disable", name)
+    dnf_run.run("module", *words, "--setopt=module_stream_switch=True")
+
+
 @cached_look("candidates", *_KNOWLEDGE)
 def advisories() -> dict[str, bool]:
     """Return the advisories that concern this machine: ID -> whether it is installed."""

@@ -222,6 +222,10 @@ FEATURES = {
         "groups of packages have a name; elsewhere list the packages in `pkgs` of pkg.installed",
         ("group",),
     ),
+    "modules": Feature(
+        "packages come in modules, of which each machine follows one stream",
+        ("module_streams", "set_module_stream"),
+    ),
     "advisories": Feature(
         "advisories (patches) can be listed and installed; elsewhere pkg.uptodate and pkg.latest"
         " bring newer versions",
@@ -370,6 +374,16 @@ class PackageManager(Provider, Protocol):
 
     def group(self, name: str) -> PackageGroup | None:
         """Return a group of packages; None when there is no such group."""
+        ...
+
+    def module_streams(self, name: str) -> dict[str, tuple[str, ...]]:
+        """Return the streams of a module, each with what holds for it: enabled, disabled, default.
+        Empty for an unknown module.
+        """
+        ...
+
+    def set_module_stream(self, name: str, stream: str) -> None:
+        """Enable a stream of a module; "" disables the module: a changer."""
         ...
 
     def advisories(self) -> dict[str, bool]:

@@ -25,6 +25,7 @@ from states.pkg._downloaded import downloaded
 from states.pkg._groups import group_installed, patch_downloaded, patch_installed
 from states.pkg._holds import held, unheld
 from states.pkg._installed import installed, mod_aggregate
+from states.pkg._modules import module_disabled, module_enabled
 from states.pkg._selection import Names
 
 PROVIDERS = pkg.PROVIDERS
@@ -263,6 +264,8 @@ __all__ = [
     "latest",
     "mod_aggregate",
     "mod_watch",
+    "module_disabled",
+    "module_enabled",
     "patch_downloaded",
     "patch_installed",
     "purged",

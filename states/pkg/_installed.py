@@ -72,7 +72,8 @@ def installed(
     debconf: a file with answers, given before. force_conf_new: new configuration files replace
     changed ones. enablerepo, disablerepo, disableexcludes, setopt (dnf) and no_recommends (zypper):
     as those have them, others ignore them. pkg_verify: install packages anew of which files were
-    altered, but for those of the ignore_types. resolve_capabilities: names may be something that a
+    altered, but for those of the ignore_types (`pkg_verify: [{ignore_types: [config]}]` says it
+    too). resolve_capabilities: names may be something that a
     package provides. skip_suggestions, report_reboot_exit_codes: accepted, for other systems.
 
         web server:
@@ -101,7 +102,8 @@ def installed(
     }
     again = [each for each in wanted if reinstall and each not in missing]
     if pkg_verify:
-        again += _altered([each for each in wanted if each not in {*missing, *again}], ignore_types)
+        unaltered = [each for each in wanted if each not in {*missing, *again}]
+        again += _altered(unaltered, [*_listed(ignore_types), *_ignored_by(pkg_verify)])
     holding = Holding(wanted, hold)
     if not missing and not again and not holding.changes:
         already = _already(wanted, bool(files)) + ("." if holding.said() else "")
@@ -147,11 +149,25 @@ def _provided(wanted: Mapping[str, str | None]) -> dict[str, str | None]:
     return {providing.get(each, each): want for each, want in wanted.items()}
 
 
-def _altered(names: list[str], ignore_types: Any) -> list[str]:
+def _altered(names: list[str], ignored: list[str]) -> list[str]:
     """The installed packages of which files were altered."""
     manager = pkg.require("verifiable", "pkg_verify")
-    ignored = [ignore_types] if isinstance(ignore_types, str) else ignore_types or []
     return manager.verify(tuple(names), ignored) if names else []
+
+
+def _ignored_by(pkg_verify: Any) -> list[str]:
+    """The types of files that do not count, where they are said as options of pkg_verify."""
+    options = pkg_verify if isinstance(pkg_verify, list) else []
+    return [
+        kind
+        for option in options
+        if isinstance(option, dict)
+        for kind in _listed(option.get("ignore_types"))
+    ]
+
+
+def _listed(value: Any) -> list[str]:
+    return [value] if isinstance(value, str) else [*(value or ())]
 
 
 def _versions(

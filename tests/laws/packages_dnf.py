@@ -2,7 +2,7 @@
 which apt is out of the way.
 
 Its repository has `greeting` in the versions 1.0 and 2.0, `phrase` that needs `words`, and the
-group `talking`.
+group `talking`, the module `dialect` with the streams 1 and 2, and an advisory for `greeting` 2.0.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from laws import Scenario
 DNF = "mv /usr/bin/apt-get /usr/bin/no-apt-get; "
 OLD = "rpm -i --nosignature /usr/local/rpms/greeting-1.0-1.noarch.rpm; "
 HELD = OLD + "dnf -q -C versionlock add greeting; "
+ENABLED = "dnf -q -y module enable dialect:1; "
 REPOSITORIES = "/etc/yum.repos.d"
 # dnf copies nothing from a repository that is a folder
 SERVED = (
@@ -53,6 +54,13 @@ SCENARIOS = [
     on("group_installed", name="talking", skip=["greeting"], include=["old"]),
     on("group_installed", name="nosuch", fails="Group 'nosuch' not found"),
     on("downloaded", SERVED, name="phrase"),
+    on("patch_installed", OLD, name="TEST-2024:1"),
+    on("patch_installed", plans=False, fails="No information found", name="TEST-2024:9"),
+    on("module_enabled", name="dialect", stream="1"),
+    on("module_enabled", ENABLED, name="dialect:2"),
+    on("module_enabled", ENABLED, plans=False, name="dialect"),
+    on("module_enabled", name="dialect", fails="has no default stream: name one of 1, 2"),
+    on("module_disabled", ENABLED, name="dialect"),
     on(
         "pkgrepo.managed",
         BAD,

@@ -7,6 +7,7 @@ says that packages are dnf's.
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -97,7 +98,6 @@ def test_versions_go_up_and_down_and_stay(machine: Debian) -> None:
     assert machine.path(HOLDS).read_text().count("greeting-0:1.0-1.*") == 1
     refused = single(machine, "pkg.installed", "greeting", "version=2.0", code=2)
     assert "Set update_holds to True" in refused["comment"]
-    assert single(machine, "pkg.uptodate", "all")["changes"] == {}
     changed = single(machine, "pkg.installed", "greeting", "version=2.0", "update_holds=true")
     assert changed["changes"] == {"greeting": {"old": "1.0-1", "new": "2.0-1"}}
     assert "greeting-0:2.0-1.*" in machine.path(HOLDS).read_text()
@@ -158,10 +158,14 @@ def test_a_mirror_that_does_not_answer_is_named(machine: Debian) -> None:
 def test_another_package_manager_is_waited_for(machine: Debian) -> None:
     holding = (
         "import fcntl, time; lock = open('/var/lib/rpm/.rpm.lock', 'w');"
-        " fcntl.lockf(lock, fcntl.LOCK_EX); print('held', flush=True); time.sleep(4)"
+        " fcntl.lockf(lock, fcntl.LOCK_EX); print('held', flush=True); end = time.time() + 100\n"
+        "while 'not run transaction' not in open('/var/log/dnf.log').read() and time.time() < end:"
+        " time.sleep(0.1)"
     )
+    machine.write("/tmp/hold.py", holding)
     machine.run(
-        f'rm -f /tmp/held; setsid python3 -c "{holding}" >/tmp/held 2>&1 </dev/null &'
+        "rm -f /tmp/held; : >/var/log/dnf.log;"
+        " setsid python3 /tmp/hold.py >/tmp/held 2>&1 </dev/null &"
         " while ! [ -s /tmp/held ]; do sleep 0.1; done"
     )
     done = machine.runner("single", "pkg.installed", "words")
@@ -187,6 +191,9 @@ def test_groups_files_and_altered_packages(machine: Debian) -> None:
     again = single(machine, "pkg.installed", "words", "pkg_verify=true")
     assert again["changes"] == {"words": {"old": "1.0-1", "new": "1.0-1"}}
     assert machine.path("/usr/share/words/version").read_text() == "1.0\n"
+    machine.run("echo altered >/etc/words.conf")
+    options = "pkg_verify=[{ignore_types: [config]}]"
+    assert single(machine, "pkg.installed", "words", options)["changes"] == {}
     provided = single(machine, "pkg.installed", "vocabulary", "resolve_capabilities=true")
     assert provided["changes"] == {}
     source = f"sources=[{{phrase: {RPM.format('phrase-1.0-1')}}}]"
@@ -216,6 +223,29 @@ def test_repositories_are_written_and_deleted(machine: Debian) -> None:
     assert single(machine, "pkgrepo.absent", "other")["changes"] == {"repo": "other"}
     assert not machine.path("/etc/yum.repos.d/other.repo").exists()
     assert single(machine, "pkgrepo.absent", "other")["changes"] == {}
+
+
+def test_execution_functions(machine: Debian) -> None:
+    installed(machine, "greeting-1.0-1")
+
+    def call(*words: str, code: int = 0) -> Any:
+        done = machine.runner("call", *words, "--out", "json", code=code)
+        return json.loads(done.stdout)["local"]
+
+    assert call("pkg.list_upgrades") == {"greeting": "2.0-1"}
+    assert call("pkg.info_installed", "greeting", "attr=version,arch") == {
+        "greeting": {"version": "1.0", "arch": "noarch"}
+    }
+    assert call("pkg.show", "greeting", "filter=license") == {
+        "greeting": {"1.0-1": {"License": "MIT"}, "2.0-1": {"License": "MIT"}}
+    }
+    assert call("pkg.owner", "/etc/greeting.conf") == "greeting"
+    assert call("pkg.version_cmp", "1.0~rc1", "1.0") == -1
+    changed = call("pkg.mod_repo", "local", "enabled=0", "exclude=rude", "refresh=false")
+    assert (changed["enabled"], changed["exclude"]) == ("0", "rude")
+    assert call("pkg.list_repos")["local"] == changed
+    assert call("pkg.del_repo", "local", "refresh=false") == "Repo 'local' has been removed"
+    assert call("pkg.get_repo", "local") == {}
 
 
 def test_the_family_of_the_machine_chooses_between_apt_and_dnf(machine: Debian) -> None:

@@ -46,7 +46,8 @@ class Contents:
 
 
 # what rpm's package managers install from: /usr/local/rpms, a repository without signatures, with a
-# group (talking) and a module (dialect); rpm's own database lies where other systems have it
+# group (talking), an advisory (TEST-2024:1) and a module (dialect); rpm's own database lies where
+# other systems have it
 RPMS = r"""
 mkdir -p /etc/rpm /usr/local/rpms /var/lib/rpm
 echo '%_dbpath /var/lib/rpm' >/etc/rpm/macros
@@ -94,7 +95,38 @@ cat >/tmp/comps.xml <<X
 <packagereq type="optional">phrase</packagereq>
 </packagelist></group></comps>
 X
+make_rpm idiom 1.0-1
+make_rpm idiom 2.0-1
 createrepo_c -q -g /tmp/comps.xml /usr/local/rpms
+cat >/tmp/updateinfo.xml <<X
+<updates><update from="me" status="final" type="security" version="1"><id>TEST-2024:1</id>
+<title>greeting</title><issued date="2024-01-01 00:00:00"/><severity>Moderate</severity>
+<pkglist><collection short="c"><name>c</name>
+<package name="greeting" version="2.0" release="1" epoch="0" arch="noarch"
+src="greeting-2.0-1.src.rpm"><filename>greeting-2.0-1.noarch.rpm</filename></package>
+</collection></pkglist></update></updates>
+X
+for stream in 1 2; do cat <<X
+---
+document: modulemd
+version: 2
+data:
+  name: dialect
+  stream: "$stream"
+  version: 1
+  context: abcdef
+  arch: noarch
+  summary: Ways of speaking
+  description: A test.
+  license:
+    module: [MIT]
+  artifacts:
+    rpms: ["idiom-0:$stream.0-1.noarch"]
+...
+X
+done >/tmp/modules.yaml
+modifyrepo_c /tmp/updateinfo.xml /usr/local/rpms/repodata
+modifyrepo_c --mdtype=modules /tmp/modules.yaml /usr/local/rpms/repodata
 """
 DNF = r"""
 mkdir -p /etc/yum.repos.d

@@ -22,6 +22,7 @@ from runner.api import ChangeNotAllowed, changes_allowed, running
 
 PROVIDERS = {provider.NAMES[0]: provider for provider in pkg.PROVIDERS.all()}
 CHANGERS = {"renew_db", "run", "hold", "download", "import_key", "patch", "trust_repository"}
+CHANGERS |= {"set_module_stream"}
 METHODS = {
     name
     for name, value in vars(PackageManager).items()

@@ -1,4 +1,4 @@
-"""What dnf 4.14 and rpm 4.18 printed, and what the provider is to make of it.
+"""What dnf 4.14 and rpm 4.18 print, and what the provider is to make of it.
 
 ANSWERS: a command line -> its stdout. CALLS: a function, its arguments, its answer. WORDS: each
 option of an installation in the tool's words; none where the tool has nothing like it. ACTIONS:
@@ -82,7 +82,13 @@ ANSWERS = {
         "Group: Talking Tools\n Mandatory Packages:\n   words\n Default Packages:\n   greeting\n"
         " Optional Packages:\n   phrase\n   verse\n"
     ),
-    # as dnf5 prints it
+    "dnf -q -C module list dialect": (
+        "Local\nName    Stream     Profiles Summary         \n"
+        "dialect 1 [x]      server   Ways of speaking\ndialect 10 [d][e]           Ways of\n"
+        "dialect rhel8               Ways of speaking\n\n"
+        "Hint: [d]efault, [e]nabled, [x]disabled, [i]nstalled\n"
+    ),
+    # as dnf5's documentation has it
     "dnf -q -C group info singing": (
         "Id                   : singing\nName                 : Singing\n"
         "Mandatory packages   : song\n                     : choir\n"
@@ -185,6 +191,12 @@ CALLS: list[tuple[str, tuple[Any, ...], Any]] = [
     ("group", ("talking",), PackageGroup(("words",), ("greeting",), ("phrase", "verse"))),
     ("group", ("singing",), PackageGroup(("song", "choir"), (), ("opera",))),
     ("group", ("nosuch",), None),
+    (
+        "module_streams",
+        ("dialect",),
+        {"1": ("disabled",), "10": ("enabled", "default"), "rhel8": ()},
+    ),
+    ("module_streams", ("nosuch",), {}),
     ("advisories", (), {"FEDORA-2024-1": True, "FEDORA-2024-2": False}),
     (
         "resolve_capabilities",
