@@ -231,6 +231,10 @@ FEATURES = {
         " bring newer versions",
         ("advisories", "patch"),
     ),
+    "advisory_downloads": Feature(
+        "it is known whether the packages of an advisory are downloaded",
+        ("downloaded_advisories",),
+    ),
     "verifiable": Feature("installed files can be compared with their package", ("verify",)),
     "capabilities": Feature(
         "a package can be asked for by something that it provides", ("resolve_capabilities",)
@@ -392,6 +396,10 @@ class PackageManager(Provider, Protocol):
 
     def patch(self, advisories: Sequence[str], download_only: bool = False) -> None:
         """Install (or only download) what advisories ask for: a changer."""
+        ...
+
+    def downloaded_advisories(self, names: tuple[str, ...]) -> list[str]:
+        """Return those advisories of which all packages lie in the cache."""
         ...
 
     def verify(self, names: tuple[str, ...], ignore_types: Sequence[str]) -> list[str]:

@@ -410,6 +410,13 @@ def patch(advisories: Sequence[str], download_only: bool = False) -> None:
     zypper_command.run(words)
 
 
+def downloaded_advisories(names: tuple[str, ...]) -> list[str]:
+    """Return those patches of which all packages lie in the cache."""
+    words = ("install", "--dry-run", "--auto-agree-with-licenses", "--type", "patch", "--")
+    summaries = {name: zypper_command.look(*words, name).stdout for name in names}
+    return [name for name, summary in summaries.items() if ' download-size="0"' in summary]
+
+
 def resolve_capabilities(names: tuple[str, ...]) -> dict[str, str]:
     """Return the package that provides each name; names that nothing provides are missing, and
     those that several packages provide.

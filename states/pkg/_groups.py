@@ -75,6 +75,13 @@ def _patched(name: str, advisory_ids: list[str] | None, download: bool, function
     missing = [each for each in wanted if not known[each]]
     if not missing:
         return "Advisory is already installed" if len(wanted) == 1 else "All are already installed"
+    if download and manager.has("advisory_downloads"):
+        there = manager.downloaded_advisories(tuple(missing))
+        missing = [each for each in missing if each not in there]
+    if not missing:
+        return (
+            "Advisory is already downloaded" if len(wanted) == 1 else "All are already downloaded"
+        )
     verb = "downloaded" if download else "installed"
     before = manager.list_pkgs()
     yield Plan(

@@ -60,6 +60,7 @@ SCENARIOS = [
     on("downloaded", version="1.0"),
     on("group_installed", name="talking", fails="Group 'talking' not found"),
     on("patch_installed", OLD, advisory_ids=["TEST-2026-1"]),
+    on("patch_downloaded", OLD, advisory_ids=["TEST-2026-1"]),
     on("patch_installed", name="TEST-2026-9", fails="No information found for 'TEST-2026-9'"),
     on(
         "pkgrepo.managed",

@@ -90,6 +90,12 @@ ANSWERS = {
         '<update kind="patch" name="TEST-2026-3" edition="1" arch="noarch" status="applied"'
         ' category="recommended"><summary>x</summary></update></update-list>\n</update-status>\n'
     ),
+    f"{_LOOK} install --dry-run --auto-agree-with-licenses --type patch -- TEST-2026-1": (
+        '<install-summary download-size="6426" space-usage-diff="0" packages-to-change="1">\n'
+    ),
+    f"{_LOOK} install --dry-run --auto-agree-with-licenses --type patch -- TEST-2026-4": (
+        '<install-summary download-size="0" space-usage-diff="0" packages-to-change="1">\n'
+    ),
     f"{_LOOK} search --provides --match-exact --type package -- vocabulary": (
         '<solvable status="installed" name="words" summary="Says hello" kind="package"/>\n'
     ),
@@ -152,6 +158,7 @@ CALLS: list[tuple[str, tuple[Any, ...], Any]] = [
     ),
     ("group", ("talk",), PackageGroup(("words",), ("greeting",), ("phrase",))),
     ("group", ("nosuch",), None),
+    ("downloaded_advisories", (("TEST-2026-1", "TEST-2026-4"),), ["TEST-2026-4"]),
     ("advisories", (), {"TEST-2026-1": False, "TEST-2026-2": True, "TEST-2026-3": True}),
     (
         "resolve_capabilities",
