@@ -53,7 +53,7 @@ def check(
     problems = [*odd, *problems]
     if "run" in session.__dict__:  # else a module for the grains is broken, and no secret was read
         problems = list(map(session.run.secrets.diagnostic, problems))
-    return sorted(lint.kept(deduplicated(problems)), key=_place)
+    return sorted(lint.without_ignored(deduplicated(problems)), key=_place)
 
 
 class _Checker:

@@ -198,7 +198,7 @@ def unreached(
 _IGNORE = re.compile(r"#\s*runner:\s*ignore\[([\w, -]+)\]")
 
 
-def kept(problems: Iterable[Diagnostic]) -> list[Diagnostic]:
+def without_ignored(problems: Iterable[Diagnostic]) -> list[Diagnostic]:
     """The problems without the warnings that a comment on their line ignores (`# runner:
     ignore[code]`).
     """

@@ -281,12 +281,26 @@ def show_problems(problems: Iterable[Diagnostic]) -> None:
 
 
 def notices(options: Any) -> Callable[[Event], None]:
-    """A listener that prints warnings to stderr, and draws cycles in the cache folder."""
-    from runner.model.events import CycleFound, Warned
+    """A listener that prints warnings to stderr, and draws cycles in the cache folder.
+
+    With `-q` warnings of the tree are held back until the run has changed something or failed.
+    """
+    from runner.model.events import CycleFound, RunFinished, Warned
+
+    quiet = options.quiet
+    held_back: list[Diagnostic] = []
 
     def listener(event: Event) -> None:
+        nonlocal quiet
         if isinstance(event, Warned):
-            show_problems(event.problems)
+            if quiet and event.of_tree:
+                held_back.extend(event.problems)
+            else:
+                show_problems(event.problems)
+        elif isinstance(event, RunFinished):
+            if quiet and (event.report.changed or event.report.failed):
+                quiet = False
+                show_problems(held_back)
         elif isinstance(event, CycleFound):
             from runner.output import cycle_pages
 

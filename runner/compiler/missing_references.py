@@ -178,7 +178,7 @@ def _looked(chunk: Chunk, world: World, path: str = "") -> str:
 def _missing(
     world: World, chunk: Chunk, what: str, hint: str, source: Source, exact: bool = True
 ) -> Diagnostic:
-    """sure: the tree is at fault, not the pillar that named the file. A state that may be skipped
+    """exact: the tree is at fault, not the pillar that named the file. A state that may be skipped
     need not fail.
     """
     guarded = any(key in chunk.args for key in GUARDS) or any(

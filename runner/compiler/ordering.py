@@ -72,7 +72,7 @@ def looks(chunks: Sequence[Chunk], relations: Relations) -> dict[int, tuple[int,
 def sequence(
     chunks: Sequence[Chunk], relations: Relations, chains: Mapping[Place, str] | None = None
 ) -> tuple[int, ...]:
-    """The order with the prereq looks as nodes of their own (`Looked`)."""
+    """The order with the prereq looks as nodes of their own (`PrereqLook`)."""
     if all(not edge.kind.orders or _is_met(chunks, edge) for edge in relations.edges):
         return tuple(range(len(chunks)))
     return _sorted(chunks, relations, chains)

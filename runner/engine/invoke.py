@@ -199,7 +199,7 @@ class Invoker:
         plan: Plan | None = None
         try:
             plan = _plan(chunk, next(outcome))
-            if failure := self._hindrance(mode, call, plan):
+            if failure := self._dry_run_check(mode, call, plan):
                 outcome.close()
                 return Result(chunk, False, failure.message)
             if mode is not Mode.LOOK:
@@ -230,7 +230,7 @@ class Invoker:
             note = " (what it had planned may have been changed in part)" if plan else ""
             return Result(chunk, False, apology(error) + note, made(plan, look) if plan else {})
 
-    def _hindrance(self, mode: Mode, call: Call, plan: Plan) -> StateFailed | None:
+    def _dry_run_check(self, mode: Mode, call: Call, plan: Plan) -> StateFailed | None:
         """The reason why a plan would fail, as far as a dry run knows."""
         check = call.function.hook("dry_run_check") if mode is Mode.DRY else None
         return self.pending.hindered(partial(check, **call.arguments), plan) if check else None

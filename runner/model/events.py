@@ -57,9 +57,13 @@ class RunFinished(Record):
 
 
 class Warned(Record):
-    """A warning beside the results: of compiling, of the machine, of the run."""
+    """Warnings beside the results: of compiling, of the machine, of the run.
+
+    of_tree: they are the same in each run until somebody changes the tree.
+    """
 
     problems: tuple[Diagnostic, ...]
+    of_tree: bool = False
 
 
 class CycleFound(Record):

@@ -239,19 +239,14 @@ def _run_pipeline(
         held(options.state_dir, options.wait),
     ):
         compiled = _compiled(session, gathered)
-        before = [
+        warnings = [
             *session.watch.problems(),
             *_shuffled(session),
             *map(session.run.secrets.diagnostic, compiled.warnings),
         ]
-        if not options.quiet:
-            _emit_warnings(session, before)
+        _emit_warnings(session, warnings, of_tree=True)
         report = _executed(session, compiled, run_id, about(session.run.secrets))
-        later = session.watch.problems()
-        if not options.quiet:
-            _emit_warnings(session, later)
-        elif report.changed or report.failed:
-            _emit_warnings(session, [*before, *later])
+        _emit_warnings(session, session.watch.problems(), of_tree=True)
         return report
 
 
@@ -352,9 +347,9 @@ def _warn(session: Session, message: str) -> None:
         _emit_warnings(session, [Diagnostic(message, severity="warning")])
 
 
-def _emit_warnings(session: Session, warnings: Sequence[Diagnostic]) -> None:
+def _emit_warnings(session: Session, warnings: Sequence[Diagnostic], of_tree: bool = False) -> None:
     if warnings:
-        session.emit(Warned(tuple(warnings)))
+        session.emit(Warned(tuple(warnings), of_tree))
 
 
 def _reload(session: Session, what: str) -> None:

@@ -96,7 +96,7 @@ def all_requests(session: Session) -> list[Request]:
         for roots in session.options.pillar_roots.values()
         for root in roots
     )
-    tops = session.kept.get("tops", ())
+    tops = session.asked_once.get("tops", ())
     states = [
         (name, env) for env in session.options.file_roots for name in session.tree.sls_names(env)
     ]

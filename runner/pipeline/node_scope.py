@@ -49,7 +49,7 @@ def top_file(
             session.read_top,
             session.tree.sls_names,
             session.read,
-            session.kept.setdefault("tops", set()).add,
+            session.asked_once.setdefault("tops", set()).add,
         ),
         list(options.file_roots),
         matches or session.matches,
@@ -162,13 +162,13 @@ def asked(session: Session) -> Given:
     setting = session.options.raw.get("master_tops")
     if not setting:
         return Given()
-    if "given" not in session.kept:
+    if "given" not in session.asked_once:
         import shlex
 
         command = _command(session, setting)
         shown = shlex.join(command)
-        session.kept["given"] = _read(session, _run(session, command, shown), shown)
-    answer: Given = session.kept["given"]
+        session.asked_once["given"] = _read(session, _run(session, command, shown), shown)
+    answer: Given = session.asked_once["given"]
     return answer
 
 

@@ -96,7 +96,7 @@ class Session:
         self.external_keys: dict[
             str, str
         ] = {}  # keys of the pillar -> the external pillar they are of
-        self.kept: dict[str, Any] = {}  # what is asked once a run
+        self.asked_once: dict[str, Any] = {}  # answers that hold for the whole run
         self.mistake = partial(
             match.mistake, nodegroups=options.nodegroups
         )  # what keeps a target from being read

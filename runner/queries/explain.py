@@ -22,8 +22,8 @@ from runner.queries import why as whys
 
 
 def picture(options: Options, names: Sequence[str] = ()) -> tuple[dict[str, Any], list[Diagnostic]]:
-    """The dependencies in the highstate (or in some SLS files), and the cycles in it: no
-    hindrance here.
+    """The dependencies in the highstate (or in some SLS files), and the cycles in it: which
+    are no errors here.
     """
     from runner.drawing import picture as drawn
 
