@@ -13,6 +13,7 @@ from modules._processes import attempt
 from runner.api import CommandFailed, cached_look, changer
 
 GECOS = ("fullname", "roomnumber", "workphone", "homephone", "other")
+LINGERING = "/var/lib/systemd/linger"
 
 
 @cached_look("users", "/etc/passwd")
@@ -86,6 +87,39 @@ def primary_group(name: str) -> str:
         if user is not None and group.gr_gid == user.pw_gid
     ]
     return names[0] if names else ""
+
+
+def subordinate(kind: str, name: str) -> list[str]:
+    """The ranges of numbers, FIRST-LAST, that a user may give out. kind: subuids or subgids."""
+    path = f"/etc/{kind.removesuffix('s')}"
+    lines = file.read_bytes(path).decode("utf-8", "replace") if file.is_file(path) else ""
+    entries = (line.split(":") for line in lines.splitlines())
+    return [
+        f"{entry[1]}-{int(entry[1]) + int(entry[2]) - 1}"
+        for entry in entries
+        if len(entry) == 3 and entry[0] == name and entry[1].isdigit() and entry[2].isdigit()
+    ]
+
+
+def can_linger() -> bool:
+    """Return whether systemd runs this machine."""
+    return file.is_dir("/run/systemd/system")
+
+
+def lingers(name: str) -> bool:
+    """Return whether a user's services run without a login."""
+    return file.lexists(f"{LINGERING}/{name}")
+
+
+@changer(touches=["users"])
+def set_linger(name: str, linger: bool) -> None:
+    """Have a user's services run without a login, or not. Raises CommandFailed."""
+    _run(
+        "loginctl",
+        f"{'enable' if linger else 'disable'}-linger",
+        "--",
+        plain_name(name, "the user's name"),
+    )
 
 
 @changer(touches=["users", "groups"])

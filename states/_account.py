@@ -9,6 +9,7 @@ from typing import Any
 from modules import file, group, shadow
 from modules import user as users
 from runner.api import Record, StateFailed, here
+from states._user_extras import Extras
 
 HIDDEN = "XXX-REDACTED-XXX"
 NUMBERS = {"uid": "-u", "gid": "-g", "home": "-d", "shell": "-s"}
@@ -77,6 +78,7 @@ class Wanted(Record):
     password: Password
     makes_home: bool
     gid_as_written: int | str | None
+    extras: Extras
 
 
 def further_groups(
@@ -147,6 +149,7 @@ class PendingChanges:
             self.days["lstchg"] = wanted.days["lstchg"]
         home = self.account.get("home", self.now["home"])
         self.home = home if wanted.makes_home and home and not file.is_dir(home) else ""
+        self.extras = wanted.extras.pending(name)
         self.aged = aged
         self.wanted = wanted
 
@@ -169,7 +172,7 @@ class PendingChanges:
         changes |= {key: value for key, value in self.days.items() if self.aged[key] != value}
         if self.home and "home" not in changes:
             changes["homeDoesNotExist"] = self.home
-        return changes
+        return changes | self.extras
 
     def comment(self) -> str:
         """List what will be changed, as Salt's dry run tells it."""
@@ -187,11 +190,12 @@ class PendingChanges:
         )
         parts |= {} if self.lock_fits else {"password_lock": self.wanted.password.locked}
         parts |= {argument: self.days[key] for argument, key in AGING.items() if key in self.days}
+        parts |= self.extras
         order: tuple[str, ...] = (
             *("uid", "gid", "home", "homeDoesNotExist", "shell", "groups"),
             *users.GECOS,
         )
-        order = (*order, *("passwd", "empty_password", "password_lock"), *AGING)
+        order = (*order, *("passwd", "empty_password", "password_lock"), *AGING, *self.extras)
         return "".join(f"{key}: {parts[key]}\n" for key in order if key in parts)
 
     def forbidden(self, allowed: Mapping[str, bool]) -> str:

@@ -30,6 +30,7 @@ from states._account import (
     done_changes,
     further_groups,
 )
+from states._user_extras import Extras
 
 
 def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
@@ -77,6 +78,9 @@ def present(
     password_lock: bool | None = None,
     local: bool = False,
     gid_from_name: bool = False,
+    linger: bool | None = None,
+    subuids: OneOrMany[Line] | None = None,
+    subgids: OneOrMany[Line] | None = None,
 ) -> Planned:
     """Make sure that a user exists.
 
@@ -93,6 +97,10 @@ def present(
     is not entered in lastlog and faillog. allow_uid_change, allow_gid_change: change the numbers of
     an existing user. gid_from_name: what usergroup was called once. local, loginclass, win_*:
     accepted.
+
+    Beyond Salt's: linger: whether the user's own systemd, with its services, runs without a login.
+    subuids, subgids: ranges such as 100000-165535 of subordinate numbers that the user has to own,
+    for containers; other ranges stay.
 
         deploy:
           user.present:
@@ -132,7 +140,8 @@ def present(
     secret = Password(
         "" if empty_password else password or None, hash_password, enforce_password, password_lock
     )
-    wanted = Wanted(account, days, further, remove_groups, secret, createhome, gid)
+    extras = Extras(linger, tuple(subuids or ()), tuple(subgids or ()))
+    wanted = Wanted(account, days, further, remove_groups, secret, createhome, gid, extras)
     if gid_from_name:
         here.warn("gid_from_name is called usergroup now")
         usergroup = True
@@ -162,6 +171,7 @@ def _add(
 ) -> Generator[Plan, None, str | Done]:
     secret = wanted.password
     extra = ({} if secret.text is None else {"password": HIDDEN if secret.text else ""}) | aging
+    extra |= wanted.extras.pending(name)
     shown: dict[str, Any] = {
         "gid": "",
         "groups": wanted.groups or [],
@@ -183,6 +193,7 @@ def _add(
         secret.put(name, secret.text is None, not secret.locked)
         if wanted.days:
             shadow.set_days(name, dict(wanted.days))
+        wanted.extras.apply(name)
     except CommandFailed as failure:
         raise StateFailed(
             f"User {name} created but {failure.message}", changes=users.info(name)
@@ -246,6 +257,7 @@ def _change(
             shadow.set_days(name, work.days)
         if work.home and not file.is_dir(work.home):
             _make_home(work.home, users.info(name))
+        work.wanted.extras.apply(name)
     except CommandFailed as failure:
         raise StateFailed(f"User {name} could not be changed: {failure.message}") from None
     return Done(f"Updated user {name}", done_changes(changes, name))

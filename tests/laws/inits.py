@@ -41,5 +41,13 @@ SCENARIOS = [
         fails="needs systemd, which does not run this machine",
         machine=True,
     ),
+    Scenario("user.present", {"name": "zoe", "linger": True}, fails="linger needs", machine=True),
+    Scenario(
+        "user.present",
+        {"name": "zoe", "subuids": "900000-900009", "subgids": ["900000-900009", "910000-910009"]},
+        machine=True,
+        prepare="useradd zoe",
+    ),
+    Scenario("user.present", {"name": "zoe", "subuids": ["12"]}, fails="12", machine=True),
     openrc("service.dead", "rc-update add tick default", enable=False, runlevels=["default"]),
 ]
