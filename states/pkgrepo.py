@@ -118,6 +118,8 @@ def managed(
     gpgkey: Line | None = None,
     gpgautoimport: bool | None = None,
     priority: int | None = None,
+    server: Words | None = None,
+    siglevel: Line | None = None,
     **options: Option,
 ) -> Planned:
     """Make sure that the package manager knows an archive.
@@ -143,6 +145,13 @@ def managed(
     trusted when it is written; key_url and key_text are trusted by rpm. refresh, where given: also
     whether zypper renews the lists by itself. cache: downloaded packages stay. file: where in
     /etc/zypp/repos.d a new one is written, ALIAS.repo without it.
+
+    With pacman, name: the repository. server: its addresses. siglevel: which signatures it needs
+    (`Required DatabaseOptional`). mirrorlist: a file with servers instead. key_url, key_text,
+    keyid: keys that pacman is to trust. It is written to /etc/pacman.d/NAME.conf, which pacman.conf
+    includes at its end, or changed where it is. With apk, name: the address as in
+    /etc/apk/repositories, with `@tag` in front of it if it has one. key_url: its key, which keeps
+    the name of its file in /etc/apk/keys; key_text needs signedby, the path of the key there.
 
         docker:
           pkgrepo.managed:
@@ -189,6 +198,8 @@ def managed(
         gpgautoimport=gpgautoimport,
         priority=priority,
         autorefresh=refresh,
+        server=_words(server),
+        siglevel=siglevel,
         options={key: _option(value) for key, value in options.items()},
     )
     change = manager.plan_repository(name, settings)

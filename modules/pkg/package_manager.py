@@ -169,6 +169,8 @@ class RepositorySettings(Record):
     priority: int | None = None
     autorefresh: bool | None = None
     options: Mapping[str, str] = {}
+    server: tuple[str, ...] = ()
+    siglevel: str | None = None
 
 
 class RepositoryChange(Record):

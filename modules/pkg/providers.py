@@ -12,9 +12,11 @@ PROVIDERS: Providers[PackageManager] = Providers(
         ProviderModule("modules.pkg.apt", ("/usr/bin/apt-get",)),
         ProviderModule("modules.pkg.dnf", ("/usr/bin/dnf", "/usr/bin/dnf5")),
         ProviderModule("modules.pkg.zypper", ("/usr/bin/zypper",)),
+        ProviderModule("modules.pkg.pacman", ("/usr/bin/pacman",)),
+        ProviderModule("modules.pkg.apk", ("/sbin/apk",)),
     ),
     FEATURES,
-    "this machine has no package manager that runner knows (apt-get, dnf, zypper)",
+    "this machine has no package manager that runner knows (apt-get, dnf, zypper, pacman, apk)",
     "pkg",
 )
 

@@ -58,6 +58,8 @@ WATCHED = (
     "/etc/zypp/locks",
     "/etc/zypp/repos.d/local.repo",
     "/usr/share/greeting/version",
+    "/etc/pacman.conf",
+    "/etc/pacman.d/more.conf",
 )
 CONFIGURATION = Path("/etc/runner/runner.yaml")  # a layer that has it says its providers there
 

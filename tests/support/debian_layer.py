@@ -153,6 +153,47 @@ zypper -q -n refresh
 mkdir -p /etc/runner
 echo 'providers: {pkg: zypper}' >/etc/runner/runner.yaml
 """
+# what pacman installs from: the repository `testing` in /usr/local/pacman, without signatures;
+# older versions lie beside it in /usr/local/older
+PACMAN = r"""
+mkdir -p /tmp/build /usr/local/pacman /usr/local/older /etc/pacman.d /etc/runner
+make_packages() { # where to, the version, the names, further lines of the PKGBUILD
+    cat >/tmp/build/PKGBUILD <<X
+pkgbase=tests pkgname=($3) pkgver=$2 pkgrel=1 arch=(any) license=(MIT) url=https://example.org
+pkgdesc='Says hello'
+files() {
+    install -d "\$pkgdir/usr/share/\$pkgname" "\$pkgdir/etc"
+    echo $2 >"\$pkgdir/usr/share/\$pkgname/version"
+    echo plain >"\$pkgdir/etc/\$pkgname.conf"
+    backup=(etc/\$pkgname.conf)
+}
+$4
+X
+    chown -R nobody /tmp/build $1
+    (cd /tmp/build; runuser -u nobody -- env HOME=/tmp/build PKGDEST=$1 PKGEXT=.pkg.tar.zst \
+makepkg -f -d >/dev/null)
+}
+cat >/tmp/build/slow.install <<'X'
+post_install() { test -e /run/calm || { touch /run/reached; sleep 100; }; }
+X
+make_packages /usr/local/older 1.0 greeting 'package() { files; }'
+make_packages /usr/local/pacman 2.0 'greeting words phrase rude lonely polite slow' "
+package_greeting() { files; }
+package_words() { files; provides=(vocabulary); groups=(talking); }
+package_phrase() { files; depends=('words>=1.0'); groups=(talking); }
+package_rude() { files; conflicts=(greeting); }
+package_lonely() { files; depends=(nosuchthing); }
+package_polite() { files; replaces=(manners); conflicts=(manners); provides=(manners=2.0); }
+package_slow() { files; install=slow.install; }
+"
+make_packages /usr/local/older 1.0 manners 'package() { files; }'
+repo-add -q /usr/local/pacman/testing.db.tar.gz /usr/local/pacman/*.zst
+rm -rf /tmp/build
+printf '\n[testing]\nSigLevel = Optional TrustAll\nServer = file:///usr/local/pacman\n' \
+>>/etc/pacman.conf
+pacman -Sy
+echo 'providers: {pkg: pacman}' >/etc/runner/runner.yaml
+"""
 
 # the first stage does what a machine without hardware needs, and nobody but the tests has services
 RUNIT = r"""
@@ -168,7 +209,10 @@ LAYERS = {
         furnish=RPMS + DNF,
     ),
     "zypper": Contents(("zypper", "createrepo-c", "rpm", "file", "gpg"), furnish=RPMS + ZYPPER),
-    "pacman": Contents(("pacman-package-manager", "makepkg", "libarchive-tools", "zstd", "gpg")),
+    "pacman": Contents(
+        ("pacman-package-manager", "makepkg", "libarchive-tools", "zstd", "gpg", "gpg-agent"),
+        furnish=PACMAN,
+    ),
     "openrc": Contents(("openrc", "busybox"), furnish="rm -f /etc/runlevels/*/postgresql"),
     "runit": Contents(("runit", "s6"), furnish=RUNIT),
     "firewalls": Contents(("nftables", "ufw", "ipset", "firewalld", "iptables")),

@@ -1,0 +1,261 @@
+"""Packages on Alpine Linux and its relatives: apk.
+
+apk has no holds: a version that is asked for stands in /etc/apk/world and stays until another one
+is asked for.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any
+
+from modules import cmd
+from modules.pkg import apk_database, apk_run, apk_versions
+from modules.pkg.package_manager import (
+    TOUCHED,
+    InstallOptions,
+    RepositoryChange,
+    RepositorySettings,
+    Simulation,
+    Target,
+    Transaction,
+    Versions,
+)
+from runner.api import CommandFailed, cached_look, changer, fetcher
+
+NAMES: tuple[str, ...] = ("apk", "apkpkg")
+FAMILIES: tuple[str, ...] = ("Alpine",)
+FEATURES: tuple[str, ...] = ("upgradable",)
+DATABASE = "/lib/apk/db/installed"
+REPOSITORY_FILES: tuple[str, ...] = ("/etc/apk/repositories",)
+WORLD = "/etc/apk/world"
+LISTS = ("/var/cache/apk", "/etc/apk/cache")
+AVAILABLE = (DATABASE, WORLD, *LISTS, *REPOSITORY_FILES)  # what candidates depend on
+_CHANGED = re.compile(
+    r"\(\d+/\d+\) (?P<what>Installing|Upgrading|Downgrading|Replacing|Reinstalling|Purging)"
+    r" (?P<name>[^\s@]+)(?:@\S+)? \((?P<first>\S+?)(?: -> (?P<second>\S+))?\)"
+)
+
+
+def suits() -> bool:
+    """Whether this machine has apk."""
+    return os.path.exists("/sbin/apk")
+
+
+# ---------------------------------------------------------------- what is installed
+
+
+@cached_look("packages", DATABASE)
+def list_pkgs() -> Versions:
+    """Return the installed packages with their versions."""
+    lines = cmd.probe(["apk", "info", "-v"]).stdout.splitlines()
+    return dict(sorted(filter(None, map(_name_and_version, lines))))
+
+
+def _name_and_version(text: str) -> tuple[str, str] | None:
+    """Return the parts of `name-version-revision`."""
+    parts = text.strip().rsplit("-", 2)
+    return (parts[0], f"{parts[1]}-{parts[2]}") if len(parts) == 3 and " " not in text else None
+
+
+def leftovers() -> Versions:
+    """Return nothing: apk keeps no account of configuration files of removed packages."""
+    return {}
+
+
+def normal(name: str) -> str:
+    """Return a package's name: apk knows no architectures in it."""
+    return name
+
+
+# ---------------------------------------------------------------- what could be installed
+
+
+@cached_look("candidates", *AVAILABLE)
+def _policies(names: tuple[str, ...]) -> dict[str, list[str]]:
+    """Return the versions of packages in repositories that need no tag, newest first."""
+    lines = cmd.probe(["apk", "policy", *names]).stdout.splitlines() if names else []
+    policies: dict[str, list[str]] = {}
+    name = version = ""
+    for line in lines:
+        if line.endswith(" policy:"):
+            name = line.removesuffix(" policy:")
+        elif line.startswith("    "):
+            source = line.strip()
+            if not source.startswith("@") and source != DATABASE.lstrip("/"):
+                policies.setdefault(name, []).append(version)
+        elif line.startswith("  "):
+            version = line.strip().removesuffix(":")
+    return {name: apk_versions.newest_first(versions) for name, versions in policies.items()}
+
+
+def candidates(names: tuple[str, ...]) -> Versions:
+    """Return the version of each package that installing it would give; unknown packages are
+    missing.
+    """
+    return {name: several[0] for name, several in _policies(names).items()}
+
+
+def versions(name: str) -> list[str]:
+    """Return all versions of a package that could be installed, newest first."""
+    return _policies((name,)).get(name, [])
+
+
+def compare(left: str, right: str) -> int:
+    """Return -1, 0 or 1: how one version compares with another by apk's rules."""
+    return apk_versions.compare(left, right)
+
+
+def file_info(path: str) -> tuple[str, str]:
+    """Return name and version of a package file. Raises CommandFailed for what is none."""
+    done = cmd.probe(["tar", "-xzOf", path, ".PKGINFO"])
+    fields = dict(re.findall(r"^(pkgname|pkgver) = (.+)$", done.stdout, re.MULTILINE))
+    if len(fields) < 2:
+        raise CommandFailed(f"{path} is not a package: {done.stderr.strip()}")
+    return fields["pkgname"], fields["pkgver"]
+
+
+def lists_age() -> float | None:
+    """Return the seconds since the package lists were renewed; None when there are none."""
+    import time
+
+    lists = [
+        entry
+        for folder in LISTS
+        for entry in (os.scandir(folder) if os.path.isdir(folder) else ())
+        if entry.name.startswith("APKINDEX.")
+    ]
+    return time.time() - max(entry.stat().st_ctime for entry in lists) if lists else None
+
+
+@fetcher(refreshes="package lists")
+def refresh_db() -> bool:
+    """Renew the package lists. Raises CommandFailed when that fails."""
+    apk_run.run("update")
+    return True
+
+
+@changer(touches=["package lists", "candidates"])
+def renew_db() -> None:
+    """Renew the package lists after the repositories changed."""
+    apk_run.run("update")
+
+
+# ---------------------------------------------------------------- transactions
+
+
+def command_lines(transaction: Transaction) -> list[list[str]]:
+    """Return a transaction in apk's words: what is installed anew first, then what is added.
+
+    The options that apk has nothing like are ignored: it installs no recommended packages, takes
+    older versions when they are named, and keeps changed configuration files.
+    """
+    action, options = transaction.action, transaction.options
+    names = [target.name for target in transaction.targets]
+    trust = ["--allow-untrusted"] if options.unsigned else []
+    if action == "install":
+        again = [each for each in names if each in list_pkgs()] if options.reinstall else []
+        others = [target for target in transaction.targets if target.name not in again]
+        newest = candidates(tuple(sorted(target.name for target in others if target.version)))
+        upgrade = any(newest.get(target.name) == target.version for target in others)
+        words = [_target_word(target, options, newest) for target in others]
+        lines = [["fix", "--reinstall", *trust, "--", *again]] if again else []
+        add = ["add", *trust, *(["--upgrade"] if upgrade else []), "--", *words]
+        return lines + ([add] if words else [])
+    if action in ("upgrade", "full-upgrade"):
+        return [["upgrade", *(["--available"] if options.downgrade else []), "--", *names]]
+    if action == "autoremove":  # apk does so whenever it solves what /etc/apk/world says
+        return [["add"]]
+    return [["del", *(["--purge"] if action == "purge" else []), "--", *names]] if names else []
+
+
+def _target_word(target: Target, options: InstallOptions, newest: Versions) -> str:
+    """Return a target in apk's words; the newest version by its name, so that it is not fixed."""
+    if target.path:
+        return target.path
+    tag = f"@{options.repository.removeprefix('@')}" if options.repository else ""
+    fixed = target.version and newest.get(target.name) != target.version
+    return f"{target.name}{f'={target.version}' if fixed else ''}{tag}"
+
+
+def simulate(transaction: Transaction) -> Simulation:
+    """Return what a transaction would change, as `apk --simulate` says. Changes nothing."""
+    files = any(target.path for target in transaction.targets)
+    return _simulate(transaction) if files else _simulate_once(transaction)
+
+
+@cached_look("candidates", *AVAILABLE)
+def _simulate_once(transaction: Transaction) -> Simulation:
+    return _simulate(transaction)
+
+
+def _simulate(transaction: Transaction) -> Simulation:
+    changes: dict[str, dict[str, str]] = {}
+    for words in command_lines(transaction):
+        done = cmd.probe([*apk_run.START, "--simulate", *words])
+        if apk_run.refuses(done):
+            return Simulation(None, apk_run.errors(done))
+        for match in _CHANGED.finditer(done.stdout):
+            changes[match["name"]] = _change(match["what"], match["first"], match["second"])
+    return Simulation(changes)
+
+
+def _change(what: str, first: str, second: str | None) -> dict[str, str]:
+    if second:
+        return {"old": first, "new": second}
+    old = "" if what == "Installing" else first
+    return {"old": old, "new": "" if what == "Purging" else first}
+
+
+@changer(touches=TOUCHED)
+def run(transaction: Transaction) -> None:
+    """Carry out a transaction. Raises CommandFailed with apk's errors."""
+    for words in command_lines(transaction):
+        apk_run.run(*words)
+
+
+# ---------------------------------------------------------------- files, details, repositories
+
+
+def owner(path: str) -> str:
+    """Return the package that a file belongs to; empty when there is none."""
+    output = cmd.probe(["apk", "info", "--who-owns", "--", path]).stdout
+    _, owned, package = output.strip().partition(" owned by ")
+    pair = _name_and_version(package) if owned else None
+    return pair[0] if pair else ""
+
+
+def file_list(name: str) -> list[str]:
+    """Return the files of an installed package."""
+    if name not in list_pkgs():
+        return []
+    lines = cmd.probe(["apk", "info", "--contents", "--", name]).stdout.splitlines()
+    return [f"/{line}" for line in lines if line and not line.endswith(" contains:")]
+
+
+def info_installed(names: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+    """Return details of installed packages, with Salt's keys; all packages without names."""
+    described = apk_database.read(DATABASE)
+    return {name: described[name] for name in names or described if name in described}
+
+
+def list_repos() -> dict[str, list[dict[str, Any]]]:
+    """Return the repositories by their addresses, those that are switched off included."""
+    from modules.pkg import apk_repositories
+
+    return apk_repositories.list_repos()
+
+
+def plan_repository(name: str, settings: RepositorySettings) -> RepositoryChange:
+    """Return what has to be written so that apk knows a repository, with its key."""
+    from modules.pkg import apk_repositories
+
+    return apk_repositories.plan_repository(name, settings)
+
+
+def plan_repository_removal(name: str, settings: RepositorySettings) -> RepositoryChange:
+    """Return what has to be written so that apk does not know a repository."""
+    from modules.pkg import apk_repositories
+
+    return apk_repositories.plan_repository_removal(name, settings)

@@ -1,0 +1,51 @@
+"""apk's database of what is installed, as apk-tools 2 writes it: a letter, a colon, a value."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+DETAILS = {  # the letter in the database -> Salt's key
+    "P": "name",
+    "V": "version",
+    "A": "arch",
+    "I": "size",
+    "T": "description",
+    "U": "url",
+    "L": "license",
+    "o": "source",
+    "m": "packager",
+    "t": "build_date_time_t",
+}
+
+
+def read(path: str) -> dict[str, dict[str, Any]]:
+    """Return the details of the installed packages, by their names."""
+    if not os.path.isfile(path):
+        return {}
+    with open(path, encoding="utf-8", errors="replace") as file:
+        stanzas = file.read().split("\n\n")
+    described = map(_described, stanzas)
+    return {details["name"]: details for details in described if "name" in details}
+
+
+def _described(stanza: str) -> dict[str, Any]:
+    details: dict[str, Any] = {}
+    for line in stanza.splitlines():
+        letter, _, value = line.partition(":")
+        if letter == "F":  # its files follow
+            break
+        if letter in DETAILS and value:
+            details[DETAILS[letter]] = value
+    return _with_dates(details)
+
+
+def _with_dates(details: Mapping[str, Any]) -> dict[str, Any]:
+    from datetime import UTC, datetime
+
+    seconds = str(details.get("build_date_time_t", ""))
+    if not seconds.isdecimal():
+        return dict(details)
+    date = datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return {**details, "build_date_time_t": int(seconds), "build_date": date}
