@@ -342,8 +342,8 @@ def _without_counts(statement: Any) -> Any:
 
 
 def _try(table: str, chain: str, rule: str, family: str) -> str:
-    """What the kernel makes of a rule: it is added to a copy of the table, in a network namespace
-    of its own.
+    """Return the kernel's own form of a rule: it is added to a copy of the table, in a network
+    namespace of its own.
     """
     name, table = _place(family, table)
     chain = plain_name(chain, "chain")
@@ -364,7 +364,7 @@ def _try(table: str, chain: str, rule: str, family: str) -> str:
 
 
 def refusal(*statements: str) -> str | None:
-    """What the kernel would say against statements; None where it would take them."""
+    """Return the kernel's objection to statements; None where it would take them."""
     needs("nft", "nftables")
     done = cmd.probe(["nft", "--check", "-f", "-"], stdin=_script(statements))
     return _reason(done.stderr) if done.retcode else None

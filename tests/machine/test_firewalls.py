@@ -115,3 +115,37 @@ def test_ufw(fresh: Debian) -> None:
     ):
         assert part in now
     assert not [name for name, again in fresh.results("sls", "wall").items() if again["changes"]]
+
+
+SETS = """
+blocked:
+  ipset.set_present:
+    - set_type: hash:net
+    - comment: True
+bad networks:
+  ipset.present:
+    - set_name: blocked
+    - entry: [192.0.2.9/24, 198.51.100.7]
+    - comment: not here
+drop them:
+  iptables.append:
+    - chain: INPUT
+    - match-set: blocked src
+    - jump: DROP
+"""
+
+
+def test_ipset(fresh: Debian) -> None:
+    fresh.run("systemctl stop firewalld")
+    fresh.tree(sets=SETS)
+    dry = fresh.results("sls", "sets", "--test", code=None)
+    assert [dry[name]["result"] for name in ("blocked", "bad networks")] == [None, None], dry
+    assert fresh.read("ipset list -name") == ""
+    fresh.results("sls", "sets")
+    entries = fresh.read("ipset save blocked").splitlines()[1:]
+    assert sorted(entries) == [
+        'add blocked 192.0.2.0/24 comment "not here"',
+        'add blocked 198.51.100.7 comment "not here"',
+    ]
+    assert "--match-set blocked src -j DROP" in fresh.read("iptables -S INPUT")
+    assert not [name for name, again in fresh.results("sls", "sets").items() if again["changes"]]

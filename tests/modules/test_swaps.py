@@ -446,8 +446,8 @@ WITHOUT: dict[str, str] = {
         """
         alternatives.change apache.act cron.write debconf.set_answer environ.setenv
         firewalld.change group.add_member group.groupadd group.groupdel group.groupmod
-        group.remove_member group.set_members ip.down ip.run_routes ip.up iptables.change
-        kmod.load kmod.remove mount.swapoff mount.swapon nftables.change
+        group.remove_member group.set_members ip.down ip.run_routes ip.up ipset.change
+        iptables.change kmod.load kmod.remove mount.swapoff mount.swapon nftables.change
         pkg.download pkg.hold pkg.renew_db
         pkg.run postgres.change postgres.cluster_create
         postgres.cluster_remove postgres.db_create postgres.db_remove postgres.group_create

@@ -1,0 +1,128 @@
+"""Sets of addresses for rules of the packet filter, with ipset."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from modules import cmd
+from modules._lines import one_line, plain_name
+from modules._processes import Completed, needs
+from runner.api import CommandFailed, Record, StateFailed, changer
+
+NEEDS_PROGRAM = "ipset"  # without it templates find no function of this module
+# reads commands in a network namespace that ends with this shell, and prints what came of them
+_TRIAL = "ipset restore && exec ipset save"
+_COUNTED = re.compile(r" (timeout|packets|bytes) \d+")
+
+
+class Set(Record):
+    """A set. header: the command that makes it. entries: by their element, each with what ipset
+    saves of it, without what it counts.
+    """
+
+    header: str
+    entries: dict[str, str]
+
+    @property
+    def type(self) -> str:
+        return self.header.split()[2]
+
+    @property
+    def family(self) -> str:
+        """ipv4 or ipv6; of a set that has none, ipv4."""
+        return "ipv6" if " family inet6" in self.header else "ipv4"
+
+
+def version() -> str:
+    """The version of ipset.
+
+    {{ salt['ipset.version']() }}
+    """
+    return _checked(_ipset("version")).stdout.split()[1].rstrip(",").removeprefix("v")
+
+
+def list_sets() -> list[dict[str, str]]:
+    """The sets as ipset lists them, without their entries.
+
+    {{ salt['ipset.list_sets']() | json }}
+    """
+    blocks = _checked(_ipset("list", "-terse")).stdout.split("\n\n")
+    return [
+        {key: value.strip() for key, _, value in (line.partition(":") for line in lines)}
+        for lines in (block.splitlines() for block in blocks)
+        if lines
+    ]
+
+
+def check_set(name: str) -> bool:
+    """Return whether there is a set.
+
+    {{ salt['ipset.check_set']('blocked') }}
+    """
+    return saved(name) is not None
+
+
+def check(name: str, entry: str) -> bool:
+    """Return whether a set has an entry, however it is written.
+
+    {{ salt['ipset.check']('blocked', '192.0.2.0/24') }}
+    """
+    present = saved(name)
+    if present is None:
+        return False
+    return set(attempt(present.header, [entry]).entries) <= set(present.entries)
+
+
+def saved(name: str) -> Set | None:
+    """A set with its entries; None where there is none."""
+    done = _ipset("save", plain_name(name, "the name of a set"))
+    if done.retcode and "does not exist" in done.stderr:
+        return None
+    return _read(_checked(done).stdout)
+
+
+def attempt(header: str, entries: Sequence[str]) -> Set:
+    """Return a set with its entries as the kernel would make it, tried in a network namespace of
+    its own. Raises StateFailed for what it refuses.
+    """
+    name = plain_name(" ".join(header.split()[1:2]), "the name of a set")
+    lines = [header, *(f"add {name} {entry}" for entry in entries)]
+    text = "\n".join([*(one_line(line, "an entry") for line in lines), ""])
+    needs("unshare", "util-linux")
+    needs("ipset", "ipset")
+    return _read(_checked(cmd.probe(["unshare", "--net", "sh", "-c", _TRIAL], stdin=text)).stdout)
+
+
+@changer(touches=[])
+def change(*commands: str) -> None:
+    """Carry out commands of ipset; what is so already is no failure. Raises CommandFailed with what
+    ipset says.
+    """
+    needs("ipset", "ipset")
+    lines = [one_line(command, "a command of ipset") for command in commands]
+    done = cmd.probe(["ipset", "-exist", "restore"], stdin="\n".join([*lines, ""]))
+    if done.retcode:
+        raise CommandFailed(_reason(done))
+
+
+def _read(text: str) -> Set:
+    header, *lines = text.splitlines() or [""]
+    entries = {line.split()[2]: _COUNTED.sub("", line.split(" ", 2)[2]) for line in lines}
+    return Set(header, entries)
+
+
+def _ipset(*words: str) -> Completed:
+    needs("ipset", "ipset")
+    return cmd.probe(["ipset", *words])
+
+
+def _checked(done: Completed) -> Completed:
+    if done.retcode:
+        raise StateFailed(_reason(done))
+    return done
+
+
+def _reason(done: Completed) -> str:
+    text = done.stderr.strip() or done.stdout.strip()
+    return re.sub(r"^ipset v[\d.]+: (Error in line \d+: )?", "", text)
