@@ -53,6 +53,8 @@ SEVERAL_LINES = {
     "ssh_auth.present": {"source"},
     "ssh_auth.absent": {"source"},
     "ssh_auth.manage": {"source"},
+    "mysql_query.run": {"query"},
+    "mysql_grants.present": {"ssl_option"},  # quoted
     "iptables": {"rules", "rule"},  # words for iptables, where a line end only separates two
 }
 PLAIN_NAMES = [
@@ -351,5 +353,7 @@ def test_no_argument_becomes_a_line(calls: list[dict[str, Any]]) -> None:
         texts = [did.get("data", did.get("stdin", "")) for did in call["did"]]
         if any(line.startswith("HOSTILE") for text in texts for line in text.split("\n")):
             found.add(f"{call['function']}({call['argument']})")
-    in_quotes = {each for each in found if each.startswith("postgres.") and "datadir" not in each}
+    in_quotes = {
+        each for each in found if each.startswith(("postgres.", "mysql.")) and "datadir" not in each
+    }
     assert not found - in_quotes, "one_line() or join_lines() of modules/_lines.py is missing"

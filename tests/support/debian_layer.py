@@ -194,6 +194,13 @@ printf '\n[testing]\nSigLevel = Optional TrustAll\nServer = file:///usr/local/pa
 pacman -Sy
 echo 'providers: {pkg: pacman}' >/etc/runner/runner.yaml
 """
+# a small server that starts in 0.3 s instead of the one whose log alone has 96 MB
+MARIADB = r"""
+printf '[mysqld]\n%s\n%s\n' innodb_log_file_size=4M performance_schema=OFF \
+>/etc/mysql/mariadb.conf.d/zz.cnf
+rm -rf /var/lib/mysql; mkdir /var/lib/mysql; chown mysql:mysql /var/lib/mysql
+mariadb-install-db --user=mysql --auth-root-authentication-method=socket --skip-test-db >/dev/null
+"""
 
 # the first stage does what a machine without hardware needs, and nobody but the tests has services
 RUNIT = r"""
@@ -217,7 +224,7 @@ LAYERS = {
     "runit": Contents(("runit", "s6"), furnish=RUNIT),
     "firewalls": Contents(("nftables", "ufw", "ipset", "firewalld", "iptables")),
     "networks": Contents(("network-manager", "netplan.io", "iproute2")),
-    "databases": Contents(("mariadb-server", "redis-server")),
+    "databases": Contents(("mariadb-server", "redis-server"), furnish=MARIADB),
     "rabbitmq": Contents(("rabbitmq-server",)),
     "volumes": Contents(("lvm2", "mdadm", "btrfs-progs", "xfsprogs", "dosfstools")),
 }

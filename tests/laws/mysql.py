@@ -1,0 +1,154 @@
+"""How MariaDB's accounts, databases, rights and queries are tried: on a real server, in a copy of
+the machine.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from laws import Scenario
+
+START = r"""
+mkdir -p /run/mysqld; chown mysql /run/mysqld
+setsid mariadbd --user=mysql >/dev/null 2>&1 </dev/null &
+for i in $(seq 500); do mariadb --no-defaults -e 'SELECT 1' && break; sleep 0.02; done \
+>/dev/null 2>&1
+mariadb --no-defaults <<'X'
+CREATE USER admin@'%' IDENTIFIED BY 'p"q'; GRANT ALL ON *.* TO admin@'%' WITH GRANT OPTION;
+CREATE DATABASE app_1; CREATE TABLE app_1.t (a int, b int); INSERT INTO app_1.t VALUES (1, 2);
+CREATE USER zoe@localhost IDENTIFIED BY 'one';
+CREATE USER sock@localhost IDENTIFIED VIA unix_socket;
+GRANT SELECT, UPDATE (b) ON app_1.t TO zoe@localhost;
+GRANT SELECT, INSERT ON `app\_1`.* TO zoe@localhost WITH GRANT OPTION;
+GRANT ALL ON `app%`.* TO sock@localhost; GRANT REPLICATION CLIENT ON *.* TO sock@localhost;
+X
+printf '[client]\npassword=wrong\n' >/root/options.cnf
+mkdir -p /srv/sql; echo 'CREATE TABLE IF NOT EXISTS u (a int); SELECT a, b FROM t' >/srv/sql/q.sql
+"""
+# over the network, with a password that is stronger than that of the option file
+NETWORK = {
+    "connection_host": "127.0.0.1",
+    "connection_port": 3306,
+    "connection_user": "admin",
+    "connection_pass": 'p"q',
+    "connection_db": "mysql",
+    "connection_unix_socket": "/run/mysqld/mysqld.sock",
+    "connection_default_file": "/root/options.cnf",
+    "connection_default_group": "client_app",
+    "connection_charset": "utf8mb4",
+}
+HASH = "*6BB4837EB74329105EE4568DDA7DC67ED2CA2AD9"
+ON_APP = {"database": "app_1.*", "user": "zoe"}
+HOSTILE = "we'ir`d_%\\\" é"
+
+
+def on(function: str, plans: bool = True, fails: str | None = None, **args: Any) -> Scenario:
+    """A scenario with the server that START makes."""
+    return Scenario(
+        f"mysql_{function}",
+        args,
+        plans=plans and not fails,
+        fails=fails,
+        machine=True,
+        layer="databases",
+        prepare=START,
+        converges=not function.startswith("query.") or "overwrite" in args,
+    )
+
+
+SCENARIOS = [
+    on("user.present", name="new", host="%", password="p'w\\", **NETWORK),
+    on("user.present", name=HOSTILE, password_hash=HASH, password_column="Password"),
+    on("user.present", plans=False, name="zoe", host="localhost", password="one"),
+    on("user.present", name="zoe", password="two", auth_plugin="mysql_native_password"),
+    on("user.present", name="zoe", allow_passwordless=True),
+    on("user.present", name="zoe", allow_passwordless=True, unix_socket=True),
+    on("user.present", plans=False, name="sock", allow_passwordless=True, unix_socket=True),
+    on("user.present", plans=False, name="sock", allow_passwordless=True),
+    on("user.present", name="zoe", fails="unless allow_passwordless is True"),
+    on(
+        "user.present",
+        name="zoe",
+        password="x",
+        connection_user="nobody",
+        fails="MySQL Error 1698: Access denied for user 'nobody'",
+    ),
+    on("user.absent", name="zoe", host="localhost", **NETWORK),
+    on("user.absent", plans=False, name="zoe", host="%"),
+    on("database.present", name=HOSTILE, character_set="utf8mb4", collate="utf8mb4_bin", **NETWORK),
+    on("database.present", name="app_1", character_set="latin1"),
+    on("database.present", plans=False, name="app_1", collate="utf8mb4_general_ci"),
+    on("database.absent", name="app_1", **NETWORK),
+    on("database.absent", plans=False, name="app%"),
+    on("grants.present", grant="all privileges", **ON_APP, host="localhost", **NETWORK),
+    on("grants.present", plans=False, grant="insert,SELECT", **ON_APP, grant_option=True),
+    on("grants.present", grant="select", **ON_APP, revoke_first=True),
+    on(
+        "grants.present",
+        grant="update (`b`), insert(a, b)",
+        database="app_1.t",
+        user="zoe",
+        ssl_option=[{"SUBJECT": "/CN=it's"}, {"CIPHER": "AES"}],
+    ),
+    on("grants.present", grant="usage", database="*.*", user="zoe", ssl_option=["X509"]),
+    on("grants.present", plans=False, grant="drop", database="`app%`.*", user="sock", escape=False),
+    on("grants.present", grant="drop", database="app%.*", user="sock"),
+    on("grants.present", plans=False, grant="replication client", database="*.*", user="sock"),
+    on("grants.present", grant="select; DROP", **ON_APP, fails="Invalid grant: select; DROP"),
+    on("grants.present", grant="select", database="app", user="zoe", fails="expected db.table"),
+    on("grants.present", grant="select", database="a.*", user="no", fails="no user no@localhost"),
+    on("grants.absent", grant="insert,delete", **ON_APP, host="localhost", **NETWORK),
+    on("grants.absent", grant="all", **ON_APP, grant_option=True),
+    on("grants.absent", grant="update", database="app_1.t", user="zoe"),
+    on("grants.absent", grant="drop", database="`app%`.*", user="sock", escape=False),
+    on("grants.absent", plans=False, grant="drop", **ON_APP),
+    on(
+        "query.run",
+        database="app_1",
+        query="INSERT INTO t VALUES (1, 3)",
+        check_db_exists=True,
+        client_flags=["multi"],
+        **NETWORK,
+    ),
+    on(
+        "query.run",
+        database="app_1",
+        query="SELECT * FROM t",
+        output="/root/answers",
+        overwrite=False,
+    ),
+    on(
+        "query.run",
+        database="app_1",
+        query="SELECT * FROM t",
+        output="grain",
+        grain="answers",
+        key="all",
+    ),
+    on("query.run", database="no_such", query="SELECT 1", fails="Database no_such is not present"),
+    on(
+        "query.run_file",
+        database="app_1",
+        query_file="/srv/sql/q.sql",
+        saltenv="base",
+        client_flags=["multi"],
+        check_db_exists=False,
+        **NETWORK,
+    ),
+    on(
+        "query.run_file",
+        name="/srv/sql/q.sql",
+        database="app_1",
+        output="/root/answers",
+        overwrite=False,
+    ),
+    on(
+        "query.run_file",
+        name="/srv/sql/q.sql",
+        database="app_1",
+        output="grain",
+        grain="answers",
+        key="all",
+    ),
+    on("query.run_file", name="/srv/no.sql", database="app_1", fails="There is no file"),
+]
