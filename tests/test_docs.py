@@ -86,7 +86,7 @@ def test_the_database_of_the_tutorial_works(tutorial: Machine) -> None:
             "encoding: [utf8, cp]",
             r"encoding[1]: expected one of 'utf8', 'latin1' or text like (?i)cp\d+, got 'cp'",
         ),
-        ("vacuum: on", "vacuum needs the feature vacuum, which the provider folder has not"),
+        ("vacuum: on", "vacuum needs the feature vacuum, which the provider folder lacks"),
     ],
 )
 def test_the_database_of_the_tutorial_refuses(

@@ -80,7 +80,7 @@ def test_a_file_that_is_in_no_tree(machine: Machine, tmp_path: Path) -> None:
             "Specified SLS /no/such/file on local filesystem cannot be found.",
         ),
         (["state.apply", "web", "pillar=x"], "pillar=: expected a mapping"),
-        (["state.template_str", "x: ["], "template_str.sls:1:1"),
+        (["state.template_str", "x: ["], "template_str.sls:1:4"),
         (
             ["test.echo"],
             "Passed invalid arguments to test.echo: missing a required argument: 'text'",

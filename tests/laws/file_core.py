@@ -249,7 +249,7 @@ DIRECTORY = [
         FD,
         {**D, "clean": True, "exclude_pat": "E@(["},
         tree(filled),
-        fails="no regular expression",
+        fails="is not a regular expression",
         plans=False,
     ),
     Scenario(

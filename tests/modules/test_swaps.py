@@ -448,13 +448,16 @@ WITHOUT: dict[str, str] = {
         firewalld.change group.add_member group.groupadd group.groupdel group.groupmod
         group.remove_member group.set_members ip.down ip.run_routes ip.up ipset.change
         iptables.change kmod.load kmod.remove mount.swapoff mount.swapon nftables.change
-        pkg.download pkg.hold pkg.renew_db
-        pkg.run postgres.change postgres.cluster_create
+        mysql.alter_db mysql.change mysql.db_create mysql.db_remove mysql.grant_add
+        mysql.grant_revoke mysql.query mysql.user_chpass mysql.user_create mysql.user_remove
+        pkg.download pkg.hold pkg.import_key pkg.patch pkg.renew_db
+        pkg.run pkg.set_module_stream pkg.trust_repository postgres.change postgres.cluster_create
         postgres.cluster_remove postgres.db_create postgres.db_remove postgres.group_create
         postgres.user_create postgres.user_remove postgres.user_update selinux.remove_semod
         selinux.setsebools selinux.setsemod service.act service.reload_units shadow.del_password
         shadow.lock_password shadow.set_days shadow.set_password shadow.unlock_password
-        sysctl.assign system._shutdown timezone.set_hwclock ufw.change user.useradd user.userdel
+        sysctl.assign system._shutdown timezone.set_hwclock ufw.change user.set_linger
+        user.useradd user.userdel
         user.usermod"""
     ),
     "only files of root in /etc, with file.write": (
@@ -466,7 +469,9 @@ WITHOUT: dict[str, str] = {
         archive._run cmd.execute cmd.execute_shell git.change git.config_change mount.mount
         mount.remount mount.umount pip._answer pip.change postgres.datadir_init virtualenv.create"""
     ),
-    "a program that only reads a file": "debconf.set_file selinux.install_semod",
+    "a program that only reads a file": (
+        "debconf.set_file mysql.file_query mysql.run_script selinux.install_semod"
+    ),
     "needs setfacl, tried on the throw-away machine": "acl.delfacl acl.modfacl acl.wipefacls",
 }
 
@@ -520,6 +525,10 @@ BY_PATH = {
     "file/_check.py": "a temporary file with a name of its own",
     "archive/_extract.py": "a private folder",
     "_scripts.py": "a private folder",
+    "pkg/rpm.py": "a private folder",
+    "pkg/pacman_keys.py": "a private folder",
+    "pkg/zypper.py": "a private folder",
+    "service/unit_files.py": "a private folder",
 }
 
 

@@ -252,7 +252,7 @@ def problem(expression: str, kind: str) -> str:
         ("compound", "( web*", "not closed"),
         ("compound", "web* web*", "missing before 'web*'"),
         ("compound", "web* or", "nothing follows 'or'"),
-        ("compound", "and web*", "'and' stands where"),
+        ("compound", "and web*", "'and' is in the place of"),
         ("compound", "", "empty"),
         (
             "compound",

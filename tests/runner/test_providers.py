@@ -107,7 +107,7 @@ def test_the_librarys_own_are_complete(kind: str) -> None:
 
     table = importlib.import_module(f"modules.{kind}").PROVIDERS
     assert [each.NAMES[0] for each in table.all()] == {
-        "pkg": ["apt"],
+        "pkg": ["apt", "dnf", "zypper", "pacman", "apk"],
         "service": ["systemd", "openrc", "runit", "s6", "sysv"],
     }[kind]
     assert all(

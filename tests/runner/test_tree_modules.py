@@ -5,6 +5,7 @@ import.
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from command import Machine
@@ -160,3 +161,15 @@ def test_a_broken_grains_file_is_reported_and_the_run_goes_on(machine: Machine) 
     assert places["other.sls"][0] == "error", (
         "a broken file of grains does not hide what else is wrong"
     )
+
+
+def test_what_a_called_function_wrote_aside_is_gone_afterwards(machine: Machine) -> None:
+    folder = machine.folder / "states/_modules"
+    folder.mkdir(parents=True)
+    (folder / "aside.py").write_text(
+        "import os\nfrom runner.api import here\n"
+        "def folder():\n    path = here.scratch()\n    assert os.path.isdir(path)\n    return path\n"
+    )
+    path = json.loads(machine("call", "aside.folder", "--out", "json").stdout)["local"]
+    assert "scratch-" in path
+    assert not Path(path).exists()
