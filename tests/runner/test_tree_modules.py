@@ -168,7 +168,8 @@ def test_what_a_called_function_wrote_aside_is_gone_afterwards(machine: Machine)
     folder.mkdir(parents=True)
     (folder / "aside.py").write_text(
         "import os\nfrom runner.api import here\n"
-        "def folder():\n    path = here.scratch()\n    assert os.path.isdir(path)\n    return path\n"
+        "def folder():\n    path = here.scratch()\n    assert os.path.isdir(path)\n"
+        "    return path\n"
     )
     path = json.loads(machine("call", "aside.folder", "--out", "json").stdout)["local"]
     assert "scratch-" in path
