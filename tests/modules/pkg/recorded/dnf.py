@@ -1,4 +1,7 @@
-"""What dnf 4.14 and rpm 4.18 print, and what the provider is to make of it.
+"""Answers in the forms of dnf 4.14 and rpm 4.18, and what the provider is to make of them.
+
+The real tools answer in tests/machine/test_dnf.py; the answers of dnf5, of updateinfo and of module
+list are written by hand.
 
 ANSWERS: a command line -> its stdout. CALLS: a function, its arguments, its answer. WORDS: each
 option of an installation in the tool's words; none where the tool has nothing like it. ACTIONS:
@@ -88,7 +91,7 @@ ANSWERS = {
         "dialect rhel8               Ways of speaking\n\n"
         "Hint: [d]efault, [e]nabled, [x]disabled, [i]nstalled\n"
     ),
-    # as dnf5's documentation has it
+    # the form of dnf5, written by hand
     "dnf -q -C group info singing": (
         "Id                   : singing\nName                 : Singing\n"
         "Mandatory packages   : song\n                     : choir\n"

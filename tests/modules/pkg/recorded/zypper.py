@@ -72,7 +72,7 @@ ANSWERS = {
         "S | Repository | Name  | Version | Arch\n--+------------+-------+---------+-------\n"
         "i | local      | words | 1:1.0-1 | x86_64\n</stream>\n"
     ),
-    # SUSE's own documentation shows such an answer; Debian's zypper knows no patterns
+    # written by hand: Debian's zypper knows no patterns
     f"{_PLAIN} info --type pattern -- talk": (
         "Information for pattern talk:\n-----------------------------\nRepository     : local\n"
         "Name           : talk\nVersion        : 1-1\nContents       :\n\n"
