@@ -198,7 +198,7 @@ def _log(left: dict[str, Any]) -> str:
 
 
 def _end(left: dict[str, Any]) -> str:
-    """What becomes of a packet."""
+    """Return what becomes of a packet."""
     goto = left.pop("goto", None)
     if goto is not None:
         return f"goto {plain_name(_value('goto', goto), 'goto')}"
@@ -267,7 +267,8 @@ def chains(table: str = "filter", family: str = "ipv4") -> list[str]:
 
 
 def get_policy(table: str = "filter", chain: str = "", family: str = "ipv4") -> str | None:
-    """What a chain does with packets that no rule decides; None for a chain without a policy.
+    """Return what a chain does with packets that no rule decides; None for a chain without a
+    policy.
 
     {{ salt['nftables.get_policy']('filter', 'input', family='inet') }}
     """
@@ -376,7 +377,7 @@ def _script(statements: Sequence[str]) -> str:
 
 
 def _reason(stderr: str) -> str:
-    """What nft says, without the echo of the line that it marks; it names what it marks."""
+    """Return what nft says, without the echo of the line that it marks; it names what it marks."""
     lines = stderr.strip().split("\n")
     message = re.sub(r"^(\S+:\d+:\d+-\d+: )?Error: ", "", lines[0])
     for echo, marks in pairwise(lines):

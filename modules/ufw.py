@@ -62,8 +62,8 @@ def applications() -> list[str]:
 
 
 def default_policy(direction: str) -> str:
-    """What is done with packets that no rule decides: allow, deny or reject. direction: incoming,
-    outgoing or routed.
+    """Return what is done with packets that no rule decides: allow, deny or reject. direction:
+    incoming, outgoing or routed.
 
     {{ salt['ufw.default_policy']('incoming') }}
     """
@@ -155,7 +155,7 @@ def _checked(done: Completed) -> Completed:
 
 
 def _reason(done: Completed) -> str:
-    """What ufw says against it, without its warnings."""
+    """Return what ufw says against it, without its warnings."""
     lines = (done.stderr.strip() or done.stdout.strip()).splitlines()
     errors = [line for line in lines if line.startswith("ERROR: ")] or lines[:1] or ["ufw failed"]
     return "; ".join(line.removeprefix("ERROR: ") for line in errors)

@@ -1,4 +1,4 @@
-"""What user.present knows beyond Salt's: lingering and ranges of subordinate numbers."""
+"""Arguments of user.present beyond Salt's: lingering and ranges of subordinate numbers."""
 
 from __future__ import annotations
 

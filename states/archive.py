@@ -228,7 +228,7 @@ class _Found(Record):
         return found
 
     def absent(self) -> bool:
-        """Whether any member is not there."""
+        """Return whether any member is not there."""
         return any(not file.lexists(self.name + member.name) for member in self.members)
 
     def tops(self, clean: bool) -> list[str]:
@@ -244,7 +244,7 @@ class _Found(Record):
     def changes(
         self, clean: bool, clean_parent: bool, trim: bool | int, options: bool
     ) -> dict[str, Any]:
-        """What an extraction reports."""
+        """Return what an extraction reports."""
         changes: dict[str, Any] = {} if self.owner == (-1, -1) else {"updated ownership": True}
         if clean_parent and file.is_dir(self.name):
             changes["removed"] = f"Directory {self.name} was removed prior to the extraction"
@@ -274,7 +274,7 @@ class _Found(Record):
             self._own()
 
     def _places(self) -> list[str]:
-        """What user and group are for, with all that lies below."""
+        """Return what user and group are for, with all that lies below."""
         tops = {member.name.split("/")[0] for member in self.members if member.name}
         return [self.owned_place] if self.owned_place else [self.name + top for top in sorted(tops)]
 

@@ -197,8 +197,8 @@ def _set(name: str, failed: str) -> ipset.Set:
 
 
 def _wanted(failed: str, there: ipset.Set, element: str) -> dict[str, str]:
-    """What an entry becomes in a set: the names of sets stay, addresses are written the kernel's
-    way, a range may be several.
+    """Return what an entry becomes in a set: the names of sets stay, addresses are written the
+    kernel's way, a range may be several.
     """
     if there.type == "list:set":
         _set(element.split()[0], failed)

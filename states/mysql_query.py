@@ -142,7 +142,7 @@ def run_file(
 
 
 class Target(Record):
-    """What takes the answer: as the arguments output, grain and key say it."""
+    """The place that takes the answer: as the arguments output, grain and key say it."""
 
     output: str | None = None
     grain: str | None = None

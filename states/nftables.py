@@ -416,7 +416,7 @@ def _path(save: bool | str) -> str:
 
 
 def _ensure_saved(save: bool | str, comment: str) -> Planned:
-    """What is set already; whether it is so at the next start, too."""
+    """Return what is set already; whether it is so at the next start, too."""
     if not save or nftables.is_saved(_path(save)):
         return comment
     yield Plan({"saved": _path(save)}, f"{comment}\nThe rules need to be saved to {_path(save)}")

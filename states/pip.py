@@ -171,7 +171,7 @@ def _would_install(
 def _present(
     told: str, place: str | None, user: str | None, cwd: str | None, target: str | None = None
 ) -> dict[str, str]:
-    """What is installed. Raises StateFailed when there is no pip to ask."""
+    """Return what is installed. Raises StateFailed when there is no pip to ask."""
     try:
         return pip.list_(None, place, user, cwd, target)
     except CommandFailed as failure:

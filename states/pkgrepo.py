@@ -71,7 +71,7 @@ OPTIONS = frozenset(
 
 
 def _names_option(key: str) -> bool:
-    """Whether an argument is an option of a repository, and no misspelt argument."""
+    """Return whether an argument is an option of a repository, and no misspelt argument."""
     import difflib
     import inspect
 

@@ -74,8 +74,8 @@ def real_path(path: str) -> str:
 
 
 def others_replace(path: str) -> bool:
-    """Whether somebody but root and the caller can put something else in the place of a path, or of
-    a folder above.
+    """Return whether somebody but root and the caller can put something else in the place of a
+    path, or of a folder above.
     """
     path = real_path(path)
     trusted = (0, os.geteuid())

@@ -54,8 +54,8 @@ def substituted(
 def matching(
     expression: re.Pattern[str], parts: Sequence[str], from_start: bool = False
 ) -> list[bool]:
-    """Whether an expression is in each of some texts. from_start: at the beginning of the text.
-    Raises StateFailed when it takes too long.
+    """Return whether an expression is in each of some texts. from_start: at the beginning of the
+    text. Raises StateFailed when it takes too long.
     """
     test = expression.match if from_start else expression.search
     return _bounded(

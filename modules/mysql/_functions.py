@@ -222,7 +222,7 @@ def user_exists(
 
 
 def user_info(user: str, host: str = "localhost", **connection: Any) -> dict[str, Any] | bool:
-    """What the table of users says of an account; False when there is none."""
+    """Return what the table of users says of an account; False when there is none."""
     rows = server_of(**connection).select(
         f"SELECT * FROM mysql.user WHERE User = {literal(user)} AND Host = {literal(host)}"
     )
@@ -301,7 +301,7 @@ def user_remove(user: str, host: str = "localhost", **connection: Any) -> bool:
 
 
 def user_grants(user: str, host: str = "localhost", **connection: Any) -> list[str] | bool:
-    """What SHOW GRANTS says of an account, without its password; False when there is none."""
+    """Return what SHOW GRANTS says of an account, without its password; False without one."""
     server = server_of(**connection)
     if find(server, user, host)[0] is None:
         return False
@@ -372,7 +372,8 @@ def grant_revoke(
 
 
 def tls_wanted(option: Any) -> dict[str, str]:
-    """What ssl_option asks of connections: SSL, X509, or SUBJECT, ISSUER and CIPHER with values.
+    """Return what ssl_option asks of connections: SSL, X509, or SUBJECT, ISSUER and CIPHER with
+    values.
 
     Raises StateFailed for what is none of these.
     """

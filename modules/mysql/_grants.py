@@ -29,8 +29,9 @@ _ALIASES = {
 
 
 class Level(Record):
-    """What rights are on. kind: empty, FUNCTION or PROCEDURE. database, thing: as they are, without
-    quotes; * for all of them. pattern: the database as it is kept, where it is a pattern.
+    """The object that rights are on. kind: empty, FUNCTION or PROCEDURE. database, thing: as they are,
+    without quotes; * for all of them. pattern: the database as it is kept, where it is a
+    pattern.
     """
 
     kind: str
@@ -45,7 +46,7 @@ class Level(Record):
 
 
 def level(database: str, escape: bool = True) -> Level:
-    """What a state's `database` means: *.*, db.*, db.table.
+    """Return what a state's `database` means: *.*, db.*, db.table.
 
     escape: the names are taken as they are; else the text is SQL, where % and _ in the name of a
     database are wildcards. Raises StateFailed for what is none of these.
@@ -124,7 +125,7 @@ _ABSENT: frozenset[str] = frozenset({"\0"})
 
 
 def lines(server: Server, user: str, host: str) -> list[str]:
-    """What SHOW GRANTS says of an account, which must be there."""
+    """Return what SHOW GRANTS says of an account, which must be there."""
     rows = server.select(f"SHOW GRANTS FOR {account(user, host)}")
     return [value for row in rows for value in row.values() if value]
 

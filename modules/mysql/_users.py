@@ -49,7 +49,7 @@ class Login(Record):
         )
 
     def statement(self, mariadb: bool) -> str:
-        """What CREATE USER and ALTER USER say of it."""
+        """Return what CREATE USER and ALTER USER say of it."""
         if self.passwordless and self.by_socket:
             return "IDENTIFIED VIA unix_socket" if mariadb else "IDENTIFIED WITH 'auth_socket'"
         how = "" if mariadb else f"WITH {literal(self.plugin)} "
@@ -69,7 +69,7 @@ def _same(plugin: str, kept: str, wanted: str) -> bool:
 
 
 def native_hash(password: str) -> str:
-    """What mysql_native_password keeps of a password."""
+    """Return what mysql_native_password keeps of a password."""
     import hashlib
 
     once = hashlib.sha1(password.encode(), usedforsecurity=False).digest()
@@ -123,7 +123,7 @@ def _several(server: Server, where: str) -> list[Method]:
 
 
 def _tls(row: Row) -> dict[str, str]:
-    """What the account requires of a connection, as ssl_option says it."""
+    """Return what the account requires of a connection, as ssl_option says it."""
     kind = row.get("ssl_type") or ""
     if kind in ("ANY", "X509"):
         return {"SSL" if kind == "ANY" else "X509": ""}

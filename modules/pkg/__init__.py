@@ -128,7 +128,7 @@ available_version = latest_version
 
 
 def is_installed(name: str, **kwargs: Any) -> bool:
-    """Whether a package is installed."""
+    """Return whether a package is installed."""
     return name in provider().list_pkgs()
 
 

@@ -114,7 +114,7 @@ def list_upgrades(
 
 
 def upgrade_available(name: str, **_: Any) -> bool:
-    """Whether a package has a newer version than the one that is installed."""
+    """Return whether a package has a newer version than the one that is installed."""
     newest = provider().candidates((name,)).get(name, "")
     return bool(newest) and newest != provider().list_pkgs().get(name)
 

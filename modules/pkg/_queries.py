@@ -1,4 +1,4 @@
-"""What is known of packages: their files, details and versions."""
+"""Looks at packages: their files, details and versions."""
 
 from __future__ import annotations
 

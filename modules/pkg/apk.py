@@ -39,7 +39,7 @@ _CHANGED = re.compile(
 
 
 def suits() -> bool:
-    """Whether this machine has apk."""
+    """Return whether this machine has apk."""
     return os.path.exists("/sbin/apk")
 
 

@@ -56,5 +56,5 @@ def errors(done: cmd.Completed) -> str:
 
 
 def refuses(done: cmd.Completed) -> bool:
-    """Whether apk said that it would not do what was asked."""
+    """Return whether apk said that it would not do what was asked."""
     return bool(done.retcode) or _NOT_REMOVED in done.stdout + done.stderr

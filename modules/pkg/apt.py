@@ -44,7 +44,7 @@ _REMOVED = re.compile(r"(?:Remv|Purg) (?P<name>\S+) \[(?P<old>[^\]]+)\]")
 
 
 def suits() -> bool:
-    """Whether this machine has apt."""
+    """Return whether this machine has apt."""
     return os.path.exists("/usr/bin/apt-get")
 
 
@@ -177,8 +177,8 @@ def lists_age() -> float | None:
 
 @cached_look("candidates", *STATUS, LISTS, *REPOSITORY_FILES)
 def needs(names: tuple[str, ...]) -> dict[str, list[Need]]:
-    """What packages bring along in the version that apt would install; what they recommend if apt
-    installs that.
+    """Return what packages bring along in the version that apt would install; what they recommend
+    if apt installs that.
     """
     unread = ["conflicts", "breaks", "replaces", "enhances"]
     unread += [

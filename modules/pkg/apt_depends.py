@@ -1,4 +1,4 @@
-"""What `apt-cache depends` prints.
+"""The dependencies that `apt-cache depends` prints.
 
     nginx
       Depends: libc6

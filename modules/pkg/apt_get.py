@@ -35,7 +35,7 @@ _log = logging.getLogger("runner.pkg")
 
 
 def interrupted() -> bool:
-    """Whether dpkg was killed in the middle of something."""
+    """Return whether dpkg was killed in the middle of something."""
     return os.path.isdir(UPDATES) and any(entry.name.isdigit() for entry in os.scandir(UPDATES))
 
 
@@ -53,21 +53,21 @@ def run(*words: str) -> None:
 
 
 def repairs(done: cmd.Completed) -> bool:
-    """Whether apt-get failed because of what another run had left, which is finished before the
-    next change.
+    """Return whether apt-get failed because of what another run had left, which is finished before
+    the next change.
     """
     return _INTERRUPTED in done.stderr or _BROKEN in done.stderr + done.stdout
 
 
 def _passed() -> list[str]:
-    """What dpkg is told through apt-get."""
+    """Return what dpkg is told through apt-get."""
     options = [f"DPkg::Options::={option}" for option in CONFFILES]
     return [word for option in ("DPkg::Lock::Timeout=0", *options) for word in ("-o", option)]
 
 
 def _unlocked(*argv: str) -> cmd.Completed:
-    """What a program says once no other one has its locks. Raises CommandFailed when that takes too
-    long.
+    """Return what a program says once no other one has its locks. Raises CommandFailed when that
+    takes too long.
     """
     until = 0.0
     while True:

@@ -193,7 +193,7 @@ def _texts_without(path: str, wanted: Source) -> dict[str, str]:
 
 
 def _contents(path: str, text: str) -> bytes | None:
-    """What a list is to contain; None: an empty one goes, but for apt's main list."""
+    """Return what a list is to contain; None: an empty one goes, but for apt's main list."""
     return text.encode() if text.strip() or path == apt_sources.MAIN else None
 
 

@@ -60,8 +60,8 @@ class Source(Record):
         return note + "".join(f"{key}: {value}\n" for key, value in lines if value)
 
     def says(self, other: Source, stanza: bool) -> bool:
-        """Whether two entries say the same but for comments. stanza: this one may say more than an
-        entry could.
+        """Return whether two entries say the same but for comments. stanza: this one may say more
+        than an entry could.
         """
         kept = {"arch", "signed-by", "trusted", *dict(other.options)}
         own = {key: value for key, value in self.options if not stanza or key in kept}
@@ -69,7 +69,7 @@ class Source(Record):
         return plain[0] == plain[1] and own == dict(other.options)
 
     def means(self, other: Source) -> bool:
-        """Whether two entries are about the same archive."""
+        """Return whether two entries are about the same archive."""
         return (self.type, self.uri.rstrip("/"), self.dist) == (
             other.type,
             other.uri.rstrip("/"),
@@ -247,7 +247,7 @@ def _renewed(stanza: str, wanted: Source) -> str:
 
 
 def _others(path: str, part: str, source: Source) -> list[str]:
-    """What a stanza says beside one archive, as stanzas: other types, other addresses, other
+    """Return what a stanza says beside one archive, as stanzas: other types, other addresses, other
     suites.
     """
     if not path.endswith(".sources"):

@@ -53,7 +53,7 @@ _KNOWLEDGE = (*rpm.FILES, *CACHES, *REPOSITORY_FILES, HOLDS, HOLDS_OF_DNF5)
 
 
 def suits() -> bool:
-    """Whether this machine has dnf."""
+    """Return whether this machine has dnf."""
     return any(map(os.path.exists, dnf_run.PROGRAMS))
 
 

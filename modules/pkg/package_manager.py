@@ -87,7 +87,7 @@ class InstallOptions(Record):
 
 
 class Transaction(Record):
-    """What the package manager is asked to do at once.
+    """The work that the package manager is to do at once.
 
     action: install (also upgrades and downgrades), remove (configuration stays), purge, upgrade
     (all packages, none is added or removed), full-upgrade (all, whatever it takes), autoremove
@@ -105,7 +105,7 @@ class Transaction(Record):
 
 
 class Simulation(Record):
-    """What a transaction would do.
+    """The changes that a transaction would make.
 
     changes: of all packages, dependencies included; None where the tool cannot say, or refuses.
     refusal: why it refuses, in its own words; empty where it does not, or would repair it first.
@@ -135,7 +135,8 @@ class PackageGroup(Record):
 
 
 class RepositorySettings(Record):
-    """What a state says of a repository: the arguments of pkgrepo.managed and pkgrepo.absent.
+    """The description of a repository: the arguments of pkgrepo.managed and
+    pkgrepo.absent.
 
     What the tool has nothing like is ignored; what is missing here is added here. options: further
     keys of the repository in the words of the tool's own file, "" for a key that is to go.
@@ -174,7 +175,7 @@ class RepositorySettings(Record):
 
 
 class RepositoryChange(Record):
-    """What has to be written for a repository to be as it should.
+    """The files to write for a repository to be as described.
 
     entry: the repository, as messages name it. changes: for the state's result; empty: it is in
     order. files: path -> its new bytes, None where the file goes. key_files: the same, written
@@ -248,10 +249,10 @@ UNKNOWN_VERSION = "Version '{version}' for '{name}' was not found"
 
 
 class PackageManager(Provider, Protocol):
-    """What a provider offers. What belongs to a feature may be left out."""
+    """The interface of a provider. What belongs to a feature may be left out."""
 
     NAMES: tuple[str, ...]
-    """What `provider:` of a state and `providers: {pkg: ...}` of the configuration call it."""
+    """Its names for `provider:` of a state and `providers: {pkg: ...}` of the configuration."""
     FAMILIES: tuple[str, ...]
     """Values of the grain os_family: it is preferred there to another one that suits, too."""
     DATABASE: str

@@ -46,7 +46,7 @@ _ARCHIVE = re.compile(
 
 
 def suits() -> bool:
-    """Whether this machine has pacman."""
+    """Return whether this machine has pacman."""
     return os.path.exists("/usr/bin/pacman")
 
 

@@ -69,7 +69,7 @@ def repositories() -> list[Section]:
 
 
 def includes(path: str) -> bool:
-    """Whether the main file includes a file."""
+    """Return whether the main file includes a file."""
     import fnmatch
 
     patterns = [value for each in sections(MAIN) for value in each.values("Include")]

@@ -1,4 +1,6 @@
-"""What `pacman -Qi` and `pacman -Si` print of packages, and which of them exclude one another."""
+"""The records that `pacman -Qi` and `pacman -Si` print of packages, and which of them exclude one
+another.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ _NONE = ("", "None")
 
 
 class Package(Record):
-    """What pacman says of a package, by the words that it has for it ("Depends On")."""
+    """The record of a package in pacman's output, by the words that it has for it ("Depends On")."""
 
     fields: Mapping[str, str]
 
@@ -35,7 +37,7 @@ class Package(Record):
         return [] if value in _NONE else value.split()
 
     def meets(self, condition: str) -> bool:
-        """Whether it is, or provides, what a condition asks for (`words>=1.0`)."""
+        """Return whether it is, or provides, what a condition asks for (`words>=1.0`)."""
         provided = [f"{self.name}={self.version}", *self.words("Provides")]
         return any(_meets(each, condition) for each in provided)
 

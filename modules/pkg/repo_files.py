@@ -76,7 +76,7 @@ def without_repository(text: str, name: str) -> str:
 
 
 def has_repository(text: str) -> bool:
-    """Whether a file's text still describes a repository."""
+    """Return whether a file's text still describes a repository."""
     return any(name for name, _ in _sections(text))
 
 

@@ -1,4 +1,6 @@
-"""What rpm itself knows and does, for the package managers that build on it: dnf, yum, zypper."""
+"""The looks and changes of rpm itself, for the package managers that build on it: dnf, yum,
+zypper.
+"""
 
 from __future__ import annotations
 

@@ -125,5 +125,5 @@ def first_process(*names: str) -> bool:
 
 
 def words_of(done_stdout: str, done_stderr: str, argv: Sequence[str]) -> str:
-    """What a program that failed said."""
+    """Return what a program that failed said."""
     return done_stderr.strip() or done_stdout.strip() or f"{argv[0]} failed"

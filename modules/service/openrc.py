@@ -110,7 +110,7 @@ def _run(*argv: str) -> None:
 
 
 def plain_words(text: str) -> str:
-    """What OpenRC printed, without colours, stars and the cursor's moves."""
+    """Return what OpenRC printed, without colours, stars and the cursor's moves."""
     text = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", text)
     lines = (re.sub(r"^\s*\*\s*|\s*\[ (ok|!!) \]\s*$", "", line) for line in text.splitlines())
     return "\n".join(line.rstrip() for line in lines if line.strip())

@@ -13,7 +13,7 @@ FOLDER = "/etc/systemd/system"
 
 
 class Verdict(Record):
-    """What systemd-analyze says of units.
+    """The judgement of systemd-analyze of units.
 
     errors: why systemd would refuse one; empty when it would not. warnings: what it ignores.
     programs: those that the units start and that are not there.

@@ -8,11 +8,11 @@ autorequire.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from runner.model.chunk import Chunk, Edge, Relations
 from runner.model.records import Record
-from runner.model.requisite_kinds import AUTOMATIC, WATCH
+from runner.model.requisite_kinds import AUTOMATIC, STANDS_FOR, WATCH
 
 # functions that take things away; an order among them would be the wrong way round
 TAKING = frozenset(
@@ -59,8 +59,9 @@ def links(chunks: Sequence[Chunk], hook: Hook) -> tuple[Link, ...]:
     index: dict[tuple[str, str], list[int]] = {}
     for number, chunk in enumerate(chunks):
         if chunk.fun not in TAKING:
-            for name in {chunk.id, chunk.name, *_members(chunk)}:
-                index.setdefault((chunk.state, name), []).append(number)
+            names = ((chunk.state, name) for name in (chunk.id, chunk.name))
+            for pair in {*names, *hook(number, STANDS_FOR)}:
+                index.setdefault(pair, []).append(number)
     collected: dict[Link, None] = {}
     for number, chunk in enumerate(chunks):
         if chunk.fun in TAKING:
@@ -71,12 +72,6 @@ def links(chunks: Sequence[Chunk], hook: Hook) -> tuple[Link, ...]:
                     if other != number:
                         collected[_link(number, other, kind)] = None
     return tuple(collected)
-
-
-def _members(chunk: Chunk) -> Iterator[str]:
-    listed = chunk.args.get("pkgs") if chunk.state == "pkg" else ()
-    for entry in listed if isinstance(listed, list) else ():
-        yield str(next(iter(entry), "")) if isinstance(entry, dict) else str(entry)
 
 
 def _link(own: int, other: int, kind: str) -> Link:

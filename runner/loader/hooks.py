@@ -9,7 +9,7 @@ from runner.api import StateFailed
 from runner.model.chunk import Chunk
 from runner.model.errors import RunnerError
 from runner.model.places import Source
-from runner.model.requisite_kinds import AUTOMATIC
+from runner.model.requisite_kinds import AUTOMATIC, STANDS_FOR
 
 Hook = Callable[..., Any]
 HOOKS = frozenset(  # the functions of a state module that are no state functions
@@ -22,6 +22,7 @@ HOOKS = frozenset(  # the functions of a state module that are no state function
         "resources",
         "calls",
         *AUTOMATIC,
+        STANDS_FOR,
     ]
 )
 

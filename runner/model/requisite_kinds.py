@@ -231,6 +231,8 @@ class AutomaticKind(Record):
     reacts: bool
 
 
+# the hook that gives what a state is beside its ID and name, for automatic relationships
+STANDS_FOR = "autoalias"
 AUTOMATIC: Mapping[str, AutomaticKind] = {
     kind.hook: kind
     for kind in (

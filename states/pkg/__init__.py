@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from modules import file, pkg
 from modules.pkg import Target, Transaction
@@ -35,6 +35,12 @@ NON_IDEMPOTENT = {"installed": "with reinstall it does so in each run"}
 def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
     """Raises StateFailed when the caller may not change selection."""
     file.refuse_put(pkg.provider().DATABASE)
+
+
+def autoalias(name: str, pkgs: Names | None = None, **_: object) -> Iterator[tuple[str, str]]:
+    """A state is each of its pkgs."""
+    for entry in pkgs or ():
+        yield "pkg", next(iter(entry), "") if isinstance(entry, dict) else entry
 
 
 def latest(
@@ -111,7 +117,7 @@ def latest(
 
 
 def _has(present: Mapping[str, str], name: str, version: str) -> bool:
-    """Whether a package is there in a version, be it among others."""
+    """Return whether a package is there in a version, be it among others."""
     return version in present.get(name, "").split(",")
 
 

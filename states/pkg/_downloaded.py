@@ -94,6 +94,6 @@ def downloaded(
 
 
 def _is_there(version: str, archives: Collection[str]) -> bool:
-    """Whether a version is downloaded, be it that a state leaves out its release."""
+    """Return whether a version is downloaded, be it that a state leaves out its release."""
     compare = pkg.provider().compare
     return version in archives or any(compare(other, version) == 0 for other in archives)

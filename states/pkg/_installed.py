@@ -225,7 +225,7 @@ def _named(name: str, want: str | None) -> str:
 
 
 class _Installation:
-    """What has to be installed, and how."""
+    """The packages to install, and how."""
 
     def __init__(
         self,
@@ -364,7 +364,7 @@ class _Installation:
 
 
 def _done() -> dict[str, Any]:
-    """What was installed for states whose turn is still to come: package -> its change."""
+    """Return what was installed for states whose turn is still to come: package -> its change."""
     found: dict[str, Any] = here.store("pkg.aggregated").setdefault("done", {})
     return found
 
@@ -402,7 +402,7 @@ def mod_aggregate(
 
 
 def _how(low: Mapping[str, Any]) -> dict[str, Any]:
-    """What a state says of how to install."""
+    """Return what a state says of how to install."""
     import inspect
 
     arguments = inspect.signature(installed).parameters

@@ -49,8 +49,8 @@ def wanted(
 
 
 def fits(present: str | None, want: str | None, ignore_epoch: bool = False) -> bool:
-    """Whether an installed version is one that is wanted; several conditions are separated by
-    commas, and so are several versions that are installed, of which one will do.
+    """Return whether an installed version is one that is wanted; several conditions are separated
+    by commas, and so are several versions that are installed, of which one will do.
     """
     if present is None:
         return False

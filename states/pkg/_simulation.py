@@ -1,5 +1,5 @@
-"""What transactions would change: asked once for all states of a run, with the plans of a dry run
-done.
+"""The changes that transactions would make: asked once for all states of a run, with the plans of a
+dry run done.
 
 A state brings what it asks for and what that needs, as far as nothing before it has brought that.
 One simulation for all states of a kind, taken apart along the dependencies, tells it; where that is
@@ -169,7 +169,7 @@ def _share(
 
 
 class _Closure:
-    """What packages bring along, of what is brought for all."""
+    """The dependencies that packages bring along, of those brought for all."""
 
     def __init__(
         self,
@@ -212,7 +212,7 @@ class _Closure:
         return {name: change for name, change in self._whole.items() if name in found}
 
     def _brought(self, need: Need, names: Collection[str]) -> list[str] | None:
-        """What meets a need; nothing when it is met; None when that is not certain."""
+        """Return what meets a need; nothing when it is met; None when that is not certain."""
         every = {name for names in need.alternatives for name in names}
         if (
             not every
@@ -228,7 +228,7 @@ class _Closure:
 
 
 def _connected(names: tuple[str, ...]) -> bool:
-    """Whether one of these packages needs another one."""
+    """Return whether one of these packages needs another one."""
     needs = pkg.provider().needs(names)
     return any(
         {*names} & {each for alternative in need.alternatives for each in alternative} - {name}
