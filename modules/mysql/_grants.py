@@ -29,8 +29,8 @@ _ALIASES = {
 
 
 class Level(Record):
-    """The object that rights are on. kind: empty, FUNCTION or PROCEDURE. database, thing: as they are,
-    without quotes; * for all of them. pattern: the database as it is kept, where it is a
+    """The object that rights are on. kind: empty, FUNCTION or PROCEDURE. database, thing: as they
+    are, without quotes; * for all of them. pattern: the database as it is kept, where it is a
     pattern.
     """
 

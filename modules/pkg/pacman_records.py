@@ -19,7 +19,7 @@ _NONE = ("", "None")
 
 
 class Package(Record):
-    """The record of a package in pacman's output, by the words that it has for it ("Depends On")."""
+    """The record of a package in pacman's output, by its words ("Depends On")."""
 
     fields: Mapping[str, str]
 
