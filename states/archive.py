@@ -104,21 +104,21 @@ def extracted(
     if spared and not updated:
         return f"Path {if_missing} exists"
     kind = archive.kind_of(path, archive_format)
-    found = _Found(
+    contents = _Found(
         name, archive.members(path, kind, strip, password, others), owner, enforce_ownership_on
     )
     if enforce_toplevel:
-        found.refuse_bomb(strip)
-    wrong, absent = found.wrong(), found.absent()
+        contents.refuse_bomb(strip)
+    wrong, absent = contents.wrong(), contents.absent()
     if wrong and not (force or clean_parent):
         raise StateFailed(_wrong_types(name, wrong))
     if not (absent or wrong or overwrite or updated):
-        return (yield from found.owned())
-    _refuse_shortage(label, found, name.rstrip("/"))
+        return (yield from contents.owned())
+    _refuse_shortage(label, contents, name.rstrip("/"))
     reason = ", due to source_hash update" if updated else ""
     reason = ", due to absence of one or more files/dirs" if absent or wrong else reason
-    removed = [name.rstrip("/")] if clean_parent else [*dict.fromkeys(wrong + found.tops(clean))]
-    changes = found.changes(clean, clean_parent, trim_output, bool(options))
+    removed = [name.rstrip("/")] if clean_parent else [*dict.fromkeys(wrong + contents.tops(clean))]
+    changes = contents.changes(clean, clean_parent, trim_output, bool(options))
     yield Plan(changes, f"Archive {label} would be extracted to {name}{reason}", provides=OPEN)
     ids = (-1, -1) if enforce_ownership_on else owner
     unpacked = archive.unpack(
@@ -132,15 +132,15 @@ def extracted(
         group=ids[1],
         permissions=extract_perms,
     )
-    found.put(unpacked, removed, ids)
+    contents.put(unpacked, removed, ids)
     if updated:
         archive.keep_sum(name, now)
-    told = f"{label} extracted to {name}{reason}"
+    comment = f"{label} extracted to {name}{reason}"
     if owner != (-1, -1) and enforce_ownership_on:
-        _refuse_missing_owned(enforce_ownership_on, told, changes)
+        _refuse_missing_owned(enforce_ownership_on, comment, changes)
     if trim_output:
-        told += f". Output was trimmed to {_limit(trim_output)} number of lines"
-    return Done(told, changes)
+        comment += f". Output was trimmed to {_limit(trim_output)} number of lines"
+    return Done(comment, changes)
 
 
 def _refuse_rar(archive_format: str | None) -> None:
@@ -154,24 +154,24 @@ def _refuse_folder(folder: str) -> None:
         raise StateFailed(f"{folder} exists and is not a directory")
 
 
-def _refuse_shortage(label: str, found: _Found, folder: str) -> None:
+def _refuse_shortage(label: str, contents: _Found, folder: str) -> None:
     """Refuse an archive for which there is too little room."""
-    if short := archive.shortage(found.members, folder):
+    if short := archive.shortage(contents.members, folder):
         raise StateFailed(f"{label} {short}; nothing was extracted", missing=("file", folder))
 
 
-def _refuse_missing_owned(path: str, told: str, changes: dict[str, Any]) -> None:
+def _refuse_missing_owned(path: str, comment: str, changes: dict[str, Any]) -> None:
     """Fail where the path that was to get an owner did not come with the archive."""
     if not file.lexists(path):
         del changes["updated ownership"]
         missing = "While trying to enforce user/group ownership, the following paths were missing"
-        raise StateFailed(f"{told}\n\n{missing}:\n\n- {path}", changes)
+        raise StateFailed(f"{comment}\n\n{missing}:\n\n- {path}", changes)
 
 
 def _fetched(source: list[str | dict[str, Any]], verify: sources.Verify) -> tuple[str, str]:
     """(the local file, the source as written)."""
     try:
-        found = sources.locate(source, "", verify, reuse=False)
+        located = sources.locate(source, "", verify, reuse=False)
     except StateFailed as failure:
         message = failure.message.removeprefix("Unable to manage file: ")
         first = source[0] if isinstance(source[0], str) else next(iter(source[0]))
@@ -186,7 +186,7 @@ def _fetched(source: list[str | dict[str, Any]], verify: sources.Verify) -> tupl
             "or set skip_verify to True", "or set skip_verify or use_etag to True"
         )
         raise StateFailed(message, missing=failure.missing) from None
-    return found.path, found.url
+    return located.path, located.url
 
 
 class _Found(Record):
@@ -212,11 +212,11 @@ class _Found(Record):
     def wrong(self) -> list[str]:
         """The paths where something of another kind is, folders with a slash at the end."""
         kinds = {m.name: {"hard": "file"}.get(m.kind, m.kind) for m in self.members if m.name}
-        found = []
+        paths = []
         for name, kind in kinds.items():
             there = file.seen(self.name + name, follow=False)
             if there is not None and there.type != kind:
-                found.append(self.name + name + ("/" if kind == "dir" else ""))
+                paths.append(self.name + name + ("/" if kind == "dir" else ""))
         above = {
             name[:end] for name in kinds for end, letter in enumerate(name) if letter == "/"
         } - kinds.keys()
@@ -224,8 +224,8 @@ class _Found(Record):
             self.name + name for name in above
         ):  # a link to a folder will do where the archive has none
             if file.lexists(path) and not file.is_dir(path):
-                found.append(path + "/")
-        return found
+                paths.append(path + "/")
+        return paths
 
     def absent(self) -> bool:
         """Return whether any member is not there."""
@@ -263,8 +263,8 @@ class _Found(Record):
     ) -> None:
         """Move what was unpacked in place of what is to be removed."""
         try:
-            for each in removed:
-                file.remove(each.rstrip("/"))
+            for path in removed:
+                file.remove(path.rstrip("/"))
         except StateFailed:
             archive.discard(unpacked)
             raise

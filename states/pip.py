@@ -97,7 +97,7 @@ def installed(
     _refuse_removed(arguments)
     where = _Where(bin_env or pip_bin, user, cwd)
     paths = _files(requirements)
-    specs = [spec_of(each) for each in pkgs or ()]
+    specs = [spec_of(package) for package in pkgs or ()]
     if not pkgs and not requirements and not editable:
         specs = [repo or name]
     check(specs)
@@ -164,18 +164,18 @@ def _would_install(
     except StateFailed as failure:
         if not here.dry:
             return None
-        missing = [("pip", each) for each in names]
+        missing = [("pip", name) for name in names]
         raise StateFailed(broken + failure.message, changes={}, missing=missing) from None
 
 
 def _present(
-    told: str, place: str | None, user: str | None, cwd: str | None, target: str | None = None
+    problem: str, place: str | None, user: str | None, cwd: str | None, target: str | None = None
 ) -> dict[str, str]:
     """Return what is installed. Raises StateFailed when there is no pip to ask."""
     try:
         return pip.list_(None, place, user, cwd, target)
     except CommandFailed as failure:
-        raise StateFailed(f"{told}: {failure.message}", missing=failure.missing) from None
+        raise StateFailed(f"{problem}: {failure.message}", missing=failure.missing) from None
 
 
 def _pending(
@@ -220,13 +220,13 @@ def removed(
     Behaviour: Salt 3008's pip.removed.
     """
     have = {
-        pip.normal(each): each
-        for each in _present(f"Error uninstalling '{name}'", bin_env, user, cwd)
+        pip.normal(package): package
+        for package in _present(f"Error uninstalling '{name}'", bin_env, user, cwd)
     }
-    names = [name_of(each) for each in pkgs or [name]]
+    names = [name_of(package) for package in pkgs or [name]]
     if requirements:
         names = [name_of(line) for path in _files(requirements) for line in lines(path)]
-    there = [have[pip.normal(each)] for each in names if pip.normal(each) in have]
+    there = [have[pip.normal(package)] for package in names if pip.normal(package) in have]
     if not there:
         return "Package is not installed." if len(names) == 1 else "Packages are not installed."
     yield Plan(dict.fromkeys(there, "Removed"), _going(there))
@@ -255,7 +255,8 @@ def uptodate(
         return "System is already up-to-date."
     before = pip.list_(None, bin_env, user, cwd)
     changes = {
-        each: {"old": before.get(each, ""), "new": version} for each, version in newer.items()
+        package: {"old": before.get(package, ""), "new": version}
+        for package, version in newer.items()
     }
     yield Plan(changes, "System update will be performed", provides=OPEN)
     pip.change(["install", "--upgrade", *newer], bin_env, user, cwd)
@@ -344,15 +345,15 @@ def _options(values: Mapping[str, Any]) -> list[str]:
         if value is True:
             words.append(key)
         elif isinstance(value, list):
-            words += [word for each in value for word in (key, str(each))]
+            words += [word for item in value for word in (key, str(item))]
         elif value not in (None, False):
             words += [key, str(value)]
     return words
 
 
 def _already(specs: Sequence[str]) -> str:
-    told = [f"Python package {spec} was already installed" for spec in specs]
-    return "\n".join([*told, "All specified packages are already installed"])
+    comments = [f"Python package {spec} was already installed" for spec in specs]
+    return "\n".join([*comments, "All specified packages are already installed"])
 
 
 def _changes(before: dict[str, str], after: dict[str, str]) -> dict[str, str]:
@@ -370,7 +371,7 @@ def _named(requirements: OneOrMany[str]) -> str:
 def _files(requirements: OneOrMany[str] | None) -> list[str]:
     """The files of an argument: one or several, also as a text with commas."""
     named = [requirements] if isinstance(requirements, str) else requirements or ()
-    return [_file(part) for each in named for part in each.split(",")]
+    return [_file(part) for text in named for part in text.split(",")]
 
 
 def _file(requirements: str) -> str:

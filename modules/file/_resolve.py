@@ -64,13 +64,13 @@ def real_path(path: str) -> str:
         path = os.path.join(os.getcwd(), path)
     walk = _Walk(path)
     try:
-        found = walk.to_end(follow=True)
+        target = walk.to_end(follow=True)
     except FileNotFoundError:
         return walk.rest()
     except OSError:  # a file where a folder should be, a loop, a folder that is not ours to enter
         return os.path.realpath(path)
-    os.close(found.folder)
-    return found.path
+    os.close(target.folder)
+    return target.path
 
 
 def others_replace(path: str) -> bool:
@@ -145,15 +145,15 @@ class _Walk:
     def rest(self) -> str:
         """The path without links, where a folder is missing from some place on."""
         names = self._at.copy()
-        for step in reversed([each for each in self._pending if isinstance(each, str)]):
+        for step in reversed([step for step in self._pending if isinstance(step, str)]):
             names = names[:-1] if step == ".." else [*names, step]
         return "/" + "/".join(names)
 
     def _is_last(self) -> bool:
-        return sum(isinstance(each, str) for each in self._pending) == 1
+        return sum(isinstance(step, str) for step in self._pending) == 1
 
     def _ended(self, name: str) -> Resolved:
-        links = [each for each in self._pending if isinstance(each, _Link)]
+        links = [link for link in self._pending if isinstance(link, _Link)]
         self._pending.clear()
         path = "/" + "/".join([*self._at, *([] if name == "." else [name])])
         if not links:

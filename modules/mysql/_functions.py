@@ -172,8 +172,12 @@ def alter_db(
     """Change the character set or the collation of a database, or of all that there are: name *."""
     words = _settings(character_set, collate)
     own = ("information_schema", "performance_schema", "mysql", "sys")
-    names = [each for each in db_list(**connection) if each not in own] if name == "*" else [name]
-    statements = tuple(f"ALTER DATABASE {_quoted(each)}{words}" for each in names)
+    names = (
+        [database for database in db_list(**connection) if database not in own]
+        if name == "*"
+        else [name]
+    )
+    statements = tuple(f"ALTER DATABASE {_quoted(database)}{words}" for database in names)
     change(server_of(**connection), statements)
     return True
 

@@ -33,11 +33,11 @@ class Login(Record):
     def agrees(self, methods: Sequence[Method], mariadb: bool) -> bool:
         """Return whether an account that logs in like this is as wanted."""
         sockets = [plugin for plugin, _ in methods if plugin in SOCKET]
-        others = [(plugin, kept) for plugin, kept in methods if plugin not in SOCKET]
+        others = [(plugin, stored) for plugin, stored in methods if plugin not in SOCKET]
         if self.passwordless and self.by_socket:
-            return bool(sockets) and not any(_is_usable(kept) for _, kept in others)
+            return bool(sockets) and not any(_is_usable(stored) for _, stored in others)
         if self.passwordless:
-            return bool(sockets) or any(not kept for _, kept in others)
+            return bool(sockets) or any(not stored for _, stored in others)
         plugin = NATIVE if mariadb else self.plugin
         if plugin != NATIVE and self.password:
             raise StateFailed(
@@ -45,7 +45,7 @@ class Login(Record):
             )
         wanted = native_hash(self.password) if self.password else str(self.password_hash)
         return any(
-            which == plugin and _same(plugin, kept, wanted) for which, kept in others if kept
+            which == plugin and _same(plugin, stored, wanted) for which, stored in others if stored
         )
 
     def statement(self, mariadb: bool) -> str:
@@ -59,13 +59,13 @@ class Login(Record):
         return f"IDENTIFIED {how}BY {literal(self.password or '')}"
 
 
-def _is_usable(kept: str) -> bool:
+def _is_usable(stored: str) -> bool:
     """Return whether somebody can log in with this: no password, or a real one."""
-    return not kept or kept.startswith(("*", "$"))
+    return not stored or stored.startswith(("*", "$"))
 
 
-def _same(plugin: str, kept: str, wanted: str) -> bool:
-    return kept.upper() == wanted.upper() if plugin == NATIVE else kept == wanted
+def _same(plugin: str, stored: str, wanted: str) -> bool:
+    return stored.upper() == wanted.upper() if plugin == NATIVE else stored == wanted
 
 
 def native_hash(password: str) -> str:
@@ -103,8 +103,8 @@ def find(server: Server, user: str, host: str) -> tuple[Account | None, bool]:
 
 def _one(row: Row) -> Method:
     """The way in that the table of users shows."""
-    kept = row.get("authentication_string") or row.get("Password") or ""
-    return row.get("plugin") or NATIVE, kept
+    stored = row.get("authentication_string") or row.get("Password") or ""
+    return row.get("plugin") or NATIVE, stored
 
 
 def _several(server: Server, where: str) -> list[Method]:

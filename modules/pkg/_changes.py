@@ -40,7 +40,7 @@ def install(
     if refresh:
         provider().renew_db()
     wanted = [(name, version)] if name and version and not pkgs else _wanted(name, pkgs)
-    targets = _files(sources) if sources else [Target(*each) for each in wanted]
+    targets = _files(sources) if sources else [Target(*pair) for pair in wanted]
     options = InstallOptions(
         repository=fromrepo or "",
         recommended=install_recommends,
@@ -124,27 +124,33 @@ def hold(name: str | None = None, pkgs: Names = None, **_: Any) -> dict[str, dic
 
     {{ salt['pkg.hold'](pkgs=['nginx', 'redis']) }}
     """
-    names = _some([each for each, _version in _wanted(name, pkgs)])
+    names = _some([package for package, _version in _wanted(name, pkgs)])
     manager = require("holdable", "pkg.hold")
     held = manager.held()
-    manager.hold([each for each in names if each not in held])
+    manager.hold([package for package in names if package not in held])
     return {
-        each: _told(each, each not in held, ("install", "hold"), "being held", "set to be held")
-        for each in names
+        package: _told(
+            package, package not in held, ("install", "hold"), "being held", "set to be held"
+        )
+        for package in names
     }
 
 
 def unhold(name: str | None = None, pkgs: Names = None, **_: Any) -> dict[str, dict[str, Any]]:
     """Let packages change their version again; by package what changed."""
-    names = _some([each for each, _version in _wanted(name, pkgs)])
+    names = _some([package for package, _version in _wanted(name, pkgs)])
     manager = require("holdable", "pkg.unhold")
     held = manager.held()
-    manager.hold([], [each for each in names if each in held])
+    manager.hold([], [package for package in names if package in held])
     return {
-        each: _told(
-            each, each in held, ("hold", "install"), "no longer being held", "set not to be held"
+        package: _told(
+            package,
+            package in held,
+            ("hold", "install"),
+            "no longer being held",
+            "set not to be held",
         )
-        for each in names
+        for package in names
     }
 
 
@@ -158,7 +164,7 @@ def _told(name: str, changed: bool, states: tuple[str, str], done: str, was: str
 def _removed(name: str | None, pkgs: Names, purge: bool) -> Changes:
     before = provider().list_pkgs()
     known = {*before, *(provider().leftovers() if purge else ())}
-    there = [each for each, _version in _wanted(name, pkgs) if each in known]
+    there = [package for package, _version in _wanted(name, pkgs) if package in known]
     if there:
         provider().run(Transaction("purge" if purge else "remove", _targets(there)))
     return _changed(before)
@@ -169,15 +175,15 @@ def _wanted(name: str | None, pkgs: Names) -> list[tuple[str, str]]:
     given: Iterable[Any] = (
         pkgs if pkgs and not isinstance(pkgs, str) else str(pkgs or name or "").split(",")
     )
-    found: list[tuple[str, str]] = []
-    for each in given:
-        pairs = each.items() if isinstance(each, Mapping) else [(each, "")]
-        found += [
+    requested: list[tuple[str, str]] = []
+    for entry in given:
+        pairs = entry.items() if isinstance(entry, Mapping) else [(entry, "")]
+        requested += [
             (str(key).strip(), "" if value in (None, "latest") else str(value))
             for key, value in pairs
             if key
         ]
-    return found
+    return requested
 
 
 def _files(sources: Sequence[Mapping[str, str]]) -> list[Target]:

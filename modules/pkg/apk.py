@@ -155,7 +155,7 @@ def command_lines(transaction: Transaction) -> list[list[str]]:
     names = [target.name for target in transaction.targets]
     trust = ["--allow-untrusted"] if options.unsigned else []
     if action == "install":
-        again = [each for each in names if each in list_pkgs()] if options.reinstall else []
+        again = [name for name in names if name in list_pkgs()] if options.reinstall else []
         others = [target for target in transaction.targets if target.name not in again]
         newest = candidates(tuple(sorted(target.name for target in others if target.version)))
         upgrade = any(newest.get(target.name) == target.version for target in others)

@@ -71,7 +71,11 @@ def plan_repository(name: str, settings: RepositorySettings) -> RepositoryChange
     Raises StateFailed for what is no repository, and for keys that cannot be had.
     """
     wanted = _wanted(name, settings)._replace(disabled=bool(settings.disabled))
-    places = [(path, number, each) for path, number, each in _places() if each.url == wanted.url]
+    places = [
+        (path, number, repository)
+        for path, number, repository in _places()
+        if repository.url == wanted.url
+    ]
     active = [place for place in places if not place[2].disabled]
     path, number, present = next(iter([*active, *places]), (settings.file or MAIN, -1, None))
     new_keys = _new_keys(settings)
@@ -93,7 +97,11 @@ def plan_repository(name: str, settings: RepositorySettings) -> RepositoryChange
 def plan_repository_removal(name: str, settings: RepositorySettings) -> RepositoryChange:
     """Return what has to be written so that apk does not know a repository."""
     unwanted = _wanted(name, settings)
-    paths = [path for path, _, each in _places() if each.url == unwanted.url and not each.disabled]
+    paths = [
+        path
+        for path, _, repository in _places()
+        if repository.url == unwanted.url and not repository.disabled
+    ]
     contents: dict[str, bytes | None] = {}
     for path in paths:
         others = [line for line in _lines(path) if not _is_of(line, unwanted.url)]

@@ -55,11 +55,11 @@ def dpkg_states() -> dict[str, tuple[str, str]]:
         ["dpkg-query", "-W", "-f", "${binary:Package}\\t${db:Status-Status}\\t${Version}\\n"]
     )
     normalized = name_normalizer()
-    found = {}
+    states = {}
     for line in done.stdout.splitlines():
         name, state, version = line.split("\t")
-        found[normalized(name)] = (state, version)
-    return found
+        states[normalized(name)] = (state, version)
+    return states
 
 
 @cached_look("architecture")
@@ -98,9 +98,11 @@ ARCHIVES = "/var/cache/apt/archives"
 
 def archives() -> dict[str, dict[str, Any]]:
     """The packages that lie in apt's cache: name -> version -> path, size and time."""
-    found: dict[str, dict[str, Any]] = {}
+    by_name: dict[str, dict[str, Any]] = {}
     for entry in (
-        sorted(os.scandir(ARCHIVES), key=lambda each: each.name) if os.path.isdir(ARCHIVES) else ()
+        sorted(os.scandir(ARCHIVES), key=lambda archive: archive.name)
+        if os.path.isdir(ARCHIVES)
+        else ()
     ):
         parts = entry.name.removesuffix(".deb").split("_")
         if entry.name.endswith(".deb") and len(parts) == 3:
@@ -110,8 +112,8 @@ def archives() -> dict[str, dict[str, Any]]:
                 "size": seen.st_size,
                 "creation_date_time_t": int(seen.st_ctime),
             }
-            found.setdefault(parts[0], {})[parts[1].replace("%3a", ":")] = about
-    return found
+            by_name.setdefault(parts[0], {})[parts[1].replace("%3a", ":")] = about
+    return by_name
 
 
 def list_pkgs() -> Versions:
@@ -132,7 +134,7 @@ def candidates(names: tuple[str, ...]) -> dict[str, str]:
     missing.
     """
     done = cmd.probe(["apt-cache", "policy", "--", *names])
-    found: dict[str, str] = {}
+    newest: dict[str, str] = {}
     name = ""
     for line in done.stdout.splitlines():
         if line and not line.startswith(" "):
@@ -140,8 +142,8 @@ def candidates(names: tuple[str, ...]) -> dict[str, str]:
         elif line.strip().startswith("Candidate:"):
             version = line.split(":", 1)[1].strip()
             if version != "(none)":
-                found[name] = version
-    return found
+                newest[name] = version
+    return newest
 
 
 def versions(name: str) -> list[str]:
@@ -196,8 +198,8 @@ def needs(names: tuple[str, ...]) -> dict[str, list[Need]]:
 
 @cached_look("candidates", *REPOSITORY_FILES)
 def _installs(kind: str, default: bool) -> bool:
-    said = cmd.probe(["apt-config", "shell", "found", f"APT::Install-{kind.title()}/b"]).stdout
-    return default if not said else "true" in said
+    output = cmd.probe(["apt-config", "shell", "found", f"APT::Install-{kind.title()}/b"]).stdout
+    return default if not output else "true" in output
 
 
 @fetcher(refreshes="package lists")

@@ -19,21 +19,21 @@ from modules.pkg.package_manager import Need
 
 def parse(lines: Iterable[str], normal: Callable[[str], str]) -> Iterator[tuple[str, list[Need]]]:
     """Each package with what it needs."""
-    name, found = "", _Needs()
+    name, needs = "", _Needs()
     for line in lines:
         if line and not line.startswith(" "):
             if name:
-                yield name, found.done()
-            name, found = line.strip(), _Needs()
+                yield name, needs.done()
+            name, needs = line.strip(), _Needs()
         elif line.startswith("    "):
-            found.provider(normal(line.strip()))
+            needs.provider(normal(line.strip()))
         elif ": " in line:
             kind, target = line[2:].split(": ", 1)
-            found.target(
+            needs.target(
                 kind, "" if target.startswith("<") else normal(target), line.startswith(" |")
             )
     if name:
-        yield name, found.done()
+        yield name, needs.done()
 
 
 class _Needs:
@@ -54,7 +54,7 @@ class _Needs:
 
     def _close(self) -> None:
         if self._alternatives:
-            alternatives = tuple(tuple(each) for each in self._alternatives if each)
+            alternatives = tuple(tuple(packages) for packages in self._alternatives if packages)
             self._found.append(Need(alternatives, self._kind in ("Recommends", "Suggests")))
         self._alternatives = []
 

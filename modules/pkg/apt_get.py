@@ -89,8 +89,8 @@ def _unlocked(*argv: str) -> cmd.Completed:
 
 
 def _patience() -> float:
-    said = cmd.probe(["apt-config", "shell", "found", "DPkg::Lock::Timeout"]).stdout
-    number = re.search(r"'(\d+)'", said)
+    output = cmd.probe(["apt-config", "shell", "found", "DPkg::Lock::Timeout"]).stdout
+    number = re.search(r"'(\d+)'", output)
     return float(number[1]) if number else LOCK_SECONDS
 
 
@@ -110,12 +110,12 @@ def _heal() -> None:
 def errors(done: cmd.Completed) -> str:
     """The lines that say what went wrong."""
     lines: list[str] = []
-    told = False
+    in_error = False
     for line in f"{done.stderr}\n{done.stdout}".splitlines():
-        if told and line.startswith(" "):  # why
+        if in_error and line.startswith(" "):  # why
             lines[-1] += line
-        told = line.startswith(("E:", "dpkg: error"))
-        lines += [line] if told else []
+        in_error = line.startswith(("E:", "dpkg: error"))
+        lines += [line] if in_error else []
     return "errors:" + "".join(
         f"\n    - {line}" for line in lines or done.stderr.strip().splitlines()[-3:]
     )

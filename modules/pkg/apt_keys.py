@@ -21,12 +21,12 @@ def from_url(url: str) -> bytes:
         if problem:
             raise StateFailed(f"the key {url} cannot be fetched: {problem}")
         return file.read_bytes(path)
-    found = here.tree.fetch(url, here.saltenv)
-    if found is None:
+    local_path = here.tree.fetch(url, here.saltenv)
+    if local_path is None:
         raise StateFailed(
             f"the key {url} does not exist", missing=("file", url) if url.startswith("/") else None
         )
-    return file.read_bytes(found)
+    return file.read_bytes(local_path)
 
 
 def from_server(keyid: str, keyserver: str | None) -> bytes:
@@ -43,10 +43,10 @@ def from_server(keyid: str, keyserver: str | None) -> bytes:
     if problem:
         raise StateFailed(f"key {keyid} cannot be fetched from {server}: {problem}")
     key = file.read_bytes(path)
-    found = fingerprint(shaped(key, "binary"))
-    if not found.endswith(digits):
+    received = fingerprint(shaped(key, "binary"))
+    if not received.endswith(digits):
         raise StateFailed(
-            f"key {keyid} cannot be fetched from {server}: it sent {found or 'no key'}"
+            f"key {keyid} cannot be fetched from {server}: it sent {received or 'no key'}"
         )
     return key
 
@@ -81,12 +81,12 @@ def of_ppa(ppa: str) -> str:
     owner, _, archive = ppa.partition("/")
     url = f"https://api.launchpad.net/1.0/~{owner}/+archive/ubuntu/{archive or 'ppa'}"
     path, problem = file.download(url, keep=False)
-    found = json.loads(file.read_bytes(path)) if not problem else {}
-    if not found.get("signing_key_fingerprint"):
+    description = json.loads(file.read_bytes(path)) if not problem else {}
+    if not description.get("signing_key_fingerprint"):
         raise StateFailed(
             f"Launchpad names no key for ppa:{ppa}; give keyid or key_url ({problem or url})"
         )
-    return str(found["signing_key_fingerprint"])
+    return str(description["signing_key_fingerprint"])
 
 
 def shaped(key: bytes, path: str) -> bytes:

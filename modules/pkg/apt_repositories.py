@@ -160,7 +160,10 @@ def _split(words: Sequence[str]) -> list[str]:
 
 def _difference(old: Source, new: Source) -> dict[str, Any]:
     options = [dict(source.options) for source in (old, new)]
-    architectures = [each["arch"].split(",") if each.get("arch") else [] for each in options]
+    architectures = [
+        source_options["arch"].split(",") if source_options.get("arch") else []
+        for source_options in options
+    ]
     parts: list[tuple[str, Any, Any]] = [
         ("uri", old.uri, new.uri),
         ("uris", [old.uri], [new.uri]),

@@ -29,11 +29,11 @@ class Source(Record):
     @property
     def line(self) -> str:
         """The entry on one line."""
-        told = " ".join(f"{key}={value}" for key, value in self.options)
+        options = " ".join(f"{key}={value}" for key, value in self.options)
         parts = [
             "#" if self.disabled else "",
             self.type,
-            f"[{told}]" if told else "",
+            f"[{options}]" if options else "",
             self.uri,
             self.dist,
             *self.comps,
@@ -63,8 +63,8 @@ class Source(Record):
         """Return whether two entries say the same but for comments. stanza: this one may say more
         than an entry could.
         """
-        kept = {"arch", "signed-by", "trusted", *dict(other.options)}
-        own = {key: value for key, value in self.options if not stanza or key in kept}
+        compared = {"arch", "signed-by", "trusted", *dict(other.options)}
+        own = {key: value for key, value in self.options if not stanza or key in compared}
         plain = [source._replace(comment="", options=()) for source in (self, other)]
         return plain[0] == plain[1] and own == dict(other.options)
 
@@ -134,8 +134,8 @@ def sources(path: str) -> Iterator[Source]:
 def grouped(path: str) -> Iterator[list[Source]]:
     """All sources of one file, those of one line or stanza together."""
     for part in _parts(path, read(path)):
-        if found := _of(path, part):
-            yield found
+        if group := _of(path, part):
+            yield group
 
 
 def _parts(path: str, text: str) -> list[str]:
@@ -147,8 +147,8 @@ def _parts(path: str, text: str) -> list[str]:
 
 def _of(path: str, part: str) -> list[Source]:
     if not path.endswith(".sources"):
-        found = parsed(part)
-        return [found] if found else []
+        source = parsed(part)
+        return [source] if source else []
     fields = _fields(part)
     if "types" not in fields or "uris" not in fields:
         return []
@@ -171,26 +171,30 @@ _OWN = ("types", "uris", "suites", "components", "enabled")
 
 
 def _fields(stanza: str) -> dict[str, str]:
-    found: dict[str, str] = {}
+    fields: dict[str, str] = {}
     key = ""
     for line in stanza.splitlines():
         if line.startswith("#"):
             continue
         if line[:1] in (" ", "\t") and key:
-            found[key] += f"\n{line.rstrip()}"
+            fields[key] += f"\n{line.rstrip()}"
         elif ":" in line:
             key, _, value = line.partition(":")
             key = key.strip().lower()
-            found[key] = value.strip()
-    return found
+            fields[key] = value.strip()
+    return fields
 
 
 def where(wanted: Source, preferred: str | None = None) -> tuple[str, Source] | None:
     """The file that has an archive (the preferred one if it does), and how; an enabled entry before
     a disabled one.
     """
-    found = [(path, source) for path in files() for source in sources(path) if source.means(wanted)]
-    return min(found, key=lambda pair: (pair[0] != preferred, pair[1].disabled)) if found else None
+    places = [
+        (path, source) for path in files() for source in sources(path) if source.means(wanted)
+    ]
+    return (
+        min(places, key=lambda pair: (pair[0] != preferred, pair[1].disabled)) if places else None
+    )
 
 
 def with_source(path: str, wanted: Source) -> str:
@@ -198,16 +202,16 @@ def with_source(path: str, wanted: Source) -> str:
     else is lost.
     """
     deb822 = path.endswith(".sources")
-    kept, placed = [], False
+    parts, placed = [], False
     for part in _parts(path, read(path)):
         if not any(source.means(wanted) for source in _of(path, part)):
-            kept.append(part)
+            parts.append(part)
             continue
         if not placed:
-            kept.append(_renewed(part, wanted) if deb822 else wanted.line + "\n")
-        kept += [_apart(other) for other in _others(path, part, wanted)]
+            parts.append(_renewed(part, wanted) if deb822 else wanted.line + "\n")
+        parts += [_apart(other) for other in _others(path, part, wanted)]
         placed = True
-    text = "".join(kept)
+    text = "".join(parts)
     if placed:
         return text
     if text and not text.endswith("\n"):
@@ -219,30 +223,30 @@ def with_source(path: str, wanted: Source) -> str:
 
 def without_source(path: str, unwanted: Source) -> str:
     """The text of a file without an archive; the others of its stanza stay."""
-    kept = []
+    parts = []
     for part in _parts(path, read(path)):
         if any(source.means(unwanted) for source in _of(path, part)):
             first, *others = _others(path, part, unwanted) or [""]
-            kept += [first, *map(_apart, others)]
+            parts += [first, *map(_apart, others)]
         else:
-            kept.append(part)
-    return "".join(kept)
+            parts.append(part)
+    return "".join(parts)
 
 
 def _renewed(stanza: str, wanted: Source) -> str:
     """The wanted stanza in the place of one, with the comments and the fields of it that an entry
     cannot say.
     """
-    said = set(_fields(wanted.stanza)) | {*_OWN, *_OPTIONS} - {"languages"}
-    kept = []
+    replaced = set(_fields(wanted.stanza)) | {*_OWN, *_OPTIONS} - {"languages"}
+    remaining = []
     for line in re.findall(
         r"[^\n]*\n(?:[ \t]+\S[^\n]*\n)*", stanza if stanza.endswith("\n") else f"{stanza}\n"
     ):
         key = line.partition(":")[0].strip().lower()
-        if line.strip() and key not in said and line.strip() != f"# {wanted.comment}":
-            kept.append(line)
-    notes = "".join(line for line in kept if line.startswith("#"))
-    fields = "".join(line for line in kept if not line.startswith("#"))
+        if line.strip() and key not in replaced and line.strip() != f"# {wanted.comment}":
+            remaining.append(line)
+    notes = "".join(line for line in remaining if line.startswith("#"))
+    fields = "".join(line for line in remaining if not line.startswith("#"))
     return ("\n" if stanza.startswith("\n") else "") + notes + wanted.stanza + fields
 
 
@@ -256,9 +260,9 @@ def _others(path: str, part: str, source: Source) -> list[str]:
     types, uris, suites = (fields.get(key, "").split() for key in ("types", "uris", "suites"))
     own_uri = [uri for uri in uris if uri.rstrip("/") == source.uri.rstrip("/")]
     rests = (
-        ([each for each in types if each != source.type], uris, suites),
-        ([source.type], [each for each in uris if each not in own_uri], suites),
-        ([source.type], own_uri, [each for each in suites if each != source.dist]),
+        ([kind for kind in types if kind != source.type], uris, suites),
+        ([source.type], [uri for uri in uris if uri not in own_uri], suites),
+        ([source.type], own_uri, [suite for suite in suites if suite != source.dist]),
     )
     return [_narrowed(part, *rest) for rest in rests if all(rest)]
 

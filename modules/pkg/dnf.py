@@ -85,7 +85,7 @@ def candidates(names: tuple[str, ...]) -> Versions:
 @cached_look("candidates", *_KNOWLEDGE)
 def versions(name: str) -> list[str]:
     """Return all versions of a package that could be installed, newest first."""
-    several = [version for found, version in _available(name) if found == name]
+    several = [version for package, version in _available(name) if package == name]
     return list(dict.fromkeys(reversed(rpm.in_order(several))))
 
 
@@ -197,7 +197,7 @@ def transaction_words(transaction: Transaction) -> list[list[str]]:
     parts = [(action, targets), ("reinstall", again)]
     parts = [part for part in parts if part[1]] or [(action, ())]
     words = install_words(options)
-    return [[each, *words, *map(_target_word, chosen)] for each, chosen in parts]
+    return [[verb, *words, *map(_target_word, chosen)] for verb, chosen in parts]
 
 
 def _is_there(target: Target) -> bool:
@@ -403,7 +403,7 @@ def group(name: str) -> PackageGroup | None:
             kind = ""
     if done.retcode or not members:
         return None
-    return PackageGroup(*(tuple(members.get(each, ())) for each in _KINDS))
+    return PackageGroup(*(tuple(members.get(member_kind, ())) for member_kind in _KINDS))
 
 
 _STREAM = re.compile(r"(?P<name>\S+)\s+(?P<stream>\S+)(?P<marks>(?: ?\[[a-z]\])*)\s")
@@ -433,20 +433,20 @@ def set_module_stream(name: str, stream: str) -> None:
 @cached_look("candidates", *_KNOWLEDGE)
 def advisories() -> dict[str, bool]:
     """Return the advisories that concern this machine: ID -> whether it is installed."""
-    found: dict[str, bool] = {}
+    by_id: dict[str, bool] = {}
     for option, installed in (("--available", False), ("--installed", True)):
         for line in dnf_run.look("updateinfo", "list", option).stdout.splitlines():
             fields = line.split()
             if len(fields) >= 3 and fields[0] != "Name":  # dnf5 has a line of titles
-                found[fields[0]] = installed
-    return found
+                by_id[fields[0]] = installed
+    return by_id
 
 
 @changer(touches=TOUCHED)
 def patch(advisories: Sequence[str], download_only: bool = False) -> None:
     """Install (or only download) what advisories ask for."""
     words = ["--downloadonly"] if download_only else []
-    dnf_run.run("upgrade", *words, *(f"--advisory={each}" for each in advisories))
+    dnf_run.run("upgrade", *words, *(f"--advisory={advisory}" for advisory in advisories))
 
 
 @cached_look("candidates", *_KNOWLEDGE)
@@ -460,7 +460,9 @@ def resolve_capabilities(names: tuple[str, ...]) -> dict[str, str]:
         packages = sorted(row[0] for row in rows if len(row) == len(_FIELDS))
         if packages:
             installed = list_pkgs()
-            providing[name] = next((each for each in packages if each in installed), packages[0])
+            providing[name] = next(
+                (package for package in packages if package in installed), packages[0]
+            )
     return providing
 
 

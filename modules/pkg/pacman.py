@@ -127,18 +127,18 @@ def _cache_folders() -> list[str]:
 
 def archives() -> dict[str, dict[str, Any]]:
     """Return what lies in the cache: name -> version -> path, size, creation_date_time_t."""
-    found: dict[str, dict[str, Any]] = {}
+    by_name: dict[str, dict[str, Any]] = {}
     for folder in _cache_folders():
         for entry in os.scandir(folder) if os.path.isdir(folder) else ():
             match = _ARCHIVE.match(entry.name)
             if match:
                 stat = entry.stat()
-                found.setdefault(match["name"], {})[match["version"]] = {
+                by_name.setdefault(match["name"], {})[match["version"]] = {
                     "path": entry.path,
                     "size": stat.st_size,
                     "creation_date_time_t": int(stat.st_ctime),
                 }
-    return found
+    return by_name
 
 
 def lists_age() -> float | None:
@@ -202,7 +202,9 @@ def _target_words(target: Target, options: InstallOptions) -> tuple[str, bool]:
     name = f"{options.repository}/{target.name}" if options.repository else target.name
     if not target.version:
         return name, False
-    if not any(compare(target.version, each) == 0 for each in _available().get(target.name, ())):
+    if not any(
+        compare(target.version, available) == 0 for available in _available().get(target.name, ())
+    ):
         for version, archive in archives().get(target.name, {}).items():
             if compare(target.version, version) == 0:
                 return str(archive["path"]), True
@@ -276,11 +278,11 @@ def _described_new(transaction: Transaction, names: Iterable[str]) -> dict[str, 
 @cached_look("candidates", *AVAILABLE)
 def _described_in_repositories(names: tuple[str, ...]) -> dict[str, Package]:
     """Return what pacman says of packages in the repositories; the first one that has it counts."""
-    found: dict[str, Package] = {}
+    packages: dict[str, Package] = {}
     output = cmd.probe(["pacman", "-Si", "--", *names]).stdout if names else ""
     for package in pacman_records.parse(output):
-        found.setdefault(package.name, package)
-    return found
+        packages.setdefault(package.name, package)
+    return packages
 
 
 def _held_targets(transaction: Transaction) -> str:
@@ -332,10 +334,10 @@ def _need(condition: str, described: Mapping[str, Package]) -> Need:
     """
     name = pacman_records.bare(condition)
     around = {**_installed(), **described}
-    providing = [each for each, package in around.items() if package.meets(condition)]
+    providing = [provider for provider, package in around.items() if package.meets(condition)]
     known = name in _available() or name in around
     named = [name] if known else []
-    return Need(((*named, *(each for each in providing if each != name)),), False)
+    return Need(((*named, *(provider for provider in providing if provider != name)),), False)
 
 
 # ---------------------------------------------------------------- holds
@@ -422,7 +424,7 @@ def resolve_capabilities(names: tuple[str, ...]) -> dict[str, str]:
     """
     providing: dict[str, str] = {}
     for name in names:
-        installed = [each.name for each in _installed().values() if each.meets(name)]
+        installed = [package.name for package in _installed().values() if package.meets(name)]
         if name in _available() or installed:
             providing[name] = name if name in [*_available(), *installed] else installed[0]
             continue

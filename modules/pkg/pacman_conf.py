@@ -56,23 +56,23 @@ def _settings(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 def files() -> list[str]:
     """Return the main file and those that it includes."""
-    found = [MAIN]
-    for path in found:
+    paths = [MAIN]
+    for path in paths:
         for _, value in _settings([line for line in read(path).splitlines() if "Include" in line]):
-            found += [each for each in sorted(glob.glob(value)) if each not in found]
-    return found
+            paths += [included for included in sorted(glob.glob(value)) if included not in paths]
+    return paths
 
 
 def repositories() -> list[Section]:
     """Return the repositories in use, in the order in which pacman asks them (of one file)."""
-    return [each for path in files() for each in sections(path) if each.name != "options"]
+    return [section for path in files() for section in sections(path) if section.name != "options"]
 
 
 def includes(path: str) -> bool:
     """Return whether the main file includes a file."""
     import fnmatch
 
-    patterns = [value for each in sections(MAIN) for value in each.values("Include")]
+    patterns = [value for section in sections(MAIN) for value in section.values("Include")]
     return any(fnmatch.fnmatch(path, pattern) for pattern in patterns)
 
 

@@ -18,10 +18,10 @@ def fingerprints(key: bytes) -> list[str]:
     done = cmd.probe(
         ["gpg", "--homedir", folder, "--batch", "--with-colons", "--show-keys", "--", path]
     )
-    found = _public_keys(done.stdout)
-    if not found:
+    public_keys = _public_keys(done.stdout)
+    if not public_keys:
         raise CommandFailed("this is no key that gpg can read")
-    return list(found)
+    return list(public_keys)
 
 
 def trusted() -> set[str]:

@@ -39,7 +39,7 @@ class Package(Record):
     def meets(self, condition: str) -> bool:
         """Return whether it is, or provides, what a condition asks for (`words>=1.0`)."""
         provided = [f"{self.name}={self.version}", *self.words("Provides")]
-        return any(_meets(each, condition) for each in provided)
+        return any(_meets(capability, condition) for capability in provided)
 
 
 def _meets(provided: str, condition: str) -> bool:

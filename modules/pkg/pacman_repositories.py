@@ -100,9 +100,9 @@ def _change(
 
 def plan_repository_removal(name: str, settings: RepositorySettings) -> RepositoryChange:
     """Return what has to be written so that pacman does not know a repository."""
-    found = [each for each in pacman_conf.repositories() if each.name == name]
+    sections = [section for section in pacman_conf.repositories() if section.name == name]
     texts: dict[str, str] = {}
-    for section in reversed(found):
+    for section in reversed(sections):
         if section.path in texts:
             raise StateFailed(
                 f"{section.path} has the repository {name} several times: remove all but one"
@@ -118,14 +118,14 @@ def plan_repository_removal(name: str, settings: RepositorySettings) -> Reposito
             contents[pacman_conf.MAIN] = pacman_conf.without_include(main, path).encode()
         else:
             contents.setdefault(path, text.encode())
-    return RepositoryChange(name, {"repo": name} if found else {}, contents)
+    return RepositoryChange(name, {"repo": name} if sections else {}, contents)
 
 
 def _section(name: str, preferred: str | None) -> Section | None:
     """Return a repository's section: of a file in use, else of the file that it would get."""
-    used = [each for each in pacman_conf.repositories() if each.name == name]
+    used = [section for section in pacman_conf.repositories() if section.name == name]
     path = preferred or f"{pacman_conf.FOLDER}/{name}.conf"
-    unused = [each for each in pacman_conf.sections(path) if each.name == name]
+    unused = [section for section in pacman_conf.sections(path) if section.name == name]
     return next(iter([*used, *unused]), None)
 
 

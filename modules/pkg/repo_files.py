@@ -35,13 +35,13 @@ def files(folders: Iterable[str]) -> list[str]:
 
 def repositories(folders: Iterable[str]) -> dict[str, Repository]:
     """Return the repositories in the files of some folders, by their IDs; the first one counts."""
-    found: dict[str, Repository] = {}
+    by_id: dict[str, Repository] = {}
     for path in files(folders):
         for name, lines in _sections(read(path)):
             if name:
                 repository = Repository(path, name, _options(lines), _comments(lines))
-                found.setdefault(name, repository)
-    return found
+                by_id.setdefault(name, repository)
+    return by_id
 
 
 def read(path: str) -> str:
@@ -82,7 +82,7 @@ def has_repository(text: str) -> bool:
 
 def _changed_lines(lines: list[str], options: Mapping[str, str]) -> list[str]:
     """Return the lines of a section with other values; new options come behind the old ones."""
-    kept: list[str] = []
+    renewed: list[str] = []
     done: set[str] = set()
     inside = ""  # the option whose value goes on in the next lines
     for line in lines:
@@ -91,15 +91,15 @@ def _changed_lines(lines: list[str], options: Mapping[str, str]) -> list[str]:
             continue
         inside = key or (inside if line[:1].isspace() else "")
         if key not in options:
-            kept.append(line)
+            renewed.append(line)
         elif key not in done and options[key]:
-            kept.append(_line(key, options[key]))
+            renewed.append(_line(key, options[key]))
         done.add(key)
-    end = len(kept)
-    while end and not kept[end - 1].strip():
+    end = len(renewed)
+    while end and not renewed[end - 1].strip():
         end -= 1
     new = [_line(key, value) for key, value in options.items() if value and key not in done]
-    return [*kept[:end], *new, *kept[end:]]
+    return [*renewed[:end], *new, *renewed[end:]]
 
 
 def _line(key: str, value: str) -> str:
@@ -147,7 +147,7 @@ def _text(sections: Iterable[tuple[str, list[str]]]) -> str:
 
 def given_options(settings: RepositorySettings) -> dict[str, str]:
     """Return what a state says of a repository as options of its file."""
-    said: dict[str, Any] = {
+    given: dict[str, Any] = {
         "name": settings.humanname,
         "baseurl": settings.baseurl,
         "mirrorlist": settings.mirrorlist,
@@ -160,7 +160,7 @@ def given_options(settings: RepositorySettings) -> dict[str, str]:
     }
     return {
         key: str(int(value)) if isinstance(value, bool) else str(value)
-        for key, value in said.items()
+        for key, value in given.items()
         if value is not None
     }
 

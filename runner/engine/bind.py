@@ -85,14 +85,20 @@ class Binder:
             call, unknown = self._bound(chunk)
         except CompileError as error:
             # of a relative path that was typed on the command line the result tells
-            typed = not chunk.sls and all(each.subject == "path" for each in error.diagnostics)
+            typed = not chunk.sls and all(
+                diagnostic.subject == "path" for diagnostic in error.diagnostics
+            )
             return None, [] if typed else list(error.diagnostics)
         except RunnerError as error:
             if error.code == "unknown-function":
                 return None, [self._not_found(chunk, error.hint)]
             # unavailable: an earlier state may change that; else a module of the tree is broken
             return None, [] if error.code == "unavailable" else list(error.diagnostics)
-        return call, [each for each in unknown if not self._is_variable(chunk, call, each.subject)]
+        return call, [
+            diagnostic
+            for diagnostic in unknown
+            if not self._is_variable(chunk, call, diagnostic.subject)
+        ]
 
     def _is_variable(self, chunk: Chunk, call: Call, name: str) -> bool:
         """Tell whether an argument that the function does not have is handed on to a template which

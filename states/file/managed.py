@@ -119,7 +119,7 @@ def managed(
     if target.present is None and not create:
         return f"File {name} is not present and is not set for creation"
     empty = not (source or inline.given) or (target.present is not None and not replace)
-    found = None
+    located = None
     if source and not (empty and mode != "keep"):
         signed = Signed(
             signature,
@@ -133,10 +133,10 @@ def managed(
         verify = sources.Verify(
             source_hash, source_hash_name, skip_verify, use_etag, verify_ssl, keep_source, signed
         )
-        found = sources.locate(source, name, verify, reuse=not template)
+        located = sources.locate(source, name, verify, reuse=not template)
     wanted = None if mode == "keep" else mode
     if mode == "keep":
-        mode = file.stat(found.path).mode if found and found.path else None
+        mode = file.stat(located.path).mode if located and located.path else None
     writing = Writing(
         target,
         permissions(user, group, mode),
@@ -148,21 +148,21 @@ def managed(
         tmp_dir,
         tmp_ext or "",
     )
-    if empty or (found and not found.path):
+    if empty or (located and not located.path):
         return (yield from writing.permissions_only())
     handed = {**(defaults or {}), **(context or {}), **accumulated(name, template)}
     rendering = Template(str(template) if template else None, handed, variables)
     coding = Encoding(encoding, encoding_errors)
-    if found:
-        _refuse_itself(found.path if template else None, target.path)
+    if located:
+        _refuse_itself(located.path if template else None, target.path)
         known = {"name": name, "user": user, "group": group, "mode": wanted, "attrs": attrs}
-        data: file.Contents = source_contents(found, rendering, known, coding)
+        data: file.Contents = source_contents(located, rendering, known, coding)
     else:
         data = inline_data(inline, rendering, coding)
     ignoring = Ignoring(ignore_ordering, ignore_whitespace, tuple(ignore_comment_characters or ()))
     old = target.data()
     changes = writing.difference(old, data, show_changes, new_file_diff)
-    changes |= writing.permission_changes(private=found is not None)
+    changes |= writing.permission_changes(private=located is not None)
     return (yield from writing.write(data, changes, ignoring.result_keys(old, data)))
 
 

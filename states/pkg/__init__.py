@@ -76,10 +76,14 @@ def latest(
         selection.refresh_lists(cache_valid_time)
     present = simulation.present()
     newest = simulation.candidates(names)
-    unknown = [each for each in names if each not in newest and each not in present]
+    unknown = [package for package in names if package not in newest and package not in present]
     if unknown:
         raise StateFailed(f"No information found for '{unknown[0]}'.", missing=selection.LISTS)
-    old = [each for each in names if each in newest and not _has(present, each, newest[each])]
+    old = [
+        package
+        for package in names
+        if package in newest and not _has(present, package, newest[package])
+    ]
     if not old:
         return (
             f"Package {names[0]} is already up-to-date"
@@ -87,12 +91,16 @@ def latest(
             else f"All packages are up-to-date ({', '.join(sorted(names))})."
         )
     options = selection.install_options(locals())
-    targets = {each: Target(each, newest[each]) for each in old}
-    asked = {each: Target(each) if each not in present else targets[each] for each in old}
+    targets = {package: Target(package, newest[package]) for package in old}
+    asked = {
+        package: Target(package) if package not in present else targets[package] for package in old
+    }
     planned = simulation.to_install(asked, options) if here.dry else None
     if here.dry and planned is None:
         simulation.refuse(Transaction("install", tuple(asked.values()), options), selection.ERROR)
-    changes = planned or {each: {"old": present.get(each, ""), "new": newest[each]} for each in old}
+    changes = planned or {
+        package: {"old": present.get(package, ""), "new": newest[package]} for package in old
+    }
     simulation.plan(changes)
     yield Plan(
         changes,
@@ -105,15 +113,19 @@ def latest(
         done = selection.differences(present, pkg.list_pkgs())
         raise StateFailed(selection.ERROR + failure.message, changes=done) from None
     after = pkg.list_pkgs()
-    failed = [each for each in old if not _has(after, each, newest[each])]
+    failed = [package for package in old if not _has(after, package, newest[package])]
     if failed:
         many = f"The following packages failed to update: {', '.join(sorted(failed))}"
-        told = many if len(failed) > 1 else f"Package {failed[0]} failed to update."
-        raise StateFailed(told, changes=selection.differences(present, after))
-    told = f"The following packages were successfully installed/upgraded: {', '.join(sorted(old))}"
-    kept = sorted(set(names) - set(old))
-    told += f" The following packages were already up-to-date: {', '.join(kept)}" if kept else ""
-    return Done(told, selection.differences(present, after))
+        comment = many if len(failed) > 1 else f"Package {failed[0]} failed to update."
+        raise StateFailed(comment, changes=selection.differences(present, after))
+    comment = (
+        f"The following packages were successfully installed/upgraded: {', '.join(sorted(old))}"
+    )
+    current = sorted(set(names) - set(old))
+    comment += (
+        f" The following packages were already up-to-date: {', '.join(current)}" if current else ""
+    )
+    return Done(comment, selection.differences(present, after))
 
 
 def _has(present: Mapping[str, str], name: str, version: str) -> bool:
@@ -142,14 +154,14 @@ def removed(
     wanted = selection.wanted(name, version, pkgs, None, normalize)
     fits = selection.fits
     there = [
-        each
-        for each, want in wanted.items()
-        if each in present and fits(present[each], want, ignore_epoch)
+        package
+        for package, want in wanted.items()
+        if package in present and fits(present[package], want, ignore_epoch)
     ]
     if not there:
         matching = " (matching specified versions)" if any(wanted.values()) else ""
         return f"All specified packages{matching} are already absent"
-    plain = {each: {"old": present[each], "new": ""} for each in there}
+    plain = {package: {"old": present[package], "new": ""} for package in there}
     changes = (simulation.to_remove(there) if here.dry else None) or plain
     simulation.plan(changes)
     yield Plan(
@@ -188,18 +200,20 @@ def purged(
     present = manager.list_pkgs()
     leftovers = manager.leftovers()
     wanted = selection.wanted(name, version, pkgs, None, normalize)
-    there = [each for each in wanted if each in present or each in leftovers]
+    there = [package for package in wanted if package in present or package in leftovers]
     if not there:
         return "None of the targeted packages are installed or partially installed"
     known = {**leftovers, **present}
-    simulation.plan({each: {"old": known[each], "new": ""} for each in there})
+    simulation.plan({package: {"old": known[package], "new": ""} for package in there})
     yield Plan(
         {"removed": {}, "installed": {}},
         f"The following packages will be purged: {', '.join(there)}.",
         provides=OPEN,
     )
     pkg.provider().run(Transaction("purge", tuple(map(Target, there))))
-    gone = {each: {"old": leftovers[each], "new": ""} for each in there if each in leftovers}
+    gone = {
+        package: {"old": leftovers[package], "new": ""} for package in there if package in leftovers
+    }
     return Done(
         _gone("purged", wanted, there),
         {"removed": gone, "installed": selection.differences(present, pkg.list_pkgs())},
@@ -222,8 +236,10 @@ def uptodate(name: Name, refresh: bool = False, pkgs: Names | None = None) -> Pl
         selection.refresh_lists(0)
     newer = simulation.to_upgrade()
     here.follows(repr(newer))
-    names = [selection.name_of(each) for each in pkgs or ()]
-    changes = {each: change for each, change in newer.items() if not names or each in names}
+    names = [selection.name_of(entry) for entry in pkgs or ()]
+    changes = {
+        package: change for package, change in newer.items() if not names or package in names
+    }
     if not changes:
         return "System is already up-to-date"
     simulation.plan(changes)

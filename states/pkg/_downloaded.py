@@ -41,10 +41,10 @@ def downloaded(
         return "No packages to download provided"
     newest, _ = simulation.known(wanted, refresh, cache_valid_time)
     exact = {
-        each: selection.version_for(each, want, ignore_epoch) or newest.get(each, "")
-        for each, want in wanted.items()
+        package: selection.version_for(package, want, ignore_epoch) or newest.get(package, "")
+        for package, want in wanted.items()
     }
-    unknown = [each for each in wanted if each not in newest]
+    unknown = [package for package in wanted if package not in newest]
     if unknown:
         raise StateFailed(
             "The following package(s) were not found, and no possible matches were found in the"
@@ -60,16 +60,16 @@ def downloaded(
     if not missing:
         matching = " (matching specified versions)" if any(wanted.values()) else ""
         return f"All specified packages{matching} are already downloaded"
-    told = f"The following packages would be downloaded: {', '.join(missing)}"
+    comment = f"The following packages would be downloaded: {', '.join(missing)}"
     why = "what else is downloaded with them is known afterwards"
     yield Plan(
-        {each: {"old": "", "new": {want: {}}} for each, want in missing.items()},
-        told,
+        {package: {"old": "", "new": {want: {}}} for package, want in missing.items()},
+        comment,
         exact=False,
         why=why,
     )
     try:
-        targets = tuple(Target(each, want) for each, want in missing.items())
+        targets = tuple(Target(package, want) for package, want in missing.items())
         manager.download(Transaction("install", targets, options))
     except CommandFailed as failure:
         raise StateFailed(
@@ -77,14 +77,14 @@ def downloaded(
         ) from None
     new = manager.archives()
     changes = {
-        each: {"old": old.get(each, ""), "new": new[each]}
-        for each in new
-        if new[each] != old.get(each)
+        package: {"old": old.get(package, ""), "new": new[package]}
+        for package in new
+        if new[package] != old.get(package)
     }
     failed = [
-        f"{each}={want}" if version else each
-        for each, want in missing.items()
-        if not _is_there(want, new.get(each, {}))
+        f"{package}={want}" if version else package
+        for package, want in missing.items()
+        if not _is_there(want, new.get(package, {}))
     ]
     if failed:
         raise StateFailed(

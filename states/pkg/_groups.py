@@ -30,8 +30,8 @@ def group_installed(
         raise StateFailed(
             f"The following packages are mandatory and cannot be skipped: {', '.join(invalid)}"
         )
-    names = [*group.mandatory, *(each for each in group.default if each not in left_out)]
-    names += [each for each in include or () if each not in names]
+    names = [*group.mandatory, *(package for package in group.default if package not in left_out)]
+    names += [package for package in include or () if package not in names]
     if not names:
         return f"Group '{name}' has no packages to install"
     return (yield from installed(name, pkgs=list(names)))
@@ -70,14 +70,14 @@ def _patched(name: str, advisory_ids: list[str] | None, download: bool, function
     manager = pkg.require("advisories", function)
     wanted = advisory_ids or [name]
     known = manager.advisories()
-    if unknown := [each for each in wanted if each not in known]:
+    if unknown := [advisory for advisory in wanted if advisory not in known]:
         raise StateFailed(f"No information found for '{unknown[0]}'.", missing=selection.LISTS)
-    missing = [each for each in wanted if not known[each]]
+    missing = [advisory for advisory in wanted if not known[advisory]]
     if not missing:
         return "Advisory is already installed" if len(wanted) == 1 else "All are already installed"
     if download and manager.has("advisory_downloads"):
         there = manager.downloaded_advisories(tuple(missing))
-        missing = [each for each in missing if each not in there]
+        missing = [advisory for advisory in missing if advisory not in there]
     if not missing:
         return (
             "Advisory is already downloaded" if len(wanted) == 1 else "All are already downloaded"

@@ -26,28 +26,35 @@ def held(
 
     Behaviour: Salt 3008's pkg.held.
     """
-    wanted = [selection.name_of(each) for each in pkgs or [name]]
+    wanted = [selection.name_of(entry) for entry in pkgs or [name]]
     has = pkg.provider().held()
     present = simulation.present()
-    add = [each for each in wanted if each not in has]
-    absent = tuple(each for each in add if each not in present)
+    add = [package for package in wanted if package not in has]
+    absent = tuple(package for package in add if package not in present)
     unknown = sorted(set(absent) - set(simulation.candidates(absent))) if absent else []
     if unknown:
         raise StateFailed(
             f"Unable to locate package {', '.join(unknown)}", missing=("pkg", unknown[0])
         )
-    drop = [each for each in has if replace and each not in wanted]
+    drop = [package for package in has if replace and package not in wanted]
     if not add and not drop:
         return "No changes made"
-    changes = {each: _change(each, "install" if each in present else None, "hold") for each in add}
-    changes |= {each: _change(each, "hold", "install") for each in drop}
-    told = [f"The following package would be held: {each}" for each in add]
+    changes = {
+        package: _change(package, "install" if package in present else None, "hold")
+        for package in add
+    }
+    changes |= {package: _change(package, "hold", "install") for package in drop}
+    comments = [f"The following package would be held: {package}" for package in add]
     yield Plan(
         changes,
-        "\n".join([*told, *(f"The following package would be unheld: {each}" for each in drop)]),
+        "\n".join(
+            [*comments, *(f"The following package would be unheld: {package}" for package in drop)]
+        ),
     )
     pkg.provider().hold(add, drop)
-    return "\n".join([*(f"Package {each} is now being held" for each in add), *map(_let_go, drop)])
+    return "\n".join(
+        [*(f"Package {package} is now being held" for package in add), *map(_let_go, drop)]
+    )
 
 
 @requires_feature("holdable")
@@ -64,12 +71,12 @@ def unheld(
     Behaviour: Salt 3008's pkg.unheld.
     """
     has = pkg.provider().held()
-    wanted = has if all_ else [selection.name_of(each) for each in pkgs or [name]]
-    drop = [each for each in wanted if each in has]
+    wanted = has if all_ else [selection.name_of(entry) for entry in pkgs or [name]]
+    drop = [package for package in wanted if package in has]
     if not drop:
         return "No changes made"
-    told = "\n".join(f"The following package would be unheld: {each}" for each in drop)
-    yield Plan({each: _change(each, "hold", "install") for each in drop}, told)
+    comment = "\n".join(f"The following package would be unheld: {package}" for package in drop)
+    yield Plan({package: _change(package, "hold", "install") for package in drop}, comment)
     pkg.provider().hold([], drop)
     return "\n".join(map(_let_go, drop))
 
@@ -82,8 +89,8 @@ def held_packages() -> frozenset[str]:
 
 def _change(name: str, old: str | None, new: str) -> dict[str, Any]:
     """Salt's answer for one package."""
-    told = f"Package {name} is now being held." if new == "hold" else _let_go(name)
-    return {"name": name, "changes": {"old": old, "new": new}, "result": True, "comment": told}
+    comment = f"Package {name} is now being held." if new == "hold" else _let_go(name)
+    return {"name": name, "changes": {"old": old, "new": new}, "result": True, "comment": comment}
 
 
 def _let_go(name: str) -> str:
@@ -97,27 +104,27 @@ class Holding:
         self._names = list(wanted) if hold is not None else []
         self._hold = hold
         has = pkg.provider().held() if hold is not None else []
-        self.add = [each for each in self._names if hold and each not in has]
-        self.drop = [each for each in self._names if not hold and each in has]
+        self.add = [package for package in self._names if hold and package not in has]
+        self.drop = [package for package in self._names if not hold and package in has]
         self.changes = [*self.add, *self.drop]
 
     def merged(self, changes: Mapping[str, Any]) -> dict[str, Any]:
         """The changes of packages with those of their holds, a package that has both with both."""
         word = ("install", "hold") if self._hold else ("hold", "install")
-        found = dict(changes)
-        for each in self.changes:
-            new = f"{found[each]['new']}\n{word[1]}" if each in found else word[1]
-            found[each] = {"old": word[0], "new": new}
-        return found
+        combined = dict(changes)
+        for package in self.changes:
+            new = f"{combined[package]['new']}\n{word[1]}" if package in combined else word[1]
+            combined[package] = {"old": word[0], "new": new}
+        return combined
 
     def said(self) -> list[str]:
         word = "is already set to be held." if self._hold else "is already set not to be held."
-        return [f"Package {each} {word}" for each in self._names]
+        return [f"Package {package} {word}" for package in self._names]
 
     def told(self) -> list[str]:
         word = "is set to be held." if self._hold else "is set not to be held."
-        return [f"Package {each} {word}" for each in self.changes]
+        return [f"Package {package} {word}" for package in self.changes]
 
     def done(self) -> list[str]:
         word = "is now being held." if self._hold else "is no longer being held."
-        return [f"Package {each} {word}" for each in self.changes]
+        return [f"Package {package} {word}" for package in self.changes]

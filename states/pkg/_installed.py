@@ -89,20 +89,20 @@ def installed(
         wanted = _provided(wanted)
     if not wanted:
         return "No packages to install provided"
-    if share := {each: change for each in wanted if (change := _done().pop(each, None))}:
+    if share := {package: change for package in wanted if (change := _done().pop(package, None))}:
         return (yield from _report_share(share))
     present = simulation.present()
     files = selection.local_files(wanted) if sources is not None else {}
     wanted = _versions(wanted, files, refresh, cache_valid_time)
     asked = _or_newer(wanted) if allow_updates else wanted
     missing = {
-        each: want
-        for each, want in asked.items()
-        if not selection.fits(present.get(each), want, ignore_epoch)
+        package: want
+        for package, want in asked.items()
+        if not selection.fits(present.get(package), want, ignore_epoch)
     }
-    again = [each for each in wanted if reinstall and each not in missing]
+    again = [package for package in wanted if reinstall and package not in missing]
     if pkg_verify:
-        unaltered = [each for each in wanted if each not in {*missing, *again}]
+        unaltered = [package for package in wanted if package not in {*missing, *again}]
         again += _altered(unaltered, [*_listed(ignore_types), *_ignored_by(pkg_verify)])
     holding = Holding(wanted, hold)
     if not missing and not again and not holding.changes:
@@ -127,7 +127,9 @@ def installed(
     changes = todo.carry_out(present, others)
     _hold(sorted(held | {*holding.add}), holding.drop)
     there = {*missing, *again, *others}
-    already_there = [_named(each, want) for each, want in asked.items() if each not in there]
+    already_there = [
+        _named(package, want) for package, want in asked.items() if package not in there
+    ]
     lines = [*todo.done(), *holding.done()]
     if already_there and missing:
         lines.append(f"The following packages were already installed: {', '.join(already_there)}")
@@ -146,7 +148,7 @@ def _provided(wanted: Mapping[str, str | None]) -> dict[str, str | None]:
     """The packages that provide what is asked for."""
     manager = pkg.require("capabilities", "resolve_capabilities")
     providing = manager.resolve_capabilities(tuple(wanted))
-    return {providing.get(each, each): want for each, want in wanted.items()}
+    return {providing.get(name, name): want for name, want in wanted.items()}
 
 
 def _altered(names: list[str], ignored: list[str]) -> list[str]:
@@ -176,20 +178,23 @@ def _versions(
     """The wanted versions: those of the files, and the newest one for `latest`."""
     if files:
         manager = pkg.provider()
-        return {each: manager.file_info(path)[1] for each, path in files.items()}
-    latest = [each for each, want in wanted.items() if want == "latest"]
+        return {package: manager.file_info(path)[1] for package, path in files.items()}
+    latest = [package for package, want in wanted.items() if want == "latest"]
     if not latest:
         return wanted
     newest, _ = simulation.known(latest, refresh, valid)
     here.follows(repr(newest))
-    return {each: newest.get(each) if want == "latest" else want for each, want in wanted.items()}
+    return {
+        package: newest.get(package) if want == "latest" else want
+        for package, want in wanted.items()
+    }
 
 
 def _or_newer(wanted: Mapping[str, str | None]) -> dict[str, str | None]:
     """The wanted versions, each of which may be a newer one."""
     return {
-        each: f">={want}" if want and want[0] not in "<>=!" else want
-        for each, want in wanted.items()
+        package: f">={want}" if want and want[0] not in "<>=!" else want
+        for package, want in wanted.items()
     }
 
 
@@ -210,8 +215,8 @@ def _already(wanted: Mapping[str, str | None], from_files: bool) -> str:
 
 
 def _refuse_held(missing: Iterable[str], present: Mapping[str, str], update: bool) -> None:
-    held = [] if update else [each for each in missing if each in present]
-    held = [each for each in held if each in held_packages()]
+    held = [] if update else [package for package in missing if package in present]
+    held = [package for package in held if package in held_packages()]
     if held:
         raise StateFailed(
             f"The following packages are held: {', '.join(held)}. Set update_holds to True to"
@@ -250,45 +255,61 @@ class _Installation:
         own: dict[str, str | None] = {}
         newest: dict[str, str] = {}
         if self._files:
-            self._targets = {each: Target(each, path=self._files[each]) for each in names}
-            versions = {each: str(self._missing.get(each) or "installed") for each in names}
+            self._targets = {
+                package: Target(package, path=self._files[package]) for package in names
+            }
+            versions = {
+                package: str(self._missing.get(package) or "installed") for package in names
+            }
         else:
             newest, certain = simulation.known(names, refresh, valid)
             exact = self._exact_versions(present)
-            self._targets = {each: Target(each, exact.get(each) or "") for each in names}
-            versions = {each: exact.get(each) or newest.get(each, "installed") for each in names}
-            own = {each: exact.get(each) for each in names if certain and each not in others}
+            self._targets = {
+                package: Target(package, exact.get(package) or "") for package in names
+            }
+            versions = {
+                package: exact.get(package) or newest.get(package, "installed") for package in names
+            }
+            own = {
+                package: exact.get(package)
+                for package in names
+                if certain and package not in others
+            }
         self._guess(present, versions)
         if not here.dry and own and own.keys() <= newest.keys() and not any(own.values()):
             return self.guessed  # what it brings along is told when it is done
-        found = simulation.to_install(self._targets, self._options)
-        if found is None and others:  # what another state asked for must not fail this one
-            alone = {name: told for name, told in self._targets.items() if name not in others}
-            found = simulation.to_install(alone, self._options) if alone else None
-        if found is None and own:
+        changes = simulation.to_install(self._targets, self._options)
+        if changes is None and others:  # what another state asked for must not fail this one
+            alone = {name: target for name, target in self._targets.items() if name not in others}
+            changes = simulation.to_install(alone, self._options) if alone else None
+        if changes is None and own:
             selection.refuse_unknown(own, newest)
-        if found is None and here.dry and not self._files:
-            selection.refuse_unlisted([each for each in names if each not in others], newest)
-        if found is None and here.dry and (own.keys() == self._targets.keys() or self._files):
+        if changes is None and here.dry and not self._files:
+            selection.refuse_unlisted(
+                [package for package in names if package not in others], newest
+            )
+        if changes is None and here.dry and (own.keys() == self._targets.keys() or self._files):
             simulation.refuse(self._transaction(self._targets), selection.PROBLEM)
-        if found is None:
+        if changes is None:
             return None
-        found = {**(self.guessed if self._again else {}), **found}
+        changes = {**(self.guessed if self._again else {}), **changes}
         if here.dry:
-            _done().update({each: found.pop(each) for each in others if each in found})
-        simulation.plan(found)
-        return found
+            _done().update(
+                {package: changes.pop(package) for package in others if package in changes}
+            )
+        simulation.plan(changes)
+        return changes
 
     def _exact_versions(self, present: Mapping[str, str]) -> dict[str, str | None]:
         """The versions to install; an older one than is there has to be allowed."""
         exact = {
-            each: selection.version_for(each, want, self._epoch)
-            for each, want in self._missing.items()
+            package: selection.version_for(package, want, self._epoch)
+            for package, want in self._missing.items()
         }
         manager = pkg.provider()
         older = (
-            want and each in present and manager.compare(present[each], want) > 0
-            for each, want in exact.items()
+            want and package in present and manager.compare(present[package], want) > 0
+            for package, want in exact.items()
         )
         self._options = self._options._replace(downgrade=any(older))
         return exact
@@ -296,11 +317,12 @@ class _Installation:
     def _guess(self, present: Mapping[str, str], versions: Mapping[str, str]) -> None:
         """Note what changes at least, without what the packages bring along."""
         missing = {
-            each: {"old": present.get(each, ""), "new": versions[each]} for each in self._missing
+            package: {"old": present.get(package, ""), "new": versions[package]}
+            for package in self._missing
         }
         again = {
-            each: {"old": present.get(each, ""), "new": present.get(each, "")}
-            for each in self._again
+            package: {"old": present.get(package, ""), "new": present.get(package, "")}
+            for package in self._again
         }
         self.guessed = missing | again
 
@@ -315,7 +337,7 @@ class _Installation:
             try:
                 pkg.provider().run(self._transaction(self._targets))
             except CommandFailed:
-                own = [each for each in self._targets if each not in others]
+                own = [package for package in self._targets if package not in others]
                 if not others or not own:
                     raise
                 # what another state asked for must not fail this one
@@ -325,19 +347,23 @@ class _Installation:
             raise StateFailed(selection.PROBLEM + failure.message, changes=done) from None
         after = pkg.list_pkgs()
         changes = selection.differences(present, after)
-        own_missing = {each: want for each, want in self._missing.items() if each not in others}
+        own_missing = {
+            package: want for package, want in self._missing.items() if package not in others
+        }
         failed = [
-            each
-            for each, want in own_missing.items()
-            if not selection.fits(after.get(each), want, self._epoch)
+            package
+            for package, want in own_missing.items()
+            if not selection.fits(after.get(package), want, self._epoch)
         ]
         if failed:
-            named = ", ".join(_named(each, self._missing[each]) for each in failed)
+            named = ", ".join(_named(package, self._missing[package]) for package in failed)
             raise StateFailed(
                 f"The following packages failed to install/update: {named}", changes=changes
             )
-        changes |= {each: self.guessed[each] for each in self._again if each not in changes}
-        _done().update({each: changes.pop(each) for each in others if each in changes})
+        changes |= {
+            package: self.guessed[package] for package in self._again if package not in changes
+        }
+        _done().update({package: changes.pop(package) for package in others if package in changes})
         self._missing = own_missing
         return changes
 
@@ -352,11 +378,11 @@ class _Installation:
 
     def done(self) -> list[str]:
         named = ", ".join(
-            each if each in self._files else _named(each, want)
-            for each, want in self._missing.items()
+            package if package in self._files else _named(package, want)
+            for package, want in self._missing.items()
         )
         lines = [f"The following packages were installed/updated: {named}"] * bool(self._missing)
-        lines += [f"Package {each} was reinstalled." for each in self._again]
+        lines += [f"Package {package} was reinstalled." for package in self._again]
         return lines or ["All specified packages are already installed."]
 
 
@@ -365,17 +391,17 @@ class _Installation:
 
 def _done() -> dict[str, Any]:
     """Return what was installed for states whose turn is still to come: package -> its change."""
-    found: dict[str, Any] = here.store("pkg.aggregated").setdefault("done", {})
-    return found
+    changes: dict[str, Any] = here.store("pkg.aggregated").setdefault("done", {})
+    return changes
 
 
 def _others(name: str) -> frozenset[str]:
     """The packages that the state that runs now installs for others."""
     chunk = here.chunk
-    found: frozenset[str] = here.store("pkg.aggregated").get(
+    packages: frozenset[str] = here.store("pkg.aggregated").get(
         (chunk.id, name) if chunk else None, frozenset()
     )
-    return found
+    return packages
 
 
 def mod_aggregate(
@@ -392,12 +418,14 @@ def mod_aggregate(
                 chunk["name"], _text(chunk.get("version")), chunk.get("pkgs"), None
             )
             combine_plans = {**own, **others}
-            if all(combine_plans.get(each, want) == want for each, want in more.items()):
-                others |= {each: want for each, want in more.items() if each not in own}
+            if all(combine_plans.get(package, want) == want for package, want in more.items()):
+                others |= {package: want for package, want in more.items() if package not in own}
     if not others:
         return low
     here.store("pkg.aggregated")[(low["__id__"], low["name"])] = frozenset(others)
-    listed = [each if want is None else {each: want} for each, want in {**own, **others}.items()]
+    listed = [
+        package if want is None else {package: want} for package, want in {**own, **others}.items()
+    ]
     return {**{key: value for key, value in low.items() if key != "version"}, "pkgs": listed}
 
 

@@ -27,13 +27,13 @@ def module_enabled(name: Name, stream: Line | None = None) -> Planned:
 
     Salt has no such state.
     """
-    module, _, said = name.partition(":")
+    module, _, named_stream = name.partition(":")
     streams = _streams(module)
-    wanted = stream or said or _preferred(module, streams)
+    wanted = stream or named_stream or _preferred(module, streams)
     if wanted not in streams:
         known = ", ".join(streams)
         raise StateFailed(f"The module {module} has no stream {wanted} (there are {known})")
-    enabled = [each for each, state in streams.items() if "enabled" in state]
+    enabled = [stream_name for stream_name, state in streams.items() if "enabled" in state]
     if wanted in enabled:
         return f"The stream {module}:{wanted} is already enabled"
     change = {module: {"old": ", ".join(enabled), "new": wanted}}
@@ -60,7 +60,7 @@ def module_disabled(name: Name) -> Planned:
     streams = _streams(name)
     if all("disabled" in state for state in streams.values()):
         return f"The module {name} is already disabled"
-    enabled = [each for each, state in streams.items() if "enabled" in state]
+    enabled = [stream_name for stream_name, state in streams.items() if "enabled" in state]
     change = {name: {"old": ", ".join(enabled), "new": ""}}
     yield Plan(change, f"The module {name} would be disabled", provides=[selection.LISTS])
     pkg.provider().set_module_stream(name, "")
@@ -77,7 +77,9 @@ def _streams(module: str) -> dict[str, tuple[str, ...]]:
 def _preferred(module: str, streams: dict[str, tuple[str, ...]]) -> str:
     """The stream that is enabled, else the default one."""
     for kind in ("enabled", "default"):
-        if named := next((each for each, state in streams.items() if kind in state), None):
+        if named := next(
+            (stream_name for stream_name, state in streams.items() if kind in state), None
+        ):
             return named
     raise StateFailed(
         f"The module {module} has no default stream: name one of {', '.join(streams)}"

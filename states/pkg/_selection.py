@@ -35,16 +35,17 @@ def wanted(
     if pkgs is not None and sources is not None:
         raise StateFailed('Only one of "pkgs" and "sources" is permitted.')
     listed = sources if sources is not None else pkgs
-    found: dict[str, str | None] = {name: version} if listed is None else {}
+    requested: dict[str, str | None] = {name: version} if listed is None else {}
     for entry in listed or ():
         if isinstance(entry, dict):
-            found |= {
+            requested |= {
                 str(key): None if value is None else str(value) for key, value in entry.items()
             }
         else:
-            found[str(entry)] = None
+            requested[str(entry)] = None
     return {
-        pkg.provider().normal(each) if normalize else each: want for each, want in found.items()
+        pkg.provider().normal(package) if normalize else package: want
+        for package, want in requested.items()
     }
 
 
@@ -54,9 +55,9 @@ def fits(present: str | None, want: str | None, ignore_epoch: bool = False) -> b
     """
     if present is None:
         return False
-    conditions = [each.strip() for each in (want or "").split(",") if each.strip()]
+    conditions = [condition.strip() for condition in (want or "").split(",") if condition.strip()]
     return any(
-        all(_meets(version, each, ignore_epoch) for each in conditions)
+        all(_meets(version, condition, ignore_epoch) for condition in conditions)
         for version in present.split(",")
     )
 
@@ -78,9 +79,9 @@ def _meets(present: str, want: str, ignore_epoch: bool) -> bool:
 
 
 def _operator(want: str) -> tuple[str, str]:
-    found = re.match(r"(<=|>=|==|!=|<|>|=)?\s*(.*)$", want, re.S)
-    assert found
-    return found[1] or "=", found[2]
+    match = re.match(r"(<=|>=|==|!=|<|>|=)?\s*(.*)$", want, re.S)
+    assert match
+    return match[1] or "=", match[2]
 
 
 def version_for(name: str, want: str | None, ignore_epoch: bool = False) -> str | None:
@@ -115,14 +116,14 @@ def refuse_unknown(targets: Mapping[str, str | None], newest: Mapping[str, str])
     when it is to install them.
     """
     manager = pkg.provider()
-    told = [_unknown_package(each) for each in targets if each not in newest]
-    for each, version in targets.items():
-        if version and each in newest and not _is_available(each, version):
+    problems = [_unknown_package(package) for package in targets if package not in newest]
+    for package, version in targets.items():
+        if version and package in newest and not _is_available(package, version):
             words = getattr(manager, "UNKNOWN_VERSION", package_manager.UNKNOWN_VERSION)
-            told.append(words.format(name=each, version=version))
-    if told:
+            problems.append(words.format(name=package, version=version))
+    if problems:
         raise StateFailed(
-            PROBLEM + "errors:" + "".join(f"\n    - {line}" for line in told), missing=LISTS
+            PROBLEM + "errors:" + "".join(f"\n    - {line}" for line in problems), missing=LISTS
         )
 
 
@@ -134,7 +135,7 @@ def _unknown_package(name: str) -> str:
 def _is_available(name: str, version: str) -> bool:
     manager = pkg.provider()
     there = manager.versions(name)
-    return version in there or any(manager.compare(each, version) == 0 for each in there)
+    return version in there or any(manager.compare(available, version) == 0 for available in there)
 
 
 def refuse_unlisted(names: Collection[str], newest: Mapping[str, str]) -> None:
@@ -142,10 +143,10 @@ def refuse_unlisted(names: Collection[str], newest: Mapping[str, str]) -> None:
     state may renew them.
     """
     age = pkg.provider().lists_age()
-    unknown = [each for each in names if each not in newest]
+    unknown = [package for package in names if package not in newest]
     if age is None or not unknown:
         return
-    told = "".join(f"\n    - {_unknown_package(each)}" for each in unknown)
+    problems = "".join(f"\n    - {_unknown_package(package)}" for package in unknown)
     hours = f"{age / 3600:.0f} hours old" if age < 2 * 86400 else f"{age / 86400:.0f} days old"
     when = f"\nThe package lists are {hours}; a real run renews them before it looks again."
     sources = [
@@ -153,7 +154,7 @@ def refuse_unlisted(names: Collection[str], newest: Mapping[str, str]) -> None:
         for chunk in here.chunks
         if chunk.name.startswith(pkg.provider().REPOSITORY_FILES)
     ]
-    raise StateFailed(f"{PROBLEM}errors:{told}{when}", missing=[LISTS, *sources])
+    raise StateFailed(f"{PROBLEM}errors:{problems}{when}", missing=[LISTS, *sources])
 
 
 def install_options(args: Mapping[str, Any]) -> pkg.InstallOptions:
@@ -211,10 +212,10 @@ def local_file(source: str, what: str = "") -> str:
                 f"{ERROR}Unable to cache source {source}{what}: {problem}", changes={}
             )
         return path
-    found = here.tree.fetch(source, here.saltenv)
-    if found is None and source.startswith("salt://"):
+    local_path = here.tree.fetch(source, here.saltenv)
+    if local_path is None and source.startswith("salt://"):
         raise StateFailed(f"{ERROR}Unable to cache source {source}{what}", changes={})
-    if found is None:
+    if local_path is None:
         missing = ("file", source.removeprefix("file://"))
         raise StateFailed(f"{ERROR}{source} does not exist on minion", changes={}, missing=missing)
-    return found
+    return local_path

@@ -26,11 +26,11 @@ def present() -> dict[str, str]:
     """The packages with their versions that are installed, or will be once the plans of this dry
     run are done.
     """
-    found = pkg.list_pkgs()
+    packages = pkg.list_pkgs()
     plans = here.store("pkg.planned")
     if not plans or not here.dry:  # what is only planned (no-op) is not there for a state that runs
-        return found
-    found = dict(found)
+        return packages
+    packages = dict(packages)
     for tag, changes in plans.items():
         done = here.results.get(tag)
         if (
@@ -39,10 +39,10 @@ def present() -> dict[str, str]:
             continue
         for name, change in changes.items():
             if change["new"]:
-                found[name] = change["new"]
+                packages[name] = change["new"]
             else:
-                found.pop(name, None)
-    return found
+                packages.pop(name, None)
+    return packages
 
 
 def plan(changes: Changes) -> None:
@@ -53,11 +53,11 @@ def plan(changes: Changes) -> None:
 
 def candidates(names: Collection[str]) -> dict[str, str]:
     """The newest versions of packages; asked once for all that the states of this run name."""
-    kept = here.store("pkg.ahead")
-    if "names" not in kept:
-        kept["names"] = {name for chunk in here.chunks for name in _names(chunk, _LOOKED_UP)}
-    found = pkg.provider().candidates(tuple(sorted({*kept["names"], *names})))
-    return {name: found[name] for name in names if name in found}
+    store = here.store("pkg.ahead")
+    if "names" not in store:
+        store["names"] = {name for chunk in here.chunks for name in _names(chunk, _LOOKED_UP)}
+    versions = pkg.provider().candidates(tuple(sorted({*store["names"], *names})))
+    return {name: versions[name] for name in names if name in versions}
 
 
 def known(names: Iterable[str], refresh: bool | None, valid: int) -> tuple[dict[str, str], bool]:
@@ -133,11 +133,11 @@ def refuse(transaction: Transaction, problem: str = "") -> None:
         raise StateFailed(problem + why, missing=selection.LISTS)
 
 
-def _beyond(before: Mapping[str, str], found: Changes) -> Changes:
+def _beyond(before: Mapping[str, str], changes: Changes) -> Changes:
     """Changes without those that are planned already."""
     return {
         name: {"old": before.get(name, ""), "new": change["new"]}
-        for name, change in found.items()
+        for name, change in changes.items()
         if before.get(name, "") != change["new"] or change["old"] == change["new"]
     }
 
@@ -194,22 +194,22 @@ class _Closure:
         }
 
     def of(self, names: Collection[str]) -> Changes | None:
-        found: set[str] = set()
+        reached: set[str] = set()
         todo = list(names)
         while todo:
-            each = todo.pop()
-            if each in found or each in self._met:
+            package = todo.pop()
+            if package in reached or package in self._met:
                 continue
-            if each not in self._whole or each in self._there:
+            if package not in self._whole or package in self._there:
                 # something that is installed already changes with it: perhaps for another state
                 return None
-            found.add(each)
-            for need in self._needs.get(each, ()):
+            reached.add(package)
+            for need in self._needs.get(package, ()):
                 brought = self._brought(need, names)
                 if brought is None:
                     return None
                 todo += brought
-        return {name: change for name, change in self._whole.items() if name in found}
+        return {name: change for name, change in self._whole.items() if name in reached}
 
     def _brought(self, need: Need, names: Collection[str]) -> list[str] | None:
         """Return what meets a need; nothing when it is met; None when that is not certain."""
@@ -231,7 +231,8 @@ def _connected(names: tuple[str, ...]) -> bool:
     """Return whether one of these packages needs another one."""
     needs = pkg.provider().needs(names)
     return any(
-        {*names} & {each for alternative in need.alternatives for each in alternative} - {name}
+        {*names}
+        & {package for alternative in need.alternatives for package in alternative} - {name}
         for name in names
         for need in needs.get(name, ())
     )
@@ -270,7 +271,7 @@ def _names(chunk: Chunk, functions: Iterable[str], versions: bool = True) -> lis
         return []
     listed = args.get("pkgs")
     try:
-        found = selection.wanted(
+        requested = selection.wanted(
             chunk.name, None, listed if isinstance(listed, list) else None, None
         )
     except StateFailed:
@@ -280,7 +281,9 @@ def _names(chunk: Chunk, functions: Iterable[str], versions: bool = True) -> lis
         []
         if alone
         else [
-            name for name, want in found.items() if _NAME.match(name) and (versions or want is None)
+            name
+            for name, want in requested.items()
+            if _NAME.match(name) and (versions or want is None)
         ]
     )
 

@@ -77,22 +77,22 @@ def yamlify_arg(arg: Any) -> Any:
     if "_" in arg and re.fullmatch(r"[+-]?[\d_]+", arg):
         return arg
     try:
-        found = safe_load(arg)
+        value = safe_load(arg)
     except (YAMLError, ValueError):
         return arg
-    if isinstance(found, dict) and not arg.startswith("{"):
+    if isinstance(value, dict) and not arg.startswith("{"):
         return arg
-    if "#" in arg and not isinstance(found, list | dict):
+    if "#" in arg and not isinstance(value, list | dict):
         return arg
-    known = isinstance(found, list | dict | int | float | bool | str)
-    return found if known else arg
+    known = isinstance(value, list | dict | int | float | bool | str)
+    return value if known else arg
 
 
 def split_input(val: Any, mapper: Callable[[Any], Any] | None = None) -> list[Any]:
     """The items of a list, or of a text with commas."""
-    change = mapper or (lambda each: each)
+    change = mapper or (lambda item: item)
     if isinstance(val, list):
-        return [change(each) for each in val]
+        return [change(item) for item in val]
     return [change(part.strip()) for part in str(val).split(",")]
 
 

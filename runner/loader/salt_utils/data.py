@@ -57,7 +57,7 @@ def is_true(value: Any = None) -> bool:
 def is_dictlist(data: Any) -> bool:
     """Tell whether this is a list of mappings with one key each."""
     return isinstance(data, list) and all(
-        isinstance(each, dict) and len(each) == 1 for each in data
+        isinstance(item, dict) and len(item) == 1 for item in data
     )
 
 
@@ -76,7 +76,7 @@ def repack_dictlist(
             return {}
     items = data
     if not isinstance(items, list) or not all(
-        isinstance(each, str | int | float | dict) for each in items
+        isinstance(item, str | int | float | dict) for item in items
     ):
         return {}
     repacked: dict[Any, Any] = {}
@@ -130,7 +130,7 @@ def decode(
     data: Any, *args: Any, preserve_tuples: bool = False, to_str: bool = False, **options: Any
 ) -> Any:
     """Data whose bytes have become texts."""
-    return _mapped(data, lambda each: _text(each), preserve_tuples)
+    return _mapped(data, lambda value: _text(value), preserve_tuples)
 
 
 decode_dict = decode_list = decode_tuple = decode
@@ -139,7 +139,7 @@ decode_dict = decode_list = decode_tuple = decode
 def encode(data: Any, *args: Any, preserve_tuples: bool = False, **options: Any) -> Any:
     """Data whose texts have become bytes."""
     return _mapped(
-        data, lambda each: to_bytes(each) if isinstance(each, str) else each, preserve_tuples
+        data, lambda value: to_bytes(value) if isinstance(value, str) else value, preserve_tuples
     )
 
 
@@ -157,15 +157,15 @@ def _mapped(data: Any, change: Any, tuples: bool) -> Any:
             for key, value in data.items()
         }
     if isinstance(data, tuple) and tuples:
-        return tuple(_mapped(each, change, tuples) for each in data)
+        return tuple(_mapped(item, change, tuples) for item in data)
     if isinstance(data, list | tuple):
-        return [_mapped(each, change, tuples) for each in data]
+        return [_mapped(item, change, tuples) for item in data]
     return change(data)
 
 
 def stringify(data: Any) -> list[str]:
     """All items as texts."""
-    return [str(each) for each in data]
+    return [str(item) for item in data]
 
 
 def filter_falsey(data: Any, recurse_depth: int | None = None, ignore_types: Any = ()) -> Any:
@@ -182,15 +182,17 @@ def filter_falsey(data: Any, recurse_depth: int | None = None, ignore_types: Any
             else value
         )
 
-    def kept(value: Any) -> bool:
+    def is_kept(value: Any) -> bool:
         return bool(value) or type(value) in ignore_types
 
     if isinstance(data, dict):
         return type(data)(
-            (key, value) for key, value in ((k, inner(v)) for k, v in data.items()) if kept(value)
+            (key, value)
+            for key, value in ((k, inner(v)) for k, v in data.items())
+            if is_kept(value)
         )
     if isinstance(data, list):
-        return type(data)(value for value in map(inner, data) if kept(value))
+        return type(data)(value for value in map(inner, data) if is_kept(value))
     return data
 
 
@@ -219,7 +221,7 @@ def recursive_diff(
                 parts[side][key] = value
         return {side: value for side, value in parts.items() if value}
     if ignore_order and isinstance(old, list) and isinstance(new, list):
-        same = len(old) == len(new) and all(each in new for each in old)
+        same = len(old) == len(new) and all(item in new for item in old)
         return {} if same else {"old": old, "new": new}
     return {} if old == new else {"old": old, "new": new}
 

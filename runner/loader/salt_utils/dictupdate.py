@@ -42,7 +42,7 @@ def update(
             and isinstance(before, list)
             and isinstance(value, list)
         ):
-            dest[key] = [*before, *(each for each in value if each not in before)]  # type: ignore[index]
+            dest[key] = [*before, *(item for item in value if item not in before)]  # type: ignore[index]
         else:
             dest[key] = value  # type: ignore[index]
     return dest

@@ -33,8 +33,8 @@ def base64_encodestring(instr: str) -> str:
 
 def base64_decodestring(instr: str) -> str | bytes:
     """Decode a Base64 text: a text, or bytes where it is none."""
-    found = base64.decodebytes(instr.encode())
+    decoded = base64.decodebytes(instr.encode())
     try:
-        return found.decode()
+        return decoded.decode()
     except UnicodeDecodeError:
-        return found
+        return decoded

@@ -47,7 +47,7 @@ def in_subnet(cidr: str, addr: Any = None) -> bool:
         if addr is not None
         else [*ip_addrs(), "127.0.0.1"]
     )
-    return any(ipaddress.ip_address(each) in network for each in addresses)
+    return any(ipaddress.ip_address(address) in network for address in addresses)
 
 
 def cidr_to_ipv4_netmask(cidr_bits: Any) -> str:
@@ -91,7 +91,7 @@ def host_to_ips(host: str) -> list[str] | None:
     """The addresses of a name."""
     try:
         addresses = [
-            str(each[4][0]) for each in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+            str(info[4][0]) for info in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
         ]
     except OSError:
         return None

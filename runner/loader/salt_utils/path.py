@@ -19,7 +19,7 @@ def which(exe: str | None = None) -> str | None:
 
 def which_bin(exes: Iterable[str]) -> str | None:
     """The path of the first of some programs that is there."""
-    return next((found for name in exes or () if (found := _which(name))), None)
+    return next((program for name in exes or () if (program := _which(name))), None)
 
 
 def check_or_die(command: str | None) -> None:
