@@ -4,7 +4,10 @@ set -eu
 cd "$(dirname "$0")/.."
 python=.venv/bin/python
 [ -x $python ] || python=python3
-empty=$(mktemp -d)
-trap 'rm -r "$empty"' EXIT
+work=$(mktemp -d)
+trap 'rm -r "$work"' EXIT
+mkdir "$work/empty"
+PYTHONPATH=. $python -c 'from runner.cli import main; main()' doc --reference "$work/reference" \
+    --state-tree "$work/empty" --cachedir "$work/empty"
 rm -rf docs/reference
-PYTHONPATH=. $python -c 'from runner.cli import main; main()' doc --reference docs/reference --state-tree "$empty" --cachedir "$empty"
+cp -r "$work/reference" docs/reference

@@ -83,14 +83,18 @@ def status(name: str, sig: str | None = None) -> bool:
     """Return whether a service runs (`sig`: for init scripts, whether a process with this text in
     its command line does).
     """
-    if sig and "sysv" in provider().NAMES:
+    return _status(provider(), name, sig)
+
+
+def _status(manager: Manager, name: str, sig: str | None) -> bool:
+    if sig and "sysv" in manager.NAMES:
         from modules import cmd
 
         pids = cmd.probe(["pgrep", "-f", "--", sig]).stdout.split()
         return bool(
             {int(pid) for pid in pids} - {os.getpid(), os.getppid()}
         )  # whoever called runner names it, too
-    return provider().status(name)
+    return manager.status(name)
 
 
 def enabled(name: str, runlevels: str | Sequence[str] | None = None, **kwargs: Any) -> bool:
@@ -164,13 +168,16 @@ def check_at_end(name: str, sig: str | None, since: float) -> None:
     since: when it was started, in seconds since the epoch.
     """
 
+    manager = provider()  # the state's own, which nobody knows any more at the end
+
     def problem() -> str:
         forget_looks(frozenset({"services"}))
-        if status(name, sig) or not available(
-            name
-        ):  # what is not there any more was taken away on purpose
+        if _status(manager, name, sig):
             return ""
-        return f"Service {name} had started, and is dead at the end of the run{log(name, since)}"
+        if not manager.available(name):  # it was taken away on purpose
+            return ""
+        why = manager.log(name, since)
+        return f"Service {name} had started, and is dead at the end of the run{why}"
 
     check_later(f"service {name}", LASTS, problem)
 

@@ -509,6 +509,8 @@ dies after a restart:
   service.running: [{names: [later]}, {watch: [{test: changes}]}]
 changes:
   test.succeed_with_changes: []
+dies with an init script:
+  service.running: [{names: [aging]}, {provider: sysv}]
 lasts:
   service.running: [names: [lasts]]
 ends on purpose:
@@ -518,16 +520,29 @@ on purpose:
 """
 
 
+AGING = """#!/bin/sh
+case $1 in
+start) touch /run/aging; (sleep 1; rm /run/aging) >/dev/null 2>&1 & ;;
+status) test -e /run/aging || exit 3 ;;
+esac
+"""
+
+
 def test_what_dies_soon_after_a_good_start_fails_the_run(debian: Debian) -> None:
     dying = "echo the disk is full; sleep 1; exit 3"
     for name, start in {"soon": dying, "later": RUNS, "lasts": RUNS, "ends": RUNS}.items():
         debian.write(f"{UNITS}/{name}.service", UNIT.format(kind="simple", start=start))
     debian.run("systemctl daemon-reload; systemctl start later")
     debian.write(f"{UNITS}/later.service", UNIT.format(kind="simple", start=dying))
+    debian.write("/etc/init.d/aging", AGING, 0o755)
     debian.tree(all=LASTING)
     found = debian.results("sls", "all", code=2)
     failed = {key: each["comment"] for key, each in found.items() if each["result"] is False}
-    assert failed.keys() == {"recheck_dies", "recheck_dies after a restart"}
+    assert failed.keys() == {
+        "recheck_dies",
+        "recheck_dies after a restart",
+        "recheck_dies with an init script",
+    }
     assert failed["recheck_dies"].startswith(
         "Service soon had started, and is dead at the end of the run\n"
     )

@@ -35,6 +35,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Machine:
     (made.folder / "states/_states").mkdir()
     (made.folder / "states/_states/login.py").write_text(STATE)
     made.write(t=TREE)
+    made("sls", "t", code=2)  # run 1 of the history
     return made
 
 
