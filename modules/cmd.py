@@ -173,7 +173,8 @@ def run_all(
 
     python_shell: whether a shell reads the command line (default: in `runner call` only).
     success_retcodes: exit codes that count as 0. ignore_retcode: a guard that calls this does not
-    look at the exit code. redirect_stderr: both streams in stdout. raise_err: raise on failure.
+    look at the exit code. redirect_stderr: both streams in stdout. raise_err: raise
+    CommandFailed on failure.
 
         {{ salt['cmd.run_all']('id -u').retcode }}
     """

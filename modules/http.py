@@ -45,7 +45,7 @@ def query(
     test_url: str | None = None,
     **ignored: Any,
 ) -> dict[str, Any]:
-    """Ask a web server.
+    """Ask a web server. Raises RunnerError for text_out, headers_out and decode_out.
 
     method, params (of the address), data (a text, or a mapping for a form), data_file, header_dict,
     header_list, header_file, username, password, agent: what is asked. data_render, header_render:

@@ -139,13 +139,13 @@ def fib(num: int) -> tuple[int, float]:
 
 
 def assertion(assertion: Any) -> None:
-    """Fail unless it is given something true."""
+    """Raise RunnerError unless it is given something true."""
     if not assertion:
         raise RunnerError("test.assertion: the assertion does not hold")
 
 
 def exception(message: str = "Test Exception") -> None:
-    """Fail with a message."""
+    """Raise RunnerError with a message."""
     raise RunnerError(message)
 
 
@@ -224,7 +224,7 @@ def try_(module: str, return_try_exception: bool = False, **kwargs: Any) -> Any:
 
 
 def raise_exception(name: str, *args: Any, **kwargs: Any) -> None:
-    """Fail with an exception of Python's (`ValueError`) or of Salt's."""
+    """Raise an exception of Python's (`ValueError`), or RunnerError for any other name."""
     import builtins
 
     kind = getattr(builtins, name.rpartition(".")[2], None)

@@ -62,8 +62,8 @@ def applications() -> list[str]:
 
 
 def default_policy(direction: str) -> str:
-    """Return what is done with packets that no rule decides: allow, deny or reject. direction:
-    incoming, outgoing or routed.
+    """Return what is done with packets that no rule decides: allow, deny or reject. Raises
+    CommandFailed for an unknown direction. direction: incoming, outgoing or routed.
 
     {{ salt['ufw.default_policy']('incoming') }}
     """
@@ -83,8 +83,9 @@ def rule(
     direction: str = "in",
     comment: str | None = None,
 ) -> list[str]:
-    """The words of the command that adds a rule. port: also with a protocol (22/tcp), or the name
-    of a service or of an application.
+    """The words of the command that adds a rule. Raises CommandFailed when port and proto name
+    different protocols. port: also with a protocol (22/tcp), or the name of a service or of an
+    application.
 
     >>> " ".join(rule("allow", "22/tcp"))
     'allow in from any to any port 22 proto tcp'

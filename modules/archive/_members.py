@@ -92,7 +92,7 @@ def stripped(name: str, strip: int) -> str:
 
 @contextmanager
 def readable(path: str, action: str = "Unable to list contents of {}") -> Iterator[None]:
-    """Turn what the readers of archives say into a failure that names the archive."""
+    """Turn what the readers of archives say into a StateFailed that names the archive."""
     import lzma
     import tarfile
     import zipfile
@@ -240,7 +240,7 @@ def check(path: str, listed: Sequence[Member]) -> None:
 
 
 def refuse(path: str, shown: str, fault: str | None) -> None:
-    """Fail for a member that is not to be unpacked. fault: why; None for one that is."""
+    """Raise StateFailed for a member not to be unpacked. fault: why; None for one that is."""
     if fault:
         raise StateFailed(
             f"{path}: member {shown!r} {fault}; nothing was extracted (if you trust this archive,"

@@ -49,7 +49,7 @@ def alters(
 
 @contextmanager
 def explained(action: str, path: str) -> Iterator[None]:
-    """Turn what the system says into a failure that names the path."""
+    """Turn what the system says into a StateFailed that names the path."""
     try:
         yield
     except OSError as problem:

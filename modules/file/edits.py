@@ -80,7 +80,9 @@ def substituted(expression: re.Pattern[str], repl: str, text: str, count: int) -
 def substituted_parts(
     expression: re.Pattern[str], repl: str, parts: Sequence[str], count: int
 ) -> list[str]:
-    """Replace what an expression matches in several texts, as `substituted` does in one."""
+    """Replace what an expression matches in several texts, as `substituted` does in one. Raises
+    StateFailed for a replacement that does not fit the expression.
+    """
     try:
         return bounded_regex.substituted(expression, repl, parts, count)
     except (re.error, IndexError) as problem:

@@ -35,7 +35,9 @@ _FIELDS = {
 
 
 def server_of(**connection: Any) -> Server:
-    """The server of a call, with the names that Salt's functions have for it."""
+    """The server of a call, with the names that Salt's functions have for it. Raises CommandFailed
+    for an unknown argument.
+    """
     unknown = sorted(connection.keys() - _FIELDS)
     if unknown:
         raise CommandFailed(f"mysql.* has no argument {unknown[0]}; there are {', '.join(_FIELDS)}")

@@ -31,7 +31,9 @@ class Login(Record):
         return not self.password and not self.password_hash
 
     def agrees(self, methods: Sequence[Method], mariadb: bool) -> bool:
-        """Return whether an account that logs in like this is as wanted."""
+        """Return whether an account that logs in like this is as wanted. Raises StateFailed for a
+        password that cannot be compared.
+        """
         sockets = [plugin for plugin, _ in methods if plugin in SOCKET]
         others = [(plugin, stored) for plugin, stored in methods if plugin not in SOCKET]
         if self.passwordless and self.by_socket:

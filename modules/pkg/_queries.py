@@ -99,7 +99,8 @@ def list_holds(**_: Any) -> list[str]:
 
 
 def group_info(name: str, **_: Any) -> dict[str, Any]:
-    """Return the packages of a group: which belong to it in any case, by default, if wanted.
+    """Return the packages of a group: which belong to it in any case, by default, if wanted. Raises
+    StateFailed for an unknown group.
 
     {{ salt['pkg.group_info']('development').mandatory }}
     """

@@ -50,7 +50,8 @@ def mod_repo(repo: str, refresh: bool = True, **kwargs: Any) -> Any:
 
 
 def del_repo(repo: str, refresh: bool = True, **kwargs: Any) -> str:
-    """Delete a repository, and the file that only described it.
+    """Delete a repository, and the file that only described it. Raises StateFailed for an
+    unknown one.
 
     {{ salt['pkg.del_repo']('epel') }}
     """

@@ -312,7 +312,7 @@ def held() -> list[str]:
 
 @changer(touches=["packages", "candidates"])
 def hold(names: Sequence[str], release: Sequence[str] = ()) -> None:
-    """Keep packages at their version, and let others go."""
+    """Keep packages at their version, and let others go. Raises CommandFailed if apt-mark fails."""
     for action, chosen in (("hold", names), ("unhold", release)):
         if chosen:
             done = cmd.probe(["apt-mark", action, "--", *chosen])

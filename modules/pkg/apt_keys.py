@@ -75,7 +75,9 @@ def fingerprint(key: bytes) -> str:
 
 
 def of_ppa(ppa: str) -> str:
-    """The fingerprint of the key that Launchpad signs an archive (`user/archive`) with."""
+    """The fingerprint of the key that Launchpad signs an archive (`user/archive`) with. Raises
+    StateFailed when Launchpad names none.
+    """
     import json
 
     owner, _, archive = ppa.partition("/")
@@ -90,7 +92,9 @@ def of_ppa(ppa: str) -> str:
 
 
 def shaped(key: bytes, path: str) -> bytes:
-    """The key as apt wants it at a path: ASCII armour at *.asc, binary elsewhere."""
+    """The key as apt wants it at a path: ASCII armour at *.asc, binary elsewhere. Raises
+    StateFailed for a damaged key.
+    """
     armoured = key.lstrip().startswith(b"-----BEGIN PGP")
     if not armoured or path.endswith(".asc"):
         return key

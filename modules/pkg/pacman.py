@@ -358,7 +358,9 @@ def held() -> list[str]:
 
 @changer(touches=["packages", "candidates"])
 def hold(names: Sequence[str], release: Sequence[str] = ()) -> None:
-    """Keep packages at their version, and release others: IgnorePkg in pacman.conf."""
+    """Keep packages at their version, and release others: IgnorePkg in pacman.conf. Raises
+    CommandFailed when a pattern or an included file still holds one to release.
+    """
     text = pacman_conf.read(pacman_conf.MAIN)
     changed = pacman_conf.with_ignored(text, names, {*release})
     if changed != text:

@@ -99,7 +99,9 @@ def _change(
 
 
 def plan_repository_removal(name: str, settings: RepositorySettings) -> RepositoryChange:
-    """Return what has to be written so that pacman does not know a repository."""
+    """Return what has to be written so that pacman does not know a repository. Raises StateFailed
+    when one file has it several times.
+    """
     sections = [section for section in pacman_conf.repositories() if section.name == name]
     texts: dict[str, str] = {}
     for section in reversed(sections):

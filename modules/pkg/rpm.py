@@ -110,7 +110,9 @@ def split_name(name: str) -> tuple[str, str]:
 
 @cached_look("packages", *FILES)
 def list_pkgs() -> Versions:
-    """Return the installed packages with their versions; several of one, oldest first."""
+    """Return the installed packages with their versions; several of one, oldest first. Raises
+    CommandFailed when rpm fails.
+    """
     tags = ("NAME", "EPOCH", "VERSION", "RELEASE", "ARCH")
     done = cmd.probe(["rpm", "-qa", "--qf", _format(tags)])
     if done.retcode:

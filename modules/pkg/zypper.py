@@ -391,7 +391,9 @@ def group(name: str) -> PackageGroup | None:
 
 @cached_look("candidates", *_SOURCES)
 def advisories() -> dict[str, bool]:
-    """Return the patches: name -> whether there is nothing to do for it on this machine."""
+    """Return the patches: name -> whether there is nothing to do for it on this machine. Raises
+    CommandFailed when zypper fails.
+    """
     done = zypper_command.look("list-patches", "--all")
     if done.retcode not in zypper_command.SUCCESS:
         raise CommandFailed(zypper_command.errors(done))

@@ -441,7 +441,8 @@ def finish(
     run: Callable[[tuple[Any, ...]], Report],
     shown: Callable[[Report], Any] | None = None,
 ) -> int:
-    """Run states with the listeners that the output needs, and print what they do not.
+    """Run states with the listeners that the output needs, and print what they do not. Raises
+    BrokenPipeError when nobody reads the output any more.
 
     shown: what json and yaml show of the report.
     """

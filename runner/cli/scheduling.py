@@ -39,7 +39,9 @@ def seconds(text: str, option: str) -> int:
 
 
 def minutes(text: str) -> int:
-    """The interval of `--every` in minutes: one that divides an hour or a day."""
+    """The interval of `--every` in minutes: one that divides an hour or a day. Raises UsageError
+    for any other.
+    """
     whole, rest = divmod(seconds(text, "--every"), 60)
     if rest or not whole or (60 % whole if whole < 60 else whole % 60 or 1440 % whole):
         hint = "5m, 10m, 15m, 20m, 30m, 1h, 2h, 3h, 4h, 6h, 8h, 12h or 1d; others with --cron"

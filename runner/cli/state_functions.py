@@ -44,7 +44,7 @@ class Asked:
         self.words, self.named = list(positional), named
 
     def take(self, name: str) -> Any:
-        """The next argument, which may be named."""
+        """The next argument, which may be named. Raises UsageError when there is none."""
         if name in self.named:
             return self.named.pop(name)
         if not self.words:
@@ -87,7 +87,9 @@ class Asked:
 def dispatch(
     common: Common, function: str, positional: list[Any], named: dict[str, Any]
 ) -> int | None:
-    """Do what a function is for, and the exit code; None when it is none of these."""
+    """Do what a function is for, and the exit code; None when it is none of these. Raises
+    RunnerError for an unknown function of `state`.
+    """
     if function in SHOWS:
         from runner.queries import show
 

@@ -11,7 +11,7 @@ from runner.model.errors import UsageError
 
 
 def mapping(text: str, option: str) -> dict[str, Any]:
-    """A mapping typed as JSON or YAML."""
+    """A mapping typed as JSON or YAML. Raises UsageError for any other value."""
     value = _as_yaml(text)
     if value is None:
         return {}

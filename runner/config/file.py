@@ -26,7 +26,7 @@ def read_settings(
     path: str, load_yaml: LoadYaml, warnings: list[Diagnostic], files: list[str]
 ) -> dict[str, Any]:
     """The keys of the file and of those it includes, a later file's key over an earlier one's,
-    checked.
+    checked. Raises UsageError for one mistake in them, CompileError for several.
 
     files: gets the files that were read.
     """
@@ -239,6 +239,7 @@ def _read(path: str, load_yaml: LoadYaml, named: tuple[str, str] | None = None) 
 
 
 def safe_load(text: str, document: Document) -> Any:
+    """The value of a configuration file's text. Raises UsageError when it is not YAML."""
     import yaml
 
     from runner.yaml.limits import plain

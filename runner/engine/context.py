@@ -253,6 +253,7 @@ class Current:
 
     @contextmanager
     def limited(self, what: str, size: int) -> Iterator[float]:
+        """Bound the time of what is done inside. Raises StateFailed when it takes too long."""
         try:
             with self.run.limited(what, size) as seconds:
                 yield seconds

@@ -144,7 +144,9 @@ def _within(answer: Any, path: str) -> Any:
 
 
 def checked(context: GuardContext) -> tuple[bool, str]:
-    """Run check_cmd after a state: whether it succeeded, and Salt's words for it."""
+    """Run check_cmd after a state: whether it succeeded, and Salt's words for it. Raises
+    RunnerError for a command that is no text.
+    """
     for command in _entries(context.args["check_cmd"]):
         if not isinstance(command, str):
             raise RunnerError(f"check_cmd takes commands, not {command!r}")

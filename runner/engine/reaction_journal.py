@@ -125,7 +125,9 @@ class ReactionJournal:
         kinds: Collection[str] = (),
         run: str | None = None,
     ) -> None:
-        """Forget the reactions of a reactor, those to a source, of some kinds, of one run."""
+        """Forget the reactions of a reactor, those to a source, of some kinds, of one run. Raises
+        OSError when that cannot be written.
+        """
         reactor, source = storable(reactor), storable(source)
         settled = [
             key

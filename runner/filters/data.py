@@ -22,7 +22,9 @@ def traverse(data: Any, key: Any, default: Any = None, delimiter: str = ":") -> 
 
 
 def is_path(value: Any) -> bool:
-    """Return whether a value lists the parts of a path, which a text or a number does not."""
+    """Return whether a value lists the parts of a path, which a text or a number does not. Raises
+    TypeError for None.
+    """
     if value is None:
         raise TypeError("a path is a text, not None")
     return isinstance(value, list | tuple)
@@ -66,7 +68,9 @@ def json_query(data: Any, expr: str) -> Any:
 
 
 def to_entries(data: Any) -> list[dict[str, Any]]:
-    """A mapping (or a list, by position) as a list of {key, value}."""
+    """A mapping (or a list, by position) as a list of {key, value}. Raises TypeError for any other
+    value.
+    """
     if isinstance(data, list):
         return [{"key": key, "value": value} for key, value in enumerate(data)]
     if not isinstance(data, Mapping):
@@ -75,7 +79,9 @@ def to_entries(data: Any) -> list[dict[str, Any]]:
 
 
 def from_entries(entries: Any) -> dict[Any, Any]:
-    """The mapping behind a list of {key or name, value}."""
+    """The mapping behind a list of {key or name, value}. Raises TypeError for an entry that is no
+    mapping.
+    """
     made: dict[Any, Any] = {}
     for entry in entries:
         if not isinstance(entry, Mapping):
@@ -89,7 +95,9 @@ def from_entries(entries: Any) -> dict[Any, Any]:
 
 
 def method_call(value: Any, f_name: str, *args: Any, **kwargs: Any) -> Any:
-    """The answer of a method of a value; nothing when it has none of that name."""
+    """The answer of a method of a value; nothing when it has none of that name. Raises ValueError
+    for a name that begins with an underscore.
+    """
     if f_name.startswith("_"):
         raise ValueError(f"{f_name!r} is private")
     return getattr(value, f_name, lambda *_, **__: None)(*args, **kwargs)
@@ -147,7 +155,9 @@ def append_dict_key_value(
 def extend_dict_key_value(
     data: Any, keys: str, value: Any, delimiter: str = ":", ordered_dict: bool = False
 ) -> Any:
-    """The mapping with values added to the list at `a:b:c`."""
+    """The mapping with values added to the list at `a:b:c`. Raises TypeError for a value that
+    cannot be iterated over.
+    """
     if not hasattr(value, "__iter__"):
         raise TypeError(f"Cannot extend {list} with a {type(value)}.")
     place, last = _place(data, keys, delimiter)
@@ -158,7 +168,9 @@ def extend_dict_key_value(
 def update_dict_key_value(
     data: Any, keys: str, value: Any, delimiter: str = ":", ordered_dict: bool = False
 ) -> Any:
-    """The mapping with the mapping at `a:b:c` updated."""
+    """The mapping with the mapping at `a:b:c` updated. Raises TypeError for a value that a mapping
+    cannot be updated with.
+    """
     place, last = _place(data, keys, delimiter)
     made = dict(_known(place, last, dict, "added"))
     try:

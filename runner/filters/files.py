@@ -8,7 +8,9 @@ from typing import Any
 
 
 def path_join(*parts: str, use_posixpath: bool = False) -> str:
-    """Parts of a path, joined below the first and without detours."""
+    """Parts of a path, joined below the first and without detours. Raises TypeError for a part that
+    is no text.
+    """
     for part in parts:
         if not isinstance(part, str):
             raise TypeError(f"a text is required, not {type(part).__name__}")

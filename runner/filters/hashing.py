@@ -78,7 +78,9 @@ def uuid(value: str) -> str:
 
 
 def random_sample(values: Sequence[Any], size: int, seed: str | None = None) -> list[Any]:
-    """Some values, chosen by chance (the same for the same seed, and those that Salt chooses)."""
+    """Some values, chosen by chance (the same for the same seed, and those that Salt chooses).
+    Raises TypeError for a mapping or a set.
+    """
     import hashlib
     import random
 

@@ -144,7 +144,9 @@ def ip_host(value: Any, options: str | None = None, version: int | None = None) 
 
 
 def filter_by_networks(values: Any, networks: list[str] | None) -> Any:
-    """The addresses of a list (or of each list of a mapping) that lie in one of the networks."""
+    """The addresses of a list (or of each list of a mapping) that lie in one of the networks.
+    Raises TypeError for any other value.
+    """
     if networks is None:
         return values
     if isinstance(values, Mapping):
@@ -177,7 +179,7 @@ def gen_mac(prefix: str = "AC:DE:48") -> str:
 
 
 def mac_str_to_bytes(mac: str) -> bytes:
-    """A MAC address as six bytes."""
+    """A MAC address as six bytes. Raises ValueError for what is no MAC address."""
     digits = re.sub(r"[:-]", "", mac) if len(mac) == 17 else mac
     if not re.fullmatch("[0-9A-Fa-f]{12}", digits):
         raise ValueError(f"{mac!r} is not a MAC address")
@@ -185,7 +187,7 @@ def mac_str_to_bytes(mac: str) -> bytes:
 
 
 def dns_check(name: str, port: int, safe: bool = False, ipv6: bool | None = None) -> Any:
-    """The address of a name; an error when there is none (with `safe` nothing)."""
+    """The address of a name. Raises ValueError when there is none (with `safe`: an empty text)."""
     import socket
 
     family = {None: socket.AF_UNSPEC, True: socket.AF_INET6, False: socket.AF_INET}[ipv6]
@@ -202,7 +204,9 @@ def dns_check(name: str, port: int, safe: bool = False, ipv6: bool | None = None
 def connection_check(
     name: str, port: int = 80, safe: bool = False, ipv6: bool | None = None
 ) -> Any:
-    """The address of a host that takes connections at a port."""
+    """The address of a host that takes connections at a port. Raises ValueError when it takes none
+    (with `safe`: an empty text).
+    """
     import socket
 
     try:
@@ -216,7 +220,9 @@ def connection_check(
 
 @pass_context
 def http_query(context: Context, url: str, **options: Any) -> Any:
-    """The answer of a web server, as salt['http.query'] gives it."""
+    """The answer of a web server, as salt['http.query'] gives it. Raises ValueError for an address
+    that is not http, https or ftp.
+    """
     scheme = url.partition("://")[0].lower()
     if scheme not in ("http", "https", "ftp"):
         raise ValueError(f"{url!r} is not an address of a web server")

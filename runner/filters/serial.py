@@ -60,7 +60,7 @@ def _dumper() -> Any:
 
 def to_yaml(value: Any, flow_style: bool = True) -> str:
     """YAML in flow style (`yaml(False)`: in block style) with sorted keys, without the
-    end-of-document mark.
+    end-of-document mark. Raises TypeError for what cannot be written as YAML.
 
     A mapping or list that stands in two places is written once and referred to (`&id001`,
     `*id001`), as Salt does.
@@ -108,7 +108,8 @@ def to_python(value: Any) -> str:
 
 
 def to_xml(value: Any) -> str:
-    """XML of a mapping with one key: texts become attributes, mappings and lists elements.
+    """XML of a mapping with one key: texts become attributes, mappings and lists elements. Raises
+    ValueError for any other value.
 
     {{ {"tag": {"sub": [{"x": 1}, {"x": 2}]}} | xml }}
     """
@@ -181,7 +182,7 @@ def yaml_squote(text: Any) -> str:
 
 
 def yaml_encode(value: Any) -> str:
-    """A simple value as a YAML scalar."""
+    """A simple value as a YAML scalar. Raises TypeError for any other value."""
     if isinstance(value, str):
         return yaml_dquote(value)
     if value is not None and not isinstance(value, bool | int | float):

@@ -84,7 +84,7 @@ def contains_whitespace(text: str) -> bool:
 
 
 def to_bytes(value: Any, encoding: str | None = None, errors: str = "strict") -> bytes:
-    """A text as bytes."""
+    """A text as bytes. Raises TypeError for what is neither text nor bytes."""
     if isinstance(value, bytes | bytearray):
         return bytes(value)
     if not isinstance(value, str):

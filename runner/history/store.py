@@ -75,7 +75,7 @@ class HistoryProblem(Exception):
 
 @contextmanager
 def readable() -> Iterator[None]:
-    """Turn what a broken or unreadable database says into an error for people."""
+    """Turn what a broken or unreadable database says into an error for people: a RunnerError."""
     import sqlite3
 
     try:

@@ -12,8 +12,8 @@ from runner.model.errors import RunnerError
 
 
 def library(kind: str) -> dict[str, str]:
-    """The built-in modules of a kind: Salt's name -> import name. Checks that they are runner's
-    own.
+    """The built-in modules of a kind: Salt's name -> import name. Raises RunnerError when a package
+    elsewhere hides runner's own.
     """
     package = importlib.import_module(kind)
     beside = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))

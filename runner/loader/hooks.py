@@ -47,7 +47,9 @@ def answer_of(hook: Hook, name: str, chunk: Chunk, arguments: Mapping[str, Any])
 def pairs(
     hook: Hook, name: str, chunk: Chunk, arguments: Mapping[str, Any]
 ) -> list[tuple[str, str]]:
-    """The (state module, ID or name) pairs of an automatic relationship."""
+    """The (state module, ID or name) pairs of an automatic relationship. Raises RunnerError when
+    the hook gives anything else.
+    """
     answer = answer_of(hook, name, chunk, arguments) or ()
     if isinstance(answer, list | tuple | set) and all(
         isinstance(pair, tuple | list) and len(pair) == 2 for pair in answer

@@ -295,7 +295,9 @@ class Registry:
         return self._suggest(name, self.modules(), self.functions)
 
     def utility(self, name: str) -> Callable[..., Any]:
-        """A function of the tree's `_utils`, else one of Salt's that runner has (`files.fopen`)."""
+        """A function of the tree's `_utils`, else one of Salt's that runner has (`files.fopen`).
+        Raises UnknownFunction when there is none.
+        """
         module_name, _, function_name = name.partition(".")
         for module in self._tree("utils").available(module_name):
             function = offered(module, function_name)

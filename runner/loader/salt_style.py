@@ -221,7 +221,7 @@ def in_context(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def run_planned(function: Callable[..., Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
     """A planned state function as `__states__` offers it: called at once, answering in Salt's
-    shape.
+    shape. Raises RuntimeError for a function that yields twice.
     """
     answer: dict[str, Any] = {
         "name": arguments.get("name", ""),

@@ -213,7 +213,9 @@ def of_one(function: str, arguments: Mapping[str, Value]) -> HighData:
 
 
 def of_states(states: Made) -> HighData:
-    """High data of states that a program made: ID -> (function, arguments), run in this order."""
+    """High data of states that a program made: ID -> (function, arguments), run in this order.
+    Raises RunnerError for a function without a module.
+    """
     place = Place(Untyped("command line"))
     high = HighData()
     for number, (id_, (function, arguments)) in enumerate(states.items(), 1):

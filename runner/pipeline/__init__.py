@@ -97,7 +97,9 @@ def call(
     kwargs: Mapping[str, Value],
     listeners: Listeners = (),
 ) -> tuple[Any, int]:
-    """The answer of one execution function, and the exit code of a command of its that failed."""
+    """The answer of one execution function, and the exit code of a command of its that failed.
+    Raises RunnerError when the function fails, or would change the machine in a dry run.
+    """
     session = Session(options, tuple(listeners))
     current = session.current()
     with session.opened(), running(current):

@@ -57,6 +57,9 @@ def learn_secrets(session: Session) -> None:
 
 
 def top_requests(session: Session) -> list[Request]:
+    """The SLS files that the top file gives to this machine. Raises CompileError when there are
+    none.
+    """
     contents = node_scope.entered(session)
     wanted = (
         [Request(sls, env, place) for env, sls, place in contents.requests()] if contents else []
@@ -109,7 +112,7 @@ def all_requests(session: Session) -> list[Request]:
 
 
 def refuse(problems: Iterable[Diagnostic]) -> None:
-    """Raise the errors among them."""
+    """Raise CompileError with the errors among them, if any."""
     errors = [problem for problem in problems if problem.severity == "error"]
     if errors:
         raise CompileError(errors)

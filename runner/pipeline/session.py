@@ -239,7 +239,9 @@ class Session:
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        """Make this session the current one; what goes wrong in it is told without secrets."""
+        """Make this session the current one; what goes wrong in it is told without secrets. Raises
+        RunnerError also for a StateFailed or RecursionError in it.
+        """
         try:
             with running(self.current()):
                 yield

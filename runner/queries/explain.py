@@ -66,6 +66,7 @@ def why(
     listeners: Listeners = (),
 ) -> list[dict[str, Any]]:
     """Why a state (ID, name or `state: name`) is in the highstate (or in some SLS files) as it is.
+    Raises CompileError when the states cannot be compiled.
 
     with_run: what became of it in the last run, too.
     """

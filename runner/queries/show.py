@@ -120,8 +120,8 @@ def _shown(session: Session, what: str, names: list[str]) -> Any:
 def resource(
     options: Options, state: str, names: Sequence[str] = (), secrets: bool = False
 ) -> list[Resource]:
-    """The resources of a kind of state: all, or those named. secrets: show those of the
-    pillar, too.
+    """The resources of a kind of state: all, or those named. Raises RunnerError for a kind that
+    cannot be listed and for an unknown name. secrets: show those of the pillar, too.
     """
     session = Session(options)
     registry = session.registry
@@ -169,7 +169,8 @@ def past(options: Options, words: Sequence[str], limit: int = 20, real: bool = F
 
 def forget(options: Options, wanted: Sequence[str] | None) -> list[dict[str, str]]:
     """Forget the pending reactions of some states (ID or name), or of all (None); return those that
-    were forgotten.
+    were forgotten. Raises RunnerError for a state that has none, and when the list cannot be
+    written.
     """
     from runner.engine.reaction_journal import ReactionJournal
     from runner.pipeline.lock import held

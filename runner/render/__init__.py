@@ -249,7 +249,9 @@ class Renderer:
         return self.data(Rendered(text, file))
 
     def content(self, path: str, options: Mapping[str, Any]) -> Value:
-        """Render a file outside the trees: to data, or text."""
+        """Render a file outside the trees: to data, or text. Raises RenderError for a renderer that
+        the options do not allow.
+        """
         steps, text = self.pipe(
             read_text(path, self.opts), path, str(options.get("render_default") or "")
         )

@@ -35,7 +35,7 @@ class _Spec(Record):
 
 
 def get_function_argspec(func: Callable[..., Any], is_class_method: bool | None = None) -> _Spec:
-    """The arguments of a function."""
+    """The arguments of a function. Raises TypeError for what cannot be called."""
     if not callable(func):
         raise TypeError(f"{func} is not a callable")
     spec = inspect.getfullargspec(inspect.unwrap(func))

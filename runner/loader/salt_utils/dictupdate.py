@@ -29,7 +29,7 @@ def update(
     merge_lists: bool = False,
     strict: bool = False,
 ) -> Any:
-    """Lay a mapping over another one, which is changed."""
+    """Lay a mapping over another one, which is changed. Raises TypeError when one is no mapping."""
     if not isinstance(dest, Mapping) or not isinstance(upd, Mapping):
         raise TypeError("Cannot update using non-dict types in dictupdate.update()")
     for key, value in list(upd.items()):

@@ -27,7 +27,7 @@ __all__ += ["random", "snake_to_camel_case", "to_num"]
 def to_unicode(
     s: Any, encoding: Any = None, errors: str = "strict", normalize: bool = False
 ) -> str:
-    """A text, of text or bytes."""
+    """A text, of text or bytes. Raises TypeError for any other value."""
     if not isinstance(s, str | bytes | bytearray):
         raise TypeError(f"expected str, bytes, or bytearray not {type(s)}")
     text = s if isinstance(s, str) else bytes(s).decode(_first(encoding), errors)
@@ -38,7 +38,7 @@ to_str = to_unicode
 
 
 def to_bytes(s: Any, encoding: Any = None, errors: str = "strict") -> bytes:
-    """Bytes, of text or bytes."""
+    """Bytes, of text or bytes. Raises TypeError for any other value."""
     if not isinstance(s, str | bytes | bytearray):
         raise TypeError("expected str, bytes, or bytearray")
     return s.encode(_first(encoding), errors) if isinstance(s, str) else bytes(s)

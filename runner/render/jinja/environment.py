@@ -182,6 +182,7 @@ class PlacedEnvironment(BoundedEnvironment):
     def get_template(
         self, name: Any, parent: str | None = None, globals: Any = None
     ) -> jinja2.Template:
+        """The template of a name. Raises RunnerError for a name that is no text."""
         if isinstance(name, str):
             name = name.removeprefix("salt://")
             relative = parent is not None and name.startswith(("./", "../"))
@@ -279,6 +280,7 @@ class TreeLoader(jinja2.BaseLoader):
     def get_source(
         self, environment: jinja2.Environment, template: str
     ) -> tuple[str, str, Callable[[], bool]]:
+        """The text and path of a template. Raises TemplateNotFound when there is none."""
         path = self._path(template)
         if path is None:
             raise jinja2.TemplateNotFound(template)

@@ -38,7 +38,9 @@ def run(text: str, scope: Scope) -> Value:
 
 
 def written(value: Any, path: str) -> str:
-    """The result of run() of a py template, as the text of a file."""
+    """The result of run() of a py template, as the text of a file. Raises RenderError for anything
+    but text, or bytes in UTF-8.
+    """
     try:
         if isinstance(value, str | bytes):
             return value if isinstance(value, str) else value.decode()
