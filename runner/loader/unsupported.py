@@ -5,18 +5,10 @@ from __future__ import annotations
 _GUARDED = "call {} with cmd.run, with a guard such as `unless`"
 INSTEAD = {
     "firewall": _GUARDED.format("the firewall's own program"),
-    "ufw": _GUARDED.format("ufw"),
     "linux_acl": "they are called acl here, as with Salt (acl.present, acl.absent)",
-    **dict.fromkeys(
-        ("nftables", "ipset"),
-        "write the rules to their file with file.managed and have a service load it, or "
-        + _GUARDED.format("the program")
-        + ": `unless: ...`",
-    ),
     **dict.fromkeys(
         ("docker_container", "docker_image", "lxc", "lxd"), _GUARDED.format("the container engine")
     ),
-    **dict.fromkeys(("mysql_user", "mysql_database", "mysql_grants"), _GUARDED.format("mysql")),
     **dict.fromkeys(
         ("salt", "cloud", "saltmod"),
         "this orchestrates several machines: runner brings one to its state",
@@ -56,7 +48,6 @@ _SERVICE = "runner does not manage it: " + _GUARDED
 CALLS = {  # the modules of execution functions that are not here
     "supervisord": _SERVICE.format("supervisorctl"),
     "rabbitmq": _SERVICE.format("rabbitmqctl"),
-    "mysql": _SERVICE.format("mysql"),
     "redis": _SERVICE.format("redis-cli"),
     "nginx": _SERVICE.format("nginx") + "; service.reload reloads it",
     **dict.fromkeys(

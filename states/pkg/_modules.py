@@ -15,15 +15,16 @@ def module_enabled(name: Name, stream: Line | None = None) -> Planned:
     another one is enabled already. Packages that are installed from another stream stay until
     pkg.installed or pkg.latest changes them.
 
-        nodejs:
+        nodejs module:
           pkg.module_enabled:
+            - name: nodejs
             - stream: 20
 
         nodejs packages:
           pkg.installed:
             - name: nodejs
             - require:
-              - pkg: nodejs
+              - pkg: nodejs module
 
     Salt has no such state.
     """

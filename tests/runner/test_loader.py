@@ -230,9 +230,9 @@ def test_refresh_finds_what_is_new(registry: Registry, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("ufw.enabled", "runner has no ufw states: call ufw"),
+        ("firewall.check", "runner has no firewall states: call the firewall's own program"),
         ("linux_acl.present", "acl.present"),
-        ("nftables.append", "file.managed"),
+        ("docker_container.running", "call the container engine"),
         ("win_lgpo.set", "for another system"),
         ("salt.state", "several machines"),
     ],
