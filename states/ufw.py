@@ -111,12 +111,13 @@ def deny(
     direction: Direction = "in",
     comment: Line | None = None,
 ) -> Planned:
-    """Make sure that packets are dropped. Arguments as those of ufw.allow.
+    """Make sure that packets are dropped: their sender learns nothing. Arguments as those of
+    ufw.allow.
 
-    mail goes out by the relay alone:
-      ufw.deny:
-        - port: 25/tcp
-        - direction: out
+        mail goes out by the relay alone:
+          ufw.deny:
+            - port: 25/tcp
+            - direction: out
     """
     chosen = (proto, source, destination, interface, direction, comment)
     return (yield from _ruled("deny", name, port, *chosen))
