@@ -22,6 +22,7 @@ reload() {{
     supervise-daemon {name} --signal HUP
 }}
 """
+BROKEN_OPENRC = "#!/sbin/openrc-run\nstart() {{\n    return 1\n}}\n"
 SUPERVISED = "#!/bin/sh\nexec /usr/local/bin/{name}\n"
 # what the services do: say when they start and when they are to read their configuration
 PROGRAM = """#!/bin/sh
@@ -36,21 +37,22 @@ while :; do sleep 0.1; done
 class Init:
     """How an init defines a service, and how it tells that one runs.
 
-    asks: the command whose output holds `runs` when the service is up. boot: what holds after
-    `enable`, as a test of the shell.
+    broken: the definition of one that does not start. asks: the command whose output holds `runs`
+    when the service is up. boot: what holds after `enable`, as a test of the shell.
     """
 
     layer: str
     definition: str
     text: str
+    broken: str
     asks: str
     runs: str
     boot: str
 
-    def define(self, machine: Debian, name: str, program: str = PROGRAM) -> None:
+    def define(self, machine: Debian, name: str) -> None:
         """Define a service that is neither running nor enabled."""
         machine.write(self.definition.format(name=name), self.text.format(name=name), 0o755)
-        machine.write(f"/usr/local/bin/{name}", program.format(name=name), 0o755)
+        machine.write(f"/usr/local/bin/{name}", PROGRAM.format(name=name), 0o755)
 
     def up(self, machine: Debian, name: str) -> bool:
         answer = machine.run(self.asks.format(name=name), code=None)
@@ -62,16 +64,16 @@ class Init:
 
 INITS = {
     "openrc": Init(
-        *("openrc", "/etc/init.d/{name}", OPENRC),
+        *("openrc", "/etc/init.d/{name}", OPENRC, BROKEN_OPENRC),
         *("rc-service {name} status", "status: started", "test -h /etc/runlevels/default/{name}"),
     ),
     "runit": Init(
-        *("runit", "/etc/sv/{name}/run", SUPERVISED),
+        *("runit", "/etc/sv/{name}/run", SUPERVISED, "#!/bin/sh\nexit 3\n"),
         *("sv status /etc/service/{name}", "run: "),
         "test -h /etc/service/{name} -a ! -e /etc/sv/{name}/down",
     ),
     "s6": Init(
-        *("runit", "/etc/s6/sv/{name}/run", SUPERVISED),
+        *("runit", "/etc/s6/sv/{name}/run", SUPERVISED, "#!/bin/sh\nexit 3\n"),
         *("s6-svstat -u /run/service/{name}", "true"),
         "test -h /run/service/{name} -a ! -e /etc/s6/sv/{name}/down",
     ),
@@ -165,7 +167,8 @@ def test_restarts_and_reloads(debian: Debian, init: str) -> None:
 
 
 def test_what_does_not_start_fails(debian: Debian, init: str) -> None:
-    INITS[init].define(debian, "broken", "#!/bin/sh\nexit 3\n")
+    here = INITS[init]
+    debian.write(here.definition.format(name="broken"), here.broken.format(name="broken"), 0o755)
     debian.tree(bad="broken:\n  service.running:\n    - timeout: 1\n")
     results = debian.results("sls", "bad", code=2)
     assert False in [result["result"] for result in results.values()], results
