@@ -15,8 +15,7 @@ from modules.pkg import apk_database, apk_run, apk_versions
 from modules.pkg.package_manager import (
     TOUCHED,
     InstallOptions,
-    RepositoryChange,
-    RepositorySettings,
+    Repositories,
     Simulation,
     Target,
     Transaction,
@@ -240,22 +239,8 @@ def info_installed(names: tuple[str, ...]) -> dict[str, dict[str, Any]]:
     return {name: described[name] for name in names or described if name in described}
 
 
-def list_repos() -> dict[str, list[dict[str, Any]]]:
-    """Return the repositories by their addresses, those that are switched off included."""
+def repositories() -> Repositories:
+    """Return the functions of apk's repositories, which few runs need."""
     from modules.pkg import apk_repositories
 
-    return apk_repositories.list_repos()
-
-
-def plan_repository(name: str, settings: RepositorySettings) -> RepositoryChange:
-    """Return what has to be written so that apk knows a repository, with its key."""
-    from modules.pkg import apk_repositories
-
-    return apk_repositories.plan_repository(name, settings)
-
-
-def plan_repository_removal(name: str, settings: RepositorySettings) -> RepositoryChange:
-    """Return what has to be written so that apk does not know a repository."""
-    from modules.pkg import apk_repositories
-
-    return apk_repositories.plan_repository_removal(name, settings)
+    return apk_repositories

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 
 from modules import cmd
+from modules.pkg._run import LOCK_SECONDS, error_list
 from runner.api import CommandFailed, here
 
-LOCK_SECONDS = 300  # how long another apk is waited for
-START = ("apk", "--no-progress", "--wait", str(LOCK_SECONDS))
+START = ("apk", "--no-progress", "--wait", f"{LOCK_SECONDS:g}")
 HINTS = {  # what apk says -> what to do
     r"Unable to lock database": (
-        f"another apk has the database (waited {LOCK_SECONDS} seconds): let it end, or end it, and"
-        " run this again"
+        f"another apk has the database (waited {LOCK_SECONDS:g} seconds): let it end, or end it,"
+        " and run this again"
     ),
     r"UNTRUSTED signature": (
         "the key of this repository is not in /etc/apk/keys: give it to pkgrepo.managed as key_url"
@@ -52,7 +52,7 @@ def errors(done: cmd.Completed) -> str:
         lines += [match[2] if match else line] if explains else []
     lines = lines or done.stderr.strip().splitlines()[-3:]
     hint = next((hint for text, hint in HINTS.items() if re.search(text, "\n".join(lines))), "")
-    return "errors:" + "".join(f"\n    - {line}" for line in [*lines, hint] if line)
+    return error_list(*lines, hint)
 
 
 def refuses(done: cmd.Completed) -> bool:

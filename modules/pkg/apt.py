@@ -14,8 +14,7 @@ from modules.pkg.package_manager import (
     Changes,
     InstallOptions,
     Need,
-    RepositoryChange,
-    RepositorySettings,
+    Repositories,
     Simulation,
     Target,
     Transaction,
@@ -398,22 +397,8 @@ def show(names: tuple[str, ...]) -> dict[str, dict[str, dict[str, str]]]:
     return described
 
 
-def list_repos() -> dict[str, list[dict[str, Any]]]:
-    """Return the sources of packages by their addresses, those that are switched off included."""
+def repositories() -> Repositories:
+    """Return the functions of apt's repositories, which few runs need."""
     from modules.pkg import apt_repositories
 
-    return apt_repositories.list_repos()
-
-
-def plan_repository(name: str, settings: RepositorySettings) -> RepositoryChange:
-    """Return what has to be written so that apt knows an archive with its keys."""
-    from modules.pkg import apt_repositories
-
-    return apt_repositories.plan_repository(name, settings)
-
-
-def plan_repository_removal(name: str, settings: RepositorySettings) -> RepositoryChange:
-    """Return what has to be written so that apt does not know an archive."""
-    from modules.pkg import apt_repositories
-
-    return apt_repositories.plan_repository_removal(name, settings)
+    return apt_repositories

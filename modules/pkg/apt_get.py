@@ -4,12 +4,11 @@ first.
 
 from __future__ import annotations
 
-import logging
 import os
 import re
-import time
 
 from modules import cmd
+from modules.pkg._run import LOCK_SECONDS, error_list, run_unlocked
 from runner.api import CommandFailed, here
 
 QUIET = {
@@ -21,9 +20,6 @@ CONFFILES = (
     "--force-confold",
     "--force-confdef",
 )  # a configuration file that was changed here stays
-LOCK_SECONDS = (
-    300  # how long another package manager is waited for, unless apt's own configuration says
-)
 UPDATES = "/var/lib/dpkg/updates"
 _LOCKED = re.compile(
     r"^E: (Could not get lock .*|Unable to acquire the dpkg frontend lock.*another process.*)$",
@@ -31,7 +27,6 @@ _LOCKED = re.compile(
 )
 _INTERRUPTED = "dpkg was interrupted"
 _BROKEN = "apt --fix-broken install"
-_log = logging.getLogger("runner.pkg")
 
 
 def interrupted() -> bool:
@@ -66,26 +61,14 @@ def _passed() -> list[str]:
 
 
 def _unlocked(*argv: str) -> cmd.Completed:
-    """Return what a program says once no other one has its locks. Raises CommandFailed when that
-    takes too long.
-    """
-    until = 0.0
-    while True:
-        done = cmd.probe(argv, env=QUIET)
-        locked = _LOCKED.search(done.stderr) if done.retcode else None
-        if not locked:
-            return done
-        if not until:
-            _log.warning("waiting for another package manager: %s", locked[1])
-            patience = _patience()
-            until = time.monotonic() + patience
-        if time.monotonic() > until:
-            raise CommandFailed(
-                f"errors:\n    - {locked[1]} (waited {patience:g} seconds; DPkg::Lock::Timeout in"
-                " apt's configuration says how long). Let that program end, or end it, and run"
-                " this again."
-            )
-        time.sleep(1)
+    return run_unlocked(
+        argv, _lock_problem, QUIET, _patience, "DPkg::Lock::Timeout in apt's configuration"
+    )
+
+
+def _lock_problem(done: cmd.Completed) -> str:
+    locked = _LOCKED.search(done.stderr)
+    return locked[1] if locked else ""
 
 
 def _patience() -> float:
@@ -116,6 +99,4 @@ def errors(done: cmd.Completed) -> str:
             lines[-1] += line
         in_error = line.startswith(("E:", "dpkg: error"))
         lines += [line] if in_error else []
-    return "errors:" + "".join(
-        f"\n    - {line}" for line in lines or done.stderr.strip().splitlines()[-3:]
-    )
+    return error_list(*(lines or done.stderr.strip().splitlines()[-3:]))

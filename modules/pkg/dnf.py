@@ -14,8 +14,7 @@ from modules.pkg.package_manager import (
     Changes,
     InstallOptions,
     PackageGroup,
-    RepositoryChange,
-    RepositorySettings,
+    Repositories,
     Simulation,
     Target,
     Transaction,
@@ -469,25 +468,11 @@ def resolve_capabilities(names: tuple[str, ...]) -> dict[str, str]:
 # ---------------------------------------------------------------- repositories
 
 
-def list_repos() -> dict[str, dict[str, Any]]:
-    """Return the repositories by their IDs, those that are switched off included."""
+def repositories() -> Repositories:
+    """Return the functions of dnf's repositories, which few runs need."""
     from modules.pkg import dnf_repositories
 
-    return dnf_repositories.list_repos()
-
-
-def plan_repository(name: str, settings: RepositorySettings) -> RepositoryChange:
-    """Return what has to be written so that dnf knows a repository with its keys."""
-    from modules.pkg import dnf_repositories
-
-    return dnf_repositories.plan_repository(name, settings)
-
-
-def plan_repository_removal(name: str, settings: RepositorySettings) -> RepositoryChange:
-    """Return what has to be written so that dnf does not know a repository."""
-    from modules.pkg import dnf_repositories
-
-    return dnf_repositories.plan_repository_removal(name, settings)
+    return dnf_repositories
 
 
 __all__ = [

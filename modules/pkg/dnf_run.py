@@ -4,17 +4,15 @@ first, its errors say what to do.
 
 from __future__ import annotations
 
-import logging
 import os
 import re
-import time
 
 from modules import cmd
 from modules.pkg import rpm
+from modules.pkg._run import error_list, run_unlocked
 from runner.api import CommandFailed, here
 
 PROGRAMS = ("/usr/bin/dnf", "/usr/bin/dnf5")
-LOCK_SECONDS = 300  # how long another package manager is waited for
 ABORTED = "Operation aborted"  # what a transaction ends with that --assumeno refuses
 NO_LISTS = "Cache-only enabled but no cache"
 _LOCKED = re.compile(
@@ -51,7 +49,6 @@ ADVICE = (  # part of an error, what to do
         "holding packages needs dnf's plugin versionlock: install python3-dnf-plugin-versionlock",
     ),
 )
-_log = logging.getLogger("runner.pkg")
 
 
 def program() -> str:
@@ -67,31 +64,17 @@ def look(*words: str) -> cmd.Completed:
 
 def run(*words: str) -> cmd.Completed:
     """Have dnf change something. Raises CommandFailed with its errors, a line each."""
-    done = _run_unlocked(program(), "-y", *words)
+    # the old dnf would wait in silence for as long as it takes
+    fails_locked = ("--setopt=exit_on_lock=True",) if program() == "dnf" else ()
+    done = run_unlocked([program(), *fails_locked, "-y", *words], _lock_problem)
     if done.retcode:
         raise CommandFailed(errors(done))
     return done
 
 
-def _run_unlocked(*argv: str) -> cmd.Completed:
-    """Run a program; while another package manager holds the lock, wait."""
-    until = 0.0
-    # the old dnf would wait in silence for as long as it takes
-    argv = (argv[0], "--setopt=exit_on_lock=True", *argv[1:]) if argv[0] == "dnf" else argv
-    while True:
-        done = cmd.probe(argv)
-        locked = _LOCKED.search(f"{done.stderr}\n{done.stdout}") if done.retcode else None
-        if not locked:
-            return done
-        if not until:
-            _log.warning("waiting for another package manager: %s", locked[0])
-            until = time.monotonic() + LOCK_SECONDS
-        if time.monotonic() > until:
-            raise CommandFailed(
-                f"errors:\n    - {locked[0]} (waited {LOCK_SECONDS} seconds). Let that program end,"
-                " or end it, and run this again."
-            )
-        time.sleep(1)
+def _lock_problem(done: cmd.Completed) -> str:
+    locked = _LOCKED.search(f"{done.stderr}\n{done.stdout}")
+    return locked[0] if locked else ""
 
 
 def repair() -> None:
@@ -123,4 +106,4 @@ def errors(done: cmd.Completed) -> str:
         line for line in lines if line
     ][-3:]
     problems += [f"{advice}." for pattern, advice in ADVICE if re.search(pattern, output)]
-    return "errors:" + "".join(f"\n    - {line}" for line in problems)
+    return error_list(*problems)

@@ -191,6 +191,22 @@ class RepositoryChange(Record):
     trust: bool = False
 
 
+class Repositories(Protocol):
+    """What a provider knows of repositories: `modules/pkg/NAME_repositories.py`."""
+
+    def list_repos(self) -> dict[str, Any]:
+        """Return the repositories as Salt's pkg.list_repos does for this tool."""
+        ...
+
+    def plan_repository(self, name: str, settings: RepositorySettings) -> RepositoryChange:
+        """Return what has to be written so that a repository is there. Raises StateFailed."""
+        ...
+
+    def plan_repository_removal(self, name: str, settings: RepositorySettings) -> RepositoryChange:
+        """Return what has to be written so that a repository is gone. Raises StateFailed."""
+        ...
+
+
 FEATURES = {
     "holdable": Feature("packages can be kept at their version", ("held", "hold")),
     "upgradable": Feature(
@@ -203,10 +219,7 @@ FEATURES = {
         "what a package brings along is known, so that one simulation answers for many states",
         ("needs",),
     ),
-    "repositories": Feature(
-        "repositories can be listed, added and deleted",
-        ("list_repos", "plan_repository", "plan_repository_removal"),
-    ),
+    "repositories": Feature("repositories can be listed, added and deleted", ("repositories",)),
     "distribution_upgrades": Feature(
         "bringing all packages up to date (upgrade) and the distribution to a new release"
         " (full-upgrade) are two things: pkg.uptodate does the first"
@@ -343,16 +356,8 @@ class PackageManager(Provider, Protocol):
         """Return what packages bring along in the version that would be installed."""
         ...
 
-    def list_repos(self) -> dict[str, Any]:
-        """Return the repositories as Salt's pkg.list_repos does for this tool."""
-        ...
-
-    def plan_repository(self, name: str, settings: RepositorySettings) -> RepositoryChange:
-        """Return what has to be written so that a repository is there. Raises StateFailed."""
-        ...
-
-    def plan_repository_removal(self, name: str, settings: RepositorySettings) -> RepositoryChange:
-        """Return what has to be written so that a repository is gone. Raises StateFailed."""
+    def repositories(self) -> Repositories:
+        """Return the functions of repositories: a module beside the provider's."""
         ...
 
     def import_key(self, key: bytes) -> None:

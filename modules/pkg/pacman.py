@@ -13,14 +13,14 @@ from typing import Any
 
 from modules import cmd, file
 from modules.pkg import pacman_conf, pacman_records, pacman_run
+from modules.pkg._run import error_list
 from modules.pkg.package_manager import (
     TOUCHED,
     Changes,
     InstallOptions,
     Need,
     PackageGroup,
-    RepositoryChange,
-    RepositorySettings,
+    Repositories,
     Simulation,
     Target,
     Transaction,
@@ -260,7 +260,7 @@ def _checked(transaction: Transaction, changes: Changes) -> Simulation:
     staying = {name: package for name, package in installed.items() if name not in changes}
     problems = pacman_records.conflicts(new, staying)
     if problems:
-        return Simulation(None, "errors:" + "".join(f"\n    - {line}" for line in problems))
+        return Simulation(None, error_list(*problems))
     return Simulation(changes)
 
 
@@ -439,25 +439,11 @@ def resolve_capabilities(names: tuple[str, ...]) -> dict[str, str]:
 # ---------------------------------------------------------------- repositories
 
 
-def list_repos() -> dict[str, dict[str, Any]]:
-    """Return the repositories by their names: file, server, siglevel, include, usage."""
+def repositories() -> Repositories:
+    """Return the functions of pacman's repositories, which few runs need."""
     from modules.pkg import pacman_repositories
 
-    return pacman_repositories.list_repos()
-
-
-def plan_repository(name: str, settings: RepositorySettings) -> RepositoryChange:
-    """Return what has to be written so that pacman knows a repository, with its keys."""
-    from modules.pkg import pacman_repositories
-
-    return pacman_repositories.plan_repository(name, settings)
-
-
-def plan_repository_removal(name: str, settings: RepositorySettings) -> RepositoryChange:
-    """Return what has to be written so that pacman does not know a repository."""
-    from modules.pkg import pacman_repositories
-
-    return pacman_repositories.plan_repository_removal(name, settings)
+    return pacman_repositories
 
 
 @changer(touches=["candidates"])

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import glob
-import logging
 import os
 import re
 import time
 
 from modules import cmd
+from modules.pkg._run import error_list, run_unlocked
 from runner.api import CommandFailed, here
 
 START = ("pacman", "--noconfirm", "--noprogressbar", "--color", "never")
 LOCK = "/var/lib/pacman/db.lck"
-LOCK_SECONDS = 300  # how long another package manager is waited for
 _LOCKED = "unable to lock database"
-_log = logging.getLogger("runner.pkg")
 HINTS = {  # what pacman says -> what to do
     r"could not satisfy dependencies": "",  # what pacman says is enough
     r"missing required signature|[uU]nknown trust|marginal trust|key \".*\" (is unknown|could not)"
@@ -45,7 +43,7 @@ HINTS = {  # what pacman says -> what to do
 
 def run(*words: str) -> None:
     """Have pacman change something. Raises CommandFailed with its errors, a line each."""
-    done = unlocked(*START, *words)
+    done = run_unlocked([*START, *words], _lock_problem)
     if done.retcode:
         raise CommandFailed(errors(done))
     for line in done.stderr.splitlines():
@@ -65,30 +63,16 @@ def stale_lock() -> str:
     )
 
 
-def unlocked(*argv: str) -> cmd.Completed:
-    """Return what a program says once no other one has the lock. Raises CommandFailed when that
-    takes too long, or when nobody is going to release it.
-    """
-    until = 0.0
-    while True:
-        done = cmd.probe(argv)
-        if not done.retcode or _LOCKED not in done.stderr:
-            return done
-        holder = _holder()
-        if not holder:
-            time.sleep(1)  # it may have ended just now, or begun
-            if problem := stale_lock():
-                raise CommandFailed(f"errors:\n    - {problem}.")
-            continue
-        if not until:
-            _log.warning("waiting for another package manager: %s has %s", holder, LOCK)
-            until = time.monotonic() + LOCK_SECONDS
-        if time.monotonic() > until:
-            raise CommandFailed(
-                f"errors:\n    - {holder} has {LOCK} (waited {LOCK_SECONDS} seconds). Let that"
-                " program end, or end it, and run this again."
-            )
-        time.sleep(1)
+def _lock_problem(done: cmd.Completed) -> str:
+    """Return who has the lock. Raises CommandFailed when nobody is going to release it."""
+    if _LOCKED not in done.stderr:
+        return ""
+    if holder := _holder():
+        return f"{holder} has {LOCK}"
+    time.sleep(1)  # it may have ended just now, or begun
+    if problem := stale_lock():
+        raise CommandFailed(error_list(f"{problem}."))
+    return f"{_holder() or 'another pacman'} has {LOCK}"
 
 
 def _lock_time() -> float:
@@ -121,7 +105,7 @@ def errors(done: cmd.Completed) -> str:
     ]
     lines = list(dict.fromkeys(lines)) or done.stderr.strip().splitlines()[-3:]
     hint = next((hint for text, hint in HINTS.items() if re.search(text, "\n".join(lines))), "")
-    return "errors:" + "".join(f"\n    - {line}" for line in [*lines, hint] if line)
+    return error_list(*lines, hint)
 
 
 _PROBLEMS = (

@@ -15,8 +15,7 @@ from modules.pkg.package_manager import (
     Changes,
     InstallOptions,
     PackageGroup,
-    RepositoryChange,
-    RepositorySettings,
+    Repositories,
     Simulation,
     Target,
     Transaction,
@@ -439,25 +438,11 @@ def _providing(name: str) -> str:
 # ---------------------------------------------------------------- repositories
 
 
-def list_repos() -> dict[str, dict[str, Any]]:
-    """Return the repositories by their aliases, those that are switched off included."""
+def repositories() -> Repositories:
+    """Return the functions of zypper's repositories, which few runs need."""
     from modules.pkg import zypper_repositories
 
-    return zypper_repositories.list_repos()
-
-
-def plan_repository(name: str, settings: RepositorySettings) -> RepositoryChange:
-    """Return what has to be written so that zypper knows a repository. Raises StateFailed."""
-    from modules.pkg import zypper_repositories
-
-    return zypper_repositories.plan_repository(name, settings)
-
-
-def plan_repository_removal(name: str, settings: RepositorySettings) -> RepositoryChange:
-    """Return what has to be written so that zypper does not know a repository."""
-    from modules.pkg import zypper_repositories
-
-    return zypper_repositories.plan_repository_removal(name, settings)
+    return zypper_repositories
 
 
 @changer(touches=["packages", "package lists", "candidates"])

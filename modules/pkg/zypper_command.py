@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import html
-import logging
 import os
 import re
-import time
 from collections.abc import Iterator, Sequence
 
 from modules import cmd
+from modules.pkg._run import LOCK_SECONDS, error_list, run_unlocked
 from runner.api import CommandFailed, here
 
 PROGRAM = ("zypper", "--non-interactive")
 XML = (*PROGRAM, "--xmlout", "--no-refresh")  # only refresh_db and renew_db renew the lists
 PLAIN = (*PROGRAM, "--no-color", "--no-refresh")  # for what zypper does not say in XML
 LOOKING = {"ZYPP_READONLY_HACK": "1"}  # without the lock: a look does not wait for other programs
-LOCK_SECONDS = 300  # how long another package manager is waited for, unless ZYPP_LOCK_TIMEOUT says
 LOCKED = 7
 NO_REPOSITORIES = 6
 REPOSITORIES_SKIPPED = 106
@@ -26,7 +24,6 @@ WARNINGS = {  # the transaction was carried out all the same (zypper(8), EXIT CO
     107: "the script of a package failed after it was installed (zypper's log: /var/log/zypp)",
 }
 SUCCESS = (0, 100, 101, *WARNINGS, REPOSITORIES_SKIPPED)
-_log = logging.getLogger("runner.pkg")
 
 
 def look(*words: str, xml: bool = True, environment: dict[str, str] | None = None) -> cmd.Completed:
@@ -54,22 +51,13 @@ def unlocked(argv: Sequence[str], environment: dict[str, str] | None = None) -> 
     Raises CommandFailed when that takes too long.
     """
     env = {**(environment or {}), "ZYPP_LOCK_TIMEOUT": "0"}
-    until = 0.0
-    while True:
-        done = cmd.probe(argv, env=env)
-        if done.retcode != LOCKED:
-            return done
-        problem = " ".join(messages(done, "error")).replace("\n", " ")
-        if not until:
-            _log.warning("waiting for another package manager: %s", problem)
-            patience = _patience()
-            until = time.monotonic() + patience
-        if time.monotonic() > until:
-            raise CommandFailed(
-                f"errors:\n    - {problem} (waited {patience:g} seconds; ZYPP_LOCK_TIMEOUT in the"
-                " environment says how long). Let that program end, or end it, and run this again."
-            )
-        time.sleep(1)
+    return run_unlocked(argv, _lock_problem, env, _patience, "ZYPP_LOCK_TIMEOUT in the environment")
+
+
+def _lock_problem(done: cmd.Completed) -> str:
+    if done.retcode != LOCKED:
+        return ""
+    return " ".join(messages(done, "error")).replace("\n", " ") or "zypp is locked"
 
 
 def _patience() -> float:
@@ -142,9 +130,9 @@ def errors(done: cmd.Completed) -> str:
     problems = problems or [f"zypper ended with exit code {done.retcode}"]
     chosen = [problem for problem in problems if not problem.startswith(_BESIDE)]
     problems = chosen or problems
-    text = "".join(f"\n    - {' '.join(problem.split())}" for problem in dict.fromkeys(problems))
+    text = error_list(*(" ".join(problem.split()) for problem in dict.fromkeys(problems)))
     hint = next((hint for part, hint in HINTS if part in text), "")
-    return f"errors:{text}" + (f"\n    Hint: {hint}." if hint else "")
+    return text + (f"\n    Hint: {hint}." if hint else "")
 
 
 def elements(output: str, kind: str) -> Iterator[dict[str, str]]:

@@ -180,7 +180,7 @@ def test_search_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     options, warnings = load(tmp_path)
     assert options.id == "folder"
     assert [(item.code, item.message) for item in warnings] == [
-        ("config-used", f"using {tmp_path}/work/runner.yaml")
+        ("config-used", f"using {tmp_path / 'work' / 'runner.yaml'}")
     ]
     write(tmp_path / "named.yaml", "id: variable")
     assert (

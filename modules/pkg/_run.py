@@ -1,0 +1,52 @@
+"""Running a package manager: another program's lock is waited for, errors stand in a list."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+from modules import cmd
+from runner.api import CommandFailed
+
+LOCK_SECONDS = 300.0  # how long another package manager is waited for
+_log = logging.getLogger("runner.pkg")
+
+
+def run_unlocked(
+    argv: Sequence[str],
+    lock_problem: Callable[[cmd.Completed], str],
+    env: Mapping[str, str] | None = None,
+    patience: Callable[[], float] = lambda: LOCK_SECONDS,
+    setting: str = "",
+) -> cmd.Completed:
+    """Run a program again and again until no other one has its lock.
+
+    lock_problem: returns who has the lock when that is why the program failed, else nothing.
+    patience: returns the seconds to wait at most. setting: where an owner sets them. Raises
+    CommandFailed when it takes longer.
+    """
+    until = 0.0
+    while True:
+        done = cmd.probe(argv, env=env)
+        problem = lock_problem(done) if done.retcode else ""
+        if not problem:
+            return done
+        if not until:
+            _log.warning("waiting for another package manager: %s", problem)
+            seconds = patience()
+            until = time.monotonic() + seconds
+        if time.monotonic() > until:
+            source = f"; {setting} says how long" if setting else ""
+            raise CommandFailed(
+                error_list(
+                    f"{problem} (waited {seconds:g} seconds{source}). Let that program end, or end"
+                    " it, and run this again."
+                )
+            )
+        time.sleep(1)
+
+
+def error_list(*lines: str) -> str:
+    """Return errors as results show them."""
+    return "errors:" + "".join(f"\n    - {line}" for line in lines if line)
