@@ -19,7 +19,8 @@ LAYER = "pacman"
 OLD = "pacman -U --noconfirm /usr/local/older/greeting-1.0*"
 LOCK = """import os, time
 lock = os.open("/var/lib/pacman/db.lck", os.O_CREAT | os.O_EXCL)
-time.sleep(3)
+while not os.path.exists("/run/release"):
+    time.sleep(0.05)
 os.remove("/var/lib/pacman/db.lck")
 """
 
@@ -135,8 +136,11 @@ def test_it_waits_for_the_lock_and_says_so(clean: Debian) -> None:
         "python3 /run/lock.py >/dev/null 2>&1 & while ! test -e /var/lib/pacman/db.lck;"
         " do sleep 0.05; done"
     )
-    done = clean.runner("single", "pkg.installed", "words")
-    assert "waiting for another package manager: python3 (" in done.stderr
+    done = clean.run(
+        "runner single pkg.installed words 2>/run/stderr & while ! grep -q waiting /run/stderr;"
+        " do sleep 0.05; done; touch /run/release; wait $!; cat /run/stderr"
+    )
+    assert "waiting for another package manager: python3 (" in done.stdout
     assert clean.read("pacman -Q words") == "words 2.0-1"
 
 
