@@ -55,6 +55,7 @@ SEVERAL_LINES = {
     "ssh_auth.manage": {"source"},
     "mysql_query.run": {"query"},
     "mysql_grants.present": {"ssl_option"},  # quoted
+    "xml.value_present": {"value"},  # escaped
     "systemd.unit": {"contents", "timer"},  # texts of unit files
     "iptables": {"rules", "rule"},  # words for iptables, where a line end only separates two
 }

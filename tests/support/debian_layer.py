@@ -226,7 +226,9 @@ LAYERS = {
     "networks": Contents(("network-manager", "netplan.io", "iproute2")),
     "databases": Contents(("mariadb-server", "redis-server"), furnish=MARIADB),
     "rabbitmq": Contents(("rabbitmq-server",)),
-    "volumes": Contents(("lvm2", "mdadm", "btrfs-progs", "xfsprogs", "dosfstools")),
+    "volumes": Contents(
+        ("lvm2", "mdadm", "btrfs-progs", "xfsprogs", "dosfstools", "parted", "augeas-tools")
+    ),
 }
 # what only slows a machine without hardware down, or would reach for this computer's
 MASKED = (

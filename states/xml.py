@@ -1,0 +1,41 @@
+"""Values in XML files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from modules import file, xml
+from runner.api import AbsolutePath, Line, Plan, Planned, StateFailed
+
+
+def value_present(name: AbsolutePath, xpath: Line, value: str) -> Planned:
+    """Make sure that an element of an XML file has a value.
+
+    name: the file. xpath: finds the element, as far as Python's ElementTree understands it; the
+    first one counts. value: its text.
+
+        /etc/app/server.xml:
+          xml.value_present:
+            - xpath: .//connector[@id='web']/port
+            - value: 8080
+
+    Behaviour: Salt 3008's xml.value_present; the rest of the file stays as it is written, and an
+    element may be empty.
+    """
+    if not file.is_file(name):
+        raise StateFailed(f"{name} is not there", missing=("file", name))
+    current = xml.get_value(name, xpath)
+    if current is False:
+        raise StateFailed(f"xpath query {xpath} not found in {name}", missing=("file", name))
+    if current == value:
+        return f"{name} is already present"
+    new = xml.with_value(name, xpath, value)
+    file.refuse_rewrite(file.real_path(name))
+    yield Plan({name: {"old": current, "new": value}}, f"{name} will be updated")
+    file.write(name, new)
+    return f"{name} updated"
+
+
+def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:
+    """A value comes after its file."""
+    yield "file", name
