@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import inspect
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from harness import HarnessHere, apply, look
@@ -63,6 +65,13 @@ def snapshot(folder: Path) -> dict[str, Any]:
 
 def names(scenario: Scenario) -> str:
     return f"{scenario.function}-{'-'.join(scenario.args)}"[:80]
+
+
+@pytest.fixture(autouse=True)
+def own_environment() -> Iterator[None]:
+    """A setup may put programs on PATH, for its own scenario."""
+    with patch.dict(os.environ):
+        yield
 
 
 @pytest.mark.parametrize("scenario", HERE, ids=names)

@@ -466,8 +466,9 @@ WITHOUT: dict[str, str] = {
     "calls another changer of this list for each file": "cp._copy cp.get_dir cp.get_template",
     "the user's own command, or a program that finds its own way below a folder": (
         """
-        archive._run cmd.execute cmd.execute_shell git.change git.config_change mount.mount
-        mount.remount mount.umount pip._answer pip.change postgres.datadir_init virtualenv.create"""
+        _tools.change archive._run cmd.execute cmd.execute_shell composer.change git.change
+        git.config_change mount.mount mount.remount mount.umount npm._change npm.cache_clean
+        pip._answer pip.change postgres.datadir_init virtualenv.create"""
     ),
     "a program that only reads a file": (
         "debconf.set_file mysql.file_query mysql.run_script selinux.install_semod"

@@ -224,7 +224,8 @@ LAYERS = {
     "runit": Contents(("runit", "s6"), furnish=RUNIT),
     "firewalls": Contents(("nftables", "ufw", "ipset", "firewalld", "iptables")),
     "networks": Contents(("network-manager", "netplan.io", "iproute2")),
-    "databases": Contents(("mariadb-server", "redis-server"), furnish=MARIADB),
+    # and ruby, whose gems need no layer of their own
+    "databases": Contents(("mariadb-server", "redis-server", "ruby"), furnish=MARIADB),
     "rabbitmq": Contents(("rabbitmq-server",)),
     "volumes": Contents(
         ("lvm2", "mdadm", "btrfs-progs", "xfsprogs", "dosfstools", "parted", "augeas-tools")

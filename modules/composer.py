@@ -1,0 +1,164 @@
+"""Packages of PHP, with composer."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any
+
+from modules._lines import one_line, plain_name
+from modules._surroundings import parse_variables
+from modules._tools import TOPIC, Tool
+from runner.api import Record, changer, fetcher, for_states
+
+_COUNTED = re.compile(r"^(?:Package|Lock file) operations: (.*)$", re.MULTILINE)
+_NOTHING = re.compile(r"^Nothing to (?:install|modify)\b", re.MULTILINE)
+
+
+class Composer(Record):
+    """composer as it is called: the arguments of Salt's functions."""
+
+    composer: str | None = None
+    php: str | None = None
+    runas: str | None = None
+    prefer_source: bool | None = None
+    prefer_dist: bool | None = None
+    no_scripts: bool | None = None
+    no_plugins: bool | None = None
+    optimize: bool | None = None
+    no_dev: bool | None = None
+    quiet: bool = False
+    composer_home: str | None = "/root"
+    env: Any = None
+
+    def call(self, command: str, directory: str | None, *more: str) -> tuple[str, str]:
+        """The standard output and error of a command. Raises CommandFailed with its reason."""
+        program = plain_name(self.composer, "composer") if self.composer else "composer"
+        words = [command, "--no-interaction", "--no-ansi", *more]
+        if directory:
+            words += [*self._options(), f"--working-dir={one_line(directory, 'directory')}"]
+        if self.php:
+            program, words = plain_name(self.php, "php"), [program, *words]
+        variables = {"COMPOSER_ALLOW_SUPERUSER": "1", **parse_variables(self.env)}
+        variables |= {"COMPOSER_HOME": self.composer_home} if self.composer_home else {}
+        tool = Tool(program, "composer", self.runas, None, variables)
+        done = tool.run(*words)
+        if done.retcode:
+            raise tool.failure(command, done.stderr.strip() or done.stdout.strip())
+        return done.stdout, done.stderr
+
+    def _options(self) -> list[str]:
+        chosen = {
+            "--prefer-source": self.prefer_source,
+            "--prefer-dist": self.prefer_dist,
+            "--no-scripts": self.no_scripts,
+            "--no-plugins": self.no_plugins,
+            "--optimize-autoloader": self.optimize,
+            "--no-dev": self.no_dev,
+        }
+        return [word for word, wanted in chosen.items() if wanted]
+
+
+def did_composer_install(dir: str) -> bool:
+    """Return whether composer has installed something in a directory: it has a folder vendor.
+
+    {{ salt['composer.did_composer_install']('/srv/app') }}
+    """
+    return os.path.exists(os.path.join(dir, "vendor"))
+
+
+@for_states
+@fetcher
+def pending(command: str, directory: str, composer: Composer) -> str | None:
+    """The packages that composer would install, update and remove; None when it would do nothing,
+    an empty text when it does not say. Raises CommandFailed with what composer has against it.
+    """
+    text = "\n".join(composer.call(command, directory, "--dry-run"))
+    counted = [line for line in _COUNTED.findall(text) if re.search("[1-9]", line)]
+    if counted:
+        return "; ".join(dict.fromkeys(counted))
+    return None if _NOTHING.search(text) else ""
+
+
+@for_states
+@changer(touches=[TOPIC, "files"])
+def change(command: str, directory: str | None, composer: Composer) -> dict[str, str]:
+    """Run composer: its output. Raises CommandFailed with what composer has against it."""
+    quiet = ["--quiet"] if composer.quiet else []
+    stdout, stderr = composer.call(command, directory, *quiet)
+    return {"stdout": stdout, "stderr": stderr}
+
+
+def install(
+    directory: str,
+    composer: str | None = None,
+    php: str | None = None,
+    runas: str | None = None,
+    prefer_source: bool | None = None,
+    prefer_dist: bool | None = None,
+    no_scripts: bool | None = None,
+    no_plugins: bool | None = None,
+    optimize: bool | None = None,
+    no_dev: bool | None = None,
+    quiet: bool = False,
+    composer_home: str | None = "/root",
+    env: Any = None,
+) -> dict[str, str] | bool:
+    """Install what the composer.json of a directory asks for: composer's output; True when it is
+    quiet. Raises CommandFailed with what composer has against it.
+
+    composer, php: the programs. composer_home: the directory of its settings. Others: as composer
+    has them.
+
+    runner call composer.install /srv/app no_dev=true
+    """
+    how = Composer(
+        *(composer, php, runas, prefer_source, prefer_dist, no_scripts, no_plugins, optimize),
+        *(no_dev, quiet, composer_home, env),
+    )
+    return change("install", directory, how) if not quiet else _quietly("install", directory, how)
+
+
+def update(
+    directory: str,
+    composer: str | None = None,
+    php: str | None = None,
+    runas: str | None = None,
+    prefer_source: bool | None = None,
+    prefer_dist: bool | None = None,
+    no_scripts: bool | None = None,
+    no_plugins: bool | None = None,
+    optimize: bool | None = None,
+    no_dev: bool | None = None,
+    quiet: bool = False,
+    composer_home: str | None = "/root",
+    env: Any = None,
+) -> dict[str, str] | bool:
+    """Update what the composer.json of a directory asks for: composer's output; True when it is
+    quiet. Raises CommandFailed with what composer has against it. Arguments as those of
+    composer.install.
+    """
+    how = Composer(
+        *(composer, php, runas, prefer_source, prefer_dist, no_scripts, no_plugins, optimize),
+        *(no_dev, quiet, composer_home, env),
+    )
+    return change("update", directory, how) if not quiet else _quietly("update", directory, how)
+
+
+def selfupdate(
+    composer: str | None = None,
+    php: str | None = None,
+    runas: str | None = None,
+    quiet: bool = False,
+    composer_home: str | None = "/root",
+) -> dict[str, str] | bool:
+    """Update composer itself: its output; True when it is quiet. Raises CommandFailed with what it
+    has against it.
+    """
+    how = Composer(composer, php, runas, quiet=quiet, composer_home=composer_home)
+    return change("self-update", None, how) if not quiet else _quietly("self-update", None, how)
+
+
+def _quietly(command: str, directory: str | None, how: Composer) -> bool:
+    change(command, directory, how)
+    return True

@@ -1,0 +1,31 @@
+"""The base of the states of npm, gem, cargo, composer, flatpak and snap: change and report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from runner.api import Done, Fact, Line, Plan, Planned, StateFailed
+
+Variables = dict[Line, Line] | list[Line | dict[Line, Line]]  # as of cmd.run
+
+
+@contextmanager
+def explained(problem: str, *missing: Fact) -> Iterator[None]:
+    """Put what was attempted before the reason of a failure.
+
+    missing: what a pending state of a dry run may provide, where the failure does not say it.
+    """
+    try:
+        yield
+    except StateFailed as failure:
+        message = f"{problem}: {failure.message}"
+        raise StateFailed(message, missing=failure.missing or missing) from None
+
+
+def carry_out(plan: Plan, change: Callable[[], object], done: str | Done, failed: str) -> Planned:
+    """Plan, make the change, and report it."""
+    yield plan
+    with explained(failed):
+        change()
+    return done

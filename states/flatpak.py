@@ -1,0 +1,104 @@
+"""Desktop applications of flatpak."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from modules import flatpak
+from runner.api import OPEN, Name, Plan, Planned
+from states._tools import carry_out, explained
+
+
+def installed(location: Name, name: Name) -> Planned:
+    """Make sure that an application or a runtime is installed.
+
+    name: the application. location: the remote that it comes from.
+
+        org.gimp.GIMP:
+          flatpak.installed:
+            - location: flathub
+
+    Behaviour: Salt 3007's flatpak.installed.
+    """
+    failed = f'Package "{name}" failed to install'
+    with explained(failed):
+        present = flatpak.is_installed(name)
+    if present:
+        return f'Package "{name}" is already installed'
+    return (
+        yield from carry_out(
+            Plan(
+                {"old": None, "new": name},
+                f'Package "{name}" would have been installed',
+                provides=OPEN,
+            ),
+            lambda: flatpak.install(location, name),
+            f'Package "{name}" was installed',
+            failed,
+        )
+    )
+
+
+def uninstalled(name: Name) -> Planned:
+    """Make sure that an application or a runtime is not installed.
+
+    name: the application.
+
+        org.gimp.GIMP:
+          flatpak.uninstalled: []
+
+    Behaviour: Salt 3007's flatpak.uninstalled.
+    """
+    failed = f'Package "{name}" failed to uninstall'
+    with explained(failed):
+        present = flatpak.is_installed(name)
+    if not present:
+        return f'Package "{name}" is not installed'
+    return (
+        yield from carry_out(
+            Plan({"old": name, "new": None}, f'Package "{name}" would have been uninstalled'),
+            lambda: flatpak.uninstall(name),
+            f'Package "{name}" uninstalled',
+            failed,
+        )
+    )
+
+
+def add_remote(name: Name, location: Name) -> Planned:
+    """Make sure that there is a remote that applications come from.
+
+    name: the remote. location: the address of its .flatpakrepo, or of the repository.
+
+        flathub:
+          flatpak.add_remote:
+            - location: https://flathub.org/repo/flathub.flatpakrepo
+
+    Behaviour: Salt 3007's flatpak.add_remote.
+    """
+    failed = f'Failed to add remote "{name}"'
+    with explained(failed):
+        present = flatpak.is_remote_added(name)
+    if present:
+        return f'Remote "{name}" already exists'
+    return (
+        yield from carry_out(
+            Plan(
+                {"old": None, "new": name},
+                f'Remote "{name}" would have been added',
+                provides=OPEN,
+            ),
+            lambda: flatpak.add_remote(name, location),
+            f'Remote "{name}" was added',
+            failed,
+        )
+    )
+
+
+def autorequire(name: str, location: str | None = None, **_: object) -> Iterator[tuple[str, str]]:
+    """Applications come after flatpak and the remote that they come from."""
+    yield "pkg", "flatpak"
+    if location and ":" not in location:
+        yield "flatpak", location
+
+
+__all__ = ["add_remote", "autorequire", "installed", "uninstalled"]

@@ -1,0 +1,147 @@
+"""Packages of Ruby."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from modules import gem
+from runner.api import OPEN, Line, Name, Plan, Planned
+from states._tools import carry_out, explained
+
+
+def installed(
+    name: Name,
+    ruby: Name | None = None,
+    gem_bin: Name | None = None,
+    user: Name | None = None,
+    version: Line | None = None,
+    rdoc: bool = False,
+    ri: bool = False,
+    pre_releases: bool = False,
+    proxy: Line | None = None,
+    source: Line | None = None,
+) -> Planned:
+    """Make sure that a gem is installed.
+
+    name: the gem. version: this one, or what gem knows as a requirement (">= 1.2, < 2", "~> 1.2").
+    user: who installs it. gem_bin: the path of the gem of another Ruby. rdoc, ri: its documentation
+    too. pre_releases: also versions that are none yet. proxy, source: where it comes from. ruby:
+    refused, there is no rvm or rbenv here; gem_bin says it.
+
+        bundler:
+          gem.installed:
+            - version: '~> 2.4'
+
+    Behaviour: Salt 3007's gem.installed; versions are compared by gem.
+    """
+    failed = "Could not install gem"
+    with explained(failed):
+        versions = gem.list_("", ruby, user, gem_bin).get(name, [])
+        if gem.is_installed(name, version, user, gem_bin):
+            exact = version is None or any(version in text.split() for text in versions)
+            return (
+                "Gem is already installed."
+                if exact
+                else "Installed Gem meets version requirements."
+            )
+    with explained(failed, ("gem", name)):
+        gem.would_install(name, ruby, gem_bin, user, version, pre_releases, proxy, source)
+    return (
+        yield from carry_out(
+            Plan({name: "Installed"}, f"The gem {name} would have been installed", provides=OPEN),
+            lambda: gem.install(
+                *(name, ruby, gem_bin, user, version, rdoc, ri, pre_releases, proxy, source)
+            ),
+            "Gem was successfully installed",
+            failed,
+        )
+    )
+
+
+def removed(
+    name: Name, ruby: Name | None = None, user: Name | None = None, gem_bin: Name | None = None
+) -> Planned:
+    """Make sure that no version of a gem is installed.
+
+    name: the gem. user: who removes it. gem_bin: the path of the gem of another Ruby. ruby:
+    refused, there is no rvm or rbenv here; gem_bin says it.
+
+        bundler:
+          gem.removed: []
+
+    Behaviour: Salt 3007's gem.removed.
+    """
+    failed = "Could not remove gem"
+    with explained(failed):
+        present = name in gem.list_("", ruby, user, gem_bin)
+    if not present:
+        return "Gem is already not installed."
+    return (
+        yield from carry_out(
+            Plan({name: "Removed"}, f"The gem {name} would have been removed"),
+            lambda: gem.uninstall(name, ruby, user, gem_bin),
+            "Gem was successfully removed.",
+            failed,
+        )
+    )
+
+
+def sources_add(name: Name, ruby: Name | None = None, user: Name | None = None) -> Planned:
+    """Make sure that gems come from an address, too.
+
+    name: the address. user: whose gems. ruby: refused, there is no rvm or rbenv here.
+
+        https://gems.example.com/:
+          gem.sources_add: []
+
+    Behaviour: Salt 3007's gem.sources_add.
+    """
+    failed = "Could not add gem source"
+    with explained(failed):
+        present = name in gem.sources_list(ruby, user)
+    if present:
+        return "Gem source is already added."
+    return (
+        yield from carry_out(
+            Plan({name: "Added"}, f"The gem source {name} would have been added."),
+            lambda: gem.sources_add(name, ruby, user),
+            "Gem source was successfully added.",
+            failed,
+        )
+    )
+
+
+def sources_remove(name: Name, ruby: Name | None = None, user: Name | None = None) -> Planned:
+    """Make sure that gems do not come from an address.
+
+    name: the address. user: whose gems. ruby: refused, there is no rvm or rbenv here.
+
+        https://rubygems.org/:
+          gem.sources_remove: []
+
+    Behaviour: Salt 3007's gem.sources_remove.
+    """
+    failed = "Could not remove gem source"
+    with explained(failed):
+        present = name in gem.sources_list(ruby, user)
+    if not present:
+        return "Gem source is already removed."
+    return (
+        yield from carry_out(
+            Plan({name: "Removed"}, f"The gem source {name} would have been removed."),
+            lambda: gem.sources_remove(name, ruby, user),
+            "Gem source was successfully removed.",
+            failed,
+        )
+    )
+
+
+def autorequire(name: str, user: str | None = None, **_: object) -> Iterator[tuple[str, str]]:
+    """Gems come after Ruby and the user who installs them."""
+    for package in ("ruby", "rubygems", "ruby-rubygems"):
+        yield "pkg", package
+    if user:
+        yield "user", user
+
+
+__all__ = ["autorequire", "installed", "removed", "sources_add", "sources_remove"]

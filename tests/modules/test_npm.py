@@ -1,0 +1,63 @@
+"""A real npm, with archives of packages and without a network."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import tarfile
+from pathlib import Path
+
+import pytest
+from command import Machine
+
+from modules.npm import _is_of
+
+
+def pack(path: Path, **package: object) -> None:
+    """What `npm pack` makes."""
+    data = json.dumps(package).encode()
+    with tarfile.open(path, "w:gz") as archive:
+        member = tarfile.TarInfo("package/package.json")
+        member.size = len(data)
+        archive.addfile(member, io.BytesIO(data))
+
+
+PROJECT = '"{tmp}/app": {npm.bootstrap: []}'
+AGAIN = """
+demo@^1.0: {npm.installed: [{dir: "{tmp}/app"}]}
+"{tmp}/demo.tgz": {npm.installed: [{dir: "{tmp}/app"}]}
+nosuch: {npm.installed: [{dir: "{tmp}/app"}]}
+demo: {npm.removed: [{dir: "{tmp}/app"}]}
+"""
+
+
+@pytest.mark.skipif(not shutil.which("npm"), reason="there is no npm")
+def test_a_project_with_an_archive(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    machine.environment["npm_config_offline"] = "true"
+    pack(tmp_path / "demo.tgz", name="demo", version="1.2.0")
+    app = tmp_path / "app"
+    app.mkdir()
+    (app / "package.json").write_text('{"dependencies": {"demo": "file:../demo.tgz"}}')
+    machine.write(project=PROJECT, again=AGAIN)
+    assert machine.results("sls", "project", "--test")[str(app)]["result"] is None
+    assert [*app.iterdir()] == [app / "package.json"] and not [*tmp_path.glob(".npm/_logs")]
+    assert machine.results("sls", "project")[str(app)]["changes"] == {str(app): "Bootstrapped"}
+    assert (app / "node_modules/demo/package.json").exists()
+    again = machine.results("sls", "again", code=2)
+    satisfied = "Package(s) '{}' satisfied by {}"
+    assert [result["comment"] for result in again.values()][:2] == [
+        satisfied.format("demo@^1.0", "demo@1.2.0"),
+        satisfied.format(f"{tmp_path}/demo.tgz", f"{tmp_path}/demo.tgz"),
+    ]
+    assert "Error installing 'nosuch': npm install: request to" in again["nosuch"]["comment"]
+    assert again["demo"]["changes"] == {"demo": "Removed"}
+    assert not (app / "node_modules/demo").exists()
+
+
+def test_keys_of_the_cache_belong_to_a_package() -> None:
+    of = "make-fetch-happen:request-cache:https://registry.npmjs.org/"
+    assert _is_of(f"{of}demo", "demo") and _is_of(f"{of}demo/-/demo-1.0.0.tgz", "demo")
+    assert _is_of(f"{of}@a%2fb", "@a/b") and _is_of(f"{of}@a/b/-/b-1.0.0.tgz", "@a/b")
+    assert not _is_of(f"{of}demos", "demo") and not _is_of(f"{of}@a/demo", "demo")
