@@ -16,6 +16,7 @@ from modules.pkg._changes import (
     upgrade_available,
     upgrade_transaction,
 )
+from modules.pkg._indispensable import indispensable
 from modules.pkg._queries import (
     file_list,
     group_info,
@@ -69,6 +70,7 @@ __all__ = [
     "get_repo",
     "group_info",
     "hold",
+    "indispensable",
     "info_installed",
     "install",
     "is_installed",

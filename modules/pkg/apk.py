@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from modules import cmd
@@ -212,6 +213,53 @@ def run(transaction: Transaction) -> None:
     """Carry out a transaction. Raises CommandFailed with apk's errors."""
     for words in command_lines(transaction):
         apk_run.run(*words)
+
+
+# ---------------------------------------------------------------- why packages are installed
+
+VITAL = ("alpine-base", "alpine-baselayout", "alpine-keys", "apk-tools", "busybox", "musl")
+
+
+@cached_look("packages", DATABASE, WORLD)
+def manually_installed() -> list[str]:
+    """Return the packages that /etc/apk/world asks for."""
+    if not os.path.isfile(WORLD):
+        return []
+    with open(WORLD, encoding="utf-8", errors="replace") as world:
+        names = [re.split(r"[<>=~@]", word)[0] for word in world.read().split()]
+    installed = list_pkgs()
+    return [name for name in names if name in installed]
+
+
+def vital() -> list[str]:
+    """Return the packages that each Alpine has."""
+    return [name for name in VITAL if name in list_pkgs()]
+
+
+def simulate_marks(automatic: tuple[str, ...], manual: tuple[str, ...]) -> Simulation:
+    """Return what apk would remove without packages in /etc/apk/world. Others that only they need
+    are listed even if `manual` has one that needs them, too: apk simulates one change at a time.
+    """
+    if not automatic:
+        return Simulation({})
+    done = cmd.probe([*apk_run.START, "--simulate", "del", "--", *automatic])
+    if done.retcode:
+        return Simulation(None, apk_run.errors(done))
+    gone = {match["name"]: match["first"] for match in _CHANGED.finditer(done.stdout)}
+    return Simulation(
+        {name: {"old": old, "new": ""} for name, old in gone.items() if name not in manual}
+    )
+
+
+@changer(touches=TOUCHED)
+def mark(automatic: Sequence[str], manual: Sequence[str]) -> None:
+    """Ask for packages in /etc/apk/world, and no longer for others, which go if nothing needs
+    them.
+    """
+    if manual:
+        apk_run.run("add", "--", *manual)
+    if automatic:
+        apk_run.run("del", "--", *automatic, stays=True)
 
 
 # ---------------------------------------------------------------- files, details, repositories

@@ -29,10 +29,13 @@ _PROBLEM = re.compile(r"(ERROR|WARNING): (.*)")
 _NOT_REMOVED = "not removed due to"
 
 
-def run(*words: str) -> None:
-    """Have apk change something. Raises CommandFailed with its errors, a line each."""
+def run(*words: str, stays: bool = False) -> None:
+    """Have apk change something. Raises CommandFailed with its errors, a line each.
+
+    stays: what is deleted may stay because something else needs it.
+    """
     done = cmd.probe([*START, *words])
-    if refuses(done):
+    if done.retcode or (refuses(done) and not stays):
         raise CommandFailed(errors(done))
     for line in done.stderr.splitlines():
         if match := _PROBLEM.match(line):

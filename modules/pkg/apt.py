@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from modules import cmd
-from modules.pkg import apt_depends, apt_get
+from modules.pkg import apt_depends, apt_get, apt_marks
 from modules.pkg.package_manager import (
     TOUCHED,
     Changes,
@@ -270,9 +270,9 @@ def _simulate_once(transaction: Transaction) -> Simulation:
     return _simulate(transaction)
 
 
-def _simulate(transaction: Transaction) -> Simulation:
+def _simulate(transaction: Transaction, *options: str) -> Simulation:
     # without its log of what it plans: a look writes nothing
-    quiet = ["apt-get", "-s", "-q", "-y", "-o", "Dir::Log::Planner=/dev/null"]
+    quiet = ["apt-get", "-s", "-q", "-y", "-o", "Dir::Log::Planner=/dev/null", *options]
     done = cmd.probe([*quiet, *transaction_words(transaction)], env=apt_get.QUIET)
     if done.retcode:
         return Simulation(None, "" if apt_get.repairs(done) else apt_get.errors(done))
@@ -317,6 +317,29 @@ def hold(names: Sequence[str], release: Sequence[str] = ()) -> None:
             done = cmd.probe(["apt-mark", action, "--", *chosen])
             if done.retcode:
                 raise CommandFailed(f"apt-mark {action}: {done.stderr.strip()}")
+
+
+@cached_look("packages", *STATUS, apt_marks.STATES)
+def manually_installed() -> list[str]:
+    """Return the packages that were installed by hand, and not for others."""
+    return [normal(name) for name in apt_marks.manually_installed()]
+
+
+def vital() -> list[str]:
+    """Return the packages that are essential, protected or required."""
+    return [normal(name) for name in apt_marks.vital()]
+
+
+def simulate_marks(automatic: tuple[str, ...], manual: tuple[str, ...]) -> Simulation:
+    """Return what apt-get would remove if packages were so marked."""
+    options = apt_marks.marked_copy(automatic, manual)
+    return _simulate(Transaction("autoremove"), *options)
+
+
+@changer(touches=["packages", "candidates"])
+def mark(automatic: Sequence[str], manual: Sequence[str]) -> None:
+    """Mark packages as installed for others, and as installed by hand."""
+    apt_marks.mark(automatic, manual)
 
 
 # ---------------------------------------------------------------- files, details, repositories

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from modules import cmd
-from modules.pkg import dnf_run, rpm
+from modules.pkg import dnf_marks, dnf_run, rpm
 from modules.pkg.package_manager import (
     TOUCHED,
     Changes,
@@ -376,6 +376,30 @@ def hold(names: Sequence[str], release: Sequence[str] = ()) -> None:
     for action, chosen in (("delete", [*release, *sorted(anew)]), ("add", names)):
         if chosen:
             dnf_run.run("versionlock", action, *chosen)
+
+
+# ---------------------------------------------------------------- why packages are installed
+
+
+def manually_installed() -> list[str]:
+    """Return the packages that were installed by hand, and not for others."""
+    return dnf_marks.manually_installed()
+
+
+def vital() -> list[str]:
+    """Return the packages that dnf protects."""
+    return dnf_marks.vital(list_pkgs())
+
+
+def simulate_marks(automatic: tuple[str, ...], manual: tuple[str, ...]) -> Simulation:
+    """Return what dnf would remove if packages were so marked."""
+    return _simulate_words(["autoremove", *dnf_marks.marked_copy(automatic, manual)])
+
+
+@changer(touches=["packages", "candidates"])
+def mark(automatic: Sequence[str], manual: Sequence[str]) -> None:
+    """Mark packages as installed for others, and as installed by hand."""
+    dnf_marks.mark(automatic, manual)
 
 
 # ---------------------------------------------------------------- groups, advisories, provisions

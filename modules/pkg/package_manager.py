@@ -212,6 +212,10 @@ FEATURES = {
     "upgradable": Feature(
         "all packages can be brought to their newest version at once (upgrade, full-upgrade)"
     ),
+    "install_reasons": Feature(
+        "it is known which packages were installed by hand, and which were added for others",
+        ("manually_installed", "vital", "simulate_marks", "mark"),
+    ),
     "downloadable": Feature(
         "packages can be downloaded without being installed", ("archives", "download")
     ),
@@ -342,6 +346,26 @@ class PackageManager(Provider, Protocol):
 
     def hold(self, names: Sequence[str], release: Sequence[str] = ()) -> None:
         """Keep packages at their version, and release others: a changer."""
+        ...
+
+    def manually_installed(self) -> list[str]:
+        """Return the packages that somebody asked for: they were not added for others."""
+        ...
+
+    def vital(self) -> list[str]:
+        """Return the packages that the system or the tool itself cannot be without."""
+        ...
+
+    def simulate_marks(self, automatic: tuple[str, ...], manual: tuple[str, ...]) -> Simulation:
+        """Return what would go if packages were marked as added for others (automatic) and as asked
+        for (manual), and if all that nothing needs were then removed. Changes nothing.
+        """
+        ...
+
+    def mark(self, automatic: Sequence[str], manual: Sequence[str]) -> None:
+        """Mark packages as added for others, and as asked for: a changer. A tool that then removes
+        at once what nothing needs may do so. Raises CommandFailed.
+        """
         ...
 
     def archives(self) -> dict[str, dict[str, Any]]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from modules import cmd, file
-from modules.pkg import pacman_conf, pacman_records, pacman_run
+from modules.pkg import pacman_conf, pacman_marks, pacman_records, pacman_run
 from modules.pkg._run import error_list
 from modules.pkg.package_manager import (
     TOUCHED,
@@ -374,6 +374,38 @@ def hold(names: Sequence[str], release: Sequence[str] = ()) -> None:
             f"{', '.join(stuck)}: still held by a pattern of IgnorePkg in {pacman_conf.MAIN}, or"
             " by a file that it includes. Change that by hand"
         )
+
+
+# ---------------------------------------------------------------- why packages are installed
+
+
+@cached_look("packages", INSTALLED)
+def manually_installed() -> list[str]:
+    """Return the packages that were installed by hand, and not for others."""
+    return pacman_marks.manually_installed()
+
+
+def vital() -> list[str]:
+    """Return the packages of HoldPkg, and `base`."""
+    return pacman_marks.vital()
+
+
+def simulate_marks(automatic: tuple[str, ...], manual: tuple[str, ...]) -> Simulation:
+    """Return what pacman would remove if packages were so marked, with all that only they need."""
+    done = pacman_marks.unneeded(INSTALLED, automatic, manual)
+    if done is None:
+        return Simulation({})
+    if done.retcode:
+        return Simulation(None, pacman_run.errors(done))
+    old = list_pkgs()
+    going = [name for name, _ in _pairs(_without_notes(done.stdout))]
+    return Simulation({name: {"old": old.get(name, ""), "new": ""} for name in going})
+
+
+@changer(touches=["packages", "candidates"])
+def mark(automatic: Sequence[str], manual: Sequence[str]) -> None:
+    """Mark packages as installed for others, and as installed by hand."""
+    pacman_marks.mark(automatic, manual)
 
 
 # ---------------------------------------------------------------- files, details, groups

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from modules import cmd
-from modules.pkg import rpm, zypper_command
+from modules.pkg import rpm, zypper_command, zypper_marks
 from modules.pkg.package_manager import (
     TOUCHED,
     Changes,
@@ -269,9 +269,9 @@ def _planned_changes(output: str) -> Changes:
     }
 
 
-def _unneeded() -> list[str]:
+def _unneeded(*options: str) -> list[str]:
     """Return the packages that were installed for others, which are gone."""
-    done = zypper_command.look("packages", "--unneeded")
+    done = zypper_command.look(*options, "packages", "--unneeded")
     installed = list_pkgs()
     names = []
     for line in done.stdout.splitlines():
@@ -295,6 +295,38 @@ def run(transaction: Transaction) -> None:
         if not transaction.targets:
             return
     zypper_command.run(transaction_words(transaction), _environment(transaction))
+
+
+# ---------------------------------------------------------------- why packages are installed
+
+
+def manually_installed() -> list[str]:
+    """Return the packages that were installed by hand, and not for others."""
+    return zypper_marks.manually_installed(list_pkgs())
+
+
+def vital() -> list[str]:
+    """Return the packages that zypper's own check of the system asks for."""
+    return [name for name in zypper_marks.system_check() if name in list_pkgs()]
+
+
+def simulate_marks(automatic: tuple[str, ...], manual: tuple[str, ...]) -> Simulation:
+    """Return what zypper would remove if packages were so marked, with all that only they need."""
+    options = zypper_marks.marked_copy(automatic, manual)
+    names = _unneeded(*options)
+    if not names:
+        return Simulation({})
+    words = ["remove", "--dry-run", "--clean-deps", "--name", "--", *names]
+    done = zypper_command.look(*options, *words)
+    if done.retcode not in zypper_command.SUCCESS:
+        return Simulation(None, zypper_command.errors(done))
+    return Simulation(_planned_changes(done.stdout))
+
+
+@changer(touches=["packages", "candidates"])
+def mark(automatic: Sequence[str], manual: Sequence[str]) -> None:
+    """Mark packages as installed for others, and as installed by hand."""
+    zypper_marks.mark(automatic, manual)
 
 
 # ---------------------------------------------------------------- downloads

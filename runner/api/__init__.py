@@ -329,6 +329,10 @@ class Here(Protocol):
         """The states of these SLS files that `--only` or `--exclude` leaves out of the run."""
         ...
 
+    def missing_sls(self) -> list[str]:
+        """The SLS files of the highstate that this run is made without, as `runner sls` is."""
+        ...
+
     @property
     def results(self) -> Mapping[str, Result]:
         """The results so far, by tag."""

@@ -23,6 +23,7 @@ class StateModule(Protocol):
         may, keeps it from failing.
     autorequire, autobefore, autonotify, autosubscribe(name, **arguments): pairs (state module, ID
         or name).
+    COMES_LAST: the functions whose states come after all other states of the module.
     resources(name): what is on the machine, as Resource values, for `runner resource`; all of it
         where the name is None.
     PROVIDERS: the Providers of the module's kind of thing; `requires_feature` is checked against

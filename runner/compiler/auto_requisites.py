@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from runner.model.chunk import Chunk, Edge, Relations
 from runner.model.records import Record
-from runner.model.requisite_kinds import AUTOMATIC, STANDS_FOR, WATCH
+from runner.model.requisite_kinds import AUTOMATIC, COMES_LAST, STANDS_FOR, WATCH
 
 # functions that take things away; an order among them would be the wrong way round
 TAKING = frozenset(
@@ -54,8 +54,12 @@ class Link(Record):
     kind: str
 
 
-def links(chunks: Sequence[Chunk], hook: Hook) -> tuple[Link, ...]:
-    """The links that the hooks ask for, among the states that make things."""
+def links(
+    chunks: Sequence[Chunk], hook: Hook, comes_last: Callable[[int], bool] = lambda number: False
+) -> tuple[Link, ...]:
+    """The links that the hooks ask for, among the states that make things; and those of states that
+    come after all others of their module, which may take things away.
+    """
     index: dict[tuple[str, str], list[int]] = {}
     for number, chunk in enumerate(chunks):
         if chunk.fun not in TAKING:
@@ -71,6 +75,11 @@ def links(chunks: Sequence[Chunk], hook: Hook) -> tuple[Link, ...]:
                 for other in index.get((state, name), ()):
                     if other != number:
                         collected[_link(number, other, kind)] = None
+    last = [number for number in range(len(chunks)) if comes_last(number)]
+    for number in last:
+        for other, chunk in enumerate(chunks):
+            if chunk.state == chunks[number].state and other not in last:
+                collected[Link(other, number, False, COMES_LAST)] = None
     return tuple(collected)
 
 

@@ -42,6 +42,8 @@ class Execution(Record):
 
     chunks: tuple[Chunk, ...] = ()  # in their order
     left_out: tuple[Chunk, ...] = ()  # by --only or --exclude
+    # the SLS files that the top file gives this machine and that this run lacks
+    missing_sls: Callable[[], list[str]] = list
     # reads modules, grains or pillar anew, for the states that follow
     reload: Callable[[str], None] = _ignore
     # notes a temporary path that is about to be made
@@ -211,6 +213,9 @@ class Current:
     @property
     def left_out(self) -> tuple[Chunk, ...]:
         return self.run.execution.left_out
+
+    def missing_sls(self) -> list[str]:
+        return self.run.execution.missing_sls()
 
     @property
     def results(self) -> Mapping[str, Result]:

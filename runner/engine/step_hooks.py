@@ -9,12 +9,18 @@ from runner.engine.step import Step
 from runner.loader.hooks import answer_of, pairs
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError
+from runner.model.requisite_kinds import COMES_LAST
 
 
 def automatic_relations(step: Step, kind: str) -> Iterable[tuple[str, str]]:
     """The states that a step comes after or before. kind: autorequire, autobefore, ..."""
     hook = step.call.function.hook(kind) if step.call else None
     return pairs(hook, kind, step.chunk, step.call.arguments) if hook and step.call else ()
+
+
+def comes_last(step: Step) -> bool:
+    """Return whether a step comes after all other states of its module."""
+    return bool(step.call) and step.chunk.fun in (step.call.function.hook(COMES_LAST) or ())
 
 
 def called_functions(step: Step) -> Iterable[str]:

@@ -233,6 +233,8 @@ class AutomaticKind(Record):
 
 # the hook that gives what a state is beside its ID and name, for automatic relationships
 STANDS_FOR = "autoalias"
+# the functions of a module that come after all its other states
+COMES_LAST = "COMES_LAST"
 AUTOMATIC: Mapping[str, AutomaticKind] = {
     kind.hook: kind
     for kind in (

@@ -38,6 +38,7 @@ from runner.pipeline.highstate import (
     Gathered,
     gather,
     learn_secrets,
+    missing_sls,
     read_pillar,
     requests,
     top_requests,
@@ -285,6 +286,7 @@ def _executed(session: Session, compiled: Compiled, run_id: str, about: About) -
             Execution(
                 tuple(compiled.steps[position].chunk for position in compiled.order),
                 compiled.left_out,
+                lambda: missing_sls(session, compiled.sls_files),
                 reload=lambda what: _reload(session, what),
                 intends=intends,
             )

@@ -10,7 +10,7 @@ from runner.compiler import auto_requisites, low, missing_references, ordering, 
 from runner.config.load import Options
 from runner.engine.bind import Binder
 from runner.engine.step import Step
-from runner.engine.step_hooks import automatic_relations, called_functions
+from runner.engine.step_hooks import automatic_relations, called_functions, comes_last
 from runner.model.chunk import Chunk, Edge, Relations
 from runner.model.diagnostics import Diagnostic, deduplicated, refused
 from runner.model.errors import CompileError, RunnerError
@@ -31,6 +31,7 @@ class Compiled(Record):
     binder: Binder
     warnings: tuple[Diagnostic, ...]
     left_out: tuple[Chunk, ...] = ()  # by --only or --exclude
+    sls_files: frozenset[tuple[str, str]] = frozenset()  # (environment, SLS)
 
     @property
     def chunks(self) -> tuple[Chunk, ...]:
@@ -80,11 +81,14 @@ def compile_partially(
     ]
     if order and session.options.auto_relationships:
         wanted = auto_requisites.links(
-            chunks, lambda number, kind: automatic_relations(steps[number], kind)
+            chunks,
+            lambda number, kind: automatic_relations(steps[number], kind),
+            lambda number: comes_last(steps[number]),
         )
         order, links = auto_requisites.fitted(order, relations, wanted)
         relations = auto_requisites.reacting(relations, links, chunks)
-    return Compiled(steps, relations, order, binder, tuple(problems), left_out), problems
+    sls_files = frozenset(data.rendered)
+    return Compiled(steps, relations, order, binder, tuple(problems), left_out, sls_files), problems
 
 
 # states; placing many more takes minutes, so that of more only those of the cycles are drawn

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 
 from runner.compiler import high, low, requisites
@@ -71,6 +71,19 @@ def top_requests(session: Session) -> list[Request]:
         )
         raise CompileError([none, *session.unread])
     return wanted
+
+
+def missing_sls(session: Session, sls_files: Collection[tuple[str, str]]) -> list[str]:
+    """The SLS files that the top file gives to this machine and that are not among these."""
+    wanted = [
+        Request(sls, env, place) for env, sls, place in node_scope.top_file(session).requests()
+    ]
+    names = (
+        (request.env, name)
+        for request in wanted
+        for name in high.expanded(request, session.tree.sls_names)
+    )
+    return [name for env, name in dict.fromkeys(names) if (env, name) not in sls_files]
 
 
 def _without_top(session: Session) -> str | None:

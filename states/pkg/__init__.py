@@ -21,6 +21,7 @@ from runner.api import (
 )
 from states.pkg import _selection as selection
 from states.pkg import _simulation as simulation
+from states.pkg._declared import declared
 from states.pkg._downloaded import downloaded
 from states.pkg._groups import group_installed, patch_downloaded, patch_installed
 from states.pkg._holds import held, unheld
@@ -29,6 +30,7 @@ from states.pkg._modules import module_disabled, module_enabled
 from states.pkg._selection import Names
 
 PROVIDERS = pkg.PROVIDERS
+COMES_LAST = frozenset({"declared"})
 NON_IDEMPOTENT = {"installed": "with reinstall it does so in each run"}
 
 
@@ -276,8 +278,10 @@ def mod_watch(
 
 
 __all__ = [
+    "COMES_LAST",
     "NON_IDEMPOTENT",
     "PROVIDERS",
+    "declared",
     "downloaded",
     "dry_run_check",
     "group_installed",

@@ -55,6 +55,7 @@ SCENARIOS = [
     on("latest", OLD, **REDHAT_AND_SUSE),
     on("installed", OLD, plans=False, pkgs=[{"greeting": "1.0"}], refresh=False),
     on("installed", OLD, plans=False, version="0.5", allow_updates=True),
+    on("declared", keep=["*"], fails="no other state of this run declares a package"),
     on("installed", OLD, hold=True),
     on("installed", HELD, plans=False, hold=True),
     on("installed", HELD, hold=False),

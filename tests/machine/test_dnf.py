@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from debian import Debian
+from declaring import try_declared
 
 from modules.pkg import rpm
 
@@ -171,6 +172,15 @@ def test_another_package_manager_is_waited_for(machine: Debian) -> None:
     done = machine.runner("single", "pkg.installed", "words")
     assert "waiting for another package manager" in done.stderr
     assert there(machine) == ["words 1.0"]
+
+
+def test_what_is_not_declared_goes(machine: Debian) -> None:
+    installed(machine, "words-1.0-1", "phrase-1.0-1", "greeting-2.0-1", "old-1.0-1")
+
+    def names() -> str:
+        return machine.read("rpm", "-qa", "--qf", "%{NAME}\n")
+
+    try_declared(machine, names, "old", "2.0-1")
 
 
 def test_what_an_interrupted_dnf_left_twice_is_removed_first(machine: Debian) -> None:

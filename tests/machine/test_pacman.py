@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 import pytest
 from debian import Debian
+from declaring import try_declared
 
 from modules.pkg import pacman_versions
 
@@ -40,6 +41,11 @@ def clean(debian: Debian) -> Iterator[Debian]:
         "cp /srv/pacman.conf /etc/pacman.conf; rm -f /var/lib/pacman/db.lck; pacman -Sy;"
         " set -- $(pacman -Qq); test $# = 0 || pacman -Rdd --noconfirm $@"
     )
+
+
+def test_what_is_not_declared_goes(clean: Debian) -> None:
+    clean.run("pacman -S --noconfirm words phrase greeting polite")
+    try_declared(clean, lambda: clean.read("pacman", "-Qq"), "polite", "2.0-1")
 
 
 def test_versions_an_upgrade_a_hold_and_a_removal(clean: Debian) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 from debian import Debian
+from declaring import try_declared
 
 LAYER = "zypper"
 
@@ -84,6 +85,12 @@ def test_a_version_a_hold_an_upgrade_and_a_downgrade(clean: Debian) -> None:
         "words": {"old": "", "new": "1.0-1"},
     }
     assert clean.read("rpm -q greeting") == "greeting-1.0-1.noarch"
+
+
+def test_what_is_not_declared_goes(clean: Debian) -> None:
+    clean.run("zypper -q -n install greeting words old phrase; rm -f /var/lib/zypp/AutoInstalled")
+    try_declared(clean, lambda: clean.read("rpm -qa --qf '%{NAME}\\n'"), "old", "2.0-1")
+    clean.run("rpm -e old")
 
 
 def test_what_cannot_be_installed_fails_in_a_dry_run_too(clean: Debian) -> None:

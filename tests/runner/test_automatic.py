@@ -79,6 +79,30 @@ def test_a_module_of_the_tree_has_hooks_too(machine: Machine) -> None:
     assert order(machine) == ["y", "x"]
 
 
+def test_a_function_comes_after_all_others_of_its_module(machine: Machine) -> None:
+    (machine.folder / "states/_states").mkdir()
+    (machine.folder / "states/_states/box.py").write_text(
+        "from runner.api import here\n"
+        "COMES_LAST = {'pruned'}\n"
+        "def absent(name: str) -> str:\n    'No box.'\n    return 'gone'\n"
+        "def pruned(name: str) -> str:\n    'No others.'\n    return str(here.missing_sls())\n"
+    )
+    prune = "prune:\n  box.pruned: []\n"
+    rest = "x:\n  box.absent: []\nother:\n  test.nop: []\n"
+    machine.write(
+        a=f"include: [b]\n{prune}{rest}", b="y:\n  box.absent: []\n", c="z:\n  box.absent: []\n"
+    )
+    assert order(machine) == ["y", "x", "prune", "other"]
+    machine.write(top="base: {'*': [b, a, '?']}\n")
+    # a state sees which SLS files of the highstate its run lacks
+    assert machine.results("sls", "a")["prune"]["comment"] == "['c']"
+    assert machine.results("highstate")["prune"]["comment"] == "[]"
+    # what is explicit wins
+    late = "late:\n  box.absent:\n    - require: [{box: prune}]\n"
+    machine.write(a=f"{prune}{late}{rest}")
+    assert order(machine) == ["x", "prune", "late", "other"]
+
+
 BOX = (
     "import os\nfrom runner.api import Plan, Planned, StateFailed\ndef made(name: str, hears: str ="
     " '', tells: str = '', fails: bool = False) -> Planned:\n    'A box.'\n    if fails:\n       "

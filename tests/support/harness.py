@@ -85,6 +85,9 @@ class HarnessHere:
         for folder in (self.cache_dir, self.state_dir):
             Path(folder).mkdir()
 
+    def missing_sls(self) -> list[str]:
+        return []
+
     def store(self, name: str) -> MutableMapping[Any, Any]:
         return self.stores.setdefault(name, {})
 

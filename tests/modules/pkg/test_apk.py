@@ -11,7 +11,7 @@ from harness import HarnessHere, apply, look
 
 from modules import pkg
 from modules.pkg import apk, apk_database, apk_repositories
-from runner.api import Plan, StateFailed, running
+from runner.api import Plan, StateFailed, changes_allowed, running
 from states import pkg as states
 from states import pkgrepo
 
@@ -92,6 +92,26 @@ def test_packages_come_and_go(played: Path) -> None:
     gone = {"nginx": {"old": "1.26.2-r0", "new": ""}}
     assert both(states.removed, name="nginx") == gone
     assert (played / "world").read_text() == "busybox-1.36.1-r28\npcre-1.26.2-r0\n"
+
+
+def test_what_the_world_has_beside_the_declared_goes(
+    played: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The world asks for busybox, which is vital, pcre, which nginx needs, and for old."""
+    (played / "world").write_text(
+        "busybox-1.36.1-r28\nnginx-1.26.2-r0\npcre-1.26.2-r0\nold-1.0-r0\n"
+    )
+    (played / "asked").write_text("busybox\npcre>1.0\nold@edge\n")
+    monkeypatch.setattr(apk, "WORLD", str(played / "asked"))
+    with running(here()), changes_allowed():
+        manager = pkg.provider()
+        assert manager.manually_installed() == ["busybox", "pcre", "old"]
+        simulated = manager.simulate_marks(("old", "pcre"), ("nginx",))
+        assert simulated.changes == {"old": {"old": "1.26.2-r0", "new": ""}}
+        assert "pcre" in manager.list_pkgs()
+        manager.mark(("old", "pcre"), ("nginx",))
+        assert [*manager.list_pkgs()] == ["busybox", "nginx", "pcre"]
+    assert "add -- nginx\n" in (played / "calls").read_text()
 
 
 def test_the_newest_version_is_not_fixed_in_the_world(played: Path) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -21,8 +22,8 @@ from modules.pkg.package_manager import FEATURES, Action, PackageManager
 from runner.api import ChangeNotAllowed, changes_allowed, running
 
 PROVIDERS = {provider.NAMES[0]: provider for provider in pkg.PROVIDERS.all()}
-CHANGERS = {"renew_db", "run", "hold", "download", "import_key", "patch", "trust_repository"}
-CHANGERS |= {"set_module_stream"}
+CHANGERS = {"renew_db", "run", "hold", "download", "import_key", "mark", "patch"}
+CHANGERS |= {"set_module_stream", "trust_repository"}
 METHODS = {
     name
     for name, value in vars(PackageManager).items()
@@ -52,7 +53,8 @@ def asked(name: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[list[str]
 
     def probe(argv: Sequence[str], **_: Any) -> cmd.Completed:
         lines.append(list(argv))
-        return cmd.Completed(0, answers.get(" ".join(argv), ""), "", 1)
+        line = re.sub(r"/\S*/scratch-\w+", "SCRATCH", " ".join(argv))
+        return cmd.Completed(0, answers.get(line, ""), "", 1)
 
     monkeypatch.setattr(cmd, "probe", probe)
     with running(HarnessHere()):

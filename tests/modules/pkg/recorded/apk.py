@@ -13,6 +13,9 @@ ANSWERS = {
     "apk info -v": (
         "busybox-1.36.1-r28\nmusl-1.2.5-r0\nnginx-1.26.1-r0\nca-certificates-20240705-r0\n"
     ),
+    "apk --no-progress --wait 300 --simulate del -- nginx": (
+        "(1/2) Purging nginx (1.26.1-r0)\n(2/2) Purging ca-certificates (20240705-r0)\nOK: 9 MiB\n"
+    ),
     "apk policy nginx nosuch": (
         "nginx policy:\n"
         "  1.27.0-r0:\n"
@@ -45,6 +48,14 @@ ANSWERS = {
     ),
 }
 CALLS: list[tuple[str, tuple[Any, ...], Any]] = [
+    ("manually_installed", (), []),  # test_apk.py has a file
+    ("vital", (), ["busybox", "musl"]),
+    ("simulate_marks", ((), ("nginx",)), Simulation({})),
+    (
+        "simulate_marks",
+        (("nginx",), ("ca-certificates",)),
+        Simulation({"nginx": {"old": "1.26.1-r0", "new": ""}}),
+    ),
     (
         "list_pkgs",
         (),

@@ -50,6 +50,16 @@ ANSWERS = {
         " It says hello.\n\nPackage: hello\nVersion: 2.9\nDescription: Greets\n"
     ),
     "apt-mark showhold": "linux-image-amd64\n",
+    "apt-mark showmanual": "adduser\nlibc6:i386\n",
+    r"dpkg-query -W -f ${binary:Package}\t${Essential}\t${Protected}\t${Priority}\n": (
+        "adduser\tno\tno\timportant\nlibc6:amd64\tno\tno\trequired\nlibcrypt1:amd64\tno\tyes\toptional\n"
+        "login\tyes\tno\trequired\n"
+    ),
+    "apt-get -s -q -y -o Dir::Log::Planner=/dev/null -o"
+    " Dir::State::extended_states=SCRATCH/extended_states autoremove --": (
+        "Reading state information...\nThe following packages will be REMOVED:\n  adduser\n"
+        "Remv adduser [3.134]\n"
+    ),
     "dpkg-query -S -- /bin/ls": "coreutils: /bin/ls\n",
     "dpkg-query -S -- /nowhere": "",
     "dpkg-query -L -- adduser": "/.\n/etc\n/usr/sbin/adduser\ndiverted by x to: /y\n",
@@ -87,6 +97,13 @@ CALLS: list[tuple[str, tuple[Any, ...], Any]] = [
     ("compare", ("1.0", "1.0"), 0),
     ("file_info", ("/srv/x.deb",), ("hello", "2.10-3")),
     ("held", (), ["linux-image-amd64"]),
+    ("manually_installed", (), ["adduser", "libc6:i386"]),
+    ("vital", (), ["libc6", "libcrypt1", "login"]),
+    (
+        "simulate_marks",
+        (("adduser",), ("man-db",)),
+        Simulation({"adduser": {"old": "3.134", "new": ""}}),
+    ),
     (
         "info_installed",
         (("hello",),),

@@ -60,6 +60,11 @@ ANSWERS = {
         "a-package-with-a-rather-long-name-indeed\x1f1\x1f1.0\x1f1\x1fnoarch\x1e"
         "old-module\x1f(none)\x1f1.0\x1f1\x1fx86_64\x1e"
     ),
+    "dnf -q -C repoquery --userinstalled --qf %{name}\t%{arch}\n": "glibc\ti686\nkernel\tx86_64\n",
+    "dnf -C --assumeno autoremove --setopt=persistdir=SCRATCH/notes": (
+        "Dependencies resolved.\nRemoving:\n"
+        " old-module    x86_64    1.0-1    @System    10 k\nOperation aborted.\n"
+    ),
     f"dnf -q -C repoquery --qf {AVAILABLE} --latest-limit=1 nginx glibc nosuch": (
         "nginx\t2\t1.20.1\t20.el9\tx86_64\n\nglibc\t0\t2.34\t98.el9\tx86_64\n\n"
     ),
@@ -144,6 +149,13 @@ CALLS: list[tuple[str, tuple[Any, ...], Any]] = [
     ("compare", ("1.0~rc1", "1.0"), -1),
     ("file_info", ("/srv/x.rpm",), ("old", "1:1.0-1")),
     ("held", (), []),
+    ("manually_installed", (), ["glibc.i686", "kernel"]),
+    ("vital", (), []),
+    (
+        "simulate_marks",
+        (("old-module",), ()),
+        Simulation({"old-module": {"old": "1.0-1", "new": ""}}),
+    ),
     ("owner", ("/bin/ls",), "coreutils"),
     ("owner", ("/nowhere",), ""),
     ("file_list", ("words",), ["/etc/words.conf", "/usr/share/words"]),

@@ -66,6 +66,11 @@ ANSWERS = {
     "pacman -Qp -- /srv/x.pkg.tar.zst": "hello 2.12.1-1\n",
     "pacman -Qdtq": "orphan\n",
     "pacman-conf IgnorePkg": "linux\npcre*\n",
+    "pacman -Qeq": "bash\n",
+    "pacman-conf HoldPkg": "pacman\nglibc\n",
+    "pacman --dbpath SCRATCH -Qdtq": "pcre2\n",
+    "pacman --noconfirm --noprogressbar --color never --dbpath SCRATCH -Rsu --print --print-format"
+    " %n %v -- bash pcre2": "bash 5.2.026-2\npcre2 10.43-1\n",
     "pacman -Qoq -- /usr/bin/bash": "bash\n",
     "pacman -Qoq -- /nowhere": "",
     "pacman -Qlq -- bash": "/usr/\n/usr/bin/\n/usr/bin/bash\n",
@@ -107,6 +112,18 @@ CALLS: list[tuple[str, tuple[Any, ...], Any]] = [
     ("compare", ("1:1.0", "2.0"), 1),
     ("file_info", ("/srv/x.pkg.tar.zst",), ("hello", "2.12.1-1")),
     ("held", (), ["linux", "pcre2"]),
+    ("manually_installed", (), ["bash"]),
+    ("vital", (), ["pacman", "glibc", "base"]),
+    (
+        "simulate_marks",
+        (("bash",), ()),
+        Simulation(
+            {
+                "bash": {"old": "5.2.026-2", "new": ""},
+                "pcre2": {"old": "10.43-1", "new": ""},
+            }
+        ),
+    ),
     ("owner", ("/usr/bin/bash",), "bash"),
     ("owner", ("/nowhere",), ""),
     ("file_list", ("bash",), ["/usr/", "/usr/bin/", "/usr/bin/bash"]),

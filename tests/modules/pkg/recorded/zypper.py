@@ -72,6 +72,15 @@ ANSWERS = {
         "S | Repository | Name  | Version | Arch\n--+------------+-------+---------+-------\n"
         "i | local      | words | 1:1.0-1 | x86_64\n</stream>\n"
     ),
+    f"{_LOOK} --root SCRATCH packages --unneeded": (
+        "S | Repository | Name     | Version | Arch\n--+------------+----------+---------+-------\n"
+        "i | local      | greeting | 1.0-1   | noarch\n"
+    ),
+    f"{_LOOK} --root SCRATCH remove --dry-run --clean-deps --name -- greeting": (
+        '<install-summary><to-remove><solvable type="package" name="greeting" edition="1.0-1"'
+        ' arch="noarch"/><solvable type="package" name="words" edition="1:1.0-1" arch="x86_64"/>'
+        "</to-remove></install-summary>"
+    ),
     # written by hand: Debian's zypper knows no patterns
     f"{_PLAIN} info --type pattern -- talk": (
         "Information for pattern talk:\n-----------------------------\nRepository     : local\n"
@@ -118,6 +127,18 @@ CALLS: list[tuple[str, tuple[Any, ...], Any]] = [
     ("compare", ("1.0-10", "1.0-9"), 1),
     ("file_info", ("/srv/x.rpm",), ("old", "1:1.0-1")),
     ("held", (), []),
+    ("manually_installed", (), ["greeting", "kernel-default", "words"]),
+    ("vital", (), []),
+    (
+        "simulate_marks",
+        (("greeting",), ()),
+        Simulation(
+            {
+                "greeting": {"old": "1.0-1", "new": ""},
+                "words": {"old": "1:1.0-1", "new": ""},
+            }
+        ),
+    ),
     ("owner", ("/etc/words.conf",), "words"),
     ("file_list", ("words",), ["/etc/words.conf"]),
     (

@@ -1,0 +1,57 @@
+"""The packages that are not to be removed because this machine, or runner itself, works by them."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterator
+
+from modules.pkg.providers import provider
+from runner.api import for_states
+
+KERNEL = ("/boot/vmlinuz-{}", "/lib/modules/{}/vmlinuz", "/lib/modules/{}/modules.builtin")
+
+
+@for_states
+def indispensable() -> set[str]:
+    """Return the installed packages that are vital to the system or its package manager or held at
+    their version, and those that the running kernel, the shell, runner, its Python with the
+    libraries and its package manager come from.
+    """
+    manager = provider()
+    names = {*manager.vital()}
+    if manager.has("holdable"):
+        names |= {*manager.held()}
+    if manager.has("ownership"):
+        owners = (
+            manager.owner(path) or manager.owner(os.path.realpath(path)) for path in _own_files()
+        )
+        names |= {manager.normal(name) for name in owners if name}
+    return names & {*manager.list_pkgs()}
+
+
+def _own_files() -> Iterator[str]:
+    """Generate a file of each thing that this machine and runner need now."""
+    kernels = (path.format(os.uname().release) for path in KERNEL)
+    tools = (shutil.which(name) for name in (*provider().NAMES, "sh"))
+    paths = {*kernels, *filter(None, tools), sys.executable, os.__file__, *_libraries()}
+    for path in sorted(paths):
+        own = os.path.realpath(path).startswith(f"{os.path.realpath(sys.prefix)}{os.sep}")
+        if os.path.exists(path) and not (own and sys.prefix != sys.base_prefix):
+            yield path
+
+
+def _libraries() -> Iterator[str]:
+    """Generate a file of runner and of each library that it needs."""
+    names = {"runner", "yaml"}  # PyYAML's name is not that of its module
+    for requirement in importlib.metadata.requires("runner") or ():
+        if "extra ==" not in requirement:
+            names.add(re.split(r"[^\w.-]", requirement)[0].lower())
+    for name in sorted(names):
+        spec = importlib.util.find_spec(name)
+        if spec and spec.origin:
+            yield spec.origin
