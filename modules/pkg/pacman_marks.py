@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from modules import cmd
 from modules.pkg import pacman_run
-from runner.api import CommandFailed, here
+from runner.api import here
 
 BASE = "base"  # the package that needs what each Arch Linux has
 
@@ -24,12 +24,11 @@ def vital() -> list[str]:
 
 
 def mark(automatic: Sequence[str], manual: Sequence[str], *options: str) -> None:
-    """Have pacman note why packages are installed. Raises CommandFailed if it does not."""
+    """Have pacman note why packages are installed. Raises CommandFailed with its errors."""
     for reason, names in (("--asdeps", automatic), ("--asexplicit", manual)):
         if names:
-            done = pacman_run.unlocked("pacman", *options, "-D", reason, "--", *names)
-            if done.retcode:
-                raise CommandFailed(pacman_run.errors(done))
+            # -D knows nothing of a progress bar
+            pacman_run.run(*options, "-D", reason, "--", *names, start=["pacman"])
 
 
 def unneeded(

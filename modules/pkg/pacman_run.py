@@ -6,6 +6,7 @@ import glob
 import os
 import re
 import time
+from collections.abc import Sequence
 
 from modules import cmd
 from modules.pkg._run import error_list, run_unlocked
@@ -41,9 +42,9 @@ HINTS = {  # what pacman says -> what to do
 }
 
 
-def run(*words: str) -> None:
+def run(*words: str, start: Sequence[str] = START) -> None:
     """Have pacman change something. Raises CommandFailed with its errors, a line each."""
-    done = run_unlocked([*START, *words], _lock_problem)
+    done = run_unlocked([*start, *words], _lock_problem)
     if done.retcode:
         raise CommandFailed(errors(done))
     for line in done.stderr.splitlines():

@@ -20,7 +20,8 @@ def automatic_relations(step: Step, kind: str) -> Iterable[tuple[str, str]]:
 
 def comes_last(step: Step) -> bool:
     """Return whether a step comes after all other states of its module."""
-    return bool(step.call) and step.chunk.fun in (step.call.function.hook(COMES_LAST) or ())
+    functions = step.call.function.hook(COMES_LAST) if step.call else None
+    return step.chunk.fun in (functions or ())
 
 
 def called_functions(step: Step) -> Iterable[str]:
