@@ -1,18 +1,28 @@
-"""Interfaces, as ifupdown configures them."""
+"""Interfaces, by the tool that configures this machine's network."""
 
 from __future__ import annotations
 
 import ipaddress
-import os
-from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from modules import ip, pkg
-from runner.api import Check, Line, Name, Named, OneOrMany, Plan, Planned, StateFailed, line_problem
+from modules.ip.configuration import Action, Interface, NetworkTool, Texts
+from runner.api import (
+    Check,
+    Line,
+    Name,
+    Named,
+    OneOrMany,
+    Plan,
+    Planned,
+    StateFailed,
+    line_problem,
+    requires_feature,
+)
 from states.file._diff import unified
-from states.network._options import format_options, is_known, option_lines, stanzas
+from states.network._interface import build, is_known
 
-NEEDED = {"bridge": "bridge-utils", "bond": "ifenslave"}
+Commands = Annotated[OneOrMany[Line] | None, requires_feature("commands")]
 
 
 def _is_address(value: str) -> str | None:
@@ -55,6 +65,20 @@ Proto = Literal[
 ]
 Proto6 = Literal["auto", "static", "dhcp", "manual", "loopback", "v4tunnel", "6to4", "none"]
 
+COMMANDS = (
+    "up_cmds",
+    "down_cmds",
+    "pre_up_cmds",
+    "post_up_cmds",
+    "pre_down_cmds",
+    "post_down_cmds",
+)
+STATUS = {
+    "up": "Interface {} is up",
+    "restart": "Interface {} restart to validate",
+    "down": "Interface {} down",
+}
+
 
 def managed(
     name: Name,
@@ -66,8 +90,8 @@ def managed(
     netmask: Netmask | None = None,
     broadcast: Address | None = None,
     gateway: Address | None = None,
-    pointopoint: Address | None = None,
-    scope: Line | None = None,
+    pointopoint: Annotated[Address | None, requires_feature("peers")] = None,
+    scope: Annotated[Line | None, requires_feature("peers")] = None,
     metric: int | None = None,
     mtu: int | None = None,
     hwaddr: Line | None = None,
@@ -86,32 +110,41 @@ def managed(
     privext: int | None = None,
     master: Line | None = None,
     provider: Line | None = None,
-    source: Line | None = None,
+    source: Annotated[Line | None, requires_feature("sources")] = None,
     hotplug: bool = False,
     noifupdown: bool = False,
-    up_cmds: OneOrMany[Line] | None = None,
-    down_cmds: OneOrMany[Line] | None = None,
-    pre_up_cmds: OneOrMany[Line] | None = None,
-    post_up_cmds: OneOrMany[Line] | None = None,
-    pre_down_cmds: OneOrMany[Line] | None = None,
-    post_down_cmds: OneOrMany[Line] | None = None,
+    up_cmds: Commands = None,
+    down_cmds: Commands = None,
+    pre_up_cmds: Commands = None,
+    post_up_cmds: Commands = None,
+    pre_down_cmds: Commands = None,
+    post_down_cmds: Commands = None,
     **options: Option,
 ) -> Planned:
-    """Make sure that an interface is configured in /etc/network/interfaces, and up.
+    """Make sure that an interface is configured, and up.
+
+    The tool is the one that this machine uses: netplan where /etc/netplan has files, NetworkManager
+    where it runs, systemd-networkd where it is enabled, ifcfg files of the Red Hat and SUSE
+    families, else ifupdown; `provider` names another one (netplan, networkmanager, networkd, ifcfg,
+    ifcfg_suse, ifupdown).
 
     name: the interface. enabled: it is brought up now and when the machine starts. hotplug: when it
-    appears. type: what it is; `source` takes in the files that source or name tells. proto: how it
-    gets its address; without it static where there is one, else manual. ipaddr, ipaddrs, netmask,
-    broadcast, gateway, pointopoint, scope, metric, mtu, hwaddr, hostname, dns, search: as
-    interfaces(5) has them. enable_ipv4, enable_ipv6: whether it has either; without enable_ipv6 it
-    has the second if an argument is about it. ipv6proto, ipv6ipaddr, ipv6ipaddrs, ipv6netmask,
-    ipv6gateway, accept_ra, autoconf, privext: the same for IPv6. master: the bond that it is a
-    slave of. provider: the file of /etc/ppp/peers, for type pppoe. noifupdown: write the file
-    alone. up_cmds, down_cmds, pre_up_cmds, post_up_cmds, pre_down_cmds, post_down_cmds: commands.
+    appears. type: what it is; `source` has ifupdown take in the files that source or name tells.
+    proto: how it gets its address; without it static where there is one, else manual. ipaddr,
+    ipaddrs, netmask, broadcast, gateway, pointopoint, scope, metric, mtu, hostname, dns, search: as
+    interfaces(5) has them. hwaddr: the hardware address that it gets; with ifcfg and
+    NetworkManager the one that the card has (macaddr is there the one that it gets). enable_ipv4,
+    enable_ipv6: whether it has either; without enable_ipv6 it has the second if an argument is
+    about it. ipv6proto, ipv6ipaddr, ipv6ipaddrs, ipv6netmask, ipv6gateway, accept_ra, autoconf,
+    privext: the same for IPv6. master: the bond that it is a slave of. provider: for type pppoe the
+    file of /etc/ppp/peers, unless it is the name of a tool. noifupdown: write the files alone.
+    up_cmds, down_cmds, pre_up_cmds, post_up_cmds, pre_down_cmds, post_down_cmds: commands of
+    ifupdown.
 
     Further arguments are options of cards (speed, duplex, autoneg, wol, rx, tx, tso, ...), bonds
-    (mode, slaves, primary, miimon, ...) and bridges (ports, stp, fd, ...), and any option of
-    interfaces(5) that has a hyphen.
+    (mode, slaves, primary, miimon, ...), bridges (ports, stp, fd, ...) and VLANs (vlan_id, parent),
+    any option of interfaces(5) that has a hyphen, and those of ifcfg files (zone, peerdns,
+    defroute, bridge, nm_controlled, ...). What a tool cannot express fails, with what to write.
 
         eth0:
           network.managed:
@@ -127,123 +160,102 @@ def managed(
             - proto: dhcp
             - ports: eth1 eth2
 
-    Behaviour: Salt 3008's network.managed on a Debian; what others wrote in the file stays as it
-    is.
+    Behaviour: Salt 3008's network.managed; what others wrote for other interfaces stays as it is.
     """
-    if not os.path.isdir(os.path.dirname(ip.FILE)):
-        raise StateFailed(
-            "/etc/network cannot be written: there is no ifupdown here (the package of this name;"
-            " for netplan and systemd-networkd write their files with file.managed)",
-            missing=[("pkg", "ifupdown"), ("file", os.path.dirname(ip.FILE))],
-        )
+    given = locals()
+    tool = ip.peers_or_provider(provider) if type_ == "pppoe" else ip.provider()
     if type_ == "source":
-        return (yield from _sourced(name, source or name))
-    more = option_lines(name, type_, options)
-    more += format_options(
-        {"up": up_cmds, "down": down_cmds, "pre-up": pre_up_cmds, "post-up": post_up_cmds}
-    )
-    more += format_options({"pre-down": pre_down_cmds, "post-down": post_down_cmds})
-    tagged = type_ == "vlan" and "." in name and "vlan-raw-device" not in options
-    four: dict[str, Any] = {"vlan-raw-device": name.partition(".")[0] if tagged else None}
-    four |= {
-        "address": [ipaddr, *(ipaddrs or [])],
-        "netmask": netmask,
-        "broadcast": broadcast,
-        "gateway": gateway,
-    }
-    four |= {
-        "pointopoint": pointopoint,
-        "scope": scope,
-        "metric": metric,
-        "mtu": mtu,
-        "hwaddress": hwaddr,
-    }
-    four |= {"hostname": hostname, "provider": provider, "bond-master": master}
-    six: dict[str, Any] = {"address": [ipv6ipaddr, *(ipv6ipaddrs or [])], "netmask": ipv6netmask}
-    six |= {
-        "gateway": ipv6gateway,
-        "accept_ra": accept_ra,
-        "autoconf": autoconf,
-        "privext": privext,
-    }
-    if enable_ipv6 is None:
-        enable_ipv6 = bool(ipv6proto or list(format_options(six)))
-    families = {"inet": (_method(name, proto, four), four)} if enable_ipv4 else {}
-    families |= {"inet6": (_method(name, ipv6proto, six), six)} if enable_ipv6 else {}
-    names = {
-        "dns-nameservers": " ".join(dns) if dns else None,
-        "dns-search": " ".join(search) if search else None,
-    }
-    starts = [*(["auto"] if enabled else []), *(["allow-hotplug"] if hotplug else [])]
-    wanted = stanzas(name, starts, families, names, more)
-    missing = [
-        package for package in [NEEDED.get(type_)] if package and not pkg.is_installed(package)
-    ]
-    return (yield from _configure(name, wanted, missing, enabled, noifupdown or type_ == "slave"))
+        return (yield from _sourced(name, source or name, tool))
+    extra = {key: value for key, value in options.items() if value is not None}
+    extra |= {key: given[key] for key in COMMANDS if given[key] is not None}
+    if type_ == "pppoe" and provider and provider not in tool.NAMES:
+        extra["provider"] = provider
+    interface = build(name, type_, given, extra)
+    return (yield from _configure(tool, interface, noifupdown))
 
 
-def _method(name: str, proto: str | None, options: Mapping[str, Any]) -> str:
-    has_address = any(options["address"])
-    if proto == "static" and not has_address:
-        raise StateFailed(f"Interface {name} is static and has no address")
-    return proto if proto not in (None, "none") else "static" if has_address else "manual"
-
-
-def _configure(
-    name: str, wanted: list[str], missing: list[str], enabled: bool, quiet: bool
-) -> Planned:
-    """Write the lines of an interface, and bring it up or down."""
-    old = ip.get_interface(name)
-    was_up = ip.is_up(name)
+def _configure(tool: NetworkTool, interface: Interface, quiet: bool) -> Planned:
+    """Write the files of an interface, and bring it up or down."""
+    name = interface.name
+    old, wanted = tool.present(name), tool.texts(interface)
+    differs = old != wanted
+    missing = [package for package in tool.packages(interface.kind) if not _has_package(package)]
     changes: dict[str, Any] = {"packages": missing} if missing else {}
-    difference = unified(
-        *("".join(f"{line}\n" for line in lines).encode() for lines in (old, wanted))
-    )
-    if old != wanted:
-        changes["interface"] = difference if old else "Added network interface."
-    status = _status(name, enabled, was_up, old != wanted)
-    if status and not quiet:
+    is_new = not any(old.values())
+    difference = _difference(old, wanted)
+    if differs:
+        changes["interface"] = "Added network interface." if is_new else difference
+    action = "" if quiet else _action(interface, tool.is_up(name), differs)
+    status = STATUS.get(action, "").format(name)
+    if status:
         changes["status"] = status
     if not changes:
         return f"Interface {name} is up to date."
-    description = f"is set to be updated:\n{difference}" if old else "is set to be added."
-    description = (
-        description
-        if old != wanted
-        else "is up to date."
-        if not status
-        else f"is set to be {status.split()[-1]}."
+    if differs:
+        _verify(tool, interface, old, wanted)
+    yield Plan(
+        changes,
+        f"Interface {name} {_description(status, differs, '' if is_new else difference)}",
+        provides=[("network", name)],
     )
-    yield Plan(changes, f"Interface {name} {description}", provides=[("network", name)])
     if missing:
         pkg.install(pkgs=missing)
-    if status and was_up and not quiet:
-        ip.down(name)
-    if old != wanted:
-        ip.put_interface(name, wanted)
-    if status and enabled and not quiet:
-        ip.up(name)
+    tool.configure(name, old, wanted, action)
     return (
-        f"Interface {name} {'is up to date' if old == wanted else 'updated' if old else 'added'}."
+        f"Interface {name} {'is up to date' if not differs else 'added' if is_new else 'updated'}."
     )
 
 
-def _status(name: str, enabled: bool, was_up: bool, differs: bool) -> str:
-    """The comment on bringing it up or down; empty when neither is done."""
-    if enabled and not was_up:
-        return f"Interface {name} is up"
-    if enabled and differs:
-        return f"Interface {name} restart to validate"
-    return f"Interface {name} down" if was_up and not enabled else ""
+def _has_package(name: str) -> bool:
+    return bool(pkg.is_installed(name))
 
 
-def _sourced(name: str, pattern: str) -> Planned:
-    if ip.has_source(pattern):
+def _difference(old: Texts, wanted: Texts) -> str:
+    return unified(*("".join(texts.values()).encode() for texts in (old, wanted)))
+
+
+def _verify(tool: NetworkTool, interface: Interface, old: Texts, wanted: Texts) -> None:
+    """Have the tool read the files. Raises StateFailed for what it refuses, unless it speaks of an
+    interface that another state is to configure.
+    """
+    try:
+        tool.verify(interface.name, old, wanted)
+    except StateFailed as failure:
+        facts = [("network", other) for other in interface.others()]
+        raise StateFailed(failure.message, missing=facts or failure.missing) from None
+
+
+def _action(interface: Interface, was_up: bool, differs: bool) -> Action:
+    """What is done about the running interface: a member of a bond comes up with that one."""
+    if interface.kind == "slave":
+        return "reload" if differs else ""
+    if interface.enabled and not was_up:
+        return "up"
+    if interface.enabled and differs:
+        return "restart"
+    return "down" if was_up and not interface.enabled else ""
+
+
+def _description(status: str, differs: bool, difference: str) -> str:
+    if not differs:
+        return f"is set to be {status.split()[-1]}." if status else "is up to date."
+    return f"is set to be updated:\n{difference}" if difference else "is set to be added."
+
+
+def _sourced(name: str, pattern: str, tool: NetworkTool) -> Planned:
+    from modules.ip import ifupdown
+
+    if not tool.has("sources"):
+        raise StateFailed(
+            f"{tool.NAMES[0]} has no files that take in others: leave type source out"
+        )
+    ifupdown.present(name)
+    if ifupdown.has_source(pattern):
         return f"Interface {name} is up to date."
     yield Plan(
         {"interface": "Added network interface."},
         f"Interface {name} is set to be added.",
         provides=[("network", name)],
     )
-    ip.put_source(pattern)
+    ifupdown.put_source(pattern)
     return f"Interface {name} added."

@@ -5,10 +5,11 @@ interfaces.
 from __future__ import annotations
 
 import re
-from typing import Annotated
+from typing import Annotated, Any
 
-from modules import file, network
-from runner.api import Check, Line, Name, OneOrMany, Plan, Planned, here
+from modules import file, ip, network
+from modules.ip.configuration import NetworkTool
+from runner.api import Check, Line, Name, OneOrMany, Plan, Planned, StateFailed, here
 from states.file._diff import unified
 
 DEFAULTS = "/etc/default/networking"
@@ -48,8 +49,10 @@ def system(
     127.0.1.1 in /etc/hosts); apply_hostname: it gets the name at once, too. enabled: whether
     ifupdown configures interfaces. domain, search: what the resolver takes names to be in
     (/etc/resolv.conf; a link there belongs to another program and is left alone). retain_settings:
-    what is not given stays as it is, which it does anyway. require_reboot: taken for Salt's sake.
-    gateway, gatewaydev, nozeroconf, nisdomain: for Red Hat, told and left alone.
+    what is not given stays as it is; elsewhere than with ifcfg files it does anyway.
+    require_reboot: taken for Salt's sake. gateway, gatewaydev, nozeroconf, nisdomain: of
+    /etc/sysconfig/network, with ifcfg files; told and left alone elsewhere. The tool that is used
+    is chosen as by network.managed.
 
         the name:
           network.system:
@@ -65,9 +68,18 @@ def system(
         "nozeroconf": nozeroconf,
         "nisdomain": nisdomain,
     }
+    tool = ip.provider()
+    if tool.has("global_settings"):
+        given = {"enabled": enabled, "hostname": hostname, **unsupported}
+        return (yield from _shared_settings(tool, given, retain_settings, apply_hostname))
+    if not enabled and not tool.has("commands"):
+        raise StateFailed(
+            f"{tool.NAMES[0]} has no switch for all interfaces: disable its service with"
+            " service.dead, or an interface with network.managed"
+        )
     for key in (key for key, value in unsupported.items() if value is not None):
         here.warn(
-            f"{key} is for /etc/sysconfig of Red Hat; on a Debian an interface has its own"
+            f"{key} is for /etc/sysconfig of Red Hat; elsewhere an interface has its own"
             " (network.managed)"
         )
     resolves = not file.is_link(RESOLVER)
@@ -95,9 +107,34 @@ def system(
     return "Global network settings are up to date."
 
 
+def _shared_settings(
+    tool: NetworkTool, given: dict[str, Any], retain: bool, apply_hostname: bool
+) -> Planned:
+    """Write the file with the settings of all interfaces, and give the machine its name."""
+    hostname = given["hostname"]
+    old, new = tool.present_settings(), tool.settings_texts(given, retain)
+    renames = bool(hostname and apply_hostname and network.get_hostname() != hostname)
+    if old == new and not renames:
+        return "Global network settings are up to date."
+    difference = unified(*("".join(texts.values()).encode() for texts in (old, new)))
+    difference = difference or f"-{network.get_hostname()}\n+{hostname}\n"
+    yield Plan(
+        {"network_settings": difference},
+        f"Global network settings are set to be updated:\n{difference}",
+    )
+    tool.configure("", old, new, "")
+    if renames:
+        network.mod_hostname(hostname)
+    return "Global network settings are up to date."
+
+
 def _present_settings() -> dict[str, str]:
     """The present settings."""
-    switch = _last_match(DEFAULTS, rf"^\s*{SWITCH}\s*=\s*[\"']?(\w+)")
+    switch = (
+        "yes"
+        if not file.is_file(DEFAULTS)
+        else _last_match(DEFAULTS, rf"^\s*{SWITCH}\s*=\s*[\"']?(\w+)")
+    )
     return {
         "NETWORKING": "no" if switch == "no" else "yes",
         "HOSTNAME": network.kept_hostname(),

@@ -1,5 +1,5 @@
 """How the network is tried: on copies of this computer; tests/machine/test_network.py has a real
-ifupdown.
+ifupdown, test_network_tools.py the other tools.
 """
 
 from __future__ import annotations
@@ -41,6 +41,8 @@ SIX = {
     "ipv6gateway": "2001:db8::1",
     "accept_ra": 2,
 }
+STATIC = {"ipaddr": "10.1.0.7", "netmask": "255.255.255.0"}
+NAMES = {"dns": ["10.1.0.2", "2001:db8::1"], "search": "example.org"}
 BOND = {"slaves": ["eth0", "eth1"], "mode": "802.3ad"}
 
 
@@ -50,6 +52,16 @@ def managed(
     given = {"name": "eth7", "noifupdown": True, **args}
     return Scenario(
         "network.managed", given, plans=plans, fails=fails, machine=True, prepare=prepare
+    )
+
+
+def with_tool(tool: str, prepare: str = "", plans: bool = True, **args: Any) -> Scenario:
+    """A scenario of a tool that the layer `networks` has, or that is recorded: it needs none."""
+    function = args.pop("function", "network.managed")
+    given = {"name": "eth7", "noifupdown": True, "provider": tool, **args}
+    fails = given.pop("fails", None)
+    return Scenario(
+        function, given, plans=plans, fails=fails, machine=True, layer="networks", prepare=prepare
     )
 
 
@@ -119,6 +131,57 @@ SCENARIOS = [
         fails="the route 'nowhere' is none",
     ),
     on("network.routes", FILES, name="eth7", routes=[{"ip": "::"}], fails="a route has no 'ip'"),
+    *(
+        scenario
+        for tool in ("netplan", "networkmanager", "networkd", "ifcfg")
+        for scenario in (
+            with_tool(tool, **STATIC, **dict(list(SIX.items())[:3]), **NAMES, mtu=1400),
+            with_tool(tool, name="bond0", type="bond", proto="dhcp", miimon=100, **BOND),
+        )
+    ),
+    with_tool("ifcfg_suse", name="br0", type="bridge", ports="eth0", gateway="10.1.0.1", **STATIC),
+    with_tool(
+        "netplan",
+        "printf 'network: {version: 2, ethernets: {eth7: {dhcp4: true}}}' >"
+        " /etc/netplan/50-cloud-init.yaml",
+        fails="configures eth7, too, in braces",
+    ),
+    with_tool(
+        "netplan",
+        type="bond",
+        primary="eth9",
+        fails="netplan refuses /etc/netplan/90-salt-eth7.yaml",
+    ),
+    with_tool(
+        "networkd",
+        "mkdir -p /etc/systemd/network; printf '[Match]\\nName=eth*\\n' >"
+        " /etc/systemd/network/05-all.network",
+        fails="/05-all.network configures eth7, too",
+    ),
+    *(
+        with_tool(tool, function="network.routes", routes=[ROUTE])
+        for tool in ("ifcfg", "ifcfg_suse")
+    ),
+    with_tool(
+        "networkd", function="network.routes", routes=[ROUTE], fails="is missing: the routes"
+    ),
+    Scenario(
+        "network.system",
+        {
+            "name": "x",
+            "provider": "ifcfg",
+            "hostname": "web1.example.org",
+            "gateway": "10.1.0.1",
+            "nozeroconf": True,
+        },
+        machine=True,
+    ),
+    Scenario(
+        "network.system",
+        {"name": "x", "provider": "networkd", "enabled": False},
+        fails="has no switch for all interfaces",
+        machine=True,
+    ),
     on(
         "network.system",
         name="x",

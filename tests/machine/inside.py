@@ -72,10 +72,11 @@ def state() -> dict[str, Any]:
     return found | {"links": sorted(str(path) for path in Path("/etc").glob("rc*.d/*"))}
 
 
-def providers() -> dict[str, str]:
-    """Which package manager, ... is tried."""
+def providers(scenario: Scenario) -> dict[str, str]:
+    """Which package manager, ... is tried: the layer says, or the scenario."""
     text = CONFIGURATION.read_text() if CONFIGURATION.exists() else "{}"
-    return dict(yaml.safe_load(text).get("providers", {}))
+    named = {scenario.function.partition(".")[0]: scenario.args.get("provider")}
+    return {**yaml.safe_load(text).get("providers", {}), **{k: v for k, v in named.items() if v}}
 
 
 def bound(function: Callable[..., Any], scenario: Scenario) -> dict[str, Any]:
@@ -95,7 +96,7 @@ def attempt(scenario: Scenario) -> dict[str, Any]:
     function = Registry({}).state(scenario.function).function
     arguments = bound(function, scenario)
     before = state()
-    here = partial(HarnessHere, providers=providers())
+    here = partial(HarnessHere, providers=providers(scenario))
     answer: dict[str, Any] = {"fails": None, "prepared": prepared.stderr, "sure": False}
     try:
         plan = look(function, **arguments, current=here(dry=True))

@@ -1,21 +1,13 @@
-"""The stanzas of an interface from the arguments of its state, in the words of interfaces(5)."""
+"""The stanzas of an interface, in the words of interfaces(5)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from runner.api import StateFailed, here
+from modules.ip.configuration import BOND_MODES, DERIVED, Family, Interface, bond_mode
+from runner.api import here
 
-MODES = (
-    "balance-rr",
-    "active-backup",
-    "balance-xor",
-    "broadcast",
-    "802.3ad",
-    "balance-tlb",
-    "balance-alb",
-)
 BOND = {
     *(
         "ad_select",
@@ -58,6 +50,64 @@ CARD = {
 }
 
 
+COMMANDS = {
+    "up_cmds": "up",
+    "down_cmds": "down",
+    "pre_up_cmds": "pre-up",
+    "post_up_cmds": "post-up",
+    "pre_down_cmds": "pre-down",
+    "post_down_cmds": "post-down",
+}
+WRITTEN = {
+    "slaves",
+    "ports",
+    "vlan-raw-device",
+}  # what is derived from them, and written all the same
+
+
+def interface_lines(interface: Interface) -> list[str]:
+    """Return all lines of an interface."""
+    own = {*COMMANDS, "provider"} | (DERIVED - WRITTEN)
+    options = {key: value for key, value in interface.options.items() if key not in own}
+    more = option_lines(interface.name, interface.kind, options)
+    more += format_options({COMMANDS[key]: interface.options.get(key) for key in COMMANDS})
+    parent = None if "vlan-raw-device" in options else interface.parent
+    four = {"vlan-raw-device": parent or None, **_family_lines(interface.four)}
+    four |= {
+        "metric": interface.metric,
+        "mtu": interface.mtu,
+        "hwaddress": interface.hwaddr or interface.macaddr or None,
+        "hostname": interface.hostname or None,
+        "provider": interface.options.get("provider"),
+        "bond-master": interface.master or None,
+    }
+    options_by_family = {"inet": four, "inet6": _family_lines(interface.six)}
+    families = {
+        word: (family.method, options_by_family[word])
+        for word, family in (("inet", interface.four), ("inet6", interface.six))
+        if family is not None
+    }
+    starts = ["auto"] * interface.enabled + ["allow-hotplug"] * interface.hotplug
+    names = {
+        "dns-nameservers": " ".join(interface.dns) or None,
+        "dns-search": " ".join(interface.search) or None,
+    }
+    return stanzas(interface.name, starts, families, names, more)
+
+
+def _family_lines(family: Family | None) -> dict[str, Any]:
+    """The options of a family; the method is behind its name."""
+    if family is None:
+        return {}
+    return {
+        "address": list(family.addresses),
+        "netmask": family.netmask or None,
+        "broadcast": None,  # its place
+        "gateway": family.gateway or None,
+        **family.settings,
+    }
+
+
 def option_lines(name: str, kind: str, options: Mapping[str, Any]) -> list[str]:
     """Lines for the options of cards, bonds and bridges, and for those that are written as
     interfaces(5) has them.
@@ -74,11 +124,6 @@ def option_lines(name: str, kind: str, options: Mapping[str, Any]) -> list[str]:
     return [f"{option} {value}" for option in sorted(lines) for value in lines[option]]
 
 
-def is_known(key: str) -> bool:
-    """Return whether interfaces of some type have an option."""
-    return any(_option(key, kind) for kind in ("eth", "bond", "bridge"))
-
-
 def _option(key: str, kind: str) -> str | None:
     if kind == "bond" and key in BOND:
         return f"bond-{key}"
@@ -93,20 +138,8 @@ def _values(name: str, option: str, value: Any) -> list[str]:
         return ["on" if value else "off"]
     values = [str(item) for item in value] if isinstance(value, list) else [str(value)]
     if option == "bond-mode":
-        values = [_bond_mode(name, item) for item in values]
+        values = [str(BOND_MODES.index(bond_mode(name, item))) for item in values]
     return [" ".join(values)] if option.startswith(("bond-", "bridge_", "dns-")) else values
-
-
-def _bond_mode(name: str, mode: str) -> str:
-    if mode in MODES:
-        return str(MODES.index(mode))
-    if not mode.isdigit() or int(mode) >= len(MODES):
-        numbers = "|".join(map(str, range(len(MODES))))
-        expected = f"{numbers}|{'|'.join(MODES)}"
-        raise StateFailed(
-            f"Invalid option -- Interface: {name}, Option: mode, Expected: [{expected}]"
-        )
-    return mode
 
 
 def stanzas(

@@ -1,6 +1,4 @@
-"""Interfaces of the network as ifupdown knows them: /etc/network/interfaces, its stanzas and
-scripts.
-"""
+"""ifupdown (Debian): stanzas of /etc/network/interfaces, and scripts for routes."""
 
 from __future__ import annotations
 
@@ -9,7 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from modules import cmd, file
 from modules._lines import one_line, plain_name, split
-from runner.api import Record, StateFailed, changer
+from modules.ip._ifupdown_lines import interface_lines
+from modules.ip.configuration import Action, Interface, Route, Texts, put, texts_of
+from runner.api import Record, StateFailed, changer, fetcher, here
+
+NAMES: tuple[str, ...] = ("ifupdown", "debian_ip")
+FEATURES = ("commands", "peers", "sources")
 
 FILE = "/etc/network/interfaces"
 STATE = "/run/network/ifstate"
@@ -23,6 +26,19 @@ _OTHERS = (
     "template",
     "mapping",
 )
+
+
+NEEDED = {"bridge": "bridge-utils", "bond": "ifenslave"}
+
+
+def suits() -> bool:
+    """True: ifupdown is asked when this machine has no other tool."""
+    return True
+
+
+def packages(kind: str) -> list[str]:
+    """The packages without which ifup cannot bring a kind of interface up."""
+    return [NEEDED[kind]] if kind in NEEDED else []
 
 
 class Block(Record):
@@ -83,11 +99,8 @@ def _starters(kind: str) -> bool:
     return kind == "auto" or kind.startswith("allow-")
 
 
-def get_interface(iface: str) -> list[str]:
-    """The lines of an interface, in one form: single spaces, options behind four.
-
-    {{ salt['ip.get_interface']('eth0') }}
-    """
+def interface_now(iface: str) -> list[str]:
+    """The lines of an interface, in one form: single spaces, options behind four."""
     shown: list[str] = []
     for block in blocks(text()):
         if iface not in block.names:
@@ -121,10 +134,62 @@ def with_interface(content: str, iface: str, lines: Sequence[str]) -> str:
     return "".join(f"{line}\n" for line in [*result[:place], *lines, *result[place:]])
 
 
-def put_interface(iface: str, lines: Sequence[str]) -> None:
-    """Write the lines of an interface."""
-    checked = [one_line(line, f"the lines of {iface}") for line in lines]
-    content = with_interface(text(), plain_name(iface, "the name of the interface"), checked)
+def present(name: str) -> Texts:
+    """Return the stanzas of an interface."""
+    if not os.path.isdir(os.path.dirname(FILE)):
+        raise StateFailed(
+            "/etc/network cannot be written: there is no ifupdown here (the package of this name),"
+            " and none of netplan, NetworkManager, systemd-networkd and ifcfg files",
+            missing=[("pkg", "ifupdown"), ("file", os.path.dirname(FILE))],
+        )
+    return {FILE: "".join(f"{line}\n" for line in interface_now(name))}
+
+
+def texts(interface: Interface) -> Texts:
+    """Return the stanzas of an interface as they should be."""
+    lines = [
+        one_line(line, f"the lines of {interface.name}") for line in interface_lines(interface)
+    ]
+    return {FILE: "".join(f"{line}\n" for line in lines)}
+
+
+@fetcher
+def verify(name: str, old: Texts, new: Texts) -> None:
+    """Have ifquery read the new stanzas. Raises StateFailed for what it refuses."""
+    if FILE not in new or not _program("ifquery"):
+        return
+    done = cmd.probe(["ifquery", f"--interfaces={_copy(new[FILE])}", "--list", "--all"])
+    if done.retcode:
+        raise StateFailed(f"ifupdown refuses the stanzas of {name}: {done.stderr.strip()}")
+
+
+def _copy(content: str) -> str:
+    """The path of a copy of stanzas that ifup and its friends can be told to read."""
+    path = f"{here.scratch()}/interfaces"
+    with open(path, "w", encoding="utf-8", errors="surrogateescape") as stream:
+        stream.write(content)
+    return path
+
+
+@changer(touches=["files", "network"])
+def configure(name: str, old: Texts, new: Texts, action: Action) -> None:
+    """Write the stanzas or scripts of an interface, then bring it up or down; what was up goes down
+    as it had come up. Raises StateFailed when ifup or ifdown fails.
+    """
+    if FILE not in new:
+        _configure_routes(name, old, new, action)
+        return
+    before = _copy(text())
+    if new != old:
+        _put_interface(name, new[FILE])
+    if action in ("down", "restart"):
+        _act("ifdown", name, before)
+    if action in ("up", "restart"):
+        _act("ifup", name, FILE)
+
+
+def _put_interface(iface: str, lines: str) -> None:
+    content = with_interface(text(), plain_name(iface, "the name of the interface"), split(lines))
     file.write(
         FILE,
         content.encode("utf-8", "surrogateescape"),
@@ -132,11 +197,26 @@ def put_interface(iface: str, lines: Sequence[str]) -> None:
     )
 
 
+def _configure_routes(name: str, old: Texts, new: Texts, action: Action) -> None:
+    if action == "routes" and SCRIPTS["down"].format(name) in old:
+        _run_script(name, "down")
+    put(old, new, "0755")
+    if action == "routes" and new:
+        _run_script(name, "up")
+
+
+def _run_script(iface: str, way: str) -> None:
+    done = cmd.execute([SCRIPTS[way].format(iface)], env={"IFACE": iface})
+    if done.retcode:
+        raise StateFailed(f"the routes of {iface} cannot be set: {done.stderr or done.stdout}")
+
+
 def has_source(pattern: str) -> bool:
     """Return whether the file takes in others by this pattern."""
     return any(block.kind == "source" and block.names == (pattern,) for block in blocks(text()))
 
 
+@changer(touches=["files"])
 def put_source(pattern: str) -> None:
     """Take in other files by a pattern."""
     content = text()
@@ -149,54 +229,45 @@ def put_source(pattern: str) -> None:
     )
 
 
-def get_routes(iface: str) -> str:
-    """The scripts that set and remove the routes of an interface; empty when there are none."""
-    paths = [path.format(iface) for path in SCRIPTS.values()]
-    return "".join(
-        file.read_bytes(path).decode("utf-8", "replace") for path in paths if file.is_file(path)
-    )
-
-
-def is_up(iface: str) -> bool:
+def is_up(name: str) -> bool:
     """Return whether ifup has brought an interface up."""
     if not file.is_file(STATE):
         return False
     lines = file.read_bytes(STATE).decode("utf-8", "replace").split()
-    return any(line.partition("=")[0] == iface for line in lines)
+    return any(line.partition("=")[0] == name for line in lines)
 
 
-@changer
-def up(iface: str) -> bool:
-    """Bring an interface up."""
-    return _act("ifup", iface)
+def _program(name: str) -> bool:
+    return any(os.access(f"{folder}/{name}", os.X_OK) for folder in ("/sbin", "/usr/sbin"))
 
 
-@changer
-def down(iface: str) -> bool:
-    """Take an interface down."""
-    return _act("ifdown", iface)
-
-
-@changer
-def run_routes(iface: str, way: str) -> bool:
-    """Run the script of an interface's routes. Raises StateFailed when it fails. way: up or
-    down.
-    """
-    done = cmd.execute([SCRIPTS[way].format(iface)], env={"IFACE": iface})
-    if done.retcode:
-        raise StateFailed(f"the routes of {iface} cannot be set: {done.stderr or done.stdout}")
-    return True
-
-
-def _act(program: str, iface: str) -> bool:
-    if not any(os.access(f"{folder}/{program}", os.X_OK) for folder in ("/sbin", "/usr/sbin")):
+def _act(program: str, iface: str, interfaces: str) -> None:
+    if not _program(program):
         raise StateFailed(
             f"{program} is missing: it comes with the package ifupdown", missing=("pkg", "ifupdown")
         )
-    done = cmd.execute([program, "--", plain_name(iface, "the name of the interface")])
+    name = plain_name(iface, "the name of the interface")
+    done = cmd.execute([program, f"--interfaces={interfaces}", "--", name])
     if done.retcode:
         raise StateFailed(f"{program} {iface} failed: {done.stderr or done.stdout}")
-    return True
+
+
+def present_routes(name: str) -> Texts:
+    """Return the scripts that set and remove the routes of an interface."""
+    return texts_of(path.format(name) for path in SCRIPTS.values())
+
+
+def route_texts(name: str, routes: Sequence[Route]) -> Texts:
+    """Return the scripts as they should be; none for no routes."""
+    wanted = [(route.name, _words(route)) for route in routes]
+    verbs = {"up": "add", "down": "del"} if wanted else {}
+    return {SCRIPTS[way].format(name): script(name, verb, wanted) for way, verb in verbs.items()}
+
+
+def _words(route: Route) -> str:
+    """The words of ip(8) for a route, less the interface."""
+    via = f" via {route.gateway}" if route.gateway else ""
+    return f"{route.target}{via}" + (f" metric {route.metric}" if route.metric else "")
 
 
 def script(iface: str, verb: str, routes: Iterable[tuple[str, str]]) -> str:
