@@ -24,7 +24,7 @@ def get(
     """The first of configuration, grains and pillar that has a key.
 
     merge: "recurse" (or True) lays mappings of all that have it over each other, the configuration
-    topmost; "overwrite" takes the first, as without it.
+    topmost; "overwrite" takes the first, as without it. A value `sdb://PROFILE/KEY` is read there.
 
         {{ salt['config.get']('nginx:lookup', {}) }}
     """
@@ -35,11 +35,20 @@ def get(
     if not values:
         return default
     if not merge or merge == "overwrite":
-        return values[0]
+        return _resolved(values[0])
     result = values[-1]
     for value in reversed(values[:-1]):
         result = merged(result, value)
-    return result
+    return _resolved(result)
+
+
+def _resolved(value: Any) -> Any:
+    """A value, or what is at its address `sdb://...`."""
+    if not isinstance(value, str) or not value.startswith("sdb://"):
+        return value
+    from modules import sdb
+
+    return sdb.get(value)
 
 
 def _sources(omit_opts: bool, omit_grains: bool, omit_pillar: bool) -> list[Mapping[str, Any]]:

@@ -62,6 +62,11 @@ def has_key(key: str) -> bool:
     return key in _stored()
 
 
+def has_value(value: Any) -> bool:
+    """Return whether there is such a value under some key."""
+    return value in _stored().values()
+
+
 def keys() -> Iterable[str]:
     """The keys."""
     return list(_stored())

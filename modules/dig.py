@@ -66,3 +66,6 @@ def MX(domain: str, resolve: bool = False, nameserver: str | None = None) -> lis
 def SPF(domain: str, record: str = "SPF", nameserver: str | None = None) -> list[str]:
     """The addresses that may send mail for a domain."""
     return _SPF(domain, record, nameserver)
+
+
+a, aaaa, cname, mx, ns, ptr, spf = A, AAAA, CNAME, MX, NS, PTR, SPF

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from modules import file
@@ -78,12 +78,16 @@ def get_ini(file_name: str, separator: str = "=", encoding: str | None = None) -
 
 
 def get_option(
-    file_name: str, section: str, option: str, separator: str = "=", encoding: str | None = None
+    file_name: str,
+    section: str | None,
+    option: str,
+    separator: str = "=",
+    encoding: str | None = None,
 ) -> Any:
-    """The value of an option; empty when it is not there."""
+    """The value of an option; None when it is not there."""
     sections = get_ini(file_name, separator, encoding)
     place = sections.get(section, {}) if section else sections
-    return place.get(option, "") if isinstance(place, dict) else ""
+    return place.get(option) if isinstance(place, dict) else None
 
 
 def get_section(
@@ -183,11 +187,75 @@ def without_sections(text: str, names: list[str]) -> str:
 
 
 def set_option(
-    file_name: str, sections: Mapping[str, Any], separator: str = "=", encoding: str | None = None
+    file_name: str,
+    sections: Mapping[str, Any] | None = None,
+    separator: str = "=",
+    encoding: str | None = None,
+    no_spaces: bool = False,
 ) -> dict[str, Any]:
-    """Set options of a file; what has changed."""
+    """Set options of a file; what has changed, as {before, after} of options and new sections.
+
+    sections: section -> options, and options before the first section at the top level. no_spaces:
+    none around the separator of what is written.
+
+        {% do salt['ini.set_option']('/etc/app.ini', {'web': {'port': 8080}}) %}
+    """
+    wanted = sections or {}
+    old = get_ini(file_name, separator, encoding)
+    _rewrite(file_name, encoding, lambda text: with_options(text, wanted, separator, not no_spaces))
+    new = get_ini(file_name, separator, encoding)
+    changes: dict[str, Any] = {}
+    for name, options in wanted.items():
+        if isinstance(options, Mapping) and name in old:
+            changed = {
+                str(option): {"before": old[name].get(str(option)), "after": new[name][str(option)]}
+                for option in options
+                if old[name].get(str(option)) != new[name][str(option)]
+            }
+            changes |= {name: changed} if changed else {}
+        elif old.get(name) != new.get(name):
+            changes[name] = {"before": old.get(name), "after": new[name]}
+    return changes
+
+
+def remove_option(
+    file_name: str,
+    section: str | None,
+    option: str,
+    separator: str = "=",
+    encoding: str | None = None,
+) -> str | None:
+    """Remove an option of a file; its value, None where there is none.
+
+    section: none for what stands before the first one.
+
+        {% do salt['ini.remove_option']('/etc/app.ini', 'web', 'port') %}
+    """
+    value = get_option(file_name, section or "", option, separator, encoding)
+    if value is None:
+        return None
+    unwanted = {section or "": [option]}
+    _rewrite(file_name, encoding, lambda text: without_options(text, unwanted, separator))
+    return str(value)
+
+
+def remove_section(
+    file_name: str, section: str, separator: str = "=", encoding: str | None = None
+) -> dict[str, Any] | None:
+    """Remove a section of a file; its options, None where there is none.
+
+    {% do salt['ini.remove_section']('/etc/app.ini', 'web') %}
+    """
+    options = get_ini(file_name, separator, encoding).get(section)
+    if not isinstance(options, dict):
+        return None
+    _rewrite(file_name, encoding, lambda text: without_sections(text, [section]))
+    return options
+
+
+def _rewrite(file_name: str, encoding: str | None, edited: Callable[[str], str]) -> None:
+    """Write a file again where editing changes its text."""
     old = "".join(f"{line}\n" for line in _lines(file_name, encoding))
-    new = with_options(old, sections, separator, True)
+    new = edited(old)
     if new != old:
         file.write(file_name, new.encode(encoding or "utf-8", "surrogateescape"))
-    return {"changed": new != old}

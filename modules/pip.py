@@ -165,6 +165,81 @@ def is_installed(
     return normal(pkgname) in {normal(name) for name in list_(None, bin_env, user, cwd)}
 
 
+def normalize(name: str) -> str:
+    """The name of a package as pip compares it: small letters, hyphens between its words."""
+    return normal(name)
+
+
+def upgrade_available(
+    pkg: str, bin_env: str | None = None, user: str | None = None, cwd: str | None = None
+) -> bool:
+    """Return whether there is a newer version of a package.
+
+    {{ salt['pip.upgrade_available']('django', bin_env='/srv/venv') }}
+    """
+    newer = list_upgrades(bin_env, user, cwd)
+    return normal(pkg) in {normal(name) for name in newer}
+
+
+def upgrade(
+    bin_env: str | None = None,
+    user: str | None = None,
+    cwd: str | None = None,
+    use_vt: bool = False,
+) -> dict[str, Any]:
+    """Upgrade all packages that have a newer version: {changes, result, comment}.
+
+    bin_env: a virtual environment, or a pip. user, cwd: as whom and where pip runs. use_vt: not
+    used.
+
+        {% do salt['pip.upgrade'](bin_env='/srv/venv') %}
+    """
+    old = list_(None, bin_env, user, cwd)
+    newer = list_upgrades(bin_env, user, cwd)
+    if not newer:
+        return {"changes": {}, "result": True, "comment": ""}
+    done = _answer(["install", "--upgrade", "--", *newer], bin_env, user, cwd)
+    new = list_(None, bin_env, user, cwd)
+    changes = {
+        name: {"old": old.get(name, ""), "new": new.get(name, "")}
+        for name in sorted(old.keys() | new.keys())
+        if old.get(name) != new.get(name)
+    }
+    failed = done["retcode"] != 0
+    return {"changes": changes, "result": not failed, "comment": done["stderr"] if failed else ""}
+
+
+def list_all_versions(
+    pkg: str,
+    bin_env: str | None = None,
+    include_alpha: bool = False,
+    include_beta: bool = False,
+    include_rc: bool = False,
+    user: str | None = None,
+    cwd: str | None = None,
+    index_url: str | None = None,
+    extra_index_url: str | None = None,
+) -> list[str]:
+    """The versions of a package that can be installed, the newest last. Raises CommandFailed when
+    pip cannot look for them, or knows no such package.
+
+    include_alpha, include_beta, include_rc: also such versions.
+
+        {{ salt['pip.list_all_versions']('django')[-1] }}
+    """
+    indexes = {"--index-url": index_url, "--extra-index-url": extra_index_url}
+    words = [word for option, url in indexes.items() if url for word in (option, url)]
+    with _without_logins(["index", "versions", "--pre", *words], user) as (left, logins):
+        argv = [*_argv(bin_env), *left, "--", pkg]
+        done = cmd.complete(argv, cwd=cwd, runas=user, env=QUIET | logins, python_shell=False)
+    listed = re.search(r"^Available versions: (.*)$", done.stdout, re.M)
+    if done.retcode or not listed:
+        raise CommandFailed(f"pip finds no versions of {pkg}: {done.stderr or done.stdout}")
+    wanted = {"a": include_alpha, "b": include_beta, "rc": include_rc}
+    kinds = {version: re.search(r"\d(a|b|rc)\d", version) for version in listed[1].split(", ")}
+    return [version for version, kind in kinds.items() if kind is None or wanted[kind[1]]][::-1]
+
+
 Some = str | Sequence[str] | None
 
 

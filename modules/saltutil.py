@@ -31,6 +31,9 @@ sync_states = sync_grains = sync_utils = sync_modules
 sync_renderers = sync_returners = sync_output = sync_serializers = sync_pillar = sync_matchers = (
     sync_modules
 )
+sync_beacons = sync_clouds = sync_engines = sync_executors = sync_log_handlers = sync_modules
+sync_outputters = sync_proxymodules = sync_resources = sync_sdb = sync_thorium = sync_modules
+sync_tops = sync_wrapper = sync_modules
 
 
 def refresh_modules(*args: Any, **kwargs: Any) -> bool:
@@ -39,6 +42,7 @@ def refresh_modules(*args: Any, **kwargs: Any) -> bool:
 
 
 pillar_refresh = clear_cache = refresh_matchers = refresh_beacons = refresh_modules
+refresh_resources = refresh_modules
 
 
 def running() -> list[Any]:
@@ -68,6 +72,9 @@ _RUNNERS = {
 }
 
 
+_OF_THIS_MACHINE = ("cache.grains", "cache.pillar", "manage.up", "salt.cmd")
+
+
 def runner(name: str, arg: Any = None, kwarg: Any = None, **options: Any) -> Any:
     """The answer of a master's runner of this machine alone.
 
@@ -93,7 +100,8 @@ def runner(name: str, arg: Any = None, kwarg: Any = None, **options: Any) -> Any
     if name not in _RUNNERS:
         raise RunnerError(
             f"the runner {name!r} is a Salt master's",
-            hint="there is none: runner works on one machine",
+            hint="runner works on one machine; of a master's runners it has "
+            + ", ".join(sorted((*_RUNNERS, *_OF_THIS_MACHINE))),
         )
     return here.call(
         _RUNNERS[name] or name, *(() if name == "pillar.show_pillar" else args), **kwargs

@@ -186,6 +186,30 @@ def versions_information() -> dict[str, Any]:
     }
 
 
+def versions_report() -> str:
+    """What test.versions_information says, as a text of several lines."""
+    lines: list[str] = []
+    for title, entries in versions_information().items():
+        width = max(map(len, entries))
+        lines.append(f"{title}:")
+        lines += [
+            f"{name:>{max(width, 14)}}: {number or 'Not Installed'}"
+            for name, number in entries.items()
+        ]
+        lines.append(" ")
+    return "\n".join(lines)
+
+
+versions = versions_report
+
+
+def rand_sleep(max: int = 60) -> bool:
+    """True, after up to so many seconds, drawn by lot."""
+    from secrets import randbelow
+
+    return sleep(randbelow(int(max) + 1))
+
+
 def collatz(start: float) -> tuple[list[float], float]:
     """The numbers from a start to 2, each half of the one before or three times it and one; and the
     seconds. Raises StateFailed for a start below 1.

@@ -83,7 +83,7 @@ def path(save: bool | str, family: str) -> str:
 def done(wanted: Wanted, shown: str, verb: str, comment: str) -> str:
     if not wanted.save:
         return comment
-    wrote = iptables.save(wanted.family, path(wanted.save, wanted.family))
+    wrote = iptables.write_saved(wanted.family, path(wanted.save, wanted.family))
     return f"{verb} and saved iptables rule {wanted.name} for {wanted.family}\n{shown}\n{wrote}"
 
 
@@ -93,5 +93,5 @@ def ensure_saved(wanted: Wanted, shown: str, comment: str) -> Planned:
     if not wanted.save or iptables.is_saved(wanted.family, place):
         return comment
     yield Plan({"saved": place}, f"{comment}\nThe iptables rules need to be saved to {place}")
-    wrote = iptables.save(wanted.family, place)
+    wrote = iptables.write_saved(wanted.family, place)
     return f"{comment}\nSaved iptables rule {wanted.name} for {wanted.family}\n{shown}\n{wrote}"

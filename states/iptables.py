@@ -224,7 +224,7 @@ def set_policy(
         family, table, "--policy", chain, policy, failed="Failed to set iptables default policy\n"
     )
     if save:
-        iptables.save(family, path(save, family))
+        iptables.write_saved(family, path(save, family))
     return (
         f"Set {'and saved ' if save else ''}default policy for {chain} to {policy} family {family}"
     )

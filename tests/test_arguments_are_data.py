@@ -303,7 +303,7 @@ WITH_VALUE = {
     "git": "-m",
     "gpg": "--homedir --keyring",
     "mount": "-t -o",
-    "python3": "--path",
+    "python3": "--path --index-url --extra-index-url",
     "ssh-keygen": "-F",
     "ssh-keyscan": "-t",
     "tar": "-C",
@@ -358,4 +358,5 @@ def test_no_argument_becomes_a_line(calls: list[dict[str, Any]]) -> None:
     in_quotes = {
         each for each in found if each.startswith(("postgres.", "mysql.")) and "datadir" not in each
     }
+    in_quotes |= {f"gpg.{name}(text)" for name in ("import_key", "read_key", "verify")}
     assert not found - in_quotes, "one_line() or join_lines() of modules/_lines.py is missing"

@@ -120,6 +120,7 @@ if TYPE_CHECKING:
     from runner.api.programs import ended_with_run as ended_with_run
     from runner.api.properties import Property, ensured
     from runner.api.providers import Feature, Provider, ProviderModule, Providers
+    from runner.api.scheduled import SCHEDULE as SCHEDULE
     from runner.api.state_module import StateModule
 
 P = ParamSpec("P")
@@ -712,7 +713,7 @@ def forget_looks(topics: frozenset[str] | None) -> None:
 _LATER = {"Property": "properties", "ensured": "properties", "StateModule": "state_module"}
 _LATER |= dict.fromkeys(("Feature", "Provider", "ProviderModule", "Providers"), "providers")
 _LATER |= {"combine_plans": "composition", "ended_with_run": "programs"}
-_LATER |= dict.fromkeys(("check_later", "forget_check"), "later")
+_LATER |= dict.fromkeys(("check_later", "forget_check"), "later") | {"SCHEDULE": "scheduled"}
 
 
 def __getattr__(name: str) -> Any:

@@ -28,6 +28,14 @@ def doc(
         str | None,
         option("--reference", metavar="DIR", help="Write the whole manual there, as Markdown."),
     ] = None,
+    missing: Annotated[
+        bool,
+        option(
+            "--missing",
+            help="What Salt has and runner lacks (of names that begin so), and what to write"
+            " instead.",
+        ),
+    ] = False,
     common: Common,
 ) -> int:
     """Show the manual page of a state or an execution function.
@@ -37,6 +45,8 @@ def doc(
 
     Example: runner doc file.managed
     """
+    if missing:
+        return _show_missing(common, name or "")
     if reference is not None:
         from runner.queries import explain
 
@@ -58,6 +68,24 @@ def show_doc(common: Common, name: str | None, markdown: bool = False) -> int:
         print(manual.contents(pages, explain.manual_of_modules(options), width), end="")
     else:
         print(manual.as_markdown(pages) if markdown else manual.as_text(pages, width), end="")
+    return 0
+
+
+def _show_missing(common: Common, prefix: str) -> int:
+    from runner.cli.state_functions import FUNCTIONS, SHOWS
+    from runner.manual import text as manual
+    from runner.queries import explain
+
+    commands = {*SHOWS, *(f"state.{name}" for name in FUNCTIONS)}
+    options = options_of(common)
+    lacking = explain.missing(options, prefix, commands)
+    if common.for_people:
+        width = min(shutil.get_terminal_size().columns, 100)
+        named = {kind: {name.split(".")[0] for name in advice} for kind, advice in lacking.items()}
+        partly = named if prefix else explain.modules(options)
+        print(manual.missing(lacking, partly, width), end="")
+    else:
+        write_value(common, lacking)
     return 0
 
 

@@ -9,12 +9,11 @@ import shlex
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
+from runner.api.scheduled import SCHEDULE
 from runner.model.errors import UsageError
 from runner.model.records import Record
 
-CRON_FILE = "/etc/cron.d/runner"
-UNIT = "runner-highstate"
-UNIT_FOLDER = "/etc/systemd/system"
+CRON_FILE, UNIT, UNIT_FOLDER = SCHEDULE.cron_file, SCHEDULE.unit, SCHEDULE.unit_folder
 MARK = "# Written by `runner schedule install`; `runner schedule remove` removes it."
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 

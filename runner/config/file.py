@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from runner.config.keys import CHOICES, KINDS, ODD_CHOICES, TEXTS, TYPES, is_known, nearest
@@ -104,9 +104,14 @@ def _jinja_option_problems(file: str, settings: dict[str, Any]) -> Iterator[Diag
             )
 
 
+def is_store(value: Any) -> bool:
+    """Tell whether the value of a key configures a store of values (`sdb://KEY/...`)."""
+    return isinstance(value, Mapping) and "driver" in value
+
+
 def _value_problem(key: Any, value: Any) -> tuple[str, str | None, str] | None:
     """(message, hint, severity) of what is wrong with one key."""
-    if not is_known(key):
+    if not is_known(key) and not is_store(value):
         near = nearest(key)
         return (
             f"unknown configuration key {key!r}",

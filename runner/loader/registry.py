@@ -127,7 +127,7 @@ class Registry:
         module, _, function = name.partition(".")
         from runner.loader import unsupported
 
-        if not self.has_state(module) and (instead := unsupported.hint(module)):
+        if not self.has_state(module) and (instead := unsupported.hint(name)):
             return instead
         lowered = f"{unsupported.OTHERS.get(module.lower(), module.lower())}.{function.lower()}"
         near = lowered if self._is_state(lowered) else self.suggest_state(lowered)
@@ -254,10 +254,8 @@ class Registry:
             return f"{name} is a state function: declare a state with it (`{name}:`)"
         from runner.loader import unsupported
 
-        instead = unsupported.calls(name)
-        if instead and not (
-            name.partition(".")[0] in self.modules() and name not in unsupported.RUNS
-        ):
+        instead = unsupported.WITHIN_A_RUN.get(name) or unsupported.of_function(name)
+        if instead and name.partition(".")[0] not in self._tree("modules").names():
             return instead
         near = self.suggest_function(name)
         if near:

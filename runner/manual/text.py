@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -31,6 +31,46 @@ def contents(states: Mapping[str, Sequence[str]], modules: Iterable[str], width:
         textwrap.fill(", ".join(modules), width, initial_indent="  ", subsequent_indent="  ")
     )
     return "\n".join(lines) + "\n"
+
+
+_KINDS = {"states": "States", "functions": "Execution functions"}
+_OWN = "nothing takes its place; one of your own belongs in _states/ or _modules/ of the tree"
+
+
+def missing(
+    lacking: Mapping[str, Mapping[str, str | None]],
+    partly: Mapping[str, Collection[str]],
+    width: int = 80,
+) -> str:
+    """What Salt has and runner lacks, what the same advice is for together.
+
+    partly: the modules whose functions are named one by one, by the same kinds; of others there is
+    one line `module.*`.
+    """
+    lines = []
+    for kind, advice in lacking.items():
+        if advice:
+            lines += [f"{_KINDS[kind]} of Salt that runner lacks, and what to write instead:", ""]
+        by_advice: dict[str, list[str]] = {}
+        for name, instead in advice.items():
+            by_advice.setdefault(instead or _OWN, []).append(name)
+        for instead in sorted(by_advice, key=lambda text: (text == _OWN, by_advice[text])):
+            names = _shortened(by_advice[instead], partly[kind])
+            lines += textwrap.wrap(
+                ", ".join(names), width, initial_indent="  ", subsequent_indent="  "
+            )
+            lines += textwrap.wrap(
+                instead, width, initial_indent="      -> ", subsequent_indent=" " * 9
+            )
+        lines += [""] if advice else []
+    return "\n".join(lines) or "nothing: runner has them all\n"
+
+
+def _shortened(names: Iterable[str], partly: Collection[str]) -> Iterator[str]:
+    for module, group in groupby(names, key=lambda name: name.partition(".")[0]):
+        of_module = list(group)
+        whole = len(of_module) > 1 and module not in partly
+        yield from [f"{module}.* ({len(of_module)})"] if whole else of_module
 
 
 def as_data(page: Page) -> dict[str, Any]:

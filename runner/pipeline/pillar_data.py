@@ -5,9 +5,9 @@ line says.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
-from runner.config.file import place_of
+from runner.config.file import is_store, place_of
 from runner.model.errors import RunnerError
 from runner.pillar import sls
 from runner.pillar.merge import merge
@@ -22,6 +22,7 @@ def read_pillar(session: Session) -> None:
     Templates and targets see the pillar as a first reading without it makes it (what a Salt minion
     does at its start); there is a second reading only if one of them looked.
     """
+    _resolve_stored_values(session)
     options = session.options
     looked = AccessTrackingDict(session.options.pillar_of_file)
     session.run.facts.pillar = looked
@@ -40,6 +41,30 @@ def read_pillar(session: Session) -> None:
         pillar["master"] = {key: value for key, value in options.raw.items() if key != "grains"}
     session.run.facts.pillar = pillar
     session.run.secrets.collect(pillar, options.secret_keys)
+
+
+def _resolve_stored_values(session: Session) -> None:
+    """Replace addresses `sdb://PROFILE/KEY` in the configuration by what is there. Raises
+    RunnerError where the store cannot be read.
+    """
+    raw = cast(dict[str, Any], session.options.raw)
+    if not any(is_store(value) for value in raw.values()):
+        return
+
+    def resolved(value: Any) -> Any:
+        if isinstance(value, str):
+            return session.run.call("sdb.get", value) if value.startswith("sdb://") else value
+        if isinstance(value, Mapping):
+            return {key: resolved(item) for key, item in value.items()}
+        return [resolved(item) for item in value] if isinstance(value, list) else value
+
+    for key, value in raw.items():
+        if not is_store(value) and key != "grains":
+            try:
+                raw[key] = resolved(value)
+            except RunnerError as error:
+                place = place_of(raw.get("conf_file"), key)
+                raise RunnerError(error.message, place, error.hint) from None
 
 
 def _compiled(session: Session, pillar: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from runner.arguments import bind
@@ -104,6 +104,23 @@ def manual(options: Options, name: str | None) -> Any:
 def manual_of_modules(options: Options) -> dict[str, list[str]]:
     """The execution modules with their functions."""
     return manuals.execution(Session(options).registry)
+
+
+def missing(
+    options: Options, prefix: str, elsewhere: Collection[str]
+) -> dict[str, Mapping[str, str | None]]:
+    """What Salt has and runner lacks, with what to write instead. elsewhere: the functions that the
+    command line has.
+    """
+    from runner.loader.missing import missing
+
+    return missing(Session(options).registry, prefix, elsewhere)
+
+
+def modules(options: Options) -> dict[str, list[str]]:
+    """The names of the modules that there are, by their kinds."""
+    registry = Session(options).registry
+    return {"states": registry.state_modules(), "functions": registry.modules()}
 
 
 def reference(options: Options) -> dict[str, str]:

@@ -139,7 +139,7 @@ def test_maps_are_loaded(machine: Machine) -> None:
     [
         ("supervisord.update", "supervisorctl"),
         ("docker.pull", "container engine"),
-        ("sdb.get", "pillar"),
+        ("vault.read_secret", "pillar"),
     ],
 )
 def test_what_is_not_here_is_told_with_what_to_write(

@@ -467,8 +467,9 @@ WITHOUT: dict[str, str] = {
     "the user's own command, or a program that finds its own way below a folder": (
         """
         _tools.change archive._run cmd.execute cmd.execute_shell composer.change git.change
-        git.config_change mount.mount mount.remount mount.umount npm._change npm.cache_clean
-        pip._answer pip.change postgres.datadir_init virtualenv.create"""
+        git.config_change gpg.create_key gpg.delete_key gpg.import_key gpg.receive_keys
+        gpg.trust_key mount.mount mount.remount mount.umount npm._change npm.cache_clean
+        pip._answer pip.change postgres.datadir_init sdb.change virtualenv.create"""
     ),
     "a program that only reads a file": (
         "debconf.set_file mysql.file_query mysql.run_script selinux.install_semod"

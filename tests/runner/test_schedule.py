@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import partial
+from pathlib import Path
 
 import pytest
 
+import modules.schedule
+from runner.api.scheduled import ScheduleFiles
 from runner.cli import scheduling
 from runner.cli.scheduling import Plan, due, expression
 from runner.model.errors import UsageError
@@ -85,3 +89,20 @@ def test_what_was_installed_is_found_again() -> None:
 def test_the_service_waits_for_the_network() -> None:
     unit = scheduling.service_text(Plan(("runner",))).partition("[Service]")[0]
     assert "Wants=network-online.target\n" in unit and "After=network-online.target\n" in unit
+
+
+def test_salts_function_lists_what_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = ScheduleFiles(str(tmp_path / "cron"), "runner-highstate", str(tmp_path))
+    monkeypatch.setattr(modules.schedule, "SCHEDULE", files)
+    listed = partial(modules.schedule.list_, return_yaml=False)
+    assert (modules.schedule.list_(), listed()) == ("schedule: {}\n", {})
+    command = ("/usr/bin/runner", "highstate", "-q")
+    job = {"name": "highstate", "function": "state.highstate", "enabled": True, "splay": 60}
+    (tmp_path / "cron").write_text(scheduling.cron_text(Plan(command, 30, splay=60)))
+    assert listed() == {"highstate": {**job, "cron": "*/30 * * * *"}}
+    assert modules.schedule.is_enabled("highstate") and not modules.schedule.is_enabled("x")
+    Path(files.timer_path).write_text(scheduling.timer_text(Plan(command, 30, splay=60)))
+    assert listed()["highstate"] == {**job, "on_calendar": "*:0/30", "enabled": False}
+    assert listed(show_disabled=False) == {}

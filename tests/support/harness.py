@@ -74,6 +74,7 @@ class HarnessHere:
         self.changed_requisites: tuple[str, ...] = ()
         self.results: Mapping[str, Any] = {}
         self.dry = dry
+        self.called_directly = False
         self.tree = FolderTree(root or base)
         self.cache_dir = str(base / "cache")
         self.state_dir = str(base / "state")

@@ -173,7 +173,7 @@ def test_gpg_in_the_pillar_is_decrypted_and_shown_nowhere(machine: Machine) -> N
     machine.write(
         a=(
             "say:\n  cmd.run:\n    - name: echo {{"
-            f" salt['gpg.decrypt'](filename='{machine.folder}/m.asc', gnupghome='{keys}').data"
+            f" salt['gpg.decrypt'](filename='{machine.folder}/m.asc', gnupghome='{keys}').comment"
             " }}\n"
         )
     )

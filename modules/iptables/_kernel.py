@@ -1,4 +1,4 @@
-"""The kernel's packet filter, with iptables and ip6tables."""
+"""Rules of the packet filter as states write them, and the programs that set them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from modules import cmd, file
 from modules._lines import plain_name
-from runner.api import CommandFailed, StateFailed, changer
+from runner.api import CommandFailed, StateFailed, changer, for_states
 
 # options that only a match module has; it is loaded when the rule does not load it itself
 MATCHES = {
@@ -210,7 +210,8 @@ def _without_counters(saved: str) -> list[str]:
     ]
 
 
-def save(family: str, path: str) -> str:
+@for_states
+def write_saved(family: str, path: str) -> str:
     """Write the rules to a file (only while changing)."""
     done = cmd.probe([program(family, "-save")])
     file.makedirs(os.path.dirname(path))

@@ -1,0 +1,74 @@
+"""Salt's functions for ini files and pip, answering as Salt 3008.3; the rest of an ini file
+stays.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from harness import HarnessHere
+
+from modules import ini, pip
+from runner.api import CommandFailed, changes_allowed, running
+
+TEXT = "; c\na = 0\n[s]\n# x\nb = 1\nc=2\n[t]\nd=4\n"
+
+
+def test_options_are_set_and_removed(tmp_path: Path) -> None:
+    path = tmp_path / "x.ini"
+    path.write_text(TEXT)
+    name = str(path)
+    with running(HarnessHere()), changes_allowed():
+        assert ini.get_option(name, "s", "zz") is None
+        assert ini.get_option("/nowhere/x", "s", "b") is None
+        changed = ini.set_option(name, {"s": {"b": 5, "n": "x"}, "u": {"z": 1}, "a": 7})
+        assert changed == {
+            "s": {"b": {"before": "1", "after": "5"}, "n": {"before": None, "after": "x"}},
+            "u": {"before": None, "after": {"z": "1"}},
+            "a": {"before": "0", "after": "7"},
+        }
+        assert ini.set_option(name, {"s": {"b": 5}}) == {}
+        ini.set_option(name, {"t": {"e": 6}}, no_spaces=True)
+        assert ini.remove_option(name, "s", "b") == "5"
+        assert ini.remove_option(name, "s", "b") is None
+        assert ini.remove_option(name, None, "a") == "7"
+        assert ini.remove_section(name, "u") == {"z": "1"}
+        assert ini.remove_section(name, "u") is None
+    assert path.read_text() == "; c\n[s]\n# x\nc=2\nn = x\n[t]\nd=4\ne=6\n\n"
+
+
+PIP = """#!/bin/sh
+case "$*" in
+*--outdated*) echo '[{"name": "Old_one", "version": "1", "latest_version": "2"}]' ;;
+list*) echo "[{\\"name\\": \\"Old_one\\", \\"version\\": \\"$(cat version)\\"}]" ;;
+install*) echo "$*" >did; echo 2 >version ;;
+*"-- none") echo "ERROR: No matching distribution found for none" >&2; exit 1 ;;
+index*) echo 'x (2.0)'; echo 'Available versions: 2.1rc1, 2.0, 2.0b3, 2.0a1, 1.0' ;;
+esac
+"""
+
+
+def test_packages_of_pip_are_upgraded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "pip"
+    program.write_text(PIP)
+    program.chmod(0o755)
+    (tmp_path / "version").write_text("1")
+    here = {"bin_env": str(program), "cwd": str(tmp_path)}
+    with running(HarnessHere()), changes_allowed():
+        assert pip.upgrade_available("old-one", **here)
+        assert not pip.upgrade_available("other", **here)
+        assert pip.upgrade(**here) == {
+            "changes": {"Old_one": {"old": "1", "new": "2"}},
+            "result": True,
+            "comment": "",
+        }
+        assert (tmp_path / "did").read_text() == "install --upgrade -- Old_one\n"
+        assert pip.list_all_versions("x", **here) == ["1.0", "2.0"]
+        assert pip.list_all_versions("x", include_rc=True, **here)[-1] == "2.1rc1"
+        assert pip.list_all_versions("x", include_alpha=True, include_beta=True, **here) == [
+            *("1.0", "2.0a1", "2.0b3", "2.0"),
+        ]
+        with pytest.raises(CommandFailed, match="No matching distribution"):
+            pip.list_all_versions("none", **here)
+    assert pip.normalize("A_b.C") == "a-b-c"
