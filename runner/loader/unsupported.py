@@ -135,7 +135,7 @@ FUNCTIONS = _rows(
     ("nginx.*", _SERVICE.format("nginx") + "; service.reload reloads it"),
     ("docker.* dockercompose.* lxc.* lxd.* swarm.* k8s.*", _SERVICE.format("the container engine")),
     ("virt.* vagrant.* vboxmanage.* parallels.*", _SERVICE.format("virsh")),
-    ("gem.* bower.* cabal.* cpan.* pecl.*", _GUARDED.format("the program")),
+    ("bower.* cabal.* cpan.* pecl.*", _GUARDED.format("the program")),
     ("x509.*", "runner makes and reads no certificates: " + _GUARDED.format("openssl")),
     (
         "vault.*",
