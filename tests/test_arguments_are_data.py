@@ -54,6 +54,7 @@ SEVERAL_LINES = {
     "ssh_auth.absent": {"source"},
     "ssh_auth.manage": {"source"},
     "mysql_query.run": {"query"},
+    "redis.string": {"value"},  # sent with its length
     "mysql_grants.present": {"ssl_option"},  # quoted
     "xml.value_present": {"value"},  # escaped
     "systemd.unit": {"contents", "timer"},  # texts of unit files
