@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from debian import Debian
+from loop_devices import SCRIPT
 
 LAYER = "volumes"
 EDITS = """
@@ -28,11 +29,58 @@ no lens:
     - changes: [set a 1]
 both at once:
   augeas.change:
+    - lens: Hosts.lns
     - changes: [set /files/etc/hosts/1/alias x, set /files/etc/hosts/1/canonical "a b"]
 save:
   augeas.change:
     - changes: [set /augeas/save newfile]
+load:
+  augeas.change:
+    - changes: [load /etc/shadow]
+lens:
+  augeas.change:
+    - context: /files/etc/hosts
+    - lens: x; save
+    - changes: [set 1/alias x]
+nothing:
+  augeas.change:
+    - context: /files/etc/hosts
 """
+VOLUMES = """
+first disk: {lvm.pv_present: [name: /dev/disk-b, dataalignment: 1m]}
+second disk: {lvm.pv_present: [name: /dev/disk-c]}
+vg0: {lvm.vg_present: [devices: [/dev/disk-b, /dev/disk-c], physicalextentsize: 8m]}
+data: {lvm.lv_present: [vgname: vg0, size: 20M]}
+three: {lvm.lv_present: [vgname: vg0, extents: 3]}
+part: {lvm.lv_present: [vgname: vg0, extents: 10%VG, pv: /dev/disk-b]}
+small: {blockdev.formatted: [name: /dev/disk-a, fs_type: ext4]}
+"""
+NO_VOLUMES = """
+no lv: {lvm.lv_absent: [names: [data, three, part], vgname: vg0]}
+no vg: {lvm.vg_absent: [name: vg0]}
+no pv: {lvm.pv_absent: [names: [/dev/disk-b, /dev/disk-c]]}
+"""
+# what is refused, in dry runs as in real ones: state, arguments, why
+DANGEROUS = (
+    ("blockdev.formatted", "name: /dev/disk-a, fs_type: xfs, force: True", "mounted at /mnt"),
+    ("blockdev.formatted", "name: /run/images/a, fs_type: xfs", "used by /dev/loop"),
+    ("blockdev.formatted", "name: /etc/passwd, fs_type: vfat", "holds data: it is overwritten"),
+    ("blockdev.formatted", "name: /dev/disk-b, force: True", "in the volume group vg0"),
+    ("blockdev.formatted", "name: /dev/null", "is no block device"),
+    ("blockdev.formatted", "name: /dev/disk-a, fs_type: ../x", "Invalid fs_type"),
+    ("blockdev.tuned", "name: /dev/disk-a, read-ahead: x", "expected a number of sectors"),
+    ("lvm.pv_present", "name: /dev/disk-a", "mounted at /mnt"),
+    ("lvm.pv_present", "name: /dev/nowhere", "/dev/nowhere does not exist"),
+    ("lvm.pv_absent", "name: /dev/disk-c", "it is in the volume group vg0"),
+    ("lvm.vg_present", "name: vg1, devices: /dev/disk-b", "is part of vg0"),
+    ("lvm.vg_present", "name: vg0, devices: '/dev/disk-b,/dev/disk-a'", "is not present"),
+    ("lvm.vg_absent", "name: vg0", "it has the logical volumes data"),
+    ("lvm.lv_present", "name: data, vgname: vg0, size: 8M", "option 'force' must be True"),
+    ("lvm.lv_present", "name: big, vgname: vg0, size: 9T", "insufficient free space"),
+    ("lvm.lv_present", "name: bad, vgname: vg0, size: lots", "Size lots is invalid"),
+    ("lvm.lv_present", "name: bad, vgname: vg0, extents: 1, bogus: 1", "unrecognized option"),
+    ("lvm.lv_present", "name: bad, vgname: nowhere, size: 1", "nowhere does not exist"),
+)
 
 
 def test_augeas(debian: Debian) -> None:
@@ -53,6 +101,50 @@ def test_augeas(debian: Debian) -> None:
     assert "no lens reads /usr/local/plain" in refused["no lens"]["comment"]
     assert "Failed to match tree under /files/etc/hosts/1" in refused["both at once"]["comment"]
     assert "/augeas/save is not to be set" in refused["save"]["comment"]
+    assert "Command load is not supported" in refused["load"]["comment"]
+    assert "is no name of a lens" in refused["lens"]["comment"]
+    assert "'changes' must be specified" in refused["nothing"]["comment"]
     assert debian.read("cat /etc/hosts").splitlines() == lines[:3]
     found = debian.read("runner", "call", "augeas.match", "/files/etc/hosts/*/ipaddr")
     assert "/files/etc/hosts/2/ipaddr: 10.0.0.7" in found
+
+
+def images(machine: Debian) -> str:
+    """What the disks hold, to the byte."""
+    return machine.read("md5sum /run/images/* /etc/passwd")
+
+
+def test_volumes(debian: Debian) -> None:
+    debian.run(SCRIPT)
+    dangers = "".join(
+        f"danger {number}: {{{function}: [{arguments}]}}\n"
+        for number, (function, arguments, _) in enumerate(DANGEROUS)
+    )
+    debian.tree(volumes=VOLUMES, dangers=dangers, no_volumes=NO_VOLUMES)
+    before = images(debian)
+    debian.runner("sls", "volumes", "--test")
+    assert images(debian) == before
+    debian.runner("sls", "volumes")
+    sizes = debian.read("lvs --noheadings --units m -o lv_name,lv_size 2>/dev/null").split()
+    assert dict(zip(sizes[::2], sizes[1::2], strict=True)) == {
+        "data": "24.00m",
+        "three": "24.00m",
+        "part": "8.00m",
+    }
+    assert not any(result["changes"] for result in debian.results("sls", "volumes").values())
+
+    debian.run("mount", "/dev/disk-a", "/mnt")
+    before = images(debian)
+    for words in (("--test",), ()):
+        results = debian.results("sls", "dangers", *words, code=2)
+        for number, (function, arguments, why) in enumerate(DANGEROUS):
+            result = results[f"danger {number}"]
+            assert result["result"] is False, (words, function, arguments)
+            assert why in result["comment"], (words, result["comment"])
+    debian.run("umount", "/mnt")
+    assert images(debian).splitlines()[1:] == before.splitlines()[1:]
+
+    debian.runner("sls", "no_volumes", "--test")
+    debian.runner("sls", "no_volumes")
+    assert debian.read("pvs 2>/dev/null") == ""
+    assert debian.read("runner call disk.fstype /dev/disk-a") == "ext4"

@@ -1,0 +1,36 @@
+"""Loop devices of a throw-away machine: /dev/disk-a (32 MB), -b and -c (64 MB), empty, and LVM
+that works without the kernel's device-mapper.
+
+A process of the machine holds each open, and it is detached already: it goes with the machine.
+"""
+
+from __future__ import annotations
+
+SCRIPT = r"""
+mknod /dev/loop-control c 10 237
+for i in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do mknod /dev/loop$i b 7 $i; done
+mkdir -p /run/images
+for disk in a:32M b:64M c:64M; do
+    image=/run/images/${disk%:*}
+    truncate -s ${disk#*:} $image
+    for attempt in 1 2 3 4 5; do
+        device=$(losetup --find --show $image) && break
+        sleep 0.2
+    done
+    sh -c 'echo >/run/held; exec sleep 1000' <$device >/dev/null 2>&1 &
+    until test -e /run/held; do sleep 0.02; done
+    rm /run/held
+    losetup -d $device
+    ln -s $device /dev/disk-${disk%:*}
+done
+for device in /dev/loop[0-9]*; do # others belong to others
+    for disk in a b c; do test /dev/disk-$disk -ef $device && continue 2; done
+    rm $device
+done
+mkdir -p /etc/lvm
+cat >/etc/lvm/lvm.conf <<X
+global { activation = 0 }
+devices { use_devicesfile = 0 obtain_device_list_from_udev = 0 }
+activation { udev_sync = 0 udev_rules = 0 }
+X
+"""
