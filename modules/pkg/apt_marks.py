@@ -13,8 +13,11 @@ STATES = "/var/lib/apt/extended_states"
 
 
 def manually_installed() -> list[str]:
-    """Return the packages that apt does not have as installed for others."""
-    return cmd.probe(["apt-mark", "showmanual"]).stdout.split()
+    """Return the packages that apt does not have as installed for others. Raises CommandFailed."""
+    done = cmd.probe(["apt-mark", "showmanual"])
+    if done.retcode:
+        raise CommandFailed(f"apt-mark showmanual: {done.stderr.strip()}")
+    return done.stdout.split()
 
 
 def vital() -> list[str]:

@@ -9,13 +9,14 @@ import shutil
 from collections.abc import Iterable, Sequence
 
 from modules.pkg import dnf_run, rpm
-from runner.api import here
+from runner.api import CommandFailed, here
 
 PROTECTED = (
     "/etc/dnf/protected.d/*.conf",
     "/etc/yum/protected.d/*.conf",
     "/usr/share/dnf5/libdnf.plugins.conf.d/protected.d/*.conf",
 )
+INSTALLED_ONLY = "--disablerepo=*"  # what is installed is known without any package lists
 # program -> what it calls the two reasons, the option for the folder of its notes, that folder
 WORDS = {
     "dnf": ("remove", "install", "persistdir", "/var/lib/dnf"),
@@ -24,9 +25,12 @@ WORDS = {
 
 
 def manually_installed() -> list[str]:
-    """Return the packages that dnf does not have as installed for others."""
-    words = ("repoquery", "--userinstalled", "--qf", "%{name}\t%{arch}\n")
-    rows = [line.split("\t") for line in dnf_run.look(*words).stdout.splitlines()]
+    """Return the packages that dnf does not have as installed for others. Raises CommandFailed."""
+    words = ("repoquery", INSTALLED_ONLY, "--userinstalled", "--qf", "%{name}\t%{arch}\n")
+    done = dnf_run.look(*words)
+    if done.retcode:
+        raise CommandFailed(dnf_run.errors(done))
+    rows = [line.split("\t") for line in done.stdout.splitlines()]
     names = (rpm.name_with_architecture(*row) for row in rows if len(row) == 2)
     return list(dict.fromkeys(names))
 
@@ -45,7 +49,7 @@ def mark(automatic: Sequence[str], manual: Sequence[str], *options: str) -> None
     for_others, by_hand, _, _ = WORDS[dnf_run.program()]
     for reason, names in ((for_others, automatic), (by_hand, manual)):
         if names:
-            dnf_run.run("-C", *options, "mark", reason, *names)
+            dnf_run.run(INSTALLED_ONLY, *options, "mark", reason, *names)
 
 
 def marked_copy(automatic: Sequence[str], manual: Sequence[str]) -> list[str]:
@@ -54,6 +58,6 @@ def marked_copy(automatic: Sequence[str], manual: Sequence[str]) -> list[str]:
     copy = f"{here.scratch()}/notes"
     if os.path.isdir(folder):
         shutil.copytree(folder, copy)
-    options = [f"--setopt={setting}={copy}"]
-    mark(automatic, manual, *options)
-    return options
+    option = f"--setopt={setting}={copy}"
+    mark(automatic, manual, option)
+    return [INSTALLED_ONLY, option]

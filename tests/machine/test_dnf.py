@@ -29,7 +29,7 @@ def machine(debian: Debian) -> Iterator[Debian]:
     debian.write("/etc/runner/runner.yaml", CONFIG)
     yield debian
     debian.run("rpm -qa --qf '%{NAME}.%{ARCH}\\n' | sed 's/.(none)//' | xargs -r rpm -e --nodeps")
-    debian.run(f"rm -f /etc/yum.repos.d/* /etc/*.rpmsave /srv/runner/states/*; : >{HOLDS}")
+    debian.run(f"rm -rf /etc/yum.repos.d/* /etc/*.rpmsave /srv/runner/states/*; : >{HOLDS}")
     debian.write("/etc/yum.repos.d/local.repo", REPOSITORY)
 
 
@@ -174,8 +174,84 @@ def test_another_package_manager_is_waited_for(machine: Debian) -> None:
     assert there(machine) == ["words 1.0"]
 
 
+# in the shape of the public formulas: defaults and maps in YAML, merged with the pillar; a state an
+# SLS, files by template, what belongs together by requisites of whole SLS files
+FORMULA = {
+    "talk/defaults.yaml": "talk: {package: hello, config: /etc/talk.conf, extra: [], tone: loud}",
+    "talk/osfamilymap.yaml": "RedHat: {package: greeting, config: /etc/greeting.conf}\nDebian: {}",
+    "talk/osfingermap.yaml": "Rocky Linux-9: {extra: [phrase]}",
+    "talk/map.jinja": """
+{%- set tplroot = tpldir.split('/')[0] %}
+{%- import_yaml tplroot ~ "/defaults.yaml" as defaults %}
+{%- import_yaml tplroot ~ "/osfamilymap.yaml" as families %}
+{%- import_yaml tplroot ~ "/osfingermap.yaml" as fingers %}
+{%- set merged = salt['grains.filter_by'](defaults, default='talk',
+    merge=salt['grains.filter_by'](families, grain='os_family', merge=salt['grains.filter_by'](
+        fingers, grain='osfinger', merge=salt['pillar.get']('talk', {}, merge=True)))) %}
+{%- set talk = merged %}
+""",
+    "talk/init.sls": "include: [.package, .config]",
+    "talk/package/init.sls": """
+{%- set tplroot = tpldir.split('/')[0] %}
+{%- from tplroot ~ "/map.jinja" import talk with context %}
+talk-package:
+  pkg.installed:
+    - name: {{ talk.package }}
+talk-extra:
+  pkg.installed:
+    - pkgs: {{ talk.extra | json }}
+    - require: [{pkg: talk-package}]
+talk-unwanted:
+  pkg.removed:
+    - pkgs: {{ talk.unwanted }}
+""",
+    "talk/config/init.sls": """
+{%- set tplroot = tpldir.split('/')[0] %}
+{%- from tplroot ~ "/map.jinja" import talk with context %}
+include: [{{ tplroot }}.package]
+talk-config:
+  file.managed:
+    - name: {{ talk.config }}
+    - source: salt://{{ tplroot }}/files/talk.conf.jinja
+    - template: jinja
+    - context: {talk: {{ talk | json }}}
+    - require: [{sls: {{ tplroot }}.package}]
+""",
+    "talk/files/talk.conf.jinja": "tone = {{ talk.tone }}\n",
+}
+ROCKY = "{os: Rocky, os_family: RedHat, osfullname: Rocky Linux, osfinger: Rocky Linux-9}"
+
+
+def test_a_formula_of_the_public_shape(machine: Debian) -> None:
+    for path, text in FORMULA.items():
+        machine.write(f"/srv/runner/states/{path}", text)
+    machine.write("/etc/runner/runner.yaml", f"{CONFIG}grains: {ROCKY}\n")
+    pillar = json.dumps({"talk": {"tone": "soft", "unwanted": ["old"]}})
+    installed(machine, "old-1.0-1")
+    dry, real, again = (
+        {
+            key: result["changes"]
+            for key, result in machine.results("sls", "talk", "--pillar", pillar, *words).items()
+        }
+        for words in (["--test"], [], [])
+    )
+    assert real == {
+        "talk-package": {"greeting": {"old": "", "new": "2.0-1"}},
+        "talk-extra": {
+            "phrase": {"old": "", "new": "1.0-1"},
+            "words": {"old": "", "new": "1.0-1"},
+        },
+        "talk-unwanted": {"old": {"old": "1:1.0-1", "new": ""}},
+        "talk-config": {"diff": "--- \n+++ \n@@ -1 +1 @@\n-plain\n+tone = soft\n"},
+    }
+    # the file that the package brings is not there yet
+    assert dry == {**real, "talk-config": {"diff": "New file", "mode": "0644"}}
+    assert not any(again.values())
+
+
 def test_what_is_not_declared_goes(machine: Debian) -> None:
     installed(machine, "words-1.0-1", "phrase-1.0-1", "greeting-2.0-1", "old-1.0-1")
+    machine.run("dnf -q -C mark remove phrase")
 
     def names() -> str:
         return machine.read("rpm", "-qa", "--qf", "%{NAME}\n")

@@ -44,7 +44,7 @@ def clean(debian: Debian) -> Iterator[Debian]:
 
 
 def test_what_is_not_declared_goes(clean: Debian) -> None:
-    clean.run("pacman -S --noconfirm words phrase greeting polite")
+    clean.run("pacman -S --noconfirm words phrase greeting polite; pacman -D --asdeps phrase")
     try_declared(clean, lambda: clean.read("pacman", "-Qq"), "polite", "2.0-1")
 
 

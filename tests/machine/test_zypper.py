@@ -88,7 +88,8 @@ def test_a_version_a_hold_an_upgrade_and_a_downgrade(clean: Debian) -> None:
 
 
 def test_what_is_not_declared_goes(clean: Debian) -> None:
-    clean.run("zypper -q -n install greeting words old phrase; rm -f /var/lib/zypp/AutoInstalled")
+    clean.run("zypper -q -n install greeting words old phrase")
+    clean.write("/var/lib/zypp/AutoInstalled", "phrase\n")
     try_declared(clean, lambda: clean.read("rpm -qa --qf '%{NAME}\\n'"), "old", "2.0-1")
     clean.run("rpm -e old")
 

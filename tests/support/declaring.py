@@ -9,41 +9,27 @@ from collections.abc import Callable
 
 from debian import Debian
 
-GOES = {"old": "manual", "new": "automatic"}
-COMES = {"old": "automatic", "new": "manual"}
-
-
-def declares(machine: Debian, package: str, keep: str) -> None:
-    """Have a highstate that declares one package, and keeps others."""
-    states = {
-        "nothing else": {"pkg.declared": [{"keep": [keep, "base"]}]},
-        package: {"pkg.installed": []},
-    }
-    machine.tree(top="base: {'*': [site]}", site=json.dumps(states))
+MARKED = {
+    "phrase": {"old": "automatic", "new": "manual"},
+    "words": {"old": "manual", "new": "automatic"},
+}
 
 
 def try_declared(machine: Debian, there: Callable[[], str], kept: str, version: str) -> None:
-    """Try it, all four packages being installed by hand.
+    """Try it. All four packages are there, all but `phrase` as installed by hand.
 
-    there: the names of the installed packages. kept: the package that the highstate keeps.
+    there: the names of the installed packages. kept: the fourth. version: that of `greeting`.
     """
+    keep = {"keep": [f"{kept[0]}*{kept[-1]}", "base"]}
+    states = {"nothing else": {"pkg.declared": [keep]}, "phrase": {"pkg.installed": []}}
+    machine.tree(top="base: {'*': [site]}", site=json.dumps(states))
     before = there()
-    declares(machine, "phrase", f"{kept[0]}*{kept[-1]}")
     dry = machine.results("highstate", "--test")["nothing else"]
-    assert dry["result"] is None
-    assert dry["changes"] == {"greeting": {"old": version, "new": ""}, "words": GOES}, dry
+    assert dry["result"] is None, dry
+    assert dry["changes"] == {"greeting": {"old": version, "new": ""}, **MARKED}
     assert there() == before
     real = machine.results("highstate")["nothing else"]
     assert (real["result"], real["changes"]) == (True, dry["changes"])
+    assert {*there().split()} == {*before.split()} - {"greeting"}
     again = machine.results("highstate", "--test")["nothing else"]
     assert (again["comment"], again["changes"]) == ("Only declared packages are installed", {})
-
-    declares(machine, "words", kept)
-    dry = machine.results("highstate", "--test")["nothing else"]
-    assert {name: change["new"] for name, change in dry["changes"].items()} == {
-        "phrase": "",
-        "words": "manual",
-    }
-    real = machine.results("highstate")["nothing else"]
-    assert (real["result"], real["changes"]) == (True, dry["changes"])
-    assert {*there().split()} == {*before.split()} - {"greeting", "phrase"}
