@@ -60,7 +60,9 @@ ANSWERS = {
         "a-package-with-a-rather-long-name-indeed\x1f1\x1f1.0\x1f1\x1fnoarch\x1e"
         "old-module\x1f(none)\x1f1.0\x1f1\x1fx86_64\x1e"
     ),
-    "dnf -q -C repoquery --disablerepo=* --userinstalled --qf %{name}\t%{arch}\n": "glibc\ti686\nkernel\tx86_64\n",
+    "dnf -q -C repoquery --disablerepo=* --userinstalled --qf %{name}\t%{arch}\n": (
+        "glibc\ti686\nkernel\tx86_64\n"
+    ),
     "dnf -C --assumeno autoremove --disablerepo=* --setopt=persistdir=SCRATCH/notes": (
         "Dependencies resolved.\nRemoving:\n"
         " old-module    x86_64    1.0-1    @System    10 k\nOperation aborted.\n"
