@@ -229,6 +229,43 @@ def run(cmd: str | Sequence[str], cwd: str | None = None, **options: Any) -> str
     return str(run_all(cmd, cwd, redirect_stderr=True, **options)["stdout"])
 
 
+def run_bg(cmd: str | Sequence[str], cwd: str | None = None, **options: Any) -> dict[str, int]:
+    """Start a command and leave it running, without its output: {pid}. Options as those of run_all.
+
+    runner call cmd.run_bg '/opt/app/reindex --all'
+    """
+    return {"pid": int(run_all(cmd, cwd, **{**options, "bg": True})["pid"])}
+
+
+def run_chroot(
+    root: str, cmd: str | Sequence[str], cwd: str | None = None, **options: Any
+) -> dict[str, Any]:
+    """Run a command with a folder as its /; its pid, retcode, stdout and stderr. Options as those
+    of run_all.
+
+    Nothing is mounted there, and what the command leaves running is left alone.
+
+        runner call cmd.run_chroot /mnt/rescue 'update-grub'
+    """
+    if not os.path.isdir(root):
+        raise CommandFailed(f"root: {root} is no folder", missing=("file", root))
+    given = {"python_shell": True, "shell": "/bin/sh", **options, "root": root}
+    return run_all(cmd, cwd, **given)
+
+
+def shells() -> list[str]:
+    """The shells that /etc/shells lists for users.
+
+    {% if '/bin/zsh' in salt['cmd.shells']() %}
+    """
+    try:
+        with open("/etc/shells", encoding="utf-8", errors="replace") as file:
+            lines = [line.strip() for line in file]
+    except OSError:
+        return []
+    return [line for line in lines if line and not line.startswith("#")]
+
+
 def run_stdout(cmd: str | Sequence[str], cwd: str | None = None, **options: Any) -> str:
     """The standard output of a command; options as those of run_all."""
     return str(run_all(cmd, cwd, **options)["stdout"])

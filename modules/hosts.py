@@ -116,3 +116,42 @@ def _line_of(ip: str, names: tuple[str, ...], comment: str) -> Line:
 def write(wanted: Iterable[Line]) -> None:
     """Write the lines."""
     file.write(PATH, encoded(line.text for line in wanted))
+
+
+# ---------------------------------------------------------------- Salt's functions that change it
+
+
+def add_host(ip: str, alias: str) -> bool:
+    """Have an address with a name, beside those that it has.
+
+    runner call hosts.add_host 10.0.0.5 db.example.com
+    """
+    if not has_pair(ip, alias):
+        write(with_name(lines(), ip, alias))
+    return True
+
+
+def rm_host(ip: str, alias: str) -> bool:
+    """Take a name from an address; an address without names goes."""
+    if has_pair(ip, alias):
+        write(without(lines(), ip, alias))
+    return True
+
+
+def set_host(ip: str, alias: str | list[str], comment: str | None = None) -> bool:
+    """Have an address with exactly these names (a list, or a text with spaces); without names it
+    goes. comment: behind its line.
+    """
+    names = tuple(alias.split() if isinstance(alias, str) else alias)
+    if tuple(get_alias(ip)) != names or comment is not None:
+        wanted = with_names(lines(), ip, names)
+        write(with_comments(wanted, {ip: comment}) if comment is not None else wanted)
+    return True
+
+
+def set_comment(ip: str, comment: str) -> bool:
+    """Set the comment behind an address; false when the file does not have it."""
+    known = [line for line in lines() if line.ip == ip]
+    if any(line.comment != comment for line in known):
+        write(with_comments(lines(), {ip: comment}))
+    return bool(known)

@@ -21,6 +21,10 @@ class Mounted(Record):
     fstype: str
     options: tuple[str, ...]
     root: str = "/"  # of a bind mount: what of the device is seen
+    superblock: tuple[str, ...] = ()
+    number: str = ""
+    parent: str = ""
+    device_number: str = ":"
 
 
 class Entry(Record):
@@ -61,20 +65,42 @@ def active_mounts() -> dict[str, Mounted]:
         fields, (fstype, device, superblock) = first.split(" "), second.split(" ", 2)
         options = (*fields[5].split(","), *superblock.split(","))
         mounts[_unescaped(fields[4])] = Mounted(
-            _unescaped(device), fstype, options, _unescaped(fields[3])
+            _unescaped(device),
+            fstype,
+            options,
+            _unescaped(fields[3]),
+            tuple(superblock.split(",")),
+            *fields[:3],
         )
     return mounts
 
 
 def active(extended: bool = False) -> dict[str, dict[str, Any]]:
-    """The mounts by their folders.
+    """The mounts by their folders. extended: with their numbers and the options of the file system.
 
     {{ salt['mount.active']() }}
     """
-    return {
-        name: {"device": mounted.device, "fstype": mounted.fstype, "opts": list(mounted.options)}
-        for name, mounted in active_mounts().items()
-    }
+    mounts = {}
+    for name, mounted in active_mounts().items():
+        facts: dict[str, Any] = {
+            "device": mounted.device,
+            "alt_device": mounted.device,
+            "fstype": mounted.fstype,
+            "opts": list(mounted.options),
+        }
+        if extended:
+            major, _, minor = mounted.device_number.partition(":")
+            facts |= {
+                "mountid": mounted.number,
+                "parentid": mounted.parent,
+                "major": major,
+                "minor": minor,
+                "root": mounted.root,
+                "opts": list(mounted.options[: -len(mounted.superblock)]),
+                "superopts": list(mounted.superblock),
+            }
+        mounts[name] = facts
+    return mounts
 
 
 def is_mounted(name: str) -> bool:
@@ -149,23 +175,24 @@ def _same(old: Entry, new: Entry, by_device: bool) -> bool:
 def _write(config: str, lines: Sequence[str]) -> None:
     data = encoded(lines)
     file.write(config, data, mode=None if file.is_file(config) else "0644")
-    if os.path.isdir("/run/systemd/system"):
+    if config == FSTAB and os.path.isdir("/run/systemd/system"):  # it makes units of its lines
         cmd.execute(["systemctl", "daemon-reload"])
 
 
 @changer(touches=["mounts", "files"])
 def mount(
     name: str,
-    device: str,
+    device: str | None,
     fstype: str = "",
     opts: str = "defaults",
     user: str | None = None,
     util: str = "mount",
 ) -> None:
-    """Mount a device. Raises StateFailed with what mount says."""
+    """Mount a device; none: as fstab has it. Raises StateFailed with what mount says."""
     if not user:
         file.real_path(name)  # through no link of somebody else
-    words = [util, "-o", opts, *(["-t", fstype] if fstype else []), "--", device, name]
+    words = [util, "-o", opts, *(["-t", fstype] if fstype else []), "--"]
+    words += [*([device] if device else []), name]
     _run(["runuser", "-u", plain_name(user, "the user's name"), "--", *words] if user else words)
 
 
@@ -249,3 +276,207 @@ def _run(argv: Sequence[str]) -> None:
     done = cmd.execute(list(argv))
     if done.retcode:
         raise StateFailed(done.stderr or done.stdout or f"{argv[0]} failed with {done.retcode}")
+
+
+# ---------------------------------------------------------------- Salt's functions
+
+
+MATCHED = ("name", "device", "fstype")  # what tells that a line of fstab is the one that is meant
+# file systems without a device of their own: their lines are told apart by the mount point
+NAMED = (
+    "btrfs",
+    "cgroup",
+    "tmpfs",
+    "sysfs",
+    "proc",
+    "fusectl",
+    "debugfs",
+    "securityfs",
+    "devtmpfs",
+)
+
+
+def set_fstab(
+    name: str,
+    device: str,
+    fstype: str,
+    opts: str | Sequence[str] = "defaults",
+    dump: int | str = 0,
+    pass_num: int | str = 0,
+    config: str = FSTAB,
+    test: bool = False,
+    match_on: str | Sequence[str] = "auto",
+    not_change: bool = False,
+) -> str:
+    """Have a line in fstab: `present`, `change` (there was another one) or `new`.
+
+    Raises StateFailed for an unknown match_on.
+
+    match_on: which of name, device and fstype tell that a line is the one to change; auto: the
+    device, and the name where there is none. not_change: leave a line as it is when there is one.
+    test: only tell.
+
+        runner call mount.set_fstab /srv /dev/sdb1 ext4 opts=noatime pass_num=2
+    """
+    keys = _match_keys(match_on, fstype)
+    options = opts if isinstance(opts, str) else ",".join(opts)
+    entry = Entry(device, name, fstype, options, str(dump), str(pass_num))
+    known = [
+        old
+        for old in entries(config)
+        if all(getattr(old, key) == getattr(entry, key) for key in keys)
+    ]
+    if known and (not_change or known == [entry]):
+        return "present"
+    if not test:
+        _replace_entries(config, known, entry)
+    return "change" if known else "new"
+
+
+def _match_keys(match_on: str | Sequence[str], fstype: str) -> Sequence[str]:
+    if match_on == "auto":
+        return ("name",) if fstype in NAMED else ("device",)
+    keys = [match_on] if isinstance(match_on, str) else list(match_on)
+    unknown = [key for key in keys if key not in MATCHED]
+    if unknown or not keys:
+        raise StateFailed(f"match_on: expected auto or some of {', '.join(MATCHED)}, not {unknown}")
+    return keys
+
+
+def _replace_entries(config: str, known: Sequence[Entry], entry: Entry) -> None:
+    """Write fstab with an entry instead of some that it has, or at its end."""
+    wanted: list[str] = []
+    is_written = False
+    for line in _lines(config):
+        if _parsed(line) not in known:
+            wanted.append(line)
+        elif not is_written:
+            wanted.append(entry.line)
+            is_written = True
+    _write(config, wanted if is_written else [*wanted, entry.line])
+
+
+def rm_fstab(name: str, device: str | None = None, config: str = FSTAB) -> bool:
+    """Have no line in fstab for a mount point, of one device if given."""
+    if any(old.name == name and device in (None, old.device) for old in entries(config)):
+        drop_entry(name, device, config)
+    return True
+
+
+def salt_mount(
+    name: str,
+    device: str | None = None,
+    mkmnt: bool = False,
+    fstype: str = "",
+    opts: str | Sequence[str] = "defaults",
+    user: str | None = None,
+    util: str = "mount",
+) -> bool:
+    """Mount a device; none: as fstab has it. Raises StateFailed with what mount says.
+
+    mkmnt: create the folder. opts: a text or a list. user: who mounts. util: the program.
+
+        runner call mount.mount /srv /dev/sdb1 mkmnt=true opts=noatime
+    """
+    if not file.is_dir(name):
+        if not mkmnt:
+            raise StateFailed(
+                f"the mount point {name} does not exist; mkmnt=true creates it",
+                missing=("file", name),
+            )
+        file.makedirs(name)
+    mount(name, device, fstype, opts if isinstance(opts, str) else ",".join(opts), user, util)
+    return True
+
+
+def salt_remount(
+    name: str,
+    device: str,
+    mkmnt: bool = False,
+    fstype: str = "",
+    opts: str | Sequence[str] = "defaults",
+    user: str | None = None,
+) -> bool:
+    """Mount again with other options, or for the first time. Raises StateFailed with what mount
+    says. Arguments as those of mount.mount.
+    """
+    if not is_mounted(name):
+        return salt_mount(name, device, mkmnt, fstype, opts, user)
+    remount(name, device, fstype, opts if isinstance(opts, str) else ",".join(opts))
+    return True
+
+
+def salt_umount(
+    name: str,
+    device: str | None = None,
+    user: str | None = None,
+    util: str = "mount",
+    lazy: bool = False,
+) -> bool:
+    """Unmount a folder. Raises StateFailed when nothing is mounted there, or it is busy.
+
+    device: only when this one is mounted there. lazy: now for new programs, when it is free for
+    those that use it. user, util: accepted.
+    """
+    present = active_mounts().get(os.path.realpath(name))
+    if present is None:
+        raise StateFailed(f"{name} does not have anything mounted")
+    if device and os.path.realpath(device) != os.path.realpath(present.device):
+        raise StateFailed(f"{name} has {present.device} mounted, not {device}")
+    umount(name, lazy)
+    return True
+
+
+def salt_swapon(name: str, priority: int | None = None) -> dict[str, Any]:
+    """Swap to a device or file: {stats, new}. Raises StateFailed with what swapon says."""
+    if name in swaps():
+        return {"stats": swaps()[name], "new": False}
+    swapon(name, priority)
+    return {"stats": swap_facts(name), "new": True}
+
+
+def salt_swapoff(name: str) -> bool | None:
+    """Swap to a device or file no more; null when nobody did. Raises StateFailed with what swapoff
+    says.
+    """
+    if name not in swaps():
+        return None
+    swapoff(name)
+    return name not in swaps()
+
+
+def get_mount_from_path(path: str) -> str:
+    """The mount point that a path is below.
+
+    {{ salt['mount.get_mount_from_path']('/var/lib/docker') }}
+    """
+    folder = os.path.realpath(path)
+    while not os.path.ismount(folder):
+        folder = os.path.dirname(folder)
+    return folder
+
+
+def get_device_from_path(path: str) -> str | None:
+    """The device that a path is on; null where the kernel names none."""
+    mounted = active_mounts().get(get_mount_from_path(path))
+    return mounted.device if mounted else None
+
+
+def is_fuse_exec(cmd: str) -> bool:
+    """Return whether a program mounts by FUSE: it is linked with libfuse."""
+    import shutil
+
+    program = shutil.which(cmd)
+    if program is None:
+        return False
+    with open(program, "rb") as binary:  # ldd may run what it looks at
+        return b"libfuse" in binary.read(64 << 20)
+
+
+__func_alias__ = {
+    "salt_mount": "mount",
+    "salt_remount": "remount",
+    "salt_swapoff": "swapoff",
+    "salt_swapon": "swapon",
+    "salt_umount": "umount",
+}

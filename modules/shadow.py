@@ -4,6 +4,8 @@ an argument.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from typing import Any
 
 from modules import cmd
@@ -36,6 +38,16 @@ def info(name: str) -> dict[str, Any]:
         return {"name": "", "passwd": "", **dict.fromkeys(DAYS, "")}
     numbers = [int(text) if text.isdigit() else -1 for text in columns[2:8]]
     return {"name": name, "passwd": columns[1], **dict(zip(DAYS, numbers, strict=False))}
+
+
+def list_users() -> list[str]:
+    """The names in /etc/shadow, sorted."""
+    return sorted(_entries())
+
+
+def default_hash() -> str:
+    """The text in place of a hash that lets nobody in."""
+    return "!"
 
 
 def gen_password(
@@ -95,8 +107,12 @@ def _crypt(password: str, setting: str) -> str:
 
 
 @changer(touches=["users"])
-def set_password(name: str, password: str) -> bool:
-    """Set the hash of a user's password. Raises CommandFailed for a name with a colon."""
+def set_password(name: str, password: str, use_usermod: bool = False) -> bool:
+    """Set the hash of a user's password. Raises CommandFailed for a name with a colon. use_usermod:
+    accepted; its command line would show the hash to everybody.
+
+    runner call shadow.set_password zoe '$6$rounds=5000$...'
+    """
     if ":" in name:
         raise CommandFailed(f"{name!r} is not the name of a user: it has a colon")
     user = plain_name(name, "the name of the user")
@@ -127,10 +143,64 @@ def unlock_password(name: str) -> bool:
 
 
 @changer(touches=["users"])
-def set_days(name: str, days: dict[str, int]) -> None:
-    """Set some of lstchg, min, max, warn, inact and expire; -1 takes one away."""
-    options = [word for key, value in days.items() for word in (DAYS[key], str(value))]
+def set_days(name: str, days: Mapping[str, int | str]) -> None:
+    """Set some of lstchg, min, max, warn, inact and expire; -1 takes one away. Raises CommandFailed
+    for what is neither a number of days nor a date.
+    """
+    options = [word for key, value in days.items() for word in (DAYS[key], _day(key, value))]
     _run(["chage", *options, "--", plain_name(name, "the user's name")])
+
+
+def _day(key: str, value: int | str) -> str:
+    text = str(value).strip()
+    pattern = r"-?\d+|\d{4}-\d\d-\d\d" if key in ("lstchg", "expire") else r"-?\d+"
+    if not re.fullmatch(pattern, text, re.ASCII):
+        also = ", or a date as 2030-12-31" if key in ("lstchg", "expire") else ""
+        raise CommandFailed(f"{text!r}: expected a number of days{also}")
+    return text
+
+
+def set_date(name: str, date: int | str) -> bool:
+    """Set the day on which a password was last changed: days since 1970, or a date; 0 asks for a
+    new password at the next login.
+
+    runner call shadow.set_date zoe 2026-01-31
+    """
+    set_days(name, {"lstchg": date})
+    return True
+
+
+def set_expire(name: str, expire: int | str) -> bool:
+    """Set the day on which an account ends: days since 1970, or a date; -1 for never.
+
+    runner call shadow.set_expire zoe 2030-12-31
+    """
+    set_days(name, {"expire": expire})
+    return True
+
+
+def set_inactdays(name: str, inactdays: int) -> bool:
+    """Set the days after the end of a password on which it can still be changed; -1 for no end."""
+    set_days(name, {"inact": inactdays})
+    return True
+
+
+def set_maxdays(name: str, maxdays: int) -> bool:
+    """Set the days after which a password has to be changed; -1 for never."""
+    set_days(name, {"max": maxdays})
+    return True
+
+
+def set_mindays(name: str, mindays: int) -> bool:
+    """Set the days before which a password cannot be changed again; 0 for none."""
+    set_days(name, {"min": mindays})
+    return True
+
+
+def set_warndays(name: str, warndays: int) -> bool:
+    """Set the days before its end on which a user is warned of a password; 0 for none."""
+    set_days(name, {"warn": warndays})
+    return True
 
 
 def _run(argv: list[str], stdin: str | None = None) -> None:

@@ -43,7 +43,7 @@ def present(
 
     Behaviour: Salt 3008's ssh_auth.present.
     """
-    wanted = _keys_of_source(source) if source else [keys.wanted(name, enc, comment, options or ())]
+    wanted = keys.of_source(source) if source else [keys.wanted(name, enc, comment, options or ())]
     path = keys.path_of(user, config)
     lines = keys.lines(path)
     present_keys = {key.key: key for key in map(keys.parsed, lines) if key}
@@ -87,7 +87,7 @@ def absent(
 
     Behaviour: Salt 3008's ssh_auth.absent.
     """
-    wanted = _keys_of_source(source) if source else [keys.parsed(name) or keys.Key(name.strip())]
+    wanted = keys.of_source(source) if source else [keys.parsed(name) or keys.Key(name.strip())]
     try:
         path = keys.path_of(user, config)
     except StateFailed:
@@ -133,7 +133,7 @@ def manage(
         for text in ssh_keys
     }
     wanted = {digits: key for digits, (_, key) in named.items()}
-    wanted |= {key.key: key for key in (_keys_of_source(source) if source else [])}
+    wanted |= {key.key: key for key in (keys.of_source(source) if source else [])}
     path = keys.path_of(user, config)
     lines = keys.lines(path)
     present_keys = {key.key: key for key in map(keys.parsed, lines) if key}
@@ -167,18 +167,6 @@ def _pending(key: str, user: str, exists: bool, source: str | None) -> str:
 def _compared_parts(key: keys.Key | None) -> tuple[str, ...] | None:
     """The parts of a key that count in a comparison; a comment does only when both have one."""
     return None if key is None else (key.key, key.kind, key.options)
-
-
-def _keys_of_source(source: str) -> list[keys.Key]:
-    path = here.tree.fetch(source, here.saltenv)
-    if path is None:
-        raise StateFailed(f"Failed to add the ssh key. The source {source} does not exist")
-    parsed = [
-        keys.parsed(line) for line in file.read_bytes(path).decode("utf-8", "replace").splitlines()
-    ]
-    if not any(parsed):
-        raise StateFailed(f"{source} holds no public key")
-    return [key for key in parsed if key]
 
 
 def autorequire(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from modules import file, ssh
+from modules import file
+from modules.ssh import known_hosts
 from runner.api import Line, Name, Plan, Planned, StateFailed, here
 
 
@@ -13,7 +14,7 @@ def dry_run_check(
     plan: Plan, name: str, user: str | None = None, config: str | None = None, **arguments: object
 ) -> None:
     """Raise StateFailed for a file that cannot be written, or is behind a link of others."""
-    file.refuse_rewrite(file.real_path(ssh.known_hosts_path(user, config)))
+    file.refuse_rewrite(file.real_path(known_hosts.path_of(user, config)))
 
 
 def present(
@@ -50,16 +51,10 @@ def present(
         raise StateFailed(
             problem if fingerprint else 'Required argument "enc" if using "key" argument.'
         )
-    path = ssh.known_hosts_path(user, config)
-    present_lines = ssh.entries(path, name, port)
+    path = known_hosts.path_of(user, config)
+    present_lines = known_hosts.entries(path, name, port)
     kind = fingerprint_hash_type or "sha256"
-    wanted = fingerprint.lower() if fingerprint else None
-    if key:
-        known = [line for line in present_lines if line.split()[2] == key]
-    elif wanted:
-        known = [line for line in present_lines if wanted in ssh.fingerprints([line], kind)]
-    else:
-        known = [line for line in present_lines if not enc or enc in line.split()[1]]
+    known = known_hosts.matching(present_lines, key, fingerprint, enc, kind)
     if known:
         return (
             f"Host {name} is already in {shown}"
@@ -67,30 +62,29 @@ def present(
             else f"{name} already exists in {shown}"
         )
     if key:
-        label = ssh.label(name, port)
-        new = [f"{ssh.hashed(label) if hash_known_hosts else label} {_kind(enc)} {key}"]
+        new = [known_hosts.new_line(name, port, enc, key, hash_known_hosts)]
     else:
-        new = _scan(name, port, enc, timeout, hash_known_hosts, wanted, kind)
-    described: list[dict[str, Any]] = [ssh.described(line_text, kind) for line_text in new]
+        new = known_hosts.offered(name, port, enc, timeout, hash_known_hosts, fingerprint, kind)
+    described: list[dict[str, Any]] = [known_hosts.described(line_text, kind) for line_text in new]
     if key:
         described = [
-            {"hostname": name, "enc": _kind(enc), "key": key, **({"port": port} if port else {})}
+            {
+                "hostname": name,
+                "enc": known_hosts.kind_of(enc),
+                "key": key,
+                **({"port": port} if port else {}),
+            }
         ]
     changes = {
-        "old": [ssh.described(line_text, kind) for line_text in present_lines] or None,
+        "old": [known_hosts.described(line_text, kind) for line_text in present_lines] or None,
         "new": described,
     }
     yield Plan(
         changes,
         f"Key for {name} is set to be {'updated in' if present_lines else 'added to'} {shown}",
     )
-    same_kind = [
-        line
-        for line in present_lines
-        if line.split()[1] in {line_text.split()[1] for line_text in new}
-    ]
-    ssh.write(path, user, new, same_kind)
-    named = f"{enc} " if enc and not (key or wanted) else ""
+    known_hosts.write(path, user, new, known_hosts.of_same_kind(present_lines, new))
+    named = f"{enc} " if enc and not (key or fingerprint) else ""
     which = "key" if key or named else "fingerprint"
     return f"{name}'s {named}key saved to {shown} ({which}: {described[0].get(which)})"
 
@@ -99,35 +93,7 @@ def _shown_file(user: str | None, config: str | None) -> str:
     """The file as the state says it. Raises StateFailed when nobody can know which it is."""
     if user is None and config and not config.startswith("/"):
         raise StateFailed('If not specifying a "user", specify an absolute "config".')
-    return config or (ssh.OWN if user else ssh.SYSTEM)
-
-
-def _scan(
-    name: str,
-    port: int | None,
-    enc: str | None,
-    timeout: int,
-    hashed: bool,
-    wanted: str | None,
-    kind: str,
-) -> list[str]:
-    new = ssh.scanned(name, port, enc, timeout, hashed) or []
-    if wanted:
-        new = [line for line in new if wanted in ssh.fingerprints([line], kind)]
-        if not new:
-            why = "none of their fingerprints match the one you have provided"
-            raise StateFailed(f"Remote host public keys found but {why}")
-    return new
-
-
-def _kind(enc: str | None) -> str:
-    short = {
-        "rsa": "ssh-rsa",
-        "dsa": "ssh-dss",
-        "ed25519": "ssh-ed25519",
-        "ecdsa": "ecdsa-sha2-nistp256",
-    }
-    return short.get(enc or "rsa", enc or "ssh-rsa")
+    return config or (known_hosts.OWN if user else known_hosts.SYSTEM)
 
 
 def absent(name: Name, user: Name | None = None, config: Line | None = None) -> Planned:
@@ -138,13 +104,13 @@ def absent(name: Name, user: Name | None = None, config: Line | None = None) -> 
 
     Behaviour: Salt 3008's ssh_known_hosts.absent.
     """
-    shown, path = _shown_file(user, config), ssh.known_hosts_path(user, config)
-    present_lines = ssh.entries(path, name)
+    shown, path = _shown_file(user, config), known_hosts.path_of(user, config)
+    present_lines = known_hosts.entries(path, name)
     if not present_lines:
         return "Host is already absent"
-    changes = {"old": [ssh.described(line) for line in present_lines], "new": None}
+    changes = {"old": [known_hosts.described(line) for line in present_lines], "new": None}
     yield Plan(changes, f"Key for {name} is set to be removed from {shown}")
-    ssh.write(path, user, [], present_lines)
+    known_hosts.write(path, user, [], present_lines)
     return f"{name}'s key removed from {shown}"
 
 

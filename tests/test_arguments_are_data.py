@@ -290,7 +290,7 @@ def test_odd_texts_are_told_by_whoever_cannot_take_them(machine: Machine) -> Non
 # ---------------------------------------------- execution functions: what they start and write
 
 # Arguments that are options by their nature.
-OPTIONS = ("options", "opts", "words", "extra_args")
+OPTIONS = ("options", "opts", "git_opts", "words", "extra_args")
 OTHERS = {
     "iptables.has_rule(rule)": "a rule is options",
     "iptables.is_saved(path)": "",

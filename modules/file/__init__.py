@@ -6,6 +6,8 @@ some of them through `__func_alias__`, where Salt's arguments are not ours.
 
 from __future__ import annotations
 
+from typing import Any
+
 from modules.file._change import (
     chown,
     link,
@@ -255,6 +257,38 @@ __all__ = [
     "why_no_file",
     "write",
 ]
+
+# what few trees use: imported when it is asked for
+_LAZY = {
+    name: submodule
+    for submodule, names in {
+        "_salt_backups": (
+            *("delete_backup", "list_backup", "list_backups", "list_backups_dir"),
+            *("remove_backup", "restore_backup"),
+        ),
+        "_salt_more": (
+            *("apply_template_on_contents", "chattr", "check_perms", "extract_hash", "get_devmm"),
+            *("get_selinux_context", "get_source_sum", "lsattr", "mknod_blkdev", "mknod_chrdev"),
+            *("mknod_fifo", "patch", "seek_read", "seek_write", "source_list"),
+        ),
+    }.items()
+    for name in names
+}
+
+__load__ = [*__all__, *_LAZY]  # what `runner call` and templates find
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"{__name__}.{_LAZY[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})
+
 
 __func_alias__ = {
     "salt_copy": "copy",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Sequence
 from typing import Any
@@ -139,21 +140,32 @@ def status(cwd: str, user: str | None = None, **_: Any) -> dict[str, list[str]]:
     return paths
 
 
-def remotes(cwd: str, user: str | None = None, **_: Any) -> dict[str, dict[str, str]]:
-    """The remotes of a repository with their URLs for fetch and push."""
+def remotes(
+    cwd: str, user: str | None = None, redact_auth: bool = True, **_: Any
+) -> dict[str, dict[str, str]]:
+    """The remotes of a repository with their URLs for fetch and push. redact_auth: without the user
+    and the password in them.
+    """
     urls: dict[str, dict[str, str]] = {}
     for line in ask(["remote", "-v"], cwd, user).splitlines():
         name, _tab, rest = line.partition("\t")
         url, _space, kind = rest.rpartition(" ")
-        urls.setdefault(name, {})[kind.strip("()")] = url
+        shown = re.sub(r"^(\w+://)[^/@]+@", r"\1<redacted>@", url) if redact_auth else url
+        urls.setdefault(name, {})[kind.strip("()")] = shown
     return urls
 
 
 def remote_get(
-    cwd: str, remote: str = "origin", user: str | None = None, **_: Any
+    cwd: str,
+    remote: str = "origin",
+    user: str | None = None,
+    redact_auth: bool = True,
+    **_: Any,
 ) -> dict[str, str]:
-    """The URLs of one remote for fetch and push. Raises CommandFailed when there is none."""
-    known = remotes(cwd, user)
+    """The URLs of one remote for fetch and push. Raises CommandFailed when there is none.
+    redact_auth: as of remotes.
+    """
+    known = remotes(cwd, user, redact_auth)
     if remote not in known:
         raise CommandFailed(f"Remote '{remote}' not present in git checkout located at {cwd}")
     return known[remote]
@@ -171,11 +183,25 @@ def config_get(
 
 
 def config_get_regexp(
-    key: str, cwd: str | None = None, user: str | None = None, **options: Any
+    key: str,
+    value_regex: str | None = None,
+    cwd: str | None = None,
+    user: str | None = None,
+    **options: Any,
 ) -> dict[str, list[str]]:
-    """The keys of git's configuration that a regular expression matches, with their values."""
+    """The keys of git's configuration that a regular expression matches, with their values.
+    value_regex: only values that this one matches. Raises CommandFailed for a wrong one.
+    """
     scope = "global" if options.get("global") or cwd is None else None
-    return config_matching(f".*{key}.*", cwd, user, scope)
+    values = config_matching(f".*{key}.*", cwd, user, scope)
+    if value_regex is None:
+        return values
+    try:
+        wanted = re.compile(value_regex)
+    except re.error as problem:
+        raise CommandFailed(f"value_regex: {problem}") from None
+    some = {name: [text for text in texts if wanted.search(text)] for name, texts in values.items()}
+    return {name: texts for name, texts in some.items() if texts}
 
 
 # ---------------------------------------------------------------- changing
@@ -221,17 +247,22 @@ def fetch(
     cwd: str,
     remote: str | None = None,
     force: bool = False,
+    refspecs: str | Sequence[str] | None = None,
     opts: str = "",
     user: str | None = None,
     identity: str | Sequence[str] = (),
     **_: Any,
 ) -> str:
-    """Fetch from a remote; what git says."""
+    """Fetch from a remote; what git says. refspecs: only these references, a list or a text with
+    commas.
+    """
+    listed = refspecs.split(",") if isinstance(refspecs, str) else list(refspecs or ())
     words = [
         "fetch",
         *(["--force"] if force else []),
         *shlex.split(opts),
-        *_plain_words(remote, "the remote"),
+        *_plain_words(remote or ("origin" if listed else None), "the remote"),
+        *(plain_name(text, "the refspec") for text in listed),
     ]
     return change(words, cwd, user, _keys(identity, user))
 

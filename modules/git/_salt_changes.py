@@ -122,11 +122,19 @@ def commit(
     opts: str = "",
     user: str | None = None,
     filename: str | None = None,
+    git_opts: str = "",
     **_: Any,
 ) -> str:
-    """Commit what is staged, or one file; what git says."""
+    """Commit what is staged, or one file; what git says. git_opts: `-c user.name=deploy`."""
     return change(
-        ["commit", "-m", message, *shlex.split(opts), *(["--", filename] if filename else [])],
+        [
+            *shlex.split(git_opts),
+            "commit",
+            "-m",
+            message,
+            *shlex.split(opts),
+            *(["--", filename] if filename else []),
+        ],
         cwd,
         user,
     )

@@ -24,12 +24,16 @@ from modules.network._arithmetic import (
 )
 from modules.network._hostname import keep_hostname, kept_hostname, mod_hostname
 from modules.network._links import hw_addr, ifacestartswith, interface, interface_ip, interfaces
-from modules.network._reach import connect, dig, fqdns, get_fqdn, get_hostname, ping
+from modules.network._reach import connect, dig, fqdns, get_fqdn, get_hostname, ping, traceroute
 from modules.network._routes import arp, default_route, get_route, ip_neighs, ip_neighs6, routes
+from modules.network._sockets import active_tcp, netstat
 
 hwaddr = hw_addr
+ipneighs = ip_neighs
+ipneighs6 = ip_neighs6
 
 __all__ = [
+    "active_tcp",
     "arp",
     "calc_net",
     "connect",
@@ -57,14 +61,18 @@ __all__ = [
     "ipaddrs",
     "ipaddrs6",
     "iphexval",
+    "ipneighs",
+    "ipneighs6",
     "is_loopback",
     "is_private",
     "keep_hostname",
     "kept_hostname",
     "mod_hostname",
+    "netstat",
     "ping",
     "reverse_ip",
     "routes",
     "subnets",
     "subnets6",
+    "traceroute",
 ]

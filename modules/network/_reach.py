@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import socket
 from typing import Any
 
 from modules import cmd
+from modules._lines import plain_name
+from modules._processes import needs
 from modules._resolver import resolve
-from runner.api import here
+from runner.api import CommandFailed, here
 
 FAMILIES = {"ipv4": 4, "ipv6": 6}
 
@@ -73,6 +76,45 @@ def ping(host: str, timeout: float | None = None, return_boolean: bool = False) 
     argv = ["ping", "-c", "4", *(["-W", str(int(timeout))] if timeout else []), "--", host]
     done = cmd.probe(argv, timeout=60)
     return done.retcode == 0 if return_boolean else done.stdout
+
+
+def traceroute(host: str) -> list[dict[str, Any]]:
+    """The way to a host: count, hostname, ip, and ms1 to ms3 of each step; what does not answer is
+    `*`.
+
+    runner call network.traceroute example.com
+    """
+    needs("traceroute", "traceroute")
+    done = cmd.probe(["traceroute", "--", plain_name(host, "the host")], timeout=120)
+    if done.retcode:
+        raise CommandFailed(f"traceroute: {done.stderr or done.stdout}")
+    steps = (line.split() for line in done.stdout.splitlines()[1:])
+    return [_step(words) for words in steps if words and words[0].isdigit()]
+
+
+def _step(words: list[str]) -> dict[str, Any]:
+    """A line of traceroute: number, name (address), and three times; a host that answers later has
+    its name later.
+    """
+    names = [
+        word for word in words[1:] if word[0] not in "(!*" and word != "ms" and not _is_time(word)
+    ]
+    addresses = [word.strip("()") for word in words if word.startswith("(")]
+    times = [float(word) if _is_time(word) else None for word in words[1:] if _counts(word)]
+    step: dict[str, Any] = {
+        "count": int(words[0]),
+        "hostname": names[0] if names else "*",
+        "ip": addresses[0] if addresses else "*",
+    }
+    return step | {f"ms{number}": time for number, time in enumerate(times[:3], 1)}
+
+
+def _is_time(word: str) -> bool:
+    return re.fullmatch(r"\d+\.\d+", word) is not None
+
+
+def _counts(word: str) -> bool:
+    return word == "*" or _is_time(word)
 
 
 def dig(host: str) -> str:

@@ -35,6 +35,8 @@ class Manager(Provider, Protocol):
     def act(self, name: str, action: str, options: Sequence[str] = ()) -> None: ...
     def reload_units(self) -> None: ...
     def runlevels(self, name: str) -> list[str]: ...
+    def show(self, name: str) -> dict[str, Any]: ...
+    def get_static(self) -> list[str]: ...
 
 
 PROVIDERS: Providers[Manager] = Providers(
@@ -51,6 +53,7 @@ PROVIDERS: Providers[Manager] = Providers(
         "maskable": Feature("services can be masked: nothing can start them"),
         "unit_files": Feature("changed unit files have to be read anew", ("reload_units",)),
         "runlevels": Feature("a service is started by the runlevels it is in", ("runlevels",)),
+        "properties": Feature("services have properties", ("show", "get_static")),
     },
     "this machine has no service manager that runner knows (systemd, OpenRC, runit, s6, init"
     " scripts)",
@@ -148,6 +151,19 @@ def get_running() -> list[str]:
     return provider().get_running()
 
 
+def get_static() -> list[str]:
+    """The services that only others start (systemd)."""
+    return provider().get_static()
+
+
+def show(name: str) -> dict[str, Any]:
+    """All properties of a service (systemd).
+
+    {{ salt['service.show']('nginx').MainPID }}
+    """
+    return provider().show(name)
+
+
 def wait_until(name: str, sig: str | None, runs: bool, timeout: float | None) -> bool:
     """Wait up to `timeout` seconds for a service to run (or not to); whether it does."""
     import time
@@ -225,6 +241,12 @@ full_restart = restart
 def reload_(name: str, **kwargs: Any) -> bool:
     """Have a service read its configuration anew."""
     act(name, "reload")
+    return True
+
+
+def force_reload(name: str, **kwargs: Any) -> bool:
+    """Have a service read its configuration anew; one that cannot is restarted."""
+    act(name, "reload-or-restart" if provider().has("unit_files") else "force-reload")
     return True
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
+from typing import Any
 
 from modules import cmd, file
 from runner.api import CommandFailed, cached_look, changer, here
@@ -126,6 +127,27 @@ def get_enabled() -> list[str]:
 def get_running() -> list[str]:
     """The services that run."""
     return names("list-units", "--state=running")
+
+
+def get_static() -> list[str]:
+    """The services that others start and that nobody can enable."""
+    return names("list-unit-files", "--state=static")
+
+
+def show(name: str) -> dict[str, Any]:
+    """All properties of a unit; what systemctl puts in braces (ExecStart) as a mapping."""
+    done = cmd.probe(["systemctl", "show", "--", unit(name)])
+    if done.retcode:
+        raise CommandFailed(f"systemctl: {done.stderr.strip()}")
+    pairs = (line.partition("=") for line in done.stdout.splitlines() if "=" in line)
+    return {key: _property(key, value) for key, _, value in pairs}
+
+
+def _property(key: str, value: str) -> Any:
+    if value.startswith("{"):
+        pairs = (part.partition("=") for part in value.strip("{} ").split(" ; "))
+        return {name.strip(): text.strip() for name, _, text in pairs}
+    return value.split() if key in ("Before", "After", "Wants") else value
 
 
 @changer(touches=["services", "files"])

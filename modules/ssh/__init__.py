@@ -1,137 +1,46 @@
-"""known_hosts: the keys by which other machines are known."""
+"""ssh: the keys that let users in, and those by which other machines are known.
+
+What states use is in `keys` and `known_hosts`; these are Salt's functions.
+"""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
+from modules.ssh._authorized import (
+    auth_keys,
+    check_key,
+    check_key_file,
+    host_keys,
+    key_is_encrypted,
+    rm_auth_key,
+    rm_auth_key_from_file,
+    set_auth_key,
+    set_auth_key_from_file,
+    user_keys,
+)
+from modules.ssh._known import (
+    check_known_host,
+    get_known_host_entries,
+    hash_known_hosts,
+    recv_known_host_entries,
+    rm_known_host,
+    set_known_host,
+)
 
-from modules import cmd, file
-from modules import user as users
-from modules._lines import encoded, one_line, plain_name, split
-from modules.file._limit import refuse_large
-from modules.file._look import opened_to_read
-from runner.api import CommandFailed, StateFailed, fetcher
-
-SYSTEM = "/etc/ssh/ssh_known_hosts"
-OWN = ".ssh/known_hosts"
-
-
-def known_hosts_path(user: str | None, config: str | None) -> str:
-    """The file of known hosts of a user or the system. Raises StateFailed for an unknown user."""
-    if user is None:
-        return config or SYSTEM
-    info = users.info(user)
-    if not info:
-        raise StateFailed(f"User {user} does not exist", missing=("user", user))
-    path = config or OWN
-    return path if path.startswith("/") else os.path.join(info["home"], path)
-
-
-def entries(path: str, hostname: str, port: int | None = None) -> list[str]:
-    """The lines that a file has for a host, hashed ones too; as `host kind key`."""
-    if not file.is_file(path):
-        return []
-    with opened_to_read(path) as known:
-        refuse_large(known, path)  # the program would read it as a whole, if it is one line
-        # the program must not wait for a pipe, or follow a link of others
-        own = f"/proc/{os.getpid()}/fd/{known.fileno()}"
-        named = own if os.path.exists(own) else path
-        done = cmd.probe(["ssh-keygen", "-F", label(hostname, port), "-f", named])
-    return [line for line in done.stdout.splitlines() if line and not line.startswith("#")]
-
-
-def label(hostname: str, port: int | None) -> str:
-    """The name in known_hosts of a host that listens at another port."""
-    return hostname if port in (None, 22) else f"[{hostname}]:{port}"
-
-
-@fetcher
-def scanned(
-    hostname: str, port: int | None, kind: str | None, timeout: int, hashed: bool
-) -> list[str]:
-    """The keys that a host offers. Raises CommandFailed when it offers none."""
-    argv = [
-        "ssh-keyscan",
-        "-T",
-        str(timeout),
-        *(["-p", str(port)] if port else []),
-        *(["-t", kind] if kind else []),
-    ]
-    done = cmd.probe(
-        [*argv, *(["-H"] if hashed else []), "--", plain_name(hostname, "the host's name")],
-        timeout=timeout * 3 + 5,
-    )
-    lines = [line for line in done.stdout.splitlines() if line and not line.startswith("#")]
-    if not lines:
-        raise CommandFailed("Unable to receive remote host keys")
-    return lines
-
-
-def recv_known_host_entries(
-    hostname: str,
-    enc: str | None = None,
-    port: int | None = None,
-    hash_known_hosts: bool = True,
-    timeout: int = 5,
-    **_: object,
-) -> list[dict[str, str]]:
-    """The keys that a host offers, in Salt's shape.
-
-    {{ salt['ssh.recv_known_host_entries']('git.example.com') }}
-    """
-    return [
-        described(line) for line in scanned(hostname, port, enc, timeout, hash_known_hosts) or []
-    ]
-
-
-def described(line: str, kind: str = "sha256") -> dict[str, str]:
-    """Describe a line, in Salt's shape; kind: of the fingerprint."""
-    hostname, enc, key = line.split()[:3]
-    return {
-        "hostname": hostname,
-        "enc": enc,
-        "key": key,
-        "fingerprint": fingerprints([line], kind)[0],
-    }
-
-
-def hashed(hostname: str) -> str:
-    """A host's name as known_hosts hides it."""
-    import base64
-    import hmac
-    import os
-
-    salt = os.urandom(20)
-    digest = hmac.new(salt, hostname.encode(), "sha1").digest()
-    return "|".join(("", "1", base64.b64encode(salt).decode(), base64.b64encode(digest).decode()))
-
-
-def fingerprints(lines: Sequence[str], kind: str) -> list[str]:
-    """The fingerprints of keys in hexadecimal pairs (kind: sha256 or md5)."""
-    import base64
-    import hashlib
-
-    digests = (
-        hashlib.new(kind, base64.b64decode(line.split()[2] + "==")).hexdigest() for line in lines
-    )
-    return [":".join(digest[i : i + 2] for i in range(0, len(digest), 2)) for digest in digests]
-
-
-def write(path: str, user: str | None, add: Sequence[str], drop: Sequence[str]) -> None:
-    """Write a file of known hosts with some lines added and others taken away."""
-    old = (
-        split(file.read_bytes(path).decode("utf-8", "surrogateescape"))
-        if file.is_file(path)
-        else []
-    )
-    add = [one_line(line, "the key of the host") for line in add]
-    lines = [line for line in old if line not in drop] + [line for line in add if line not in old]
-    data = encoded(lines)
-    info = users.info(user) if user else {}
-    owner = {"user": info["uid"], "group": info["gid"]} if info else {}
-    if not file.is_dir(os.path.dirname(path)):
-        file.makedirs(os.path.dirname(path), mode="0700" if user else "0755", **owner)
-    if file.is_file(path):
-        file.write(path, data)
-    else:
-        file.write(path, data, mode="0644" if path == SYSTEM else "0600", **owner)
+__all__ = [
+    "auth_keys",
+    "check_key",
+    "check_key_file",
+    "check_known_host",
+    "get_known_host_entries",
+    "hash_known_hosts",
+    "host_keys",
+    "key_is_encrypted",
+    "recv_known_host_entries",
+    "rm_auth_key",
+    "rm_auth_key_from_file",
+    "rm_known_host",
+    "set_auth_key",
+    "set_auth_key_from_file",
+    "set_known_host",
+    "user_keys",
+]

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from modules import file
 from modules import user as users
 from modules._lines import encoded, one_line, split
-from runner.api import Record, StateFailed
+from runner.api import Record, StateFailed, here
 
 KINDS = (
     "ssh-rsa|ssh-dss|ssh-ed25519|ecdsa-sha2-nistp256|ecdsa-sha2-nistp384|ecdsa-sha2-nistp521|"
@@ -65,6 +65,11 @@ def wanted(name: str, enc: str, comment: str, options: Iterable[str]) -> Key:
     return key._replace(options=option_text or key.options, comment=key.comment or comment)
 
 
+def option_list(text: str) -> list[str]:
+    """The options of a key, one by one; a comma in quotes separates none."""
+    return re.findall(r'(?:[^,"]|"(?:[^"\\]|\\.)*")+', text)
+
+
 def path_of(user: str, config: str) -> str:
     """The file of a user's keys. Raises StateFailed when there is no such user."""
     info = users.info(user)
@@ -76,6 +81,20 @@ def path_of(user: str, config: str) -> str:
         raise StateFailed(why, missing=("user", user))
     path = config.replace("%h", info["home"]).replace("%u", user).replace("%%", "%")
     return path if path.startswith("/") else os.path.join(info["home"], path)
+
+
+def of_source(source: str, saltenv: str | None = None) -> list[Key]:
+    """The keys of a file (salt://, or a path). Raises StateFailed where there is none."""
+    path = here.tree.fetch(source, saltenv or here.saltenv)
+    if path is None:
+        raise StateFailed(f"Failed to add the ssh key. The source {source} does not exist")
+    entries = [
+        parsed(line) for line in file.read_bytes(path).decode("utf-8", "replace").splitlines()
+    ]
+    keys = [key for key in entries if key]
+    if not keys:
+        raise StateFailed(f"{source} holds no public key")
+    return keys
 
 
 def lines(path: str) -> list[str]:

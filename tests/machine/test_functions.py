@@ -133,6 +133,78 @@ def test_each_answers_as_salts_and_does_it(debian: Debian) -> None:
             assert debian.read(look) == seen, function
 
 
+KEY = "AAAAC3NzaC1lZDI1NTE5AAAAIMkV4nX2nZ0yN0Xw6m1b8N2v3mJkq5o4s7c9d1e2f3g4"
+HASH = "$6$abcdefgh$" + "x" * 86
+WEEK: list[tuple[str, list[Any], Any]] = [  # function, arguments, answer: one after the other
+    ("shadow.set_password", ["zoe", HASH], True),
+    ("shadow.set_date", ["zoe", "2026-01-31"], True),
+    ("shadow.set_expire", ["zoe", "2030-12-31"], True),
+    ("shadow.set_mindays", ["zoe", 1], True),
+    ("shadow.set_maxdays", ["zoe", 90], True),
+    ("shadow.set_warndays", ["zoe", 14], True),
+    ("shadow.set_inactdays", ["zoe", 7], True),
+    ("shadow.lock_password", ["zoe"], True),
+    ("hosts.add_host", ["10.0.0.5", "db"], True),
+    ("hosts.add_host", ["10.0.0.5", "db.example.com"], True),
+    ("hosts.rm_host", ["10.0.0.5", "db"], True),
+    ("hosts.set_comment", ["10.0.0.5", "the database"], True),
+    ("hosts.set_host", ["10.0.0.6", "web www"], True),
+    ("mount.set_fstab", ["/mnt/week", "tmpfs", "tmpfs", "size=1M"], "new"),
+    ("mount.mount", ["/mnt/week", "tmpfs", True, "tmpfs", "size=1M"], True),
+    ("mount.remount", ["/mnt/week", "tmpfs", False, "tmpfs", "size=2M"], True),
+    ("mount.mount", ["/mnt/gone", "tmpfs", True, "tmpfs"], True),
+    ("mount.umount", ["/mnt/gone"], True),
+    ("ssh.set_auth_key", ["zoe", KEY, "ed25519", "zoe@home"], "new"),
+    ("ps.pkill", ["weeknap"], {"killed": [0]}),  # its number is read
+    ("service.force_reload", ["cron"], True),
+]
+SEEN = """
+getent shadow zoe | cut -d: -f2-8
+grep -E '^10[.]' /etc/hosts
+grep week /etc/fstab
+findmnt -rno FSTYPE,SIZE /mnt/week
+findmnt -n /mnt/gone || echo none
+stat -c '%a %U' /home/zoe/.ssh /home/zoe/.ssh/authorized_keys
+tail -n 1 /home/zoe/.ssh/authorized_keys
+pgrep weeknap || echo killed
+"""
+
+
+def test_what_people_type_every_week(debian: Debian) -> None:
+    debian.run("useradd -m zoe; cp /bin/sleep /usr/local/bin/weeknap")
+    debian.run("setsid -f weeknap 300 >/dev/null 2>&1")
+    pid = int(debian.read("pgrep weeknap"))
+    states = {
+        f"{number} {function}": {"module.run": [{function: arguments}]}
+        for number, (function, arguments, _) in enumerate(WEEK)
+    }
+    debian.tree(week=json.dumps(states))
+    before = debian.run(SEEN, code=None).stdout
+    dry = debian.results("sls", "week", "--test").values()
+    assert {result["result"] for result in dry} == {None}
+    assert debian.run(SEEN, code=None).stdout == before
+    results = debian.results("sls", "week", code=None)
+    for (function, _, wanted), result in zip(WEEK, results.values(), strict=True):
+        answer = wanted if function != "ps.pkill" else {"killed": [pid]}
+        assert result["changes"] == {function: answer}, result
+    assert debian.read(SEEN).splitlines() == [
+        f"!{HASH}:20484:1:90:14:7:22279",
+        "10.0.0.5\t\tdb.example.com\t\t# the database",
+        "10.0.0.6\t\tweb www",
+        "tmpfs\t\t/mnt/week\ttmpfs\tsize=1M\t0 0",
+        "tmpfs 2M",
+        "none",
+        "700 zoe",
+        "600 zoe",
+        f"ssh-ed25519 {KEY} zoe@home",
+        "killed",
+    ]
+    shown = json.loads(debian.read("runner call service.show cron --out json"))["local"]
+    assert shown["ActiveState"] == "active" and shown["ExecStart"]["path"] == "/usr/sbin/cron"
+    debian.run("umount /mnt/week; sed -i /week/d /etc/fstab; sed -i /^10[.]/d /etc/hosts")
+    debian.run("userdel -r zoe", code=None)
+
+
 def test_a_dry_run_of_them_only_plans(debian: Debian) -> None:
     (result,) = debian.results(
         "single", "module.run", "name=user.add", "m_name=quiet", "--test"
@@ -149,6 +221,8 @@ def test_a_dry_run_of_them_only_plans(debian: Debian) -> None:
         (["group.chgid", "no-such", "1"], "Group 'no-such' does not exist"),
         (["pkg.install"], "no package is named"),
         (["pkg.hold", "bash", "--test"], "a dry run does not call it"),
+        (["shadow.set_date", "nobody-here", "1"], "'nobody-here' does not exist"),
+        (["hosts.add_host", "10.0.0.7", "two words"], "is neither an address nor the name"),
     ],
 )
 def test_what_cannot_be(debian: Debian, words: list[str], message: str) -> None:

@@ -456,13 +456,14 @@ WITHOUT: dict[str, str] = {
         redis.hsetnx redis.save redis.set_key redis.slaveof
         pkg.trust_repository postgres.change postgres.cluster_create
         postgres.cluster_remove postgres.db_create postgres.db_remove postgres.group_create
-        postgres.user_create postgres.user_remove postgres.user_update selinux.remove_semod
+        postgres.user_create postgres.user_remove postgres.user_update ps._send selinux.remove_semod
         selinux.setsebools selinux.setsemod service.act service.reload_units shadow.del_password
         shadow.lock_password shadow.set_days shadow.set_password shadow.unlock_password
         sysctl.assign system._shutdown timezone.set_hwclock ufw.change user.set_linger
         user.useradd user.userdel
         user.usermod"""
     ),
+    "only attributes of the kernel below /sys": "sysfs._set",
     "only files of root in /etc, with file.write": (
         "aliases._write locale.gen_locale network.mod_hostname"
     ),

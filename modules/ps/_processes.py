@@ -1,0 +1,293 @@
+"""Salt's functions on processes."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal as signals
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from modules import cmd
+from modules._processes import needs
+from modules.ps import table
+from runner.api import CommandFailed, changer
+
+
+def get_pid_list() -> list[int]:
+    """The numbers of all processes."""
+    return table.numbers()
+
+
+def pgrep(
+    pattern: str, user: str | None = None, full: bool = False, pattern_is_regex: bool = False
+) -> list[int] | None:
+    """The numbers of the processes whose name has a text in it; null if there are none.
+
+    user: only this user's. full: search the whole command line. pattern_is_regex: the text is a
+    regular expression.
+
+    {% if salt['ps.pgrep']('dockerd') %}
+    """
+    wanted = re.compile(str(pattern) if pattern_is_regex else re.escape(str(pattern)))
+    matching = [
+        pid
+        for pid in table.numbers()
+        if wanted.search(" ".join(table.command_line(pid)) if full else table.name_of(pid))
+        and user in (None, table.owner_of(pid))
+    ]
+    return matching or None
+
+
+def pkill(
+    pattern: str, user: str | None = None, signal: int | str = 15, full: bool = False
+) -> dict[str, list[int]] | None:
+    """Send a signal to the processes whose name has a text in it: {killed: their numbers}; null if
+    there are none. Raises CommandFailed for an empty text.
+
+    user: only to this user's. signal: a number or a name (HUP). full: search the whole command
+    line. runner itself, and what called it, are left alone.
+
+        runner call ps.pkill dnsmasq signal=HUP
+    """
+    if not str(pattern).strip():
+        raise CommandFailed("an empty text would be in the name of every process")
+    number = _signal(signal)
+    wanted = set(pgrep(pattern, user, full) or ()) - table.own_family()
+    killed = [pid for pid in sorted(wanted) if _send(pid, number)]
+    return {"killed": killed} if killed else None
+
+
+def kill_pid(pid: int, signal: int | str = 15) -> bool:
+    """Send a signal to a process; false when there is none of this number. Raises CommandFailed
+    for what is no process, an unknown signal, and a process that the caller may not signal.
+
+    signal: a number or a name (KILL); 0 only tells whether there is such a process.
+
+        runner call ps.kill_pid 4711 signal=KILL
+    """
+    return _send(int(pid), _signal(signal))
+
+
+def _signal(signal: int | str) -> int:
+    text = str(signal).upper().removeprefix("SIG")
+    if text == "0":
+        return 0  # none: only whether there is such a process
+    try:
+        return int(signals.Signals(int(text)) if text.isdigit() else signals.Signals[f"SIG{text}"])
+    except (KeyError, ValueError):
+        raise CommandFailed(f"there is no signal {signal!r}") from None
+
+
+@changer(touches=["services"])
+def _send(pid: int, number: int) -> bool:
+    if pid < 1:
+        raise CommandFailed(f"{pid} is not the number of one process")
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError) as problem:
+        raise CommandFailed(f"process {pid}: {getattr(problem, 'strerror', problem)}") from None
+    return True
+
+
+def top(num_processes: int = 5, interval: float = 3) -> list[dict[str, Any]]:
+    """The processes that use most of the processors: cmd, user, status, pid, create_time, cpu and
+    mem of each.
+
+    interval: how many seconds to watch.
+
+        runner call ps.top 3 interval=1
+    """
+    before = {pid: _busy(pid) for pid in table.numbers()}
+    time.sleep(max(0.0, float(interval)))
+    used = {pid: _busy(pid) - before.get(pid, 0.0) for pid in table.numbers()}
+    busiest = sorted(used, key=lambda pid: (-used[pid], pid))
+    described = (_described(pid) for pid in busiest)
+    return [facts for facts in described if facts][: max(0, int(num_processes))]
+
+
+def _busy(pid: int) -> float:
+    process = table.process(pid)
+    return process.seconds(14) + process.seconds(15) if process else 0.0
+
+
+def _described(pid: int) -> dict[str, Any] | None:
+    process = table.process(pid)
+    if process is None:
+        return None
+    return {
+        "cmd": table.command_line(pid) or process.comm,
+        "user": table.owner_of(pid),
+        "status": process.status,
+        "pid": pid,
+        "create_time": process.started,
+        "cpu": _cpu_times(process),
+        "mem": _memory(process),
+    }
+
+
+def _cpu_times(process: table.Process) -> dict[str, float]:
+    places = {"user": 14, "system": 15, "children_user": 16, "children_system": 17, "iowait": 42}
+    return {name: process.seconds(place) for name, place in places.items()}
+
+
+def _memory(process: table.Process) -> dict[str, int]:
+    pages = [int(word) for word in table.read(f"/proc/{process.pid}/statm").split()]
+    names = ("vms", "rss", "shared", "text", "lib", "data", "dirty")
+    bytes_of = dict(zip(names, (number * table.PAGE for number in pages), strict=False))
+    return {name: bytes_of.get(name, 0) for name in ("rss", *names) if name in names}
+
+
+def proc_info(pid: int, attrs: Sequence[str] | None = None) -> dict[str, Any]:
+    """Describe a process. Raises CommandFailed when there is none of this number.
+
+    attrs: only these: pid, ppid, name, exe, cmdline, cwd, environ, status, username, uids, gids,
+    create_time, cpu_times, cpu_affinity, cpu_num, memory_info, memory_percent, nice, num_threads,
+    num_fds, num_ctx_switches, io_counters, open_files. The default: all but environ, where
+    programs have passwords. What the caller may not read is null.
+
+        runner call ps.proc_info 1 attrs='[name, status]'
+    """
+    process = table.process(int(pid))
+    if process is None:
+        raise CommandFailed(f"process PID not found (pid={pid})")
+    names = list(attrs) if attrs else [name for name in _ATTRIBUTES if name != "environ"]
+    unknown = [name for name in names if name not in _ATTRIBUTES]
+    if unknown:
+        raise CommandFailed(
+            f"attrs: there is no {unknown[0]!r}; there are {', '.join(_ATTRIBUTES)}"
+        )
+    return {name: _attribute(process, name) for name in names}
+
+
+def _attribute(process: table.Process, name: str) -> Any:
+    try:
+        return _ATTRIBUTES[name](process)
+    except OSError:  # it belongs to somebody else, or is gone
+        return None
+
+
+def _status_words(process: table.Process, key: str) -> list[str]:
+    for line in table.read(f"/proc/{process.pid}/status").splitlines():
+        if line.startswith(f"{key}:"):
+            return line.split()[1:]
+    return []
+
+
+def _switches(process: table.Process) -> list[int]:
+    keys = ("voluntary_ctxt_switches", "nonvoluntary_ctxt_switches")
+    return [int((_status_words(process, key) or ["0"])[0]) for key in keys]
+
+
+def _environment(process: table.Process) -> dict[str, str]:
+    with open(f"/proc/{process.pid}/environ", encoding="utf-8", errors="replace") as file:
+        pairs = (text.partition("=") for text in file.read().split("\0"))
+    return {name: value for name, _, value in pairs if name}
+
+
+def _counters(process: table.Process) -> dict[str, int]:
+    with open(f"/proc/{process.pid}/io", encoding="ascii") as file:
+        pairs = (line.partition(":") for line in file)
+        return {name: int(value) for name, _, value in pairs}
+
+
+def _open_files(process: table.Process) -> list[str]:
+    folder = f"/proc/{process.pid}/fd"
+    targets = {os.readlink(f"{folder}/{name}") for name in os.listdir(folder)}
+    return sorted(path for path in targets if path.startswith("/"))
+
+
+def _share(process: table.Process) -> float:
+    from modules.ps._machine import total_physical_memory
+
+    return 100 * _memory(process)["rss"] / (total_physical_memory() or 1)
+
+
+_ATTRIBUTES: dict[str, Callable[[table.Process], Any]] = {
+    "pid": lambda process: process.pid,
+    "ppid": lambda process: process.number(4),
+    "name": lambda process: table.name_of(process.pid),
+    "exe": lambda process: os.readlink(f"/proc/{process.pid}/exe"),
+    "cmdline": lambda process: table.command_line(process.pid),
+    "cwd": lambda process: os.readlink(f"/proc/{process.pid}/cwd"),
+    "environ": _environment,
+    "status": lambda process: process.status,
+    "username": lambda process: table.owner_of(process.pid),
+    "uids": lambda process: [int(word) for word in _status_words(process, "Uid")[:3]],
+    "gids": lambda process: [int(word) for word in _status_words(process, "Gid")[:3]],
+    "create_time": lambda process: process.started,
+    "cpu_times": lambda process: list(_cpu_times(process).values()),
+    "cpu_affinity": lambda process: sorted(os.sched_getaffinity(process.pid)),
+    "cpu_num": lambda process: process.number(39),
+    "memory_info": lambda process: list(_memory(process).values()),
+    "memory_percent": _share,
+    "nice": lambda process: process.number(19),
+    "num_threads": lambda process: process.number(20),
+    "num_fds": lambda process: len(os.listdir(f"/proc/{process.pid}/fd")),
+    "num_ctx_switches": _switches,
+    "io_counters": _counters,
+    "open_files": _open_files,
+}
+
+
+def status(status: str) -> list[dict[str, Any]]:
+    """The processes in a state: pid and name of each. Raises CommandFailed for an unknown state.
+
+    status: running, sleeping, disk-sleep, stopped, tracing-stop, zombie, dead, wake-kill, waking,
+    idle or parked.
+
+        {% if salt['ps.status']('zombie') %}
+    """
+    if status not in table.STATUS.values():
+        known = ", ".join(dict.fromkeys(table.STATUS.values()))
+        raise CommandFailed(f"there is no state {status!r} of processes; there are {known}")
+    processes = filter(None, map(table.process, table.numbers()))
+    return [
+        {"pid": process.pid, "name": process.comm}
+        for process in processes
+        if process.status == status
+    ]
+
+
+def psaux(name: str) -> list[Any]:
+    """The lines of `ps aux` with a text in them: the text, the lines, how many they are. runner
+    itself, and what called it, do not count.
+
+    runner call ps.psaux nginx
+    """
+    needs("ps", "procps")
+    done = cmd.probe(["ps", "aux"])
+    own = {str(pid) for pid in (*table.own_family(), done.pid)}
+    lines = [
+        line for line in done.stdout.splitlines()[1:] if name in line and line.split()[1] not in own
+    ]
+    return [name, lines, f"{len(lines)} occurrence(s)."]
+
+
+def lsof(name: str) -> list[str]:
+    """The files that the programs whose name begins with a text have open: the text, and what lsof
+    prints.
+    """
+    needs("lsof", "lsof")
+    return [name, cmd.probe(["lsof", f"-c{name}"]).stdout]
+
+
+def netstat(name: str) -> list[Any]:
+    """The lines of `netstat -nap` with a text in them, behind the text."""
+    return [name, _lines_with(name, ["netstat", "-nap"], "net-tools")]
+
+
+def ss(name: str) -> list[Any]:
+    """The lines of `ss -neap` with a text in them, behind the text.
+
+    runner call ps.ss nginx
+    """
+    return [name, _lines_with(name, ["ss", "-neap"], "iproute2")]
+
+
+def _lines_with(name: str, argv: Sequence[str], package: str) -> list[str]:
+    needs(argv[0], package)
+    return [line for line in cmd.probe(argv).stdout.splitlines() if name in line]
