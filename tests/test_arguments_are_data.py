@@ -58,6 +58,11 @@ SEVERAL_LINES = {
     "mysql_grants.present": {"ssl_option"},  # quoted
     "xml.value_present": {"value"},  # escaped
     "systemd.unit": {"contents", "timer"},  # texts of unit files
+    # keys and certificates, which may be texts, and what is checked by itself
+    "x509": {
+        *("private_key", "public_key", "signing_private_key", "signing_cert", "csr"),
+        *("append_certs", "text", "check_cmd", "subject", "not_before", "not_after"),
+    },
     "iptables": {"rules", "rule"},  # words for iptables, where a line end only separates two
 }
 PLAIN_NAMES = [

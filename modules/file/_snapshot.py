@@ -24,9 +24,12 @@ def snapshot(path: str, *_: object, **__: object) -> object:
     return facts | ({"target": os.readlink(path)} if stat.type == "link" else {"size": stat.size})
 
 
-def snapshot_of_written(path: str, *_: object, follow: bool = True, **__: object) -> object:
-    """The snapshot of a path, for a writer that follows links."""
-    return snapshot(target_of(path, follow))
+def snapshot_of_written(
+    path: str, *_: object, follow: bool = True, private: bool = False, **__: object
+) -> object:
+    """The snapshot of a path, for a writer that follows links. private: without the contents."""
+    facts = snapshot(target_of(path, follow))
+    return {**facts, "private": True} if private and isinstance(facts, dict) else facts
 
 
 def target_of(path: str, follow: bool) -> str:

@@ -42,19 +42,22 @@ def write(
     group: str | int | None = None,
     backup: str | None = None,
     follow: bool = True,
+    private: bool = False,
 ) -> None:
     """Replace the contents of a file as a whole, or create it.
 
     mode, user, group: what is not given stays as it was, extended attributes too.
     backup: "minion" keeps the old file below the state folder. follow: write what a symbolic link
-    points to; without it the link itself is replaced by a file.
+    points to; without it the link itself is replaced by a file. private: the old contents are kept
+    nowhere, neither as a backup nor for undo, and a new file is the owner's alone.
     """
     target = target_of(path, follow)
     owner = Owner(None if mode is None else int(mode, 8), *owner_ids(user, group))
     with place(target) as where:
-        if backup:
+        if backup and not private:
             _keep_file(where)
-        replace(where, lambda file: copy_into(data, file), owner)
+        fill = lambda file: copy_into(data, file)  # noqa: E731
+        replace(where, fill, owner, new_mode=0o600 if private else 0o666)
 
 
 def replace(

@@ -173,6 +173,7 @@ TYPES: Mapping[str, tuple[str, ...]] = {
     "top_file_merging_strategy": (TEXT,),
     "unknown_states": (TEXT,),
     "vars": (MAPPING,),
+    "x509_signing_policies": (MAPPING,),
 }
 TEXTS = frozenset(
     [

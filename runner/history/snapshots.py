@@ -91,7 +91,8 @@ def before(function: str, facts: object) -> Iterator[Snapshot]:
             continue
         if function == "file.remove" and change.get("type") == "dir":
             yield from _below(path)
-        yield at(path)
+        snapshot = at(path)
+        yield snapshot._replace(content="") if change.get("private") else snapshot
 
 
 def _below(folder: str) -> Iterator[Snapshot]:

@@ -136,7 +136,6 @@ FUNCTIONS = _rows(
     ("docker.* dockercompose.* lxc.* lxd.* swarm.* k8s.*", _SERVICE.format("the container engine")),
     ("virt.* vagrant.* vboxmanage.* parallels.*", _SERVICE.format("virsh")),
     ("bower.* cabal.* cpan.* pecl.*", _GUARDED.format("the program")),
-    ("x509.*", "runner makes and reads no certificates: " + _GUARDED.format("openssl")),
     (
         "vault.*",
         "runner does not query vaults: secrets belong in the pillar's encrypted (gpg) values, or an"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from modules import file
@@ -74,7 +75,7 @@ class Ignoring(Record):
 
 
 class Writing(Record):
-    """The way in which a target is written."""
+    """The way in which a target is written. private: its old contents are kept nowhere."""
 
     target: Target
     wanted: Permissions
@@ -85,6 +86,7 @@ class Writing(Record):
     check_cmd: str | None = None
     tmp_dir: str | None = None
     tmp_ext: str = ""
+    private: bool = False
 
     @property
     def new(self) -> bool:
@@ -180,6 +182,33 @@ class Writing(Record):
         self._set_attributes(changes)
         return ""
 
+    def with_contents(
+        self,
+        make: Callable[[], bytes],
+        changes: dict[str, Any],
+        would: str,
+        done: str,
+    ) -> Planned:
+        """Contents that are made when they are needed. changes: those of the contents, as a state
+        reports them; would, done: its comments.
+        """
+        permissions = {} if self.new else self.permission_changes()
+        folders = self._folders() if self.new else []
+        yield Plan(
+            {**changes, **permissions},
+            would,
+            provides=self._provides(folders),
+            before=self._before(permissions),
+        )
+        if changes:
+            data = make()
+            self._check(data)
+            self._put(data, folders)
+        else:
+            self.wanted.set(self.target.path, permissions, follow=False)
+        self._set_attributes(permissions)
+        return done
+
     # -------------------------------------------------- changing
 
     def _folders(self) -> list[str]:
@@ -220,6 +249,7 @@ class Writing(Record):
             group=wanted.gid,
             backup=self.backup or here.opts.get("backup_mode"),
             follow=False,  # the links were followed when the state looked
+            private=self.private,
         )
 
     def _unlock(self) -> None:

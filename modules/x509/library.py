@@ -1,0 +1,41 @@
+"""The package cryptography: whether it is there, and what it refuses as failures for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from runner.api import CommandFailed, StateFailed
+
+OLDEST = 42  # the first version whose dates have a time zone
+
+
+def need() -> None:
+    """Raise CommandFailed where the package is missing or too old."""
+    try:
+        import cryptography
+    except ImportError:
+        raise CommandFailed(
+            "keys and certificates need the Python package cryptography: pip install"
+            " 'runner[x509]' (Debian: python3-cryptography)",
+            missing=("pkg", "python3-cryptography"),
+        ) from None
+    version = str(cryptography.__version__)
+    if int(version.partition(".")[0]) < OLDEST:
+        raise CommandFailed(
+            f"the Python package cryptography is version {version}, and keys and certificates need"
+            f" {OLDEST} or newer: pip install 'runner[x509]'"
+        )
+
+
+@contextmanager
+def explained(what: str) -> Iterator[None]:
+    """Turn what the package refuses into a failure. what: the thing that it was given."""
+    from cryptography.exceptions import UnsupportedAlgorithm
+
+    try:
+        yield
+    except StateFailed:
+        raise
+    except (ValueError, TypeError, OverflowError, UnsupportedAlgorithm) as problem:
+        raise CommandFailed(f"{what}: {problem}") from None

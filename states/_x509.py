@@ -1,0 +1,110 @@
+"""What the functions of x509 share: the file that each of them manages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from modules import file
+from runner.api import Name, Planned, Record, StateFailed, here
+from states.file._managed import Writing, look_at
+from states.file._permissions import permissions
+
+Owner = Name | int | None
+
+
+class FileArguments(Record):
+    """The arguments of file.managed that x509 has, too."""
+
+    user: Owner = None
+    group: Owner = None
+    mode: str | None = None
+    attrs: str | None = None
+    makedirs: bool = False
+    dir_mode: str | None = None
+    backup: str | bool | None = None
+    create: bool = True
+    follow_symlinks: bool = True
+    check_cmd: str | None = None
+    tmp_dir: str | None = None
+    tmp_ext: str | None = None
+
+    def writing(self, name: str, private: bool = False) -> Writing:
+        """The file to be. private: it holds a private key."""
+        if private and self.backup:
+            here.warn("a file with a private key is not backed up, so that there is one copy of it")
+        return Writing(
+            look_at(name, self.follow_symlinks),
+            permissions(self.user, self.group, self.mode),
+            self.makedirs,
+            self.dir_mode,
+            self.attrs,
+            "minion" if self.backup and self.backup != "master" and not private else None,
+            self.check_cmd,
+            self.tmp_dir,
+            self.tmp_ext or "",
+            private,
+        )
+
+
+def present_data(writing: Writing) -> bytes | None:
+    """The contents of the file as it is; None where it is to be made."""
+    if writing.new:
+        return None
+    name = writing.target.name
+    if writing.target.present is None or not file.is_file(name):
+        writing.target.data()  # which fails for what is no regular file
+        return None
+    return file.read_bytes(name)
+
+
+def manage(
+    what: str,
+    writing: Writing,
+    arguments: FileArguments,
+    changes: dict[str, Any],
+    make: Callable[[], bytes],
+    anew: bool = True,
+) -> Planned:
+    """Bring the file about. what: its contents in words. changes: how the present contents differ.
+
+    anew: contents that are there are said to be recreated.
+    """
+    name = writing.target.name
+    if writing.new and not arguments.create:
+        return f"File {name} is not present and is not set for creation"
+    if not changes and (writing.new or not writing.permission_changes()):
+        return f"The {what} is in the correct state"
+    if not changes:
+        verb = "updated"
+    elif writing.new or not anew:
+        verb = "created"
+    else:
+        verb = "recreated"
+    done = yield from writing.with_contents(
+        make, changes, f"The {what} would have been {verb}", f"The {what} has been {verb}"
+    )
+    return done
+
+
+def keep_secret(*sources: object) -> None:
+    """Hide private keys that arguments say themselves, instead of where they are."""
+    for source in sources:
+        if isinstance(source, str) and "PRIVATE KEY-----" in source:
+            here.secret(source)
+
+
+def refuse_private_key(data: bytes, name: str) -> None:
+    """Raise StateFailed for contents that are a private key, which is not replaced by anything
+    else.
+    """
+    if b"PRIVATE KEY-----" in data:
+        raise StateFailed(
+            f"{name} holds a private key, which is not replaced by anything else: if that is meant,"
+            " remove it first"
+        )
+
+
+def paths(arguments: Iterable[object]) -> list[str]:
+    """The paths among arguments."""
+    return [item for item in arguments if isinstance(item, str) and item.startswith("/")]

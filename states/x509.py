@@ -1,0 +1,616 @@
+"""Private keys, certificates, signing requests and revocation lists, made on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+from modules import file, x509
+from modules.x509 import arguments as known_arguments
+from modules.x509.library import need
+from runner.api import (
+    AbsolutePath,
+    Line,
+    Mode,
+    Named,
+    OneOrMany,
+    Plan,
+    Planned,
+    Secret,
+    StateFailed,
+)
+from states._x509 import (
+    FileArguments,
+    Owner,
+    keep_secret,
+    manage,
+    paths,
+    present_data,
+    refuse_private_key,
+)
+
+NON_IDEMPOTENT = {"private_key_managed": "with new it makes another key in each run"}
+Further = Annotated[Any, Named(known_arguments.known)]
+FOR_KEYS = "0400"
+
+
+def autorequire(name: str, **arguments: object) -> Iterator[tuple[str, str]]:
+    """A file comes after the keys and certificates that it is made of, its owner and the folders
+    above.
+    """
+    above = name.rstrip("/")
+    while "/" in above[1:]:
+        above = above.rpartition("/")[0]
+        yield "file", above
+    for key in ("user", "group"):
+        if arguments.get(key):
+            yield key, str(arguments[key])
+    sources = ("private_key", "signing_private_key", "signing_cert", "public_key", "csr", "text")
+    more = arguments.get("append_certs")
+    for path in paths(
+        [*map(arguments.get, sources), *(more if isinstance(more, list) else [more])]
+    ):
+        if path != name:
+            yield "x509", path
+            yield "file", path
+
+
+def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
+    """Raise StateFailed for a file that the caller may not write."""
+    file.refuse_rewrite(file.real_path(name) if arguments.get("follow_symlinks", True) else name)
+    check = arguments.get("check_cmd")
+    if check:
+        file.refuse_check(str(check))
+
+
+def private_key_managed(
+    name: AbsolutePath,
+    algo: Line = "rsa",
+    keysize: int | None = None,
+    passphrase: Secret[Line] | None = None,
+    encoding: Line = "pem",
+    new: bool = False,
+    overwrite: bool = False,
+    pkcs12_encryption_compat: bool = False,
+    user: Owner = None,
+    group: Owner = None,
+    mode: Mode = FOR_KEYS,
+    attrs: Line | None = None,
+    makedirs: bool = False,
+    dir_mode: Mode | None = None,
+    backup: Line | bool | None = None,
+    create: bool = True,
+    follow_symlinks: bool = True,
+    check_cmd: str | None = None,
+    tmp_dir: Line | None = None,
+    tmp_ext: Line | None = None,
+) -> Planned:
+    """Make sure that there is a private key.
+
+    name: its file. algo: rsa, ec, ed25519 or ed448. keysize: its bits; of rsa 2048 (the default),
+    3072 or 4096, of ec 256 (the default), 384 or 521. passphrase: what it is encrypted with.
+    encoding: pem, der or pkcs12. new: make another one in each run, for a state that runs with a
+    prereq on what needs it. overwrite: replace what is there even if it is no key, or one that the
+    passphrase does not open. pkcs12_encryption_compat: encrypt PKCS#12 for old programs. user,
+    group, attrs, makedirs, create, follow_symlinks, check_cmd, tmp_dir, tmp_ext: as of
+    file.managed. mode: 0400 unless it is given. dir_mode: of folders that makedirs makes, 0700
+    unless it is given. backup: has no effect, an old key is kept nowhere.
+
+    A key whose algorithm or size differs is replaced by a new one; one whose encoding or passphrase
+    alone differs stays the same key. It is written with its mode from the start.
+
+        /etc/ssl/private/www.key:
+          x509.private_key_managed:
+            - algo: ec
+
+    Behaviour: Salt 3008's x509_v2.
+    """
+    need()
+    from modules.x509 import building
+    from modules.x509 import encoding as encoded
+    from modules.x509.encoding import KEY_ENCODINGS, valid
+
+    building.key_size(algo, keysize)
+    valid(encoding, "encoding", KEY_ENCODINGS)
+    arguments = FileArguments(
+        user,
+        group,
+        mode,
+        attrs,
+        makedirs,
+        dir_mode or "0700",
+        backup,
+        create,
+        follow_symlinks,
+        check_cmd,
+        tmp_dir,
+        tmp_ext,
+    )
+    writing = arguments.writing(name, private=True)
+    data = present_data(writing)
+    present = None
+    if data is None:
+        changes: dict[str, Any] = {"created": name}
+    elif new:
+        changes = {"replaced": name}
+    else:
+        present, changes = _key_changes(name, data, algo, keysize, passphrase, encoding, overwrite)
+
+    def make() -> bytes:
+        key = present if present is not None else building.new_key(algo, keysize)
+        return encoded.private_key(key, encoding, passphrase, pkcs12_encryption_compat)
+
+    return (yield from manage("private key", writing, arguments, changes, make))
+
+
+def _key_changes(
+    name: str,
+    data: bytes,
+    algo: str,
+    keysize: int | None,
+    passphrase: str | None,
+    encoding: str,
+    overwrite: bool,
+) -> tuple[Any, dict[str, Any]]:
+    """(the key if it stays, how its file differs)."""
+    from modules.x509 import building, describe, loading
+
+    try:
+        loaded = loading.private_key(data, passphrase)
+        stays = True
+    except loading.PassphraseWrong as problem:
+        if problem.message == loading.PLAIN:
+            loaded = loading.private_key(data)
+        elif overwrite:
+            return None, {"passphrase": True, "created": name}
+        else:
+            raise StateFailed(
+                "The provided passphrase cannot decrypt the private key. Pass overwrite: true to"
+                " force regeneration"
+            ) from None
+    except loading.PassphraseMissing:
+        if overwrite:
+            return None, {"passphrase": True, "created": name}
+        raise StateFailed(
+            "The existing file is encrypted. Pass overwrite: true to force regeneration without"
+            " passphrase"
+        ) from None
+    except loading.NotOfThisKind:
+        if overwrite:
+            return None, {"replaced": name}
+        raise StateFailed(
+            "The existing file does not seem to be a private key formatted as DER, PEM or embedded"
+            " in PKCS12. Pass overwrite: true to force regeneration"
+        ) from None
+    changes: dict[str, Any] = {}
+    if describe.algorithm_of(loaded.key) != algo:
+        changes["algo"] = algo
+    elif describe.size_of(loaded.key) != building.key_size(algo, keysize) and algo in ("rsa", "ec"):
+        changes["keysize"] = building.key_size(algo, keysize)
+    stays = not changes
+    if loaded.encoding != encoding:
+        changes["encoding"] = encoding
+    if loaded.encrypted != bool(passphrase):
+        changes["passphrase"] = True
+    return loaded.key if stays else None, changes
+
+
+def certificate_managed(
+    name: AbsolutePath,
+    days_remaining: int | None = None,
+    ca_server: Line | None = None,
+    signing_policy: Line | None = None,
+    encoding: Line = "pem",
+    append_certs: OneOrMany[str] | None = None,
+    digest: Line = "sha256",
+    signing_private_key: str | None = None,
+    signing_private_key_passphrase: Secret[Line] | None = None,
+    signing_cert: str | None = None,
+    public_key: str | None = None,
+    private_key: str | None = None,
+    private_key_passphrase: Secret[Line] | None = None,
+    csr: str | None = None,
+    subject: str | list[Any] | dict[str, Any] | None = None,
+    serial_number: int | Line | None = None,
+    not_before: Any = None,
+    not_after: Any = None,
+    days_valid: int | None = None,
+    pkcs12_passphrase: Secret[Line] | None = None,
+    pkcs12_encryption_compat: bool = False,
+    pkcs12_friendlyname: Line | None = None,
+    copypath: AbsolutePath | None = None,
+    prepend_cn: bool = False,
+    user: Owner = None,
+    group: Owner = None,
+    mode: Mode | None = None,
+    attrs: Line | None = None,
+    makedirs: bool = False,
+    dir_mode: Mode | None = None,
+    backup: Line | bool | None = None,
+    create: bool = True,
+    follow_symlinks: bool = True,
+    check_cmd: str | None = None,
+    tmp_dir: Line | None = None,
+    tmp_ext: Line | None = None,
+    **further: Further,
+) -> Planned:
+    """Make sure that there is a certificate, and that it is valid for some time yet.
+
+    name: its file. Keys and certificates are given as a path or a text. signing_private_key,
+    signing_private_key_passphrase, signing_cert: who signs; without signing_cert, the certificate
+    signs itself. public_key, private_key (with private_key_passphrase) or csr: whose certificate it
+    is; of csr come the key and the extensions that are not given. subject: the whole name, as text
+    (CN=www.example.org,O=Example), list or mapping; or its parts: C, ST, L, STREET, O, OU, CN,
+    emailAddress, SN, GN, UID, SERIALNUMBER. days_valid: 365 unless it is given; or not_before and
+    not_after (2027-01-31 12:00:00, UTC). days_remaining: it is renewed when it has less, 90 unless
+    that is given; what lasts no longer is renewed after two thirds of its time. serial_number:
+    random unless it is given. digest: sha256 and others. encoding: pem, der, pkcs7_pem, pkcs7_der
+    or pkcs12 (with private_key in it, pkcs12_passphrase, pkcs12_friendlyname, and
+    pkcs12_encryption_compat for old programs). append_certs: certificates that follow it in the
+    file. copypath: a folder for a copy named by the serial number (after the common name with
+    prepend_cn). signing_policy: arguments by this name in x509_signing_policies of the
+    configuration or the pillar, which go before those here. ca_server: refused. user, group, mode,
+    attrs, makedirs, dir_mode, backup, create, follow_symlinks, check_cmd, tmp_dir, tmp_ext: as of
+    file.managed. further: parts of the subject, and extensions: basicConstraints, keyUsage,
+    extendedKeyUsage, subjectKeyIdentifier, authorityKeyIdentifier, issuerAltName,
+    authorityInfoAccess, subjectAltName, crlDistributionPoints, certificatePolicies,
+    policyConstraints, inhibitAnyPolicy, nameConstraints, noCheck, tlsfeature; each as a text or a
+    list (`critical` among them), or a mapping.
+
+        /etc/ssl/certs/www.crt:
+          x509.certificate_managed:
+            - private_key: /etc/ssl/private/www.key
+            - signing_private_key: /etc/ssl/private/ca.key
+            - signing_cert: /etc/ssl/certs/ca.crt
+            - CN: www.example.org
+            - subjectAltName: DNS:www.example.org
+            - extendedKeyUsage: serverAuth
+
+    Behaviour: Salt 3008's x509_v2.
+    """
+    need()
+    keep_secret(signing_private_key, private_key)
+    given = known_arguments.with_policy(
+        {
+            **{"ca_server": ca_server, "signing_policy": signing_policy, "digest": digest},
+            **{"signing_private_key": signing_private_key, "signing_cert": signing_cert},
+            "signing_private_key_passphrase": signing_private_key_passphrase,
+            **{"public_key": public_key, "private_key": private_key, "csr": csr},
+            **{"private_key_passphrase": private_key_passphrase, "subject": subject},
+            **{"serial_number": serial_number, "not_before": not_before, "not_after": not_after},
+            **{"days_valid": days_valid, "days_remaining": days_remaining},
+            **{"copypath": copypath, "prepend_cn": prepend_cn, "encoding": encoding},
+            **{"pkcs12_passphrase": pkcs12_passphrase, "append_certs": append_certs},
+            "pkcs12_encryption_compat": pkcs12_encryption_compat,
+            "pkcs12_friendlyname": pkcs12_friendlyname,
+            **further,
+        }
+    )
+    arguments = FileArguments(
+        user,
+        group,
+        mode,
+        attrs,
+        makedirs,
+        dir_mode,
+        backup,
+        create,
+        follow_symlinks,
+        check_cmd,
+        tmp_dir,
+        tmp_ext,
+    )
+    return (yield from _certificate(name, given, arguments))
+
+
+def _certificate(name: str, given: dict[str, Any], arguments: FileArguments) -> Planned:
+    from modules.x509 import building, loading
+    from modules.x509 import encoding as encoded
+
+    encoding = given["encoding"]
+    encoded.valid(encoding, "encoding", encoded.CERTIFICATE_ENCODINGS)
+    wanted = building.certificate(given)
+    chain = x509.chain(given.get("append_certs"))
+    if chain and encoding == "der":
+        raise StateFailed("Cannot encode a certificate chain in DER")
+    copies = given.get("copypath")
+    if copies and not file.is_dir(copies):
+        raise StateFailed(f"copypath: {copies} is not a directory", missing=("file", copies))
+    key = None
+    if encoding == "pkcs12" and given.get("private_key"):
+        key = loading.private_key(given["private_key"], given.get("private_key_passphrase")).key
+    writing = arguments.writing(name, private=key is not None)
+    data = present_data(writing)
+    if data is None:
+        changes: dict[str, Any] = {"created": name}
+    else:
+        changes = _certificate_changes(name, data, given, wanted, chain, key)
+
+    def make() -> bytes:
+        certificate = wanted.sign()
+        if copies:
+            copy = x509.copy_path(given, certificate)
+            file.write(copy, encoded.certificate(certificate), mode=arguments.mode)
+        return encoded.certificate(
+            certificate,
+            encoding,
+            chain,
+            key,
+            given.get("pkcs12_passphrase"),
+            given["pkcs12_encryption_compat"],
+            given.get("pkcs12_friendlyname"),
+        )
+
+    anew = "replaced" not in changes
+    return (yield from manage("certificate", writing, arguments, changes, make, anew))
+
+
+def _certificate_changes(
+    name: str, data: bytes, given: dict[str, Any], wanted: Any, chain: list[Any], key: Any
+) -> dict[str, Any]:
+    """The differences between a certificate's file and what it should be."""
+    from modules.x509 import loading
+
+    passphrase = given.get("pkcs12_passphrase")
+    try:
+        loaded = loading.certificate(data, passphrase)
+    except loading.PassphraseWrong:
+        return {"pkcs12_passphrase": True}
+    except loading.NotOfThisKind:
+        refuse_private_key(data, name)
+        return {"replaced": name}
+    changes: dict[str, Any] = {}
+    if loaded.encoding != given["encoding"]:
+        changes["encoding"] = given["encoding"]
+    if loaded.chain != chain:
+        changes["additional_certs"] = True
+    if given["encoding"] == "pkcs12" == loaded.encoding:
+        if loaded.encrypted != bool(passphrase):
+            changes["pkcs12_passphrase"] = True
+        if (loaded.key is None) != (key is None):
+            changes["private_key"] = True
+        if loaded.friendly_name != (given.get("pkcs12_friendlyname") or ""):
+            changes["pkcs12_friendlyname"] = given.get("pkcs12_friendlyname")
+    changes |= wanted.differences(loaded.certificate)
+    return changes
+
+
+def csr_managed(
+    name: AbsolutePath,
+    private_key: str,
+    private_key_passphrase: Secret[Line] | None = None,
+    digest: Line = "sha256",
+    encoding: Line = "pem",
+    subject: str | list[Any] | dict[str, Any] | None = None,
+    user: Owner = None,
+    group: Owner = None,
+    mode: Mode | None = None,
+    attrs: Line | None = None,
+    makedirs: bool = False,
+    dir_mode: Mode | None = None,
+    backup: Line | bool | None = None,
+    create: bool = True,
+    follow_symlinks: bool = True,
+    check_cmd: str | None = None,
+    tmp_dir: Line | None = None,
+    tmp_ext: Line | None = None,
+    **further: Further,
+) -> Planned:
+    """Make sure that there is a certificate signing request.
+
+    name: its file. private_key, private_key_passphrase: whose certificate it asks for. digest:
+    sha256 and others. encoding: pem or der. subject, further: as of certificate_managed. user,
+    group, mode, attrs, makedirs, dir_mode, backup, create, follow_symlinks, check_cmd, tmp_dir,
+    tmp_ext: as of file.managed.
+
+        /etc/ssl/www.csr:
+          x509.csr_managed:
+            - private_key: /etc/ssl/private/www.key
+            - CN: www.example.org
+            - subjectAltName: DNS:www.example.org
+
+    Behaviour: Salt 3008's x509_v2.
+    """
+    need()
+    from modules.x509 import building, loading
+    from modules.x509 import encoding as encoded
+
+    keep_secret(private_key)
+    encoded.valid(encoding, "encoding", encoded.PLAIN_ENCODINGS)
+    wanted = building.request(
+        {
+            "private_key": private_key,
+            "private_key_passphrase": private_key_passphrase,
+            "digest": digest,
+            "subject": subject,
+            **known_arguments.named(further),
+        }
+    )
+    arguments = FileArguments(
+        user,
+        group,
+        mode,
+        attrs,
+        makedirs,
+        dir_mode,
+        backup,
+        create,
+        follow_symlinks,
+        check_cmd,
+        tmp_dir,
+        tmp_ext,
+    )
+    writing = arguments.writing(name)
+    data = present_data(writing)
+    changes: dict[str, Any] = {"created": name}
+    if data is not None:
+        try:
+            present, form = loading.request(data)
+            changes = {"encoding": encoding} if form != encoding else {}
+            changes |= wanted.differences(present)
+        except loading.NotOfThisKind:
+            refuse_private_key(data, name)
+            changes = {"replaced": name}
+    what = "certificate signing request"
+
+    def make() -> bytes:
+        return encoded.plain(wanted.sign(), encoding)
+
+    anew = "replaced" not in changes
+    return (yield from manage(what, writing, arguments, changes, make, anew))
+
+
+def crl_managed(
+    name: AbsolutePath,
+    signing_private_key: str,
+    revoked: list[dict[str, Any]],
+    days_remaining: int | None = None,
+    signing_cert: str | None = None,
+    signing_private_key_passphrase: Secret[Line] | None = None,
+    include_expired: bool = False,
+    days_valid: int | None = None,
+    digest: Line = "sha256",
+    encoding: Line = "pem",
+    extensions: list[dict[str, Any]] | dict[str, Any] | None = None,
+    user: Owner = None,
+    group: Owner = None,
+    mode: Mode | None = None,
+    attrs: Line | None = None,
+    makedirs: bool = False,
+    dir_mode: Mode | None = None,
+    backup: Line | bool | None = None,
+    create: bool = True,
+    follow_symlinks: bool = True,
+    check_cmd: str | None = None,
+    tmp_dir: Line | None = None,
+    tmp_ext: Line | None = None,
+) -> Planned:
+    """Make sure that there is a certificate revocation list, and that it is valid for some time
+    yet.
+
+    name: its file. signing_private_key, signing_private_key_passphrase, signing_cert: who signs.
+    revoked: the entries, each with serial_number or certificate (its path), and revocation_date,
+    not_after, reason (keyCompromise, superseded, ...) or extensions (CRLReason, invalidityDate,
+    certificateIssuer). include_expired: list what has expired, too. days_valid: 100 unless it is
+    given. days_remaining: it is renewed when it has less, 30 unless that is given; what lasts no
+    longer is renewed after two thirds of its time. digest: sha256 and others. encoding: pem or der.
+    extensions: cRLNumber (auto: one more than the last), deltaCRLIndicator, authorityKeyIdentifier,
+    issuerAltName, authorityInfoAccess, issuingDistributionPoint, freshestCRL. user, group, mode,
+    attrs, makedirs, dir_mode, backup, create, follow_symlinks, check_cmd, tmp_dir, tmp_ext: as of
+    file.managed.
+
+        /etc/ssl/ca.crl:
+          x509.crl_managed:
+            - signing_private_key: /etc/ssl/private/ca.key
+            - signing_cert: /etc/ssl/certs/ca.crt
+            - revoked:
+              - serial_number: D6:D2:DC:D8:4D:5C:C0:F4
+                reason: keyCompromise
+            - extensions:
+                cRLNumber: auto
+
+    Behaviour: Salt 3008's x509_v2.
+    """
+    need()
+    from modules.x509 import building, loading
+    from modules.x509 import encoding as encoded
+
+    keep_secret(signing_private_key)
+    encoded.valid(encoding, "encoding", encoded.PLAIN_ENCODINGS)
+    wanted = building.revocation_list(
+        {
+            "signing_private_key": signing_private_key,
+            "signing_private_key_passphrase": signing_private_key_passphrase,
+            **{"signing_cert": signing_cert, "revoked": revoked, "extensions": extensions},
+            **{"include_expired": include_expired, "days_valid": days_valid},
+            **{"days_remaining": days_remaining, "digest": digest},
+        }
+    )
+    arguments = FileArguments(
+        user,
+        group,
+        mode,
+        attrs,
+        makedirs,
+        dir_mode,
+        backup,
+        create,
+        follow_symlinks,
+        check_cmd,
+        tmp_dir,
+        tmp_ext,
+    )
+    writing = arguments.writing(name)
+    data = present_data(writing)
+    present = None
+    changes: dict[str, Any] = {"created": name}
+    if data is not None:
+        try:
+            present, form = loading.revocation_list(data)
+            changes = {"encoding": encoding} if form != encoding else {}
+            changes |= wanted.differences(present)
+        except loading.NotOfThisKind:
+            refuse_private_key(data, name)
+            changes = {"replaced": name}
+    what = "certificate revocation list"
+
+    def make() -> bytes:
+        return encoded.plain(wanted.sign(present), encoding)
+
+    anew = "replaced" not in changes
+    return (yield from manage(what, writing, arguments, changes, make, anew))
+
+
+def pem_managed(
+    name: AbsolutePath,
+    text: str,
+    user: Owner = None,
+    group: Owner = None,
+    mode: Mode | None = None,
+    attrs: Line | None = None,
+    makedirs: bool = False,
+    dir_mode: Mode | None = None,
+    backup: Line | bool | None = None,
+    create: bool = True,
+    follow_symlinks: bool = True,
+    check_cmd: str | None = None,
+    tmp_dir: Line | None = None,
+    tmp_ext: Line | None = None,
+) -> Planned:
+    """Make sure that a file holds PEM entries, with their lines in order.
+
+    name: the file. text: the entries, whose lines may have been joined, or the path of a file with
+    them. user, group, mode, attrs, makedirs, dir_mode, backup, create, follow_symlinks, check_cmd,
+    tmp_dir, tmp_ext: as of file.managed; a new file with a private key is its owner's alone.
+
+        /etc/ssl/certs/partner.crt:
+          x509.pem_managed:
+            - text: {{ pillar['partner_certificate'] }}
+
+    Behaviour: Salt 3008's x509_v2.
+    """
+    keep_secret(text)
+    entry = x509.get_pem_entry(text)
+    private = "PRIVATE KEY-----" in entry
+    if private and mode is None and not file.exists(name):
+        mode = "0600"
+    arguments = FileArguments(
+        user,
+        group,
+        mode,
+        attrs,
+        makedirs,
+        dir_mode,
+        backup,
+        create,
+        follow_symlinks,
+        check_cmd,
+        tmp_dir,
+        tmp_ext,
+    )
+    writing = arguments.writing(name, private)
+    if writing.new and not create:
+        return f"File {name} is not present and is not set for creation"
+    changes = writing.difference(present_data(writing), entry.encode(), show=False, new_file=False)
+    changes |= writing.permission_changes()
+    return (yield from writing.write(entry.encode(), changes, {}))
