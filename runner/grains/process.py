@@ -9,6 +9,7 @@ from typing import Any
 
 Grains = Mapping[str, Any]
 Facts = dict[str, Any]
+SALT_VERSION = "3008.3"  # whose language this is
 
 
 def locale_info(grains: Grains) -> Facts:
@@ -80,8 +81,8 @@ def python(grains: Grains) -> Facts:
 def salt(grains: Grains) -> Facts:
     """The Salt whose meaning of trees this is, for templates that ask."""
     return {
-        "saltversion": "3008.3",
-        "saltversioninfo": [3008, 3],
+        "saltversion": SALT_VERSION,
+        "saltversioninfo": [int(part) for part in SALT_VERSION.split(".")],
         "saltpath": os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
         "master": "salt",
         "package": None,

@@ -79,6 +79,10 @@ class Functions(Mapping[str, Callable[..., Any]]):
     def __len__(self) -> int:
         return len(self._names())
 
+    def missing_fun_string(self, function_name: str) -> str:
+        """The reason of a module that lacks a function, as `__virtual__` gives it."""
+        return f"'{function_name}' is not available."
+
     def __getattr__(self, name: str) -> _Namespace:
         if name.startswith("_"):
             raise AttributeError(name)

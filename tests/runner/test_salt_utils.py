@@ -112,6 +112,54 @@ def fails():
 
 def other():
     import salt.cloud
+
+import salt.config, salt.loader, salt.modules.cmdmod, salt.version, salt._compat
+import salt.utils.atomicfile, salt.utils.context, salt.utils.functools, salt.utils.http
+import salt.utils.compat
+from salt.ext import six
+from salt.ext.six.moves import configparser as parser, range, zip
+from salt.ext.six.moves.urllib.parse import urlparse
+from salt.utils.decorators.path import which as needs
+from salt.utils.validate.net import mac
+
+salt.utils.compat.pack_dunder(__name__)
+WORD = 1
+
+def word():
+    return WORD
+
+copied = salt.utils.functools.namespaced_function(word, {"WORD": 2})
+
+@needs("no-such-program")
+def needing():
+    return 1
+
+def more(path):
+    with salt.utils.atomicfile.atomic_open(path) as file:
+        file.write("whole")
+    with salt.utils.context.func_globals_inject(word, WORD=3):
+        injected = word()
+    return {
+        "command": salt.modules.cmdmod._run_quiet("echo hi"),
+        "code": salt.modules.cmdmod._run_all_quiet("false")["retcode"],
+        "six": [sorted(six.iteritems({"a": 1})), isinstance("", six.string_types), list(range(2))],
+        "path": urlparse("http://a/b").path,
+        "id": salt.config.minion_config("/etc/salt/minion")["id"],
+        "functions": salt.loader.minion_mods({})["test.echo"]("x"),
+        "grain": salt.loader.grains({})["kernel"],
+        "version": salt.version.__version__.split(".")[0],
+        "former": [salt.utils.is_windows(), salt.utils.to_str(b"x"), bool(salt.utils.which("sh"))],
+        "reason": __salt__.missing_fun_string("boto.exists"),
+        "words": [word(), copied(), injected, mac("x"), bool(parser.ConfigParser)],
+        "wrapped": dict(salt.utils.context.NamespacedDictWrapper({"a": {"b": 1}}, "a")),
+    }
+"""
+GRAIN = """
+import salt.modules.cmdmod
+__salt__ = {"cmd.run": salt.modules.cmdmod._run_quiet}
+
+def battery():
+    return {"battery": __salt__["cmd.run"]("echo full")}
 """
 
 
@@ -134,7 +182,18 @@ def test_code_of_a_tree_uses_them(machine: Machine) -> None:
     ]
     assert called("box.rendered") == "2"
     assert called("box.addresses") == [True, True]
+    assert called("box.more", str(machine.folder / "whole")) == {
+        **{"command": "hi", "code": 1, "six": [[["a", 1]], True, [0, 1]], "path": "/b"},
+        **{"id": "m1", "functions": "x", "grain": "Linux", "version": "3008"},
+        **{"former": [False, "x", True], "reason": "'boto.exists' is not available."},
+        **{"words": [1, 2, 3, False, True], "wrapped": {"b": 1}},
+    }
+    assert (machine.folder / "whole").read_text() == "whole"
+    (machine.folder / "states/_grains").mkdir()
+    (machine.folder / "states/_grains/battery.py").write_text(GRAIN)
+    assert called("grains.get", "battery") == "full"
     for function, told in {
+        "box.needing": "'no-such-program' could not be found in the PATH",
         "box.fails": "no good",
         "box.bad": "Expecting property name",
         "box.lacks": "lacks lacks what it depends on",

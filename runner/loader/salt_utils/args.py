@@ -107,3 +107,53 @@ def test_mode(**kwargs: Any) -> bool:
         key.lower() == "test" and str(value).lower() in ("true", "1")
         for key, value in kwargs.items()
     )
+
+
+KWARG_REGEX = re.compile(r"^([^\d\W][\w.-]*)=(?!=)(.*)$", re.UNICODE)
+
+
+def parse_input(
+    args: Any, condition: bool = True, no_parse: Any = None
+) -> list[Any] | tuple[list[Any], dict[str, Any]]:
+    """The words of a command line as values; named ones in a mapping at the end, or apart
+    (condition false).
+    """
+    positional: list[Any] = []
+    named: dict[str, Any] = {}
+    for word in args:
+        name, value = parse_kwarg(word) if isinstance(word, str) else (None, None)
+        if name is not None:
+            named[name] = value if no_parse and name in no_parse else yamlify_arg(value)
+        elif isinstance(word, dict) and word.pop("__kwarg__", False):
+            named |= word
+        else:
+            positional.append(yamlify_arg(word) if isinstance(word, str) else word)
+    return condition_input(positional, named) if condition else (positional, named)
+
+
+def condition_input(args: Any, kwargs: Any) -> list[Any]:
+    """Positional arguments, with the named ones in a mapping at the end."""
+    return [*args, *([{"__kwarg__": True, **kwargs}] if kwargs else [])]
+
+
+def parse_function(s: str) -> tuple[str | None, list[str] | None, dict[str, str] | None]:
+    """The name, the positional and the named arguments of `module.function(a, b=c)`, as texts; None
+    for each where it is no such text.
+    """
+    words = shlex.shlex(s, posix=True)
+    words.whitespace_split = False
+    words.wordchars += "."
+    tokens = list(words)
+    if len(tokens) < 3 or tokens[1] != "(" or tokens[-1] != ")":
+        return None, None, None
+    parts: list[list[str]] = [[]]
+    depth = 0
+    for token in tokens[2:-1]:
+        depth += (token in "([{") - (token in ")]}") if token else 0
+        if token == "," and not depth:
+            parts.append([])
+        else:
+            parts[-1].append(token)
+    named = {part[0]: "".join(part[2:]) for part in parts if part[1:2] == ["="]}
+    positional = ["".join(part) for part in parts if part and part[1:2] != ["="]]
+    return tokens[0], positional, named

@@ -254,3 +254,63 @@ def _folded(key: Any) -> Any:
 def to_boolean(value: Any) -> bool:
     """Tell whether a value means yes, as Salt's filter `to_bool` has it."""
     return to_bool(value)
+
+
+def to_lowercase(data: Any, preserve_dict_class: bool = False) -> Any:
+    """Data whose texts, keys too, are in small letters."""
+    return _mapped(data, lambda item: item.lower() if isinstance(item, str) else item, True)
+
+
+def to_uppercase(data: Any, preserve_dict_class: bool = False) -> Any:
+    """Data whose texts, keys too, are in capital letters."""
+    return _mapped(data, lambda item: item.upper() if isinstance(item, str) else item, True)
+
+
+def filter_by(
+    lookup_dict: Mapping[str, Any],
+    lookup: Any,
+    traverse: Any,
+    merge: Any = None,
+    default: str = "default",
+    base: str | None = None,
+) -> Any:
+    """The value whose key, a glob, fits what lies below some keys of data; else that of the
+    default. base: the value that it is laid over. merge: what is laid over it.
+    """
+    values = traverse_dict_and_list(traverse, lookup, None)
+    texts = [str(value) for value in (values if isinstance(values, list) else [values])]
+    keys = [key for key in lookup_dict if any(fnmatch.fnmatchcase(text, key) for text in texts)]
+    chosen = lookup_dict[keys[0]] if keys else lookup_dict.get(default)
+    from runner.loader.salt_utils.dictupdate import merge_recurse
+
+    if base and base in lookup_dict:
+        chosen = lookup_dict[base] if chosen is None else merge_recurse(lookup_dict[base], chosen)
+    return merge_recurse(chosen or {}, merge) if merge else chosen
+
+
+def simple_types_filter(data: Any) -> Any:
+    """Data in which what is no mapping, list, text, number, truth value or None is its text."""
+    if isinstance(data, Mapping):
+        return {simple_types_filter(key): simple_types_filter(value) for key, value in data.items()}
+    if isinstance(data, list | tuple | set | frozenset):
+        return [simple_types_filter(item) for item in data]
+    return data if data is None or isinstance(data, str | int | float | bool) else repr(data)
+
+
+def hash(value: Any, algorithm: str = "sha512") -> str:
+    """The digest of a text."""
+    import hashlib
+
+    return hashlib.new(algorithm, to_bytes(str(value))).hexdigest()
+
+
+def sample(value: Any, size: int, seed: Any = None) -> Any:
+    """Some items, drawn by lot."""
+    import random
+
+    return random.Random(seed).sample(value, size)
+
+
+def shuffle(value: Any, seed: Any = None) -> Any:
+    """All items in an order drawn by lot."""
+    return sample(value, len(value), seed)

@@ -76,3 +76,18 @@ def merge_list(obj_a: Any, obj_b: Any) -> Any:
 def merge_overwrite(obj_a: Any, obj_b: Any, merge_lists: bool = False) -> Any:
     """A new mapping: the second one's keys win whole."""
     return {**obj_a, **obj_b}
+
+
+def merge_aggregate(obj_a: Any, obj_b: Any) -> Any:
+    """A new mapping, merged as yamlex's marks say."""
+    return merge(obj_a, obj_b, "aggregate")
+
+
+def ensure_dict_key(
+    in_dict: dict[Any, Any], keys: str, delimiter: str = ":", ordered_dict: bool = False
+) -> dict[Any, Any]:
+    """A mapping in which some keys below each other are mappings; it is changed."""
+    below = in_dict
+    for key in keys.split(delimiter):
+        below = below.setdefault(key, {})
+    return in_dict

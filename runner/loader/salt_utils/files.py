@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import stat
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import IO, Any
@@ -182,3 +184,71 @@ def guess_archive_type(name: str) -> str | None:
         ".tar.lzma",
     )
     return "tar" if lowered.endswith(ends) else None
+
+
+def safe_filename_leaf(file_basename: str) -> str:
+    """A name of a file in which what some systems forbid is encoded."""
+    from urllib.parse import quote
+
+    return re.sub(r'[\\:/*?"<>|]', lambda character: quote(character[0], safe=""), file_basename)
+
+
+def safe_filepath(file_path_name: str, dir_sep: str | None = None) -> str:
+    """A path of such names."""
+    separator = dir_sep or os.sep
+    names = file_path_name.split(separator)
+    return separator.join(safe_filename_leaf(name) for name in names)
+
+
+@contextmanager
+def wait_lock(
+    path: str,
+    lock_fn: str | None = None,
+    timeout: float = 5,
+    sleep: float = 0.1,
+    time_start: float | None = None,
+) -> Iterator[None]:
+    """Hold the lock file of a path for a while. Raises FileLockError when somebody else holds it
+    for longer than the timeout.
+    """
+    from runner.loader.salt_exceptions import FileLockError
+
+    lock = lock_fn or f"{path}.w"
+    end = time.monotonic() + timeout
+    while True:
+        try:
+            os.close(os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+            break
+        except FileExistsError:
+            if time.monotonic() > end:
+                raise FileLockError(f"Timeout on waiting for lock {lock}") from None
+            time.sleep(sleep)
+    try:
+        yield
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(lock)
+
+
+def is_fcntl_available(check_sunos: bool = False) -> bool:
+    """True: files can be locked."""
+    return True
+
+
+def process_read_exception(exc: OSError, path: str, ignore: Any = None) -> None:
+    """Raise CommandExecutionError for what kept a file from being read; not for numbers to be
+    ignored.
+    """
+    from runner.loader.salt_exceptions import CommandExecutionError
+
+    ignored = [ignore] if isinstance(ignore, int) else ignore or ()
+    if exc.errno not in ignored:
+        raise CommandExecutionError(f"{path}: {exc.strerror}") from exc
+
+
+TEMPFILE_PREFIX = "__salt.tmp."
+REMOTE_PROTOS = ("http", "https", "ftp", "swift", "s3")
+VALID_PROTOS = ("salt", "file", *REMOTE_PROTOS)
+LOCAL_PROTOS = ("", "file")
+HASHES = {"sha512": 128, "sha384": 96, "sha256": 64, "sha224": 56, "sha1": 40, "md5": 32}
+HASHES_REVMAP = {digits: name for name, digits in HASHES.items()}

@@ -115,3 +115,13 @@ def get_context(template: str, line: int, num_lines: int = 5, marker: str | None
     ][first:last]
     before, after = ["[...]"] if first else [], ["[...]"] if last < len(lines) else []
     return "\n".join(["---", *before, *shown, *after, "---"])
+
+
+def build_whitespace_split_regex(text: str) -> str:
+    """A regular expression of a text that is written with other spaces."""
+    space = r"(?:[\s]+)?"
+    lines = [
+        space.join(re.escape(word) for word in re.split(r"[\s]+", line.strip()))
+        for line in text.splitlines()
+    ]
+    return f"(?m)^{space}{(space * 2).join(lines)}{space}$"
