@@ -162,7 +162,7 @@ FUNCTIONS = _rows(
     ("saltutil.wheel", _MASTER + "; saltutil.runner knows those of the runners that one can"),
     (
         "cp.cache_master cp.push cp.push_dir cp.recv cp.recv_chunked cp.list_minion"
-        " status.master status.ping_master status.proxy_reconnect",
+        " status.proxy_reconnect",
         _MASTER,
     ),
     (
@@ -194,7 +194,7 @@ FUNCTIONS = _rows(
     ("datadog.* serverdensity_device.* hadoop.* riak.* cassandra_cql.* nagios_rpc.*", _API),
     ("kubernetes.* kubeadm.* helm.*", _PROGRAM),
     ("at.* bcache.* btrfs.* cryptdev.* devinfo.* devmap.* drbd.* extfs.* xfs.* zfs.*", _PROGRAM),
-    ("zpool.* lvm.* raid.* partition.* scsi.* snapper.* quota.* nfs3.* moosefs.*", _PROGRAM),
+    ("zpool.* raid.* partition.* scsi.* snapper.* quota.* nfs3.* moosefs.*", _PROGRAM),
     ("glusterfs.* ceph.* pcs.* openvswitch.* lvs.* bridge.* ethtool.* ipmi.*", _PROGRAM),
     ("iwtools.* bluetooth.* sensors.* apcups.* udev.* locate.* sysbench.* qemu_*.*", _PROGRAM),
     ("nspawn.* guestfs.* inspector.* freezer.* aptly.* openscap.* osquery.* pdbedit.*", _PROGRAM),
@@ -279,7 +279,6 @@ FUNCTIONS = _rows(
     ("apache.*config apache.modules apache.servermods apache.*version apache.vhosts", _APACHE),
     ("apache.directives apache.server_status apache.signal apache.user*", _APACHE),
     ("asymmetric.sign", "gpg.sign"),
-    ("cmd.run_chroot", "cmd.run of chroot"),
     ("config.gather_bootstrap_script", "it installs Salt"),
     ("cp.cache_dest cp.cache_local_file cp.list_*_symlinks", "cp.cache_file, cp.is_cached"),
     ("cp.*_ssh", "cp.hash_file, cp.cache_file"),
@@ -292,8 +291,7 @@ FUNCTIONS = _rows(
     ("vbox_guest.* zookeeper.*", _PROGRAM),
     ("zk_concurrency.*", _SEVERAL),
     ("incron.*", "a path unit by systemd.unit"),
-    ("disk.dump disk.hdparms disk.hpa disk.iostat disk.smart_attributes", _PROGRAM),
-    ("disk.format disk.resize2fs disk.tune disk.wipe", _PROGRAM),
+    ("disk.hdparms disk.hpa disk.iostat disk.smart_attributes", _PROGRAM),
     ("disk.get_fstype_from_path", "disk.fstype, disk.blkid"),
     ("dnsutil.parse_zone", "the zone's server with cmd.run"),
     ("firewalld.add_* firewalld.remove_* firewalld.new_* firewalld.delete_*", _FIREWALLD),
