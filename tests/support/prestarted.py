@@ -1,0 +1,156 @@
+"""Processes of runner that start fast: forked from one that has imported runner already.
+
+A start of Python with all imports costs more than most runs of the tests. A fork has the modules,
+and nothing of an earlier run; it gets its own arguments, environment, folder and streams, and ends
+as any Python program. What a start itself does is tested by real ones: `Machine.argv`.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import selectors
+import socket
+import subprocess
+import sys
+import time
+from typing import Any
+
+PROGRAM = """
+import sys
+sys.path.insert(0, {support!r})
+from prestarted import serve
+serve(int(sys.argv[1]))
+from runner.cli import main
+main()
+"""
+# what decides how Python itself starts
+STARTS = ("PYTHON", "LC_", "LANG")
+
+
+class Server:
+    """A process that forks one for each request.
+
+    environment: the variables that it is started with.
+    """
+
+    def __init__(self, environment: dict[str, str]) -> None:
+        self.decides = _decides(environment)
+        self._channel, theirs = socket.socketpair()
+        program = PROGRAM.format(support=os.path.dirname(__file__))
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", program, str(theirs.fileno())],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            pass_fds=[theirs.fileno()],
+        )
+        theirs.close()
+        atexit.register(self._end)
+
+    def _end(self) -> None:
+        self._channel.close()
+        self._process.wait()
+
+    def suits(self, environment: dict[str, str]) -> bool:
+        """Return whether a real start with this environment would be such a Python."""
+        return self._process.poll() is None and _decides(environment) == self.decides
+
+    def run(
+        self, words: list[str], environment: dict[str, str], timeout: float
+    ) -> subprocess.CompletedProcess[str]:
+        """Run runner as subprocess.run does, with its output. Raises TimeoutExpired."""
+        out, out_end = os.pipe()
+        err, err_end = os.pipe()
+        umask = os.umask(0)
+        os.umask(umask)
+        request = {"words": words, "env": environment, "cwd": os.getcwd(), "umask": umask}
+        message = json.dumps(request).encode()
+        socket.send_fds(self._channel, [b"%d\n" % len(message)], [0, out_end, err_end])
+        self._channel.sendall(message)
+        os.close(out_end)
+        os.close(err_end)
+        answers = self._channel.makefile("rb")
+        pid = int(answers.readline())
+        texts = _read({out: b"", err: b""}, time.monotonic() + timeout)
+        if texts is None:
+            os.kill(pid, 9)
+        code = os.waitstatus_to_exitcode(int(answers.readline()))
+        if texts is None:
+            raise subprocess.TimeoutExpired(words, timeout)
+        return subprocess.CompletedProcess(words, code, texts[out].decode(), texts[err].decode())
+
+
+def _decides(environment: dict[str, str]) -> dict[str, str]:
+    return {key: value for key, value in environment.items() if key.startswith(STARTS)}
+
+
+def _read(texts: dict[int, bytes], until: float) -> dict[int, bytes] | None:
+    """Return all that comes from pipes until they are closed; None when it takes too long."""
+    with selectors.DefaultSelector() as waiting:
+        for pipe in texts:
+            waiting.register(pipe, selectors.EVENT_READ)
+        while waiting.get_map() and time.monotonic() < until:
+            for key, _ in waiting.select(until - time.monotonic()):
+                data = os.read(key.fd, 65536)
+                texts[key.fd] += data
+                if not data:
+                    waiting.unregister(key.fd)
+        late = bool(waiting.get_map())
+    for pipe in texts:
+        os.close(pipe)
+    return None if late else texts
+
+
+def serve(number: int) -> None:
+    """Fork for each request; returns in the child, which is to be runner then."""
+    import gc
+    import pkgutil
+
+    import jinja2
+    import typer
+    import yaml
+
+    import runner
+
+    _ = jinja2, typer, yaml
+    for module in pkgutil.walk_packages(runner.__path__, "runner."):
+        if not module.name.endswith("__main__"):
+            __import__(module.name)
+    coerced = {key: os.environ[key] for key in os.environ if key == "LC_CTYPE"}
+    gc.freeze()
+    channel = socket.socket(fileno=number)
+    while True:
+        head, streams, _, _ = socket.recv_fds(channel, 32, 3)
+        if not head:
+            os._exit(0)
+        size, _, body = head.partition(b"\n")
+        while len(body) < int(size):
+            body += channel.recv(65536)
+        pid = os.fork()
+        if not pid:
+            channel.close()
+            _become(json.loads(body), streams, coerced)
+            return
+        for stream in streams:
+            os.close(stream)
+        channel.sendall(b"%d\n" % pid)
+        channel.sendall(b"%d\n" % os.waitpid(pid, 0)[1])
+
+
+def _become(request: dict[str, Any], streams: list[int], coerced: dict[str, str]) -> None:
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        old = getattr(sys, name)
+        text = {"encoding": old.encoding, "errors": old.errors}
+        new = open(old.fileno(), mode, closefd=False, **text)  # noqa: SIM115
+        setattr(sys, name, new)
+        setattr(sys, f"__{name}__", new)
+    sys.stderr.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+    os.environ.clear()
+    os.environ.update({**coerced, **request["env"]})
+    os.umask(request["umask"])
+    os.chdir(request["cwd"])
+    sys.argv = ["-c", *request["words"]]
