@@ -6,10 +6,10 @@ import grp
 from collections.abc import Sequence
 from typing import Any
 
-from modules import cmd
+from modules import _busybox, cmd
 from modules._lines import plain_name
 from modules._processes import attempt
-from runner.api import CommandFailed, cached_look, changer
+from runner.api import CommandFailed, cached_look, changer, for_states
 
 
 @cached_look("groups", "/etc/group")
@@ -41,31 +41,46 @@ def getent(refresh: bool = False) -> list[dict[str, Any]]:
 @changer(touches=["groups"])
 def groupadd(name: str, *options: str) -> None:
     """Add a group with groupadd's options."""
-    _run("groupadd", *options, "--", name)
+    if _busybox.stands_in():
+        _run(*_busybox.groupadd(name, options))
+    else:
+        _run("groupadd", *options, "--", name)
+
+
+@for_states
+def refuse_renumbering() -> None:
+    """Raise CommandFailed where groups cannot get another number: busybox has nothing for it."""
+    if _busybox.stands_in():
+        _busybox.groupmod()
 
 
 @changer(touches=["groups", "users"])
 def groupmod(name: str, *options: str) -> None:
-    """Change a group with groupmod's options."""
+    """Change a group with groupmod's options. Raises CommandFailed."""
+    refuse_renumbering()
     _run("groupmod", *options, "--", name)
 
 
 @changer(touches=["groups"])
 def groupdel(name: str) -> None:
     """Delete a group."""
-    _run("groupdel", "--", name)
+    _run("delgroup" if _busybox.stands_in() else "groupdel", "--", name)
 
 
 @changer(touches=["groups"])
 def add_member(name: str, user: str) -> None:
     """Put a user into a group."""
-    _run("gpasswd", "-a", plain_name(user, "the user's name"), "--", name)
+    plain_name(user, "the user's name")
+    words = ["addgroup", "--", user] if _busybox.stands_in() else ["gpasswd", "-a", user, "--"]
+    _run(*words, name)
 
 
 @changer(touches=["groups"])
 def remove_member(name: str, user: str) -> None:
     """Take a user out of a group."""
-    _run("gpasswd", "-d", plain_name(user, "the user's name"), "--", name)
+    plain_name(user, "the user's name")
+    words = ["delgroup", "--", user] if _busybox.stands_in() else ["gpasswd", "-d", user, "--"]
+    _run(*words, name)
 
 
 def _run(*argv: str) -> None:
@@ -126,4 +141,9 @@ def chgid(name: str, gid: int, non_unique: bool = False, **_: Any) -> bool:
 @changer(touches=["groups"])
 def set_members(name: str, users: str) -> None:
     """Have exactly these users (with commas) in a group."""
-    _run("gpasswd", "-M", plain_name(users, "the users' names"), "--", name)
+    plain_name(users, "the users' names")
+    if _busybox.stands_in():
+        for line in _busybox.members(name, users.split(",")):
+            _run(*line)
+    else:
+        _run("gpasswd", "-M", users, "--", name)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from modules import cmd
+from modules import _busybox, cmd
 from modules._lines import join_lines, one_line, plain_name
 from runner.api import CommandFailed, cached_look, changer
 
@@ -131,22 +131,31 @@ def del_password(name: str) -> bool:
 @changer(touches=["users"])
 def lock_password(name: str) -> bool:
     """Let nobody in by this password, and keep it."""
-    _run(["usermod", "-L", "--", plain_name(name, "the user's name")])
+    _lock(name, "-L")
     return True
 
 
 @changer(touches=["users"])
 def unlock_password(name: str) -> bool:
     """Take back the lock of a password. Raises CommandFailed where there is no password."""
-    _run(["usermod", "-U", "--", plain_name(name, "the user's name")])
+    _lock(name, "-U")
     return True
+
+
+def _lock(name: str, option: str) -> None:
+    """Run usermod with an option of its own, or what busybox has instead."""
+    plain_name(name, "the user's name")
+    busybox = _busybox.usermod(name, [option]) if _busybox.stands_in() else None
+    for line in busybox or [["usermod", option, "--", name]]:
+        _run(line)
 
 
 @changer(touches=["users"])
 def set_days(name: str, days: Mapping[str, int | str]) -> None:
     """Set some of lstchg, min, max, warn, inact and expire; -1 takes one away. Raises CommandFailed
-    for what is neither a number of days nor a date.
+    for what is neither a number of days nor a date, and where busybox stands in for chage.
     """
+    _busybox.refuse_days()
     options = [word for key, value in days.items() for word in (DAYS[key], _day(key, value))]
     _run(["chage", *options, "--", plain_name(name, "the user's name")])
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import grp
 import pwd
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from modules import cmd, file
+from modules import _busybox, cmd, file
 from modules._lines import one_line, plain_name
 from modules._processes import attempt
-from runner.api import CommandFailed, cached_look, changer
+from runner.api import CommandFailed, cached_look, changer, for_states
 
 GECOS = ("fullname", "roomnumber", "workphone", "homephone", "other")
+# what useradd cannot give a new user: the days of shadow and of the arguments for them, numbers
+ADDED_LATER = ("min", "max", "inact", "warn", "expire", "date", "subuids", "subgids")
+ADDED_LATER += ("mindays", "maxdays", "inactdays", "warndays")
 LINGERING = "/var/lib/systemd/linger"
 
 
@@ -125,24 +128,55 @@ def set_linger(name: str, linger: bool) -> None:
 @changer(touches=["users", "groups"])
 def useradd(name: str, *options: str) -> None:
     """Add a user with useradd's options."""
-    _run("useradd", *options, "--", plain_name(name, "the user's name"))
+    plain_name(name, "the user's name")
+    _run_all(
+        _busybox.useradd(name, options)
+        if _busybox.stands_in()
+        else [["useradd", *options, "--", name]]
+    )
 
 
 @changer(touches=["users", "groups"])
 def usermod(name: str, *options: str) -> None:
     """Change a user with usermod's options."""
-    _run("usermod", *options, "--", plain_name(name, "the user's name"))
+    plain_name(name, "the user's name")
+    _run_all(
+        _busybox.usermod(name, options)
+        if _busybox.stands_in()
+        else [["usermod", *options, "--", name]]
+    )
+
+
+@for_states
+def refuse_impossible(existing: bool, asked: Iterable[str]) -> None:
+    """Raise CommandFailed for what takes usermod or chage where busybox stands in for them.
+
+    existing: the user is there. asked: what is to be changed, by the names of arguments and of
+    changes; other names are passed over.
+    """
+    if not _busybox.stands_in():
+        return
+    for key in asked:
+        if key in ADDED_LATER or (existing and key in (*GECOS, "uid", "gid", "home", "shell")):
+            _busybox.refuse(f"{key} of a user")
 
 
 @changer(touches=["users", "groups"])
 def userdel(name: str, *options: str) -> None:
     """Delete a user with userdel's options. Raises CommandFailed when it fails."""
-    done = cmd.probe(["userdel", *options, "--", plain_name(name, "the user's name")])
+    plain_name(name, "the user's name")
+    busybox = _busybox.userdel(name, options) if _busybox.stands_in() else None
+    done = cmd.probe(busybox or ["userdel", *options, "--", name])
     if done.retcode not in (0, 12):  # 12: the home folder was not there
         hint = (
             " (let it end, or say `force: True`)" if done.retcode == 8 else ""
         )  # the user is at work
         raise CommandFailed(done.stderr.strip() + hint)
+
+
+def _run_all(lines: Sequence[Sequence[str]]) -> None:
+    for line in lines:
+        _run(*line)
 
 
 def _run(*argv: str) -> None:

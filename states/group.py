@@ -10,8 +10,11 @@ from runner.api import CommandFailed, Done, Name, OneOrMany, Plan, Planned, Stat
 
 
 def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
-    """Raise StateFailed when the caller may not change groups."""
+    """Raise StateFailed when the caller may not change groups, or this machine's tools cannot."""
     file.refuse_put("/etc/group")
+    number = group.info(name).get("gid")
+    if number is not None and arguments.get("gid") not in (None, number):
+        group.refuse_renumbering()
 
 
 def present(

@@ -34,8 +34,11 @@ from states._user_extras import Extras
 
 
 def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
-    """Raise StateFailed when the caller may not change users."""
+    """Raise StateFailed when the caller may not change users, or this machine's tools cannot."""
     file.refuse_put("/etc/passwd")
+    existing = bool(users.info(name))
+    given = (key for key, value in arguments.items() if value is not None)
+    users.refuse_impossible(existing, plan.changes if existing else given)
 
 
 def present(
