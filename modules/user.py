@@ -14,8 +14,10 @@ from runner.api import CommandFailed, cached_look, changer, for_states
 
 GECOS = ("fullname", "roomnumber", "workphone", "homephone", "other")
 # what useradd cannot give a new user: the days of shadow and of the arguments for them, numbers
-ADDED_LATER = ("min", "max", "inact", "warn", "expire", "date", "subuids", "subgids")
-ADDED_LATER += ("mindays", "maxdays", "inactdays", "warndays")
+ADDED_LATER = (
+    *("min", "max", "inact", "warn", "expire", "subuids", "subgids"),
+    *("date", "mindays", "maxdays", "inactdays", "warndays"),
+)
 LINGERING = "/var/lib/systemd/linger"
 
 
