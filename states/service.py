@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator, Sequence
 from typing import Annotated
@@ -22,6 +23,7 @@ from runner.api import (
 )
 
 PROVIDERS = service.PROVIDERS
+User = Annotated[Name | None, requires_feature("user_units")]
 
 
 def running(
@@ -34,6 +36,7 @@ def running(
     unmask_runtime: Annotated[bool, requires_feature("maskable")] = False,
     timeout: float | None = None,
     runlevels: Annotated[OneOrMany[Name] | None, requires_feature("runlevels")] = None,
+    user: User = None,
 ) -> Planned:
     """Make sure that a service runs.
 
@@ -42,7 +45,8 @@ def running(
     to wait after a start. timeout: seconds that it may take to run. no_block: do not wait for it.
     unmask: unmask it first; unmask_runtime: take away a mask that holds until the next start of the
     machine. runlevels: OpenRC's runlevels that are to start it (with enable: False: not to);
-    without them `default`.
+    without them `default`. user: it is a service of this user's systemd, which runs while the user
+    lingers (user.present) or is logged in.
 
         nginx:
           service.running:
@@ -56,11 +60,11 @@ def running(
 
     Behaviour: Salt 3008's service.running.
     """
-    _require_available(name)
+    _require_available(name, user)
     masks = [runtime for runtime, wanted in ((False, unmask), (True, unmask_runtime)) if wanted]
-    masks = [runtime for runtime in masks if service.masked(name, runtime)]
-    steps = _enabling(name, enable, runlevels)
-    runs = service.status(name, sig)
+    masks = [runtime for runtime in masks if service.masked(name, runtime, user)]
+    steps = _enabling(name, enable, runlevels, user)
+    runs = service.status(name, sig, user)
     mask = _mask_comment(name, unmask_runtime, masks, "would be") if unmask else ""
     if runs and not steps and not masks:
         return f"The service {name} is already running{mask}"
@@ -78,21 +82,21 @@ def running(
     )
     began = time.time()
     for runtime in masks:
-        _act(name, ["unmask"], ["--runtime"] if runtime else [])
-    _act(name, [*steps, *([] if runs else ["start"])], _options(no_block), runlevels)
+        _act(name, ["unmask"], ["--runtime"] if runtime else [], user=user)
+    _act(name, [*steps, *([] if runs else ["start"])], _options(no_block), runlevels, user=user)
     waited = _wait(init_delay if not runs else None)
     mask = waited + (_mask_comment(name, unmask_runtime, masks, "was") if unmask else "")
-    if not no_block and not service.wait_until(name, sig, True, timeout):
+    if not no_block and not service.wait_until(name, sig, True, timeout, user):
         what = (
             f"Service {name} failed to start"
             if enable is None
             else _enable_comment(name, enable, steps, True, "dead")
         )
         raise StateFailed(
-            what + mask + service.log(name, began), changes={name: True} if steps else {}
+            what + mask + service.log(name, began, user), changes={name: True} if steps else {}
         )
     if not runs and not no_block:
-        service.check_at_end(name, sig, began)
+        service.check_at_end(name, sig, began, user)
     if runs and not steps:
         return f"The service {name} is already running{mask}"
     started = f"Started service {name}"
@@ -109,6 +113,7 @@ def dead(
     no_block: bool = False,
     timeout: float | None = None,
     runlevels: Annotated[OneOrMany[Name] | None, requires_feature("runlevels")] = None,
+    user: User = None,
 ) -> Planned:
     """Make sure that a service does not run. Arguments as those of service.running.
 
@@ -118,19 +123,19 @@ def dead(
 
     Behaviour: Salt 3008's service.dead.
     """
-    if not service.available(name):
+    if not service.available(name, user):
         return _unavailable(name)
-    steps = _enabling(name, enable, runlevels)
-    runs = service.status(name, sig)
+    steps = _enabling(name, enable, runlevels, user)
+    runs = service.status(name, sig, user)
     if not runs and not steps:
         return f"The service {name} is already dead"
     comment = (
         f"Service {name} is set to be killed" if runs else f"Service {name} set to be {steps[0]}d"
     )
     yield Plan({name: not runs or bool(steps)}, comment)
-    _act(name, [*steps, *(["stop"] if runs else [])], _options(no_block), runlevels)
+    _act(name, [*steps, *(["stop"] if runs else [])], _options(no_block), runlevels, user=user)
     _wait(init_delay if runs else None)
-    if runs and not no_block and not service.wait_until(name, sig, False, timeout):
+    if runs and not no_block and not service.wait_until(name, sig, False, timeout, user):
         raise StateFailed(f"Service {name} failed to die", changes={})
     return (
         f"Service {name} was killed"
@@ -142,44 +147,47 @@ def dead(
 def enabled(
     name: Name,
     runlevels: Annotated[OneOrMany[Name] | None, requires_feature("runlevels")] = None,
+    user: User = None,
 ) -> Planned:
     """Make sure that a service starts with the machine.
 
     name: the service. runlevels: OpenRC's runlevels that are to start it; without them any
-    is enough.
+    is enough. user: as of service.running.
 
         cron:
           service.enabled: []
 
     Behaviour: Salt 3008's service.enabled.
     """
-    _require_available(name)
-    if service.enabled(name, runlevels):
+    _require_available(name, user)
+    if service.enabled(name, runlevels, user):
         return f"Service {name} is already enabled, and is in the desired state"
     yield Plan({name: True}, f"Service {name} set to be enabled")
-    _act(name, ["enable"], runlevels=runlevels)
+    _act(name, ["enable"], runlevels=runlevels, user=user)
     return f"Service {name} has been enabled, and is in the desired state"
 
 
 def disabled(
     name: Name,
     runlevels: Annotated[OneOrMany[Name] | None, requires_feature("runlevels")] = None,
+    user: User = None,
 ) -> Planned:
     """Make sure that a service does not start with the machine.
 
     name: the service. runlevels: OpenRC's runlevels that are not to start it; without them: none.
+    user: as of service.running.
 
         bluetooth:
           service.disabled: []
 
     Behaviour: Salt 3008's service.disabled.
     """
-    if not service.available(name):
+    if not service.available(name, user):
         return _unavailable(name)
-    if service.disabled(name, runlevels):
+    if service.disabled(name, runlevels, user):
         return f"Service {name} is already disabled, and is in the desired state"
     yield Plan({name: True}, f"Service {name} set to be disabled")
-    _act(name, ["disable"], runlevels=runlevels)
+    _act(name, ["disable"], runlevels=runlevels, user=user)
     return f"Service {name} has been disabled, and is in the desired state"
 
 
@@ -192,6 +200,7 @@ def mod_watch(
     init_delay: float | None = None,
     force: bool = False,
     no_block: bool = False,
+    user: User = None,
 ) -> Planned:
     """Restart a service because something that it watches changed; a stopped one is started,
     service.dead stops it.
@@ -205,21 +214,23 @@ def mod_watch(
         )
         return f"Service {name} is in the desired state"
     if sfun == "dead":
-        if not service.status(name, sig):
+        if not service.status(name, sig, user):
             return "Service is already stopped"
         action, past = "stop", "stopped"
-    elif not service.status(name, sig):
+    elif not service.status(name, sig, user):
         action, past = "start", "started"
     else:
         action, past = _reaction(reload, force)
     yield Plan({name: sfun == "running"}, f"Service is set to be {past}")
     began = time.time()
-    _act(name, [action], _options(no_block))
+    _act(name, [action], _options(no_block), user=user)
     _wait(init_delay)
-    if sfun == "running" and not no_block and not service.wait_until(name, sig, True, None):
-        raise StateFailed(f"Service {past}, and is dead" + service.log(name, began), changes={})
+    if sfun == "running" and not no_block and not service.wait_until(name, sig, True, None, user):
+        raise StateFailed(
+            f"Service {past}, and is dead" + service.log(name, began, user), changes={}
+        )
     if sfun == "running" and not no_block and action != "reload":
-        service.check_at_end(name, sig, began)
+        service.check_at_end(name, sig, began, user)
     return f"Service {past}"
 
 
@@ -229,8 +240,8 @@ def _reaction(reload: bool, force: bool) -> tuple[str, str]:
     return ("force-reload", "forcefully reloaded") if force else ("reload", "reloaded")
 
 
-def _require_available(name: str) -> None:
-    if not service.available(name):
+def _require_available(name: str, user: str | None) -> None:
+    if not service.available(name, user):
         raise StateFailed(
             f"The named service {name} is not available", missing=_missing_facts(name)
         )
@@ -247,11 +258,13 @@ def _missing_facts(name: str) -> list[tuple[str, str]]:
     return [("service", name), *(("file", path) for path in _definitions(name))]
 
 
-def _enabling(name: str, enable: bool | None, runlevels: Sequence[str] | None) -> list[str]:
+def _enabling(
+    name: str, enable: bool | None, runlevels: Sequence[str] | None, user: str | None
+) -> list[str]:
     if enable is None:
         return []
     is_so = service.enabled if enable else service.disabled
-    return [] if is_so(name, runlevels) else ["enable" if enable else "disable"]
+    return [] if is_so(name, runlevels, user) else ["enable" if enable else "disable"]
 
 
 def _act(
@@ -259,12 +272,12 @@ def _act(
     actions: Sequence[str],
     options: Sequence[str] = (),
     runlevels: Sequence[str] | None = None,
+    user: str | None = None,
 ) -> None:
     for action in actions:
         try:
-            service.act(
-                name, action, runlevels or () if action in ("enable", "disable") else options
-            )
+            words = runlevels or () if action in ("enable", "disable") else options
+            service.act(name, action, words, user)
         except CommandFailed as failure:
             raise StateFailed(failure.message, changes={}) from None
 
@@ -292,8 +305,14 @@ def _mask_comment(name: str, runtime: bool, masks: list[bool], verb: str) -> str
     return f"\nService {name} {verb if runtime in masks else 'was already'} {kind}"
 
 
-def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:
-    """A service comes after its package and after the files that define it."""
+def autorequire(name: str, user: str | None = None, **_: object) -> Iterator[tuple[str, str]]:
+    """A service comes after its package and after the files that define it, one of a user after the
+    user.
+    """
+    if user:
+        yield "user", user
+        unit = name if "." in name else f"{name}.service"
+        yield "file", os.path.expanduser(f"~{user}/.config/systemd/user/{unit}")
     yield "pkg", name.partition("@")[0].removesuffix(".service")
     for path in (*_definitions(name), f"/etc/default/{name}"):
         yield "file", path
@@ -316,10 +335,11 @@ def _definitions(name: str) -> Iterator[str]:
 
 
 @requires_feature("maskable")
-def masked(name: Name, runtime: bool = False) -> Planned:
+def masked(name: Name, runtime: bool = False, user: User = None) -> Planned:
     """Make sure that a service cannot be started at all.
 
-    name: the service. runtime: only until the next start of the machine.
+    name: the service. runtime: only until the next start of the machine. user: as of
+    service.running.
 
         rpcbind:
           service.masked: []
@@ -327,17 +347,17 @@ def masked(name: Name, runtime: bool = False) -> Planned:
     Behaviour: Salt 3008's service.masked.
     """
     kind = "runtime masked" if runtime else "masked"
-    if service.masked(name, runtime):
+    if service.masked(name, runtime, user):
         return f"Service {name} is already {kind}"
     if not service.can_mask():
         raise StateFailed(f"Failed to mask service {name}: an init script cannot be masked")
     yield Plan({kind: {"old": False, "new": True}}, f"Service {name} would be {kind}")
-    _act(name, ["mask"], ["--runtime"] if runtime else [])
+    _act(name, ["mask"], ["--runtime"] if runtime else [], user=user)
     return f"Service {name} was {kind}"
 
 
 @requires_feature("maskable")
-def unmasked(name: Name, runtime: bool = False) -> Planned:
+def unmasked(name: Name, runtime: bool = False, user: User = None) -> Planned:
     """Make sure that a service can be started. Arguments as those of service.masked.
 
         rpcbind:
@@ -347,8 +367,8 @@ def unmasked(name: Name, runtime: bool = False) -> Planned:
     """
     kind = "runtime masked" if runtime else "masked"
     done = kind.replace("masked", "unmasked")
-    if not service.masked(name, runtime):
+    if not service.masked(name, runtime, user):
         return f"Service {name} was already {done}"
     yield Plan({kind: {"old": True, "new": False}}, f"Service {name} would be {done}")
-    _act(name, ["unmask"], ["--runtime"] if runtime else [])
+    _act(name, ["unmask"], ["--runtime"] if runtime else [], user=user)
     return f"Service {name} was {done}"

@@ -8,6 +8,7 @@ from typing import Any
 
 from modules import file, service
 from modules.service import systemd, unit_files
+from modules.service.user_units import account, systemctl
 from runner.api import (
     CommandFailed,
     Done,
@@ -21,15 +22,14 @@ from runner.api import (
 )
 from states.file._diff import diff
 
-FOLDER = unit_files.FOLDER
-
 
 class Files(Record):
     """The files of a unit as they should be, and what differs.
 
-    texts: by path. changes: the differences, by path.
+    folder: where they are. texts: by path. changes: the differences, by path.
     """
 
+    folder: str
     texts: Mapping[str, str]
     changes: Mapping[str, str]
 
@@ -42,6 +42,7 @@ def unit(
     enable: bool | None = None,
     running: bool | None = None,
     restart: bool = True,
+    user: Name | None = None,
 ) -> Planned:
     """Make sure that a unit of systemd has these files, is enabled and runs.
 
@@ -49,7 +50,8 @@ def unit(
     /etc/systemd/system; without it, the unit that is installed. drop_ins: texts by name, of files
     in the folder NAME.d that change parts of it. timer: the text of a timer that starts the unit;
     enable and running are then the timer's. enable: whether it starts with the machine. running:
-    whether it runs. restart: restart it when its files changed and it runs.
+    whether it runs. restart: restart it when its files changed and it runs. user: it is a unit of
+    this user's systemd, and its files are in ~/.config/systemd/user.
 
     `systemd-analyze verify` sees the files before they are written, also in a dry run; a unit that
     it refuses fails with its words. Then the files are written and systemd reads them anew.
@@ -74,39 +76,50 @@ def unit(
         raise StateFailed("systemd.unit needs systemd, which does not run this machine")
     full = systemd.unit(name)
     handled = _handled(full, timer)
-    files = _files(_texts(full, contents, drop_ins or {}, timer))
+    folder = account(user).folder() if user else unit_files.FOLDER
+    files = _files(folder, _texts(folder, full, contents, drop_ins or {}, timer))
+    whose = user or ""
     if files.changes:
-        _verify(full, handled, contents, files)
-    elif not systemd.available(full):
+        _verify(full, handled, contents, files, whose)
+    elif not systemd.available(full, whose):
         raise StateFailed(f"There is no unit {full}", missing=[("service", name)])
-    steps = _steps(handled, files, enable, running, restart)
+    steps = _steps(handled, files, enable, running, restart, whose)
     changes = {**files.changes, **_changes(steps)}
     if not changes:
         return f"Unit {full} is in the desired state"
     facts = [("service", name), *(("file", path) for path in files.changes)]
     yield Plan(changes, f"Unit {full} is set to be changed", provides=facts)
-    for path in files.changes:
-        file.makedirs(path.rpartition("/")[0])
-        file.write(path, files.texts[path].encode(), mode="0644")
+    _write(files, user)
     began = time.time()
     if files.changes:
-        service.systemctl_reload()
-    _act(handled, steps)
+        service.systemctl_reload(user)
+    _act(handled, steps, whose)
     if {"start", "restart"} & set(steps):
-        if not service.wait_until(handled, None, True, None) and not _ends(handled):
-            raise StateFailed(f"Unit {handled} is dead" + service.log(handled, began))
-        if handled.endswith(".service") and not _ends(handled):
-            service.check_at_end(handled, None, began)
+        ends = _ends(handled, whose)
+        if not service.wait_until(handled, None, True, None, user) and not ends:
+            raise StateFailed(f"Unit {handled} is dead" + service.log(handled, began, user))
+        if handled.endswith(".service") and not ends:
+            service.check_at_end(handled, None, began, user)
     return Done(f"Unit {full} was changed", changes)
 
 
-def mod_watch(name: Name, sfun: Line, timer: str | None = None) -> Planned:
+def _write(files: Files, user: str | None) -> None:
+    owner = account(user) if user else None
+    ids: dict[str, Any] = {"user": owner.uid, "group": owner.gid} if owner else {}
+    for path in files.changes:
+        file.makedirs(path.rpartition("/")[0], **ids)
+        file.write(path, files.texts[path].encode(), mode="0644", **ids)
+
+
+def mod_watch(
+    name: Name, sfun: Line, timer: str | None = None, user: Name | None = None
+) -> Planned:
     """Restart a unit, or its timer, because something that it watches changed."""
     handled = _handled(systemd.unit(name), timer)
-    if not systemd.status(handled):
+    if not systemd.status(handled, user or ""):
         return f"Unit {handled} does not run"
     yield Plan({handled: "restarted"}, f"Unit {handled} is set to be restarted")
-    _act(handled, ["restart"])
+    _act(handled, ["restart"], user or "")
     return f"Unit {handled} was restarted"
 
 
@@ -116,39 +129,39 @@ def _handled(full: str, timer: str | None) -> str:
 
 
 def _texts(
-    full: str, contents: str | None, drop_ins: Mapping[str, str], timer: str | None
+    folder: str, full: str, contents: str | None, drop_ins: Mapping[str, str], timer: str | None
 ) -> dict[str, str]:
-    texts = {} if contents is None else {f"{FOLDER}/{full}": contents}
+    texts = {} if contents is None else {f"{folder}/{full}": contents}
     for drop_in, text in drop_ins.items():
         if "/" in drop_in or drop_in.startswith("."):
             raise StateFailed(f"drop_ins: {drop_in!r} is not the name of a file")
-        texts[f"{FOLDER}/{full}.d/{drop_in.removesuffix('.conf')}.conf"] = text
+        texts[f"{folder}/{full}.d/{drop_in.removesuffix('.conf')}.conf"] = text
     if timer is not None:
-        texts[f"{FOLDER}/{_handled(full, timer)}"] = timer
+        texts[f"{folder}/{_handled(full, timer)}"] = timer
     return {path: f"{text.rstrip()}\n" for path, text in texts.items()}
 
 
-def _files(texts: Mapping[str, str]) -> Files:
+def _files(folder: str, texts: Mapping[str, str]) -> Files:
     changes = {}
     for path, text in texts.items():
         old = file.read_bytes(path) if file.is_file(path) else None
         if old != text.encode():
             changes[path] = diff(old, text.encode())
-    return Files(texts, changes)
+    return Files(folder, texts, changes)
 
 
-def _verify(full: str, handled: str, contents: str | None, files: Files) -> None:
+def _verify(full: str, handled: str, contents: str | None, files: Files, user: str) -> None:
     """Raise StateFailed for what systemd would not load."""
-    texts = dict(files.texts)
+    texts, folder = dict(files.texts), files.folder
     if contents is None:
-        present = unit_files.installed_text(full)
+        present = unit_files.installed_text(full, user)
         if present is None:
             raise StateFailed(
                 f"There is no unit {full}, and its contents are not given",
                 missing=[("service", full), ("service", full.removesuffix(".service"))],
             )
-        texts[f"{FOLDER}/{full}"] = present
-    verdict = unit_files.verify(texts, tuple(dict.fromkeys((full, handled))))
+        texts[f"{folder}/{full}"] = present
+    verdict = unit_files.verify(texts, tuple(dict.fromkeys((full, handled))), folder, user)
     if verdict.errors:
         raise StateFailed(
             f"systemd refuses {full}:\n" + "\n".join(verdict.errors),
@@ -159,13 +172,18 @@ def _verify(full: str, handled: str, contents: str | None, files: Files) -> None
 
 
 def _steps(
-    handled: str, files: Files, enable: bool | None, running: bool | None, restart: bool
+    handled: str,
+    files: Files,
+    enable: bool | None,
+    running: bool | None,
+    restart: bool,
+    user: str,
 ) -> list[str]:
     """The actions that the unit needs."""
     steps = []
-    if enable is not None and systemd.enabled(handled) is not enable:
+    if enable is not None and systemd.enabled(handled, user) is not enable:
         steps.append("enable" if enable else "disable")
-    runs = systemd.status(handled)
+    runs = systemd.status(handled, user)
     if running is not None and runs is not running:
         steps.append("start" if running else "stop")
     elif runs and restart and _concerned(handled, files):
@@ -177,10 +195,8 @@ def _concerned(handled: str, files: Files) -> bool:
     """Return whether one of the changed files is the handled unit's: what a timer starts is read
     when the timer starts it.
     """
-    return any(
-        path == f"{FOLDER}/{handled}" or path.startswith(f"{FOLDER}/{handled}.d/")
-        for path in files.changes
-    )
+    own = f"{files.folder}/{handled}"
+    return any(path == own or path.startswith(f"{own}.d/") for path in files.changes)
 
 
 def _changes(steps: list[str]) -> dict[str, Any]:
@@ -194,22 +210,28 @@ def _changes(steps: list[str]) -> dict[str, Any]:
     return {key: value for step in steps for key, value in shown[step].items()}
 
 
-def _act(handled: str, steps: list[str]) -> None:
+def _act(handled: str, steps: list[str], user: str) -> None:
     for step in steps:
         try:
-            systemd.act(handled, step)
+            systemd.act(handled, step, user=user)
         except CommandFailed as failure:
             raise StateFailed(failure.message) from None
 
 
-def _ends(handled: str) -> bool:
+def _ends(handled: str, user: str) -> bool:
     """Return whether a unit is one that ends by itself (a oneshot service that has worked)."""
     from modules import cmd
 
-    argv = ["systemctl", "show", "--property=Type,Result", "--", handled]
+    argv = systemctl(user, "show", "--property=Type,Result", "--", handled)
     return set(cmd.probe(argv).stdout.split()) >= {"Type=oneshot", "Result=success"}
 
 
-def autorequire(name: str, contents: str | None = None, **_: object) -> Iterator[tuple[str, str]]:
-    """A unit that is not written here comes after the package of its name."""
+def autorequire(
+    name: str, contents: str | None = None, user: str | None = None, **_: object
+) -> Iterator[tuple[str, str]]:
+    """A unit that is not written here comes after the package of its name, one of a user after the
+    user.
+    """
     yield "pkg", name.partition("@")[0].partition(".")[0]
+    if user:
+        yield "user", user

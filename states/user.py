@@ -185,7 +185,8 @@ def _add(
         "uid": "",
     }
     shown |= {**dict.fromkeys(users.GECOS, ""), **wanted.account, **extra}
-    yield Plan(shown, f"User {name} set to be added", provides=[("user", name), ("group", name)])
+    facts = [("user", name), ("group", name), ("linger", name)]
+    yield Plan(shown, f"User {name} set to be added", provides=facts)
     try:
         users.useradd(name, *_new(wanted), *options)
     except CommandFailed as failure:
@@ -237,6 +238,7 @@ def _change(
         changes,
         comment,
         before={key: work.now[key] for key in changes if key in work.now and key != "passwd"},
+        provides=[("linger", name)] if changes.get("linger") else [],
     )
     options = [
         word

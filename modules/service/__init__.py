@@ -12,6 +12,7 @@ from runner.api import (
     Provider,
     ProviderModule,
     Providers,
+    StateFailed,
     check_later,
     for_states,
     forget_check,
@@ -21,8 +22,8 @@ from runner.api import (
 LASTS = 2.0  # seconds after which a service that was started has to run still
 
 
-class Manager(Provider, Protocol):
-    """The interface of a service manager."""
+class Services(Protocol):
+    """Services that a service manager manages: the machine's, or those of a user."""
 
     def available(self, name: str) -> bool: ...
     def status(self, name: str) -> bool: ...
@@ -34,9 +35,15 @@ class Manager(Provider, Protocol):
     def log(self, name: str, since: float = 0) -> str: ...
     def act(self, name: str, action: str, options: Sequence[str] = ()) -> None: ...
     def reload_units(self) -> None: ...
-    def runlevels(self, name: str) -> list[str]: ...
     def show(self, name: str) -> dict[str, Any]: ...
     def get_static(self) -> list[str]: ...
+
+
+class Manager(Services, Provider, Protocol):
+    """The interface of a service manager."""
+
+    def runlevels(self, name: str) -> list[str]: ...
+    def of_user(self, user: str) -> Services: ...
 
 
 PROVIDERS: Providers[Manager] = Providers(
@@ -54,6 +61,7 @@ PROVIDERS: Providers[Manager] = Providers(
         "unit_files": Feature("changed unit files have to be read anew", ("reload_units",)),
         "runlevels": Feature("a service is started by the runlevels it is in", ("runlevels",)),
         "properties": Feature("services have properties", ("show", "get_static")),
+        "user_units": Feature("users have services of their own", ("of_user",)),
     },
     "this machine has no service manager that runner knows (systemd, OpenRC, runit, s6, init"
     " scripts)",
@@ -69,28 +77,45 @@ def provider() -> Manager:
     return PROVIDERS()
 
 
-def available(name: str) -> bool:
-    """Return whether there is such a service.
+@for_states
+def services(user: str | None) -> Services:
+    """The machine's services, or those of a user. Raises StateFailed for a provider without such.
+
+    user: whose; None or empty: the machine's.
+    """
+    manager = provider()
+    if not user:
+        return manager
+    if not manager.has("user_units"):
+        raise StateFailed(
+            f"{manager.NAMES[0]} has no services of users (the feature user_units): only systemd"
+            " has"
+        )
+    return manager.of_user(user)
+
+
+def available(name: str, user: str | None = None) -> bool:
+    """Return whether there is such a service. user: one of this user's.
 
     {% if salt['service.available']('nginx') %}
     """
-    return provider().available(name)
+    return services(user).available(name)
 
 
-def missing(name: str) -> bool:
-    """Return whether there is no such service."""
-    return not available(name)
+def missing(name: str, user: str | None = None) -> bool:
+    """Return whether there is no such service. user: none of this user's."""
+    return not available(name, user)
 
 
-def status(name: str, sig: str | None = None) -> bool:
+def status(name: str, sig: str | None = None, user: str | None = None) -> bool:
     """Return whether a service runs (`sig`: for init scripts, whether a process with this text in
-    its command line does).
+    its command line does). user: one of this user's.
     """
-    return _status(provider(), name, sig)
+    return _status(services(user), name, sig)
 
 
-def _status(manager: Manager, name: str, sig: str | None) -> bool:
-    if sig and "sysv" in manager.NAMES:
+def _status(manager: Services, name: str, sig: str | None) -> bool:
+    if sig and "sysv" in getattr(manager, "NAMES", ()):
         from modules import cmd
 
         pids = cmd.probe(["pgrep", "-f", "--", sig]).stdout.split()
@@ -100,76 +125,90 @@ def _status(manager: Manager, name: str, sig: str | None) -> bool:
     return manager.status(name)
 
 
-def enabled(name: str, runlevels: str | Sequence[str] | None = None, **kwargs: Any) -> bool:
-    """Return whether a service starts with the machine. runlevels: whether these all start it."""
+def enabled(
+    name: str,
+    runlevels: str | Sequence[str] | None = None,
+    user: str | None = None,
+    **kwargs: Any,
+) -> bool:
+    """Return whether a service starts with the machine. runlevels: whether these all start it.
+    user: one of this user's, which starts with the user's systemd.
+    """
     if runlevels:
         return set(_names(runlevels)) <= set(provider().runlevels(name))
-    return provider().enabled(name)
+    return services(user).enabled(name)
 
 
-def disabled(name: str, runlevels: str | Sequence[str] | None = None, **kwargs: Any) -> bool:
+def disabled(
+    name: str,
+    runlevels: str | Sequence[str] | None = None,
+    user: str | None = None,
+    **kwargs: Any,
+) -> bool:
     """Return whether a service does not start with the machine. runlevels: whether none of these
-    starts it.
+    starts it. user: one of this user's.
     """
     if runlevels:
         return not set(_names(runlevels)) & set(provider().runlevels(name))
-    return not provider().enabled(name)
+    return not services(user).enabled(name)
 
 
 def _names(runlevels: str | Sequence[str] | None) -> list[str]:
     return [runlevels] if isinstance(runlevels, str) else list(runlevels or ())
 
 
-def masked(name: str, runtime: bool = False) -> bool:
+def masked(name: str, runtime: bool = False, user: str | None = None) -> bool:
     """Return whether a service is masked, for good or (runtime) until the next start of the
-    machine.
+    machine. user: one of this user's.
     """
-    return provider().masked(name, runtime)
+    return services(user).masked(name, runtime)
 
 
-def get_all() -> list[str]:
-    """All services.
+def get_all(user: str | None = None) -> list[str]:
+    """All services. user: this user's.
 
     {% if 'nginx' in salt['service.get_all']() %}
     """
-    return provider().get_all()
+    return services(user).get_all()
 
 
-def get_enabled() -> list[str]:
-    """The services that start with the machine."""
-    return provider().get_enabled()
+def get_enabled(user: str | None = None) -> list[str]:
+    """The services that start with the machine. user: this user's."""
+    return services(user).get_enabled()
 
 
-def get_disabled() -> list[str]:
-    """The services that do not start with the machine."""
-    enabled_ones = set(get_enabled())
-    return [name for name in get_all() if name not in enabled_ones]
+def get_disabled(user: str | None = None) -> list[str]:
+    """The services that do not start with the machine. user: this user's."""
+    enabled_ones = set(get_enabled(user))
+    return [name for name in get_all(user) if name not in enabled_ones]
 
 
-def get_running() -> list[str]:
-    """The services that run."""
-    return provider().get_running()
+def get_running(user: str | None = None) -> list[str]:
+    """The services that run. user: this user's."""
+    return services(user).get_running()
 
 
-def get_static() -> list[str]:
-    """The services that only others start (systemd)."""
-    return provider().get_static()
+def get_static(user: str | None = None) -> list[str]:
+    """The services that only others start (systemd). user: this user's."""
+    return services(user).get_static()
 
 
-def show(name: str) -> dict[str, Any]:
-    """All properties of a service (systemd).
+def show(name: str, user: str | None = None) -> dict[str, Any]:
+    """All properties of a service (systemd). user: of one of this user's.
 
     {{ salt['service.show']('nginx').MainPID }}
     """
-    return provider().show(name)
+    return services(user).show(name)
 
 
-def wait_until(name: str, sig: str | None, runs: bool, timeout: float | None) -> bool:
+def wait_until(
+    name: str, sig: str | None, runs: bool, timeout: float | None, user: str | None = None
+) -> bool:
     """Wait up to `timeout` seconds for a service to run (or not to); whether it does."""
     import time
 
     end = time.monotonic() + (timeout or 0)
-    while status(name, sig) is not runs:
+    while status(name, sig, user) is not runs:
         if time.monotonic() >= end:
             return False
         time.sleep(0.1)
@@ -177,14 +216,13 @@ def wait_until(name: str, sig: str | None, runs: bool, timeout: float | None) ->
     return True
 
 
-def check_at_end(name: str, sig: str | None, since: float) -> None:
+def check_at_end(name: str, sig: str | None, since: float, user: str | None = None) -> None:
     """Check a service that was started again before the run ends: some die a second after
     a good start.
 
     since: when it was started, in seconds since the epoch.
     """
-
-    manager = provider()  # the state's own, which nobody knows any more at the end
+    manager = services(user)  # the state's own, which nobody knows any more at the end
 
     def problem() -> str:
         forget_looks(frozenset({"services"}))
@@ -195,7 +233,11 @@ def check_at_end(name: str, sig: str | None, since: float) -> None:
         why = manager.log(name, since)
         return f"Service {name} had started, and is dead at the end of the run{why}"
 
-    check_later(f"service {name}", LASTS, problem)
+    check_later(_topic(name, user), LASTS, problem)
+
+
+def _topic(name: str, user: str | None) -> str:
+    return f"service {name}" + (f" of {user}" if user else "")
 
 
 def can_mask() -> bool:
@@ -203,79 +245,99 @@ def can_mask() -> bool:
     return provider().has("maskable")
 
 
-def log(name: str, since: float = 0) -> str:
+def log(name: str, since: float = 0, user: str | None = None) -> str:
     """A paragraph with the last lines that a service wrote, or nothing. since: seconds since the
-    epoch.
+    epoch. user: of a service of this user.
     """
-    return provider().log(name, since)
+    return services(user).log(name, since)
 
 
-def act(name: str, action: str, options: Sequence[str] = ()) -> None:
-    """Have the provider do something with a service."""
-    provider().act(name, action, options)
+def act(name: str, action: str, options: Sequence[str] = (), user: str | None = None) -> None:
+    """Have the provider do something with a service. user: one of this user's."""
+    services(user).act(name, action, options)
     if action == "stop":
-        forget_check(f"service {name}")
+        forget_check(_topic(name, user))
 
 
-def start(name: str, **kwargs: Any) -> bool:
-    """Start a service."""
-    act(name, "start")
+def start(name: str, user: str | None = None, **kwargs: Any) -> bool:
+    """Start a service. user: one of this user's."""
+    act(name, "start", user=user)
     return True
 
 
-def stop(name: str, **kwargs: Any) -> bool:
-    """Stop a service."""
-    act(name, "stop")
+def stop(name: str, user: str | None = None, **kwargs: Any) -> bool:
+    """Stop a service. user: one of this user's."""
+    act(name, "stop", user=user)
     return True
 
 
-def restart(name: str, **kwargs: Any) -> bool:
-    """Restart a service."""
-    act(name, "restart")
+def restart(name: str, user: str | None = None, **kwargs: Any) -> bool:
+    """Restart a service. user: one of this user's."""
+    act(name, "restart", user=user)
     return True
 
 
 full_restart = restart
 
 
-def reload_(name: str, **kwargs: Any) -> bool:
-    """Have a service read its configuration anew."""
-    act(name, "reload")
+def reload_(name: str, user: str | None = None, **kwargs: Any) -> bool:
+    """Have a service read its configuration anew. user: one of this user's."""
+    act(name, "reload", user=user)
     return True
 
 
-def force_reload(name: str, **kwargs: Any) -> bool:
-    """Have a service read its configuration anew; one that cannot is restarted."""
-    act(name, "reload-or-restart" if provider().has("unit_files") else "force-reload")
+def force_reload(name: str, user: str | None = None, **kwargs: Any) -> bool:
+    """Have a service read its configuration anew; one that cannot is restarted. user: one of this
+    user's.
+    """
+    act(name, "reload-or-restart" if provider().has("unit_files") else "force-reload", user=user)
     return True
 
 
-def enable(name: str, runlevels: str | Sequence[str] | None = None, **kwargs: Any) -> bool:
-    """Start a service with the machine. runlevels: by these (OpenRC)."""
-    act(name, "enable", _names(runlevels))
+def enable(
+    name: str,
+    runlevels: str | Sequence[str] | None = None,
+    user: str | None = None,
+    **kwargs: Any,
+) -> bool:
+    """Start a service with the machine. runlevels: by these (OpenRC). user: one of this
+    user's.
+    """
+    act(name, "enable", _names(runlevels), user)
     return True
 
 
-def disable(name: str, runlevels: str | Sequence[str] | None = None, **kwargs: Any) -> bool:
-    """Do not start a service with the machine. runlevels: not by these (OpenRC)."""
-    act(name, "disable", _names(runlevels))
+def disable(
+    name: str,
+    runlevels: str | Sequence[str] | None = None,
+    user: str | None = None,
+    **kwargs: Any,
+) -> bool:
+    """Do not start a service with the machine. runlevels: not by these (OpenRC). user: one of this
+    user's.
+    """
+    act(name, "disable", _names(runlevels), user)
     return True
 
 
-def mask(name: str, runtime: bool = False) -> bool:
-    """Let nobody start a service (runtime: until the next start of the machine)."""
-    act(name, "mask", ["--runtime"] if runtime else [])
+def mask(name: str, runtime: bool = False, user: str | None = None) -> bool:
+    """Let nobody start a service (runtime: until the next start of the machine). user: one
+    of this user's.
+    """
+    act(name, "mask", ["--runtime"] if runtime else [], user)
     return True
 
 
-def unmask_(name: str, runtime: bool = False) -> bool:
-    """Let a service be started again."""
-    act(name, "unmask", ["--runtime"] if runtime else [])
+def unmask_(name: str, runtime: bool = False, user: str | None = None) -> bool:
+    """Let a service be started again. user: one
+    of this user's.
+    """
+    act(name, "unmask", ["--runtime"] if runtime else [], user)
     return True
 
 
-def systemctl_reload() -> bool:
-    """Read all unit files anew."""
+def systemctl_reload(user: str | None = None) -> bool:
+    """Read all unit files anew. user: those of this user."""
     if provider().has("unit_files"):
-        provider().reload_units()
+        services(user).reload_units()
     return True

@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 from modules import cmd, file
+from modules.service.user_units import account, systemctl
 from runner.api import CommandFailed, cached_look, changer, here
 
 NAMES: tuple[str, ...] = ("systemd", "systemd_service")
@@ -47,16 +50,19 @@ def unit(name: str) -> str:
     return name if name.endswith(suffixes) else f"{name}.service"
 
 
-def properties(name: str) -> dict[str, str]:
+def properties(name: str, user: str = "") -> dict[str, str]:
     """The properties of a unit. One question for all services of the run, asked again when
-    units change.
+    units change; of a user's unit, one each time.
     """
+    if user:
+        return _asked((unit(name),), user)[unit(name)]
     return _declared().get(unit(name)) or _show((unit(name),))[unit(name)]
 
 
 @cached_look("services", *FOLDERS)
 def _declared() -> dict[str, dict[str, str]]:
-    names = dict.fromkeys(unit(chunk.name) for chunk in here.chunks if chunk.state == "service")
+    services = (chunk for chunk in here.chunks if chunk.state == "service")
+    names = dict.fromkeys(unit(chunk.name) for chunk in services if "user" not in chunk.args)
     if not names:
         return {}
     try:
@@ -67,7 +73,11 @@ def _declared() -> dict[str, dict[str, str]]:
 
 @cached_look("services", *FOLDERS)
 def _show(units: tuple[str, ...]) -> dict[str, dict[str, str]]:
-    done = cmd.probe(["systemctl", "show", f"--property={PROPERTIES}", "--", *units])
+    return _asked(units)
+
+
+def _asked(units: tuple[str, ...], user: str = "") -> dict[str, dict[str, str]]:
+    done = cmd.probe(systemctl(user, "show", f"--property={PROPERTIES}", "--", *units))
     if done.retcode:
         raise CommandFailed(f"systemctl: {done.stderr.strip()}")
     blocks = done.stdout.strip().split("\n\n")
@@ -77,34 +87,37 @@ def _show(units: tuple[str, ...]) -> dict[str, dict[str, str]]:
     }
 
 
-def available(name: str) -> bool:
+def available(name: str, user: str = "") -> bool:
     """Return whether there is such a unit."""
-    return properties(name).get("LoadState") in ("loaded", "masked")
+    return properties(name, user).get("LoadState") in ("loaded", "masked")
 
 
-def status(name: str) -> bool:
+def status(name: str, user: str = "") -> bool:
     """Return whether a service runs."""
-    return properties(name).get("ActiveState") in ("active", "reloading")
+    return properties(name, user).get("ActiveState") in ("active", "reloading")
 
 
-def enabled(name: str) -> bool:
+def enabled(name: str, user: str = "") -> bool:
     """Return whether a service starts with the machine."""
-    return properties(name).get("UnitFileState") in ENABLED
+    return properties(name, user).get("UnitFileState") in ENABLED
 
 
-def masked(name: str, runtime: bool = False) -> bool:
+def masked(name: str, runtime: bool = False, user: str = "") -> bool:
     """Return whether a unit is masked, for good or (runtime) until the next start of the
     machine.
     """
-    path = f"/{'run' if runtime else 'etc'}/systemd/system/{unit(name)}"
+    folder = f"/{'run' if runtime else 'etc'}/systemd/system"
+    if user:
+        owner = account(user)
+        folder = f"{owner.runtime()}/systemd/user" if runtime else owner.folder()
+    path = f"{folder}/{unit(name)}"
     return file.is_link(path) and file.readlink(path) == os.devnull
 
 
-def names(*options: str) -> list[str]:
+def names(*options: str, user: str = "") -> list[str]:
     """The services that systemctl lists, without their suffix."""
-    done = cmd.probe(
-        ["systemctl", *options, "--type=service", "--no-legend", "--plain", "--full", "--no-pager"]
-    )
+    shape = ("--type=service", "--no-legend", "--plain", "--full", "--no-pager")
+    done = cmd.probe(systemctl(user, *options, *shape))
     return sorted(
         {
             line.split()[0].removesuffix(".service")
@@ -114,29 +127,29 @@ def names(*options: str) -> list[str]:
     )
 
 
-def get_all() -> list[str]:
+def get_all(user: str = "") -> list[str]:
     """All services."""
-    return sorted({*names("list-unit-files"), *names("list-units", "--all")})
+    return sorted({*names("list-unit-files", user=user), *names("list-units", "--all", user=user)})
 
 
-def get_enabled() -> list[str]:
+def get_enabled(user: str = "") -> list[str]:
     """The services that start with the machine."""
-    return names("list-unit-files", "--state=enabled,enabled-runtime")
+    return names("list-unit-files", "--state=enabled,enabled-runtime", user=user)
 
 
-def get_running() -> list[str]:
+def get_running(user: str = "") -> list[str]:
     """The services that run."""
-    return names("list-units", "--state=running")
+    return names("list-units", "--state=running", user=user)
 
 
-def get_static() -> list[str]:
+def get_static(user: str = "") -> list[str]:
     """The services that others start and that nobody can enable."""
-    return names("list-unit-files", "--state=static")
+    return names("list-unit-files", "--state=static", user=user)
 
 
-def show(name: str) -> dict[str, Any]:
+def show(name: str, user: str = "") -> dict[str, Any]:
     """All properties of a unit; what systemctl puts in braces (ExecStart) as a mapping."""
-    done = cmd.probe(["systemctl", "show", "--", unit(name)])
+    done = cmd.probe(systemctl(user, "show", "--", unit(name)))
     if done.retcode:
         raise CommandFailed(f"systemctl: {done.stderr.strip()}")
     pairs = (line.partition("=") for line in done.stdout.splitlines() if "=" in line)
@@ -151,47 +164,50 @@ def _property(key: str, value: str) -> Any:
 
 
 @changer(touches=["services", "files"])
-def act(name: str, action: str, options: Sequence[str] = ()) -> None:
+def act(name: str, action: str, options: Sequence[str] = (), user: str = "") -> None:
     """Start, stop, restart, reload, enable, disable, mask, unmask a unit; units are read anew where
     they changed.
 
     Raises CommandFailed with the unit's last log lines.
     """
-    now = cmd.probe(
-        ["systemctl", "show", "--property=NeedDaemonReload,SubState", "--", unit(name)]
-    ).stdout.split()
+    asks = systemctl(user, "show", "--property=NeedDaemonReload,SubState", "--", unit(name))
+    now = cmd.probe(asks).stdout.split()
     if "NeedDaemonReload=yes" in now:
-        cmd.probe(["systemctl", "daemon-reload"])
+        cmd.probe(systemctl(user, "daemon-reload"))
     if action == "start" and "SubState=auto-restart" in now:
         action = "restart"  # a start would wait for its next attempt, which may be far away
     began = time.time()
-    done = cmd.probe(["systemctl", action, *options, "--", unit(name)])
+    done = cmd.probe(systemctl(user, action, *options, "--", unit(name)))
     if done.retcode:
-        raise CommandFailed(done.stderr.strip() + log(name, began))
+        raise CommandFailed(done.stderr.strip() + log(name, began, user))
 
 
-def log(name: str, since: float = 0) -> str:
+def log(name: str, since: float = 0, user: str = "") -> str:
     """A paragraph with the last lines that a unit wrote, or nothing. since: seconds since the
     epoch.
     """
-    argv = [
-        "journalctl",
-        "-q",
-        "-n",
-        "10",
-        "--no-pager",
-        "-o",
-        "cat",
-        f"--since=@{since:.6f}",
-        "-u",
-        unit(name),
-    ]
+    whose = ["-u", unit(name)]
+    if user:
+        whose = [f"_SYSTEMD_USER_UNIT={unit(name)}", f"_UID={account(user).uid}"]
+    argv = ["journalctl", "-q", "-n", "10", "--no-pager", "-o", "cat", f"--since=@{since:.6f}"]
     cmd.probe(["journalctl", "--sync"], timeout=3)  # the last lines may still be on their way
-    lines = cmd.probe(argv).stdout.strip()
+    lines = cmd.probe([*argv, *whose]).stdout.strip()
     return f"\n\nThe last lines of its journal:\n{lines}" if lines else ""
 
 
 @changer(touches=["services"])
-def reload_units() -> None:
+def reload_units(user: str = "") -> None:
     """Read all unit files anew."""
-    cmd.probe(["systemctl", "daemon-reload"])
+    cmd.probe(systemctl(user, "daemon-reload"))
+
+
+def of_user(user: str) -> SimpleNamespace:
+    """The same functions for the units of a user."""
+    looks = (available, status, enabled, masked, log, show)
+    lists = (get_all, get_enabled, get_running, get_static)
+    return SimpleNamespace(
+        **{
+            function.__name__: partial(function, user=user)
+            for function in (*looks, *lists, act, reload_units)
+        }
+    )

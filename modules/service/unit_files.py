@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 
 from modules import cmd, file
+from modules.service.user_units import account, systemctl
 from runner.api import Record, fetcher, here
 
 FOLDER = "/etc/systemd/system"
@@ -25,21 +26,32 @@ class Verdict(Record):
 
 
 @fetcher
-def verify(files: Mapping[str, str], units: tuple[str, ...]) -> Verdict:
+def verify(
+    files: Mapping[str, str], units: tuple[str, ...], target: str = FOLDER, user: str = ""
+) -> Verdict:
     """Have systemd-analyze verify units that are not installed yet.
 
-    files: texts by their paths below FOLDER. units: the names of those to verify.
+    files: texts by their paths below the folder target. units: the names of those to verify. user:
+    they are units of this user.
     """
     folder = f"{here.scratch()}/units"
     for path, text in files.items():
-        copy = path.replace(FOLDER, folder, 1)
+        copy = path.replace(target, folder, 1)
         os.makedirs(os.path.dirname(copy), exist_ok=True)
         with open(copy, "w", encoding="utf-8") as stream:
             stream.write(text)
     paths = [f"{folder}/{unit}" for unit in units]
-    done = cmd.probe(["systemd-analyze", "verify", "--man=no", *paths])
+    scope: list[str] = []
+    env: dict[str, str] = {}
+    if (
+        user
+    ):  # not in the user's own folder: what root leaves there would keep systemd from starting
+        runtime = f"{here.scratch()}/runtime"
+        os.makedirs(runtime, exist_ok=True)
+        scope, env = ["--user"], {"XDG_RUNTIME_DIR": runtime, "HOME": account(user).home}
+    done = cmd.probe(["systemd-analyze", *scope, "verify", "--man=no", *paths], env=env)
     lines = tuple(
-        line.replace(folder, FOLDER)
+        line.replace(folder, target)
         for line in done.stderr.splitlines()
         if folder in line or any(line.startswith(f"{unit}:") for unit in units)
     )
@@ -49,8 +61,9 @@ def verify(files: Mapping[str, str], units: tuple[str, ...]) -> Verdict:
     return Verdict(lines or tuple(done.stderr.strip().splitlines()), programs=tuple(missing))
 
 
-def installed_text(unit: str) -> str | None:
-    """The text of a unit that is installed; None where there is none."""
-    done = cmd.probe(["systemctl", "show", "--property=FragmentPath", "--value", "--", unit])
+def installed_text(unit: str, user: str = "") -> str | None:
+    """The text of a unit that is installed; None where there is none. user: of this user."""
+    asks = ("show", "--property=FragmentPath", "--value", "--", unit)
+    done = cmd.probe(systemctl(user, *asks))
     path = done.stdout.strip()
     return file.read_bytes(path).decode("utf-8", "replace") if file.is_file(path) else None

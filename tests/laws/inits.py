@@ -13,10 +13,22 @@ X
 chmod 755 /etc/init.d/tick; """
 
 
-def openrc(function: str, prepare: str = "", plans: bool = True, **args: object) -> Scenario:
-    args = {"name": "tick", "provider": "openrc", **args}
+def openrc(
+    function: str,
+    prepare: str = "",
+    plans: bool = True,
+    fails: str | None = None,
+    **args: object,
+) -> Scenario:
+    """A scenario of OpenRC's programs; services of users only systemd has."""
     return Scenario(
-        function, args, plans=plans, machine=True, layer="openrc", prepare=OPENRC + prepare
+        function,
+        {"name": "tick", "provider": "openrc", **args},
+        plans=plans,
+        fails=fails,
+        machine=True,
+        layer="openrc",
+        prepare=OPENRC + prepare,
     )
 
 
@@ -37,6 +49,7 @@ SCENARIOS = [
             "enable": True,
             "running": True,
             "restart": False,
+            "user": "root",
         },
         fails="needs systemd, which does not run this machine",
         machine=True,
@@ -50,4 +63,8 @@ SCENARIOS = [
     ),
     Scenario("user.present", {"name": "zoe", "subuids": ["12"]}, fails="12", machine=True),
     openrc("service.dead", "rc-update add tick default", enable=False, runlevels=["default"]),
+    *(
+        openrc(f"service.{function}", fails="openrc has no services of users", user="root")
+        for function in ("running", "dead", "enabled", "disabled", "masked", "unmasked")
+    ),
 ]

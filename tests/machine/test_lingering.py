@@ -1,6 +1,11 @@
-"""Users whose services run without a login, and their subordinate numbers, with a real logind."""
+"""Users whose services run without a login, their subordinate numbers, and services of their own
+systemd, with a real logind.
+"""
 
 from __future__ import annotations
+
+import json
+from typing import Any
 
 from debian import Debian
 
@@ -9,6 +14,60 @@ SLS = """zoe:
     - linger: {linger}
     - subuids: 900000-900009
 """
+
+
+UNIT = "[Service]\nExecStart=/bin/sleep {}\n[Install]\nWantedBy=default.target\n"
+ASK = "setpriv --reuid=yves --regid=yves --init-groups env XDG_RUNTIME_DIR=/run/user/$(id -u yves)"
+
+
+def units_of(user: str, **states: dict[str, Any]) -> str:
+    """States about the unit `nap` of a user."""
+    tree = {}
+    for function, arguments in states.items():
+        named = {"name": "nap", "user": user, **arguments}
+        module, _, rest = function.partition("_")
+        listed = [{key: value} for key, value in named.items()]
+        tree[function] = {f"{module}.{rest}": listed}
+    return json.dumps(tree)
+
+
+def test_services_of_a_user(debian: Debian) -> None:
+    wanted = {"contents": UNIT.format(1000), "enable": True, "running": True}
+    unit = json.loads(units_of("yves", systemd_unit=wanted))
+    debian.tree(unit=json.dumps({"yves": {"user.present": [{"linger": True}]}, **unit}))
+    dry = debian.results("sls", "unit", "--test")
+    assert dry["systemd_unit"]["result"] is None, dry
+    debian.run("useradd -m yves")
+    problem = debian.results("single", "systemd.unit", "nap", "user=yves", code=2)
+    (result,) = problem.values()
+    assert "No systemd runs for yves: write `linger: True` to user.present" in result["comment"]
+    real = debian.results("sls", "unit")["systemd_unit"]
+    path = "/home/yves/.config/systemd/user/nap.service"
+    assert real["changes"] == {
+        path: "New file",
+        "enabled": {"old": False, "new": True},
+        "running": {"old": False, "new": True},
+    }
+    assert debian.read(f"stat -c %U /home/yves/.config {path}") == "yves\nyves"
+    assert debian.read(f"{ASK} systemctl --user is-active nap") == "active"
+    assert debian.read("ps -o user= -C sleep") == "yves"
+    assert debian.run("systemctl is-active nap", code=3)
+    assert debian.runner("call", "service.status", "nap", "user=yves").stdout == "true\n"
+    debian.tree(
+        off=units_of("yves", service_dead={"enable": False}),
+        masked=units_of("yves", service_masked={}),
+        on=units_of("yves", service_unmasked={}, service_running={"name": "nip", "enable": True}),
+    )
+    off = debian.results("sls", "off")["service_dead"]
+    assert (off["result"], off["changes"]) == (True, {"nap": True})
+    assert debian.run(f"{ASK} systemctl --user is-enabled nap", code=1).stdout == "disabled\n"
+    debian.run(f"mv {path} {path.replace('nap', 'nip')}")  # what has a file here cannot be masked
+    debian.results("sls", "masked")
+    assert debian.read(f"readlink {path}") == "/dev/null"
+    on = debian.results("sls", "on")
+    assert on["service_unmasked"]["changes"] == {"masked": {"old": True, "new": False}}
+    assert on["service_running"]["changes"] == {"nip": True}
+    assert not any(result["changes"] for result in debian.results("sls", "on", "--test").values())
 
 
 def test_a_user_lingers_and_stops_lingering(debian: Debian) -> None:

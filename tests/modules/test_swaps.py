@@ -535,6 +535,8 @@ BY_PATH = {
     "pkg/pacman_keys.py": "a private folder",
     "pkg/zypper.py": "a private folder",
     "service/unit_files.py": "a private folder",
+    "ip/ifupdown.py": "a private folder",
+    "ip/netplan.py": "a private folder, and what netplan generates below /run/systemd",
 }
 
 

@@ -1,0 +1,86 @@
+"""Units of users: how to speak to the systemd that runs for one of them."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import time
+
+from modules import user as users
+from runner.api import Record, StateFailed, here
+
+SECONDS = 10.0  # that the manager of a user may take to start, who was just told to linger
+
+
+class Account(Record):
+    """A user whose units are meant."""
+
+    name: str
+    uid: int
+    gid: int
+    home: str
+
+    def runtime(self) -> str:
+        """The folder of the user's running programs."""
+        return f"/run/user/{self.uid}"
+
+    def folder(self) -> str:
+        """The folder of the user's unit files."""
+        return f"{self.home}/.config/systemd/user"
+
+    def argv(self, *words: str) -> list[str]:
+        """The command line that runs a program as this user."""
+        variables = [
+            f"XDG_RUNTIME_DIR={self.runtime()}",
+            f"DBUS_SESSION_BUS_ADDRESS=unix:path={self.runtime()}/bus",
+            f"HOME={self.home}",
+        ]
+        if os.geteuid() == self.uid:
+            return ["env", *variables, *words]
+        identity = [f"--reuid={self.uid}", f"--regid={self.gid}", "--init-groups"]
+        return ["setpriv", *identity, "env", *variables, *words]
+
+
+def account(name: str) -> Account:
+    """Return the user of this name. Raises StateFailed where there is none."""
+    try:
+        entry = pwd.getpwnam(name)
+    except KeyError:
+        raise StateFailed(f"There is no user {name}", missing=("user", name)) from None
+    return Account(name, entry.pw_uid, entry.pw_gid, entry.pw_dir)
+
+
+def systemctl(user: str, *words: str) -> list[str]:
+    """The command line of systemctl for the units of a user, or of the machine (user: empty).
+    Raises StateFailed where no systemd runs for the user.
+    """
+    if not user:
+        return ["systemctl", *words]
+    owner = account(user)
+    _require_manager(owner)
+    return owner.argv("systemctl", "--user", *words)
+
+
+def _require_manager(owner: Account) -> None:
+    """Wait for the manager of a user who lingers. Raises StateFailed where none runs."""
+    running = here.store("user_managers")
+    socket = f"{owner.runtime()}/systemd/private"
+    lingers = users.lingers(owner.name)
+    end = time.monotonic() + (SECONDS if lingers and owner.name not in running else 0)
+    while not os.path.exists(socket):
+        if time.monotonic() > end:
+            running[owner.name] = False
+            raise StateFailed(_reason(owner, lingers), missing=("linger", owner.name))
+        time.sleep(0.1)
+
+
+def _reason(owner: Account, lingers: bool) -> str:
+    if lingers:
+        return (
+            f"No systemd runs for {owner.name}, who lingers: see `systemctl status"
+            f" user@{owner.uid}.service`"
+        )
+    return (
+        f"No systemd runs for {owner.name}: write `linger: True` to user.present of {owner.name},"
+        f" or start user@{owner.uid}.service with service.running"
+    )
