@@ -63,6 +63,10 @@ SEVERAL_LINES = {
         *("private_key", "public_key", "signing_private_key", "signing_cert", "csr"),
         *("append_certs", "text", "check_cmd", "subject", "not_before", "not_after"),
     },
+    **dict.fromkeys(
+        ("docker_container", "docker_network", "docker_volume", "docker_image"),
+        "the engine takes JSON, where a line end is a character of a value",
+    ),
     "iptables": {"rules", "rule"},  # words for iptables, where a line end only separates two
 }
 PLAIN_NAMES = [

@@ -467,6 +467,12 @@ class Here(Protocol):
         """Hide a value in all output, logs, reports and the history of this run."""
         ...
 
+    def hide_named(self, values: Mapping[str, Any]) -> None:
+        """Hide those values that stand under names of secrets (DB_PASSWORD, api_key, ...), at any
+        depth, as `secret` does.
+        """
+        ...
+
     def masked(self, text: str) -> str:
         """The text with its secrets replaced, for a log."""
         ...

@@ -7,7 +7,7 @@ values only.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any, TypeVar
 
 T = TypeVar("T")
@@ -95,12 +95,15 @@ class Leftover:
 class Named:
     """`**options: Annotated[T, Named(f)]`: f(name) returns whether there is such an option; others
     are reported as unknown.
+
+    every: the names of all of them; then another one is an error, with the nearest of these.
     """
 
-    __slots__ = ("known",)
+    __slots__ = ("every", "known")
 
-    def __init__(self, known: Callable[[str], bool]) -> None:
+    def __init__(self, known: Callable[[str], bool], every: Iterable[str] = ()) -> None:
         self.known = known
+        self.every = tuple(every)
 
 
 class Hidden:

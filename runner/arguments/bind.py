@@ -169,12 +169,17 @@ def _bind_open(
     extra_known: frozenset[str],
 ) -> None:
     """An argument for `**rule: T`; a classic `**kwargs` takes what guards read as well."""
-    if (key in GLOBAL_ARGUMENTS and key not in PASSED_ON) or key.startswith("__"):
+    listed = key in rule.shape.every
+    if key in GLOBAL_ARGUMENTS and key not in PASSED_ON and not listed or key.startswith("__"):
         return
-    if rule.annotation is not None and (key in PASSED_ON or key in extra_known):
+    if rule.annotation is not None and (key in PASSED_ON or key in extra_known) and not listed:
         return
     if rule.shape.names and not rule.shape.names(key):
-        binding.unknown.append(_unknown(schema, binding, key, extra_known))
+        unknown = _unknown(schema, binding, key, extra_known)
+        if rule.shape.every:
+            binding.problems.append(refused(unknown))
+        else:
+            binding.unknown.append(unknown)
         return
     converted = binding.convert(rule, key, value)
     if converted is not MISSING:
@@ -236,7 +241,9 @@ def _near(schema: Schema, key: str, extra_known: frozenset[str]) -> str | None:
         or key.startswith("__")
     ):
         return None
-    return hints.meant(str(key), [*schema.parameters, *extra_known], sorted(GLOBAL_ARGUMENTS))
+    options = schema.open.shape.every if schema.open else ()
+    own = [*schema.parameters, *options, *extra_known]
+    return hints.meant(str(key), own, sorted(GLOBAL_ARGUMENTS))
 
 
 def _unknown(

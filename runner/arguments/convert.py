@@ -266,6 +266,7 @@ def _annotated(base: Any, *extras: Any) -> Shape:
         convert=convert if len(steps) > 1 else inner.convert,
         schema=_form_schema(inner, forms, patterns),
         names=next((extra.known for extra in extras if isinstance(extra, Named)), inner.names),
+        every=next((extra.every for extra in extras if isinstance(extra, Named)), inner.every),
         hidden=inner.hidden or any(isinstance(extra, Hidden) for extra in extras),
         identifies=inner.identifies
         or any(isinstance(extra, NameVar) or extra is NameVar for extra in extras),

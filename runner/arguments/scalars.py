@@ -48,6 +48,7 @@ class Shape(Record):
     hidden: bool = False
     identifies: bool = False  # NameVar
     names: Callable[[str], bool] | None = None  # of **options: those that there are
+    every: tuple[str, ...] = ()  # the names of all of them, where another one is an error
 
 
 def show(value: object) -> str:

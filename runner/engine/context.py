@@ -330,6 +330,9 @@ class Current:
         if value:
             self.run.secrets.add(value)
 
+    def hide_named(self, values: Mapping[str, Any]) -> None:
+        self.run.secrets.collect_named(values)
+
     def masked(self, text: str) -> str:
         return str(self.run.secrets.mask(text))
 

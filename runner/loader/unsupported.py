@@ -30,7 +30,6 @@ def _rows(*rows: tuple[str, str]) -> dict[str, str]:
 
 STATES = _rows(
     ("firewall.*", _GUARDED.format("the firewall's own program")),
-    ("docker_container.* docker_image.* docker_network.* docker_volume.*", _CONTAINERS),
     ("lxc.* lxd.* lxd_*.*", _CONTAINERS),
     ("salt.* zk_concurrency.*", _SEVERAL),
     ("cloud.*", _SEVERAL),

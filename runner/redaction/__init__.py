@@ -146,6 +146,11 @@ class Secrets:
         for text in _strings(values):
             self._add_logins(text)
 
+    def collect_named(self, values: Mapping[str, Value]) -> None:
+        """Take values under the keys of this run that mean secrets for such."""
+        for secret in _values_under(values, self._matches):
+            self.add(secret, named=True)
+
     def _add_logins(self, text: str) -> None:
         if "://" in text and "@" in text:
             for password in LOGIN.findall(text):

@@ -138,7 +138,7 @@ def test_maps_are_loaded(machine: Machine) -> None:
     ("function", "hint"),
     [
         ("supervisord.update", "supervisorctl"),
-        ("docker.pull", "container engine"),
+        ("docker.login", "container engine"),
         ("vault.read_secret", "pillar"),
     ],
 )

@@ -478,6 +478,15 @@ WITHOUT: dict[str, str] = {
     "a program that only reads a file": (
         "debconf.set_file mysql.file_query mysql.run_script selinux.install_semod"
     ),
+    "a request to the engine, which finds its own way": (
+        """
+        docker.build docker.connect_container_to_network docker.create docker.create_network
+        docker.create_volume docker.disconnect_container_from_network docker.kill docker.load
+        docker.make docker.pause docker.pull docker.put_in_place docker.remove_network
+        docker.remove_volume docker.rename docker.restart docker.retcode docker.rm docker.rmi
+        docker.run docker.run_all docker.run_container docker.run_made docker.run_stderr
+        docker.run_stdout docker.signal docker.start docker.stop docker.tag docker.unpause"""
+    ),
     "needs setfacl, tried on the throw-away machine": "acl.delfacl acl.modfacl acl.wipefacls",
 }
 

@@ -232,7 +232,7 @@ def test_refresh_finds_what_is_new(registry: Registry, tmp_path: Path) -> None:
     [
         ("firewall.check", "runner has no firewall states: call the firewall's own program"),
         ("linux_acl.present", "acl.present"),
-        ("docker_container.running", "call the container engine"),
+        ("lxd.init", "call the container engine"),
         ("win_lgpo.set", "for another system"),
         ("salt.state", "several machines"),
     ],

@@ -202,6 +202,42 @@ rm -rf /var/lib/mysql; mkdir /var/lib/mysql; chown mysql:mysql /var/lib/mysql
 mariadb-install-db --user=mysql --auth-root-authentication-method=socket --skip-test-db >/dev/null
 """
 
+# Podman where the kernel lets nobody limit devices and processes: the image box:1 (busybox), also
+# as an archive, and a folder to build another one of
+PODMAN = r"""
+mkdir -p /etc/containers /usr/local/images/build /tmp/box/bin /tmp/box/tmp
+printf '[storage]\ndriver="vfs"\nrunroot="/run/containers/storage"\n%s\n' \
+'graphroot="/var/lib/containers/storage"' >/etc/containers/storage.conf
+cat >/etc/containers/containers.conf <<'X'
+[engine]
+events_logger = "file"
+runtime = "crun"
+[engine.runtimes]
+crun = ["/usr/local/bin/crun-without-devices"]
+[containers]
+pids_limit = 0
+log_driver = "k8s-file"
+X
+cat >/usr/local/bin/crun-without-devices <<'X'
+#!/bin/sh
+for word; do
+    test -n "$bundle" && sed -i 's/"allow":false/"allow":true/' "$word/config.json" && bundle=
+    test "$word" = --bundle -o "$word" = -b && bundle=1
+done
+exec /usr/bin/crun "$@"
+X
+chmod 755 /usr/local/bin/crun-without-devices
+cp /bin/busybox /tmp/box/bin
+for name in sh sleep cat echo env ls true false kill ps test; do ln -s busybox /tmp/box/bin/$name
+done
+tar -C /tmp/box -cf /tmp/box.tar .
+podman import -c 'CMD ["/bin/sleep", "1000"]' -c 'ENV FROM=image' -c 'LABEL by=test' \
+/tmp/box.tar box:1
+podman save -o /usr/local/images/box.tar box:1
+printf 'FROM box:1\nARG word=none\nENV WORD=$word\n' >/usr/local/images/build/Dockerfile
+rm -rf /tmp/box /tmp/box.tar
+"""
+
 # the first stage does what a machine without hardware needs, and nobody but the tests has services
 RUNIT = r"""
 printf '#!/bin/sh\nmkdir -p /run/runit/supervise\ntouch /run/runit.stopit\n' >/etc/runit/1
@@ -227,6 +263,9 @@ LAYERS = {
     # and ruby, whose gems need no layer of their own
     "databases": Contents(("mariadb-server", "redis-server", "ruby"), furnish=MARIADB),
     "rabbitmq": Contents(("rabbitmq-server",)),
+    "containers": Contents(
+        ("podman", "containernetworking-plugins", "busybox-static"), furnish=PODMAN
+    ),
     "volumes": Contents(
         ("lvm2", "mdadm", "btrfs-progs", "xfsprogs", "dosfstools", "parted", "augeas-tools")
     ),

@@ -159,6 +159,9 @@ class HarnessHere:
     def secret(self, value: str) -> None:
         self.secrets.append(value)
 
+    def hide_named(self, values: Mapping[str, Any]) -> None:
+        self.secrets.extend(str(value) for key, value in values.items() if "PASSWORD" in key)
+
     def masked(self, text: str) -> str:
         return text
 

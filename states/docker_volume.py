@@ -1,0 +1,99 @@
+"""Volumes of Docker and Podman."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from modules import docker
+from modules.docker import forms
+from runner.api import CommandFailed, Done, Line, Name, Plan, Planned, StateFailed
+from states._docker import after_engine
+
+
+def present(
+    name: Name,
+    driver: Line | None = None,
+    driver_opts: dict[str, Any] | list[Any] | Line | None = None,
+    force: bool = False,
+) -> Planned:
+    """Make sure that there is a volume.
+
+    driver: the engine's own (local) where none is given. driver_opts: its options, as mappings or
+    as KEY=VALUE; they count when the volume is made. force: replace a volume of another driver;
+    what is in it is lost.
+
+        data:
+          docker_volume.present:
+            - driver_opts:
+              - type: tmpfs
+              - device: tmpfs
+
+    Behaviour: Salt 3007's docker_volume.present.
+    """
+    try:
+        options = forms.pairs(driver_opts) or None
+    except ValueError as problem:
+        raise StateFailed(f"driver_opts: {problem}") from None
+    volume = docker.find_volume(name)
+    if volume is None:
+        yield Plan(
+            {"created": name},
+            f"The volume '{name}' will be created",
+            provides=[("docker_volume", name)],
+        )
+        return Done(f"Volume '{name}' created", {"created": _create(name, driver, options)})
+    if driver is None or volume["Driver"] == driver:
+        return f"Volume '{name}' already exists."
+    if not force:
+        raise StateFailed(
+            f"Driver for existing volume '{name}' ('{volume['Driver']}') does not match specified"
+            f" driver ('{driver}') and force is False"
+        )
+    changes = {"removed": True, "created": name}
+    yield Plan(changes, f"The volume '{name}' will be replaced by one with the driver {driver}")
+    try:
+        docker.remove_volume(name)
+    except CommandFailed as failure:
+        raise StateFailed(
+            f"Failed to remove volume '{name}': {failure.message}", changes={}
+        ) from None
+    return Done(f"Volume '{name}' replaced", {**changes, "created": _create(name, driver, options)})
+
+
+def _create(name: str, driver: str | None, options: dict[str, str] | None) -> dict[str, Any]:
+    try:
+        made = docker.create_volume(name, driver, options)
+    except CommandFailed as failure:
+        raise StateFailed(
+            f"Failed to create volume '{name}': {failure.message}", changes={}
+        ) from None
+    return {key: made[key] for key in ("Name", "Driver", "Mountpoint") if key in made}
+
+
+def absent(name: Name, driver: Line | None = None) -> Planned:
+    """Make sure that there is no such volume: what is in it is lost.
+
+    name: its name. driver: taken for Salt's sake.
+
+        old data:
+          docker_volume.absent:
+            - name: data
+
+    Behaviour: Salt 3007's docker_volume.absent.
+    """
+    if docker.find_volume(name) is None:
+        return f"Volume '{name}' already absent"
+    yield Plan({"removed": name}, f"The volume '{name}' will be removed")
+    try:
+        docker.remove_volume(name)
+    except CommandFailed as failure:
+        raise StateFailed(
+            f"Failed to remove volume '{name}': {failure.message}", changes={}
+        ) from None
+    return f"Removed volume '{name}'"
+
+
+def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:
+    """A volume comes after the engine."""
+    yield from after_engine()
