@@ -170,7 +170,7 @@ def _bind_open(
 ) -> None:
     """An argument for `**rule: T`; a classic `**kwargs` takes what guards read as well."""
     listed = key in rule.shape.every
-    if key in GLOBAL_ARGUMENTS and key not in PASSED_ON and not listed or key.startswith("__"):
+    if (key in GLOBAL_ARGUMENTS and key not in PASSED_ON and not listed) or key.startswith("__"):
         return
     if rule.annotation is not None and (key in PASSED_ON or key in extra_known) and not listed:
         return

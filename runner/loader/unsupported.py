@@ -127,12 +127,20 @@ _PROGRAM = "its own program with cmd.run, guarded where it changes something"
 _APACHE = "`apachectl -t -D ...`, `apachectl -v` and the like with cmd.run"
 _FIREWALLD = "the states firewalld.present and firewalld.service, or `firewall-cmd` with cmd.run"
 _MYSQL = "mysql.query with the statement"
+_ENGINE = "`docker` or `podman` with cmd.run, guarded where it changes something"
 FUNCTIONS = _rows(
     ("supervisord.*", _SERVICE.format("supervisorctl")),
     ("rabbitmq.*", _SERVICE.format("rabbitmqctl")),
     ("redis.*", _SERVICE.format("redis-cli")),
     ("nginx.*", _SERVICE.format("nginx") + "; service.reload reloads it"),
-    ("docker.* dockercompose.* lxc.* lxd.* swarm.* k8s.*", _SERVICE.format("the container engine")),
+    ("docker.freeze docker.unfreeze", "docker.pause and docker.unpause"),
+    ("docker.compare_* docker.get_client_args", "the state docker_container.running compares"),
+    ("docker.call docker.apply docker.highstate docker.sls*", "runner in the container itself"),
+    ("docker.commit docker.copy_* docker.cp docker.dangling docker.depends", _ENGINE),
+    ("docker.diff docker.disconnect_all_* docker.export docker.import docker.layers", _ENGINE),
+    ("docker.login docker.logout docker.prune docker.push docker.save docker.script*", _ENGINE),
+    ("docker.search docker.top docker.wait", _ENGINE),
+    ("dockercompose.* lxc.* lxd.* swarm.* k8s.*", _SERVICE.format("the container engine")),
     ("virt.* vagrant.* vboxmanage.* parallels.*", _SERVICE.format("virsh")),
     ("bower.* cabal.* cpan.* pecl.*", _GUARDED.format("the program")),
     (

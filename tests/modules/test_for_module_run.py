@@ -138,7 +138,7 @@ def test_maps_are_loaded(machine: Machine) -> None:
     ("function", "hint"),
     [
         ("supervisord.update", "supervisorctl"),
-        ("docker.login", "container engine"),
+        ("docker.login", "`docker` or `podman`"),
         ("vault.read_secret", "pillar"),
     ],
 )
