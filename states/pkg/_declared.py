@@ -181,7 +181,9 @@ def _removals(stays: set[str]) -> tuple[Marks, pkg.Changes]:
         manual = tuple(sorted(added & stays))
         simulated = manager.simulate_marks(automatic, manual)
     if simulated.changes is None:
-        raise StateFailed(f"Nothing is removed. {simulated.refusal}".strip())
+        raise StateFailed(
+            f"Nothing is removed: {simulated.refusal or 'the package manager does not say why'}"
+        )
     if lost := sorted(stays & {*simulated.changes}):
         raise StateFailed(
             f"Nothing is removed: the package manager would remove {', '.join(lost)}, too"
