@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 from modules import cmd
 from modules._lines import one_line, plain_name
@@ -104,6 +105,106 @@ def change(*commands: str) -> None:
     done = cmd.probe(["ipset", "-exist", "restore"], stdin="\n".join([*lines, ""]))
     if done.retcode:
         raise CommandFailed(_reason(done))
+
+
+# ---------------------------------------------------------------- Salt's functions
+
+
+def new_set(
+    name: str,
+    set_type: str,
+    family: str = "ipv4",
+    comment: bool = False,
+    **kwargs: Any,
+) -> bool:
+    """Make a set; True, also where it is there.
+
+    set_type: hash:ip, hash:net, ... comment: entries may have one. kwargs: other options of ipset
+    (timeout, range, maxelem, ...).
+
+        {% do salt['ipset.new_set']('blocked', 'hash:net', comment=True) %}
+    """
+    words = ["create", plain_name(name, "the name of a set"), plain_name(set_type, "set_type")]
+    if set_type.startswith("hash"):
+        words += ["family", "inet6" if family == "ipv6" else "inet"]
+    options = {key: value for key, value in kwargs.items() if not key.startswith("__")}
+    words += [plain_name(part, "an option") for pair in options.items() for part in pair]
+    change(" ".join([*words, *(["comment"] if comment else [])]))
+    return True
+
+
+def delete_set(name: str, family: str = "ipv4") -> bool:
+    """Delete a set that nothing refers to; True.
+
+    {% do salt['ipset.delete_set']('blocked') %}
+    """
+    change(f"destroy {_existing(name)}")
+    return True
+
+
+def rename_set(name: str, new_set: str, family: str = "ipv4") -> bool:
+    """Give a set another name; True. Raises StateFailed where that is taken.
+
+    {% do salt['ipset.rename_set']('blocked', 'refused') %}
+    """
+    if check_set(new_set):
+        raise StateFailed("Error: New Set already exists")
+    change(f"rename {_existing(name)} {plain_name(new_set, 'the new name')}")
+    return True
+
+
+def add(name: str, entry: str, family: str = "ipv4", **kwargs: Any) -> str:
+    """Add an entry to a set; "Success", or a warning where it is there.
+
+    kwargs: timeout, comment and the like, for a set that has them.
+
+        {% do salt['ipset.add']('blocked', '192.0.2.0/24', comment='scans') %}
+    """
+    options = {key: value for key, value in kwargs.items() if not key.startswith("__")}
+    words = [f"{plain_name(key, 'an option')} {_word(value)}" for key, value in options.items()]
+    if check(_existing(name), entry):
+        return f"Warn: Entry {entry} already exists in set {name}"
+    change(" ".join([f"add {name} {plain_name(entry, 'an entry')}", *words]))
+    return "Success"
+
+
+def delete(name: str, entry: str, family: str = "ipv4", **kwargs: Any) -> str:
+    """Delete an entry of a set; "Success".
+
+    {% do salt['ipset.delete']('blocked', '192.0.2.0/24') %}
+    """
+    change(f"del {_existing(name)} {plain_name(entry, 'an entry')}")
+    return "Success"
+
+
+def test(name: str, entry: str, family: str = "ipv4", **kwargs: Any) -> bool:
+    """Return whether an address is matched by a set, in one of its networks, too.
+
+    {{ salt['ipset.test']('blocked', '192.0.2.9') }}
+    """
+    return _ipset("test", _existing(name), plain_name(entry, "an entry")).retcode == 0
+
+
+def flush(name: str | None = None, family: str = "ipv4") -> bool:
+    """Delete all entries of a set, without a name of all sets; True.
+
+    {% do salt['ipset.flush']('blocked') %}
+    """
+    change(f"flush {_existing(name)}" if name else "flush")
+    return True
+
+
+def _existing(name: str) -> str:
+    """The name of a set. Raises StateFailed where there is none."""
+    if not check_set(name):
+        raise StateFailed(f"Error: Set {name} does not exist")
+    return plain_name(name, "the name of a set")
+
+
+def _word(value: Any) -> str:
+    """A value as one word for `ipset restore`, in quotes where it has spaces."""
+    text = one_line(value, "an option").replace('"', "")
+    return f'"{text}"' if " " in text else text
 
 
 def _read(text: str) -> Set:

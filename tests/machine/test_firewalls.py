@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from debian import Debian
 
 LAYER = "firewalls"
@@ -149,3 +151,75 @@ def test_ipset(fresh: Debian) -> None:
     ]
     assert "--match-set blocked src -j DROP" in fresh.read("iptables -S INPUT")
     assert not [name for name, again in fresh.results("sls", "sets").items() if again["changes"]]
+
+
+# function, arguments, answer, one after another; NFT: Salt's {result, comment}
+NFT = {"result": True}
+CALLS: list[tuple[str, dict[str, object], object]] = [
+    ("iptables.new_chain", {"table": "filter", "chain": "knock"}, True),
+    ("iptables.append", {"chain": "knock", "rule": '-m comment --comment "a b" -j DROP'}, True),
+    ("iptables.insert", {"chain": "knock", "position": 1, "rule": "-i lo -j ACCEPT"}, ""),
+    ("iptables.check", {"chain": "knock", "rule": "-i lo -j ACCEPT"}, True),
+    ("iptables.delete", {"table": "filter", "chain": "knock", "position": 1}, ""),
+    ("iptables.check", {"chain": "knock", "rule": "-i lo -j ACCEPT"}, False),
+    ("iptables.set_policy", {"chain": "FORWARD", "policy": "DROP"}, ""),
+    ("iptables.get_policy", {"chain": "FORWARD"}, "DROP"),
+    ("iptables.flush", {"chain": "knock"}, ""),
+    ("iptables.delete_chain", {"chain": "knock"}, True),
+    ("nftables.new_table", {"table": "mine", "family": "inet"}, NFT),
+    ("nftables.new_chain", {"table": "mine", "chain": "c", "family": "inet"}, NFT),
+    (
+        "nftables.new_chain",
+        {
+            **{"table": "mine", "chain": "in", "family": "inet", "table_type": "filter"},
+            **{"hook": "input", "priority": 0},
+        },
+        NFT,
+    ),
+    ("nftables.append", {"table": "mine", "chain": "c", "rule": "drop", "family": "inet"}, NFT),
+    (
+        "nftables.insert",
+        {"table": "mine", "chain": "c", "rule": "tcp dport 22 accept", "family": "inet"},
+        NFT,
+    ),
+    ("nftables.delete", {"table": "mine", "chain": "c", "rule": "drop", "family": "inet"}, NFT),
+    (
+        "nftables.set_policy",
+        {"table": "mine", "chain": "in", "policy": "drop", "family": "inet"},
+        True,
+    ),
+    ("nftables.get_policy", {"table": "mine", "chain": "in", "family": "inet"}, "drop"),
+    ("nftables.flush", {"table": "mine", "chain": "c", "family": "inet"}, NFT),
+    ("nftables.delete_chain", {"table": "mine", "chain": "c", "family": "inet"}, NFT),
+    ("nftables.delete_table", {"table": "mine", "family": "inet"}, NFT),
+    (
+        "ipset.new_set",
+        {"name": "bad", "set_type": "hash:net", "comment": True, "timeout": 90},
+        True,
+    ),
+    ("ipset.add", {"name": "bad", "entry": "192.0.2.0/24", "comment": "a b"}, "Success"),
+    ("ipset.test", {"name": "bad", "entry": "192.0.2.7"}, True),
+    ("ipset.rename_set", {"name": "bad", "new_set": "worse"}, True),
+    ("ipset.delete", {"name": "worse", "entry": "192.0.2.0/24"}, "Success"),
+    ("ipset.test", {"name": "worse", "entry": "192.0.2.7"}, False),
+    ("ipset.delete_set", {"name": "worse"}, True),
+]
+
+
+def test_execution_functions(fresh: Debian) -> None:
+    fresh.run("systemctl stop firewalld; iptables -P FORWARD ACCEPT")
+    states = {
+        f"call {number}": {"module.run": [{function: [arguments]}]}
+        for number, (function, arguments, _) in enumerate(CALLS)
+    }
+    fresh.tree(calls=json.dumps(states))
+    look = "iptables-save | grep -v '^#'; nft list tables; ipset list -name"
+    before = fresh.read(look)
+    dry = fresh.results("sls", "calls", "--test").values()
+    assert {result["result"] for result in dry} == {None} and fresh.read(look) == before
+    results = fresh.results("sls", "calls", code=None)
+    for (function, _, answer), result in zip(CALLS, results.values(), strict=True):
+        done = result["changes"].get(function, result["result"])
+        wanted = {**done, **NFT} if answer is NFT else answer
+        assert done == wanted, result
+    assert fresh.read(look).replace(":FORWARD DROP", ":FORWARD ACCEPT") == before

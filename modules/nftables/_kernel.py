@@ -1,4 +1,4 @@
-"""The kernel's packet filter, with nft."""
+"""The tables, chains and rules of nftables, and the program nft that sets them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from modules._lines import one_line, plain_name
 from modules._processes import needs
 from runner.api import CommandFailed, Record, StateFailed, changer
 
-NEEDS_PROGRAM = "nft"  # without it templates find no function of this module
 FAMILIES = {"ipv4": "ip", "ipv6": "ip6"}  # Salt's names; nft's own are taken as they are
 SAVED_AT = "/etc/nftables.conf"
 # ends of rules that stand for themselves; another word is a chain to jump to
@@ -435,7 +434,7 @@ def is_saved(path: str) -> bool:
     return file.read_bytes(path).decode("utf-8", "replace") == _ruleset()
 
 
-def save(path: str) -> None:
+def save(path: str = SAVED_AT, family: str = "ipv4") -> None:
     """Write all rules to a file that `nft -f` reads (only while changing). Raises CommandFailed for
     rules that nft lists and does not read, as some of iptables' are.
     """
