@@ -179,6 +179,11 @@ def same_folder(wanted: str | None, actual: str | None) -> bool:
     return (wanted or "/").rstrip("/") == (actual or "/").rstrip("/")
 
 
+def same_address(wanted: str, actual: str | None) -> bool:
+    """Return whether a MAC address is the same; some engines report it with the network only."""
+    return not actual or wanted.lower() == actual.lower()
+
+
 def same_links(wanted: list[str], actual: list[str] | None) -> bool:
     """Return whether links are the same: the engine writes /other:/name/alias."""
     there = [re.sub("^/([^:]*):.*/", r"\1:", item) for item in actual or []]
@@ -238,7 +243,7 @@ OPTIONS = {
     "detach": Option("", form.flag),
     "stop_timeout": Option("StopTimeout", form.integer),
     "volumes": Option("Volumes", form.volumes, at_least, ENGINE, ("volume",)),
-    "mac_address": Option("MacAddress", form.text),
+    "mac_address": Option("MacAddress", form.text, same_address),
     "network_disabled": Option("NetworkDisabled", form.flag, equal, False),
     "auto_remove": Option("HostConfig.AutoRemove", form.flag, equal, False, ("rm",)),
     "binds": Option("HostConfig.Binds", form.binds, same_binds, []),

@@ -6,7 +6,9 @@ JSON file, so that a test can see whether anything was changed.
 
 from __future__ import annotations
 
+import atexit
 import copy
+import functools
 import http.server
 import itertools
 import json
@@ -406,12 +408,19 @@ class _Server(socketserver.ThreadingUnixStreamServer):
     engine: Engine
 
 
-def start_engine(path: Path) -> Engine:
-    """An engine whose things stand in a file; DOCKER_HOST leads to it."""
-    engine = Engine(path)
-    folder = tempfile.mkdtemp(prefix="engine-")  # the path of a socket has to be short
-    server = _Server(f"{folder}/sock", _Handler)
-    server.engine = engine
+@functools.cache
+def _server() -> _Server:
+    """The server of this process; its folder goes with it."""
+    folder = tempfile.TemporaryDirectory(prefix="engine-")  # the path of a socket has to be short
+    atexit.register(folder.cleanup)
+    server = _Server(f"{folder.name}/sock", _Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    os.environ["DOCKER_HOST"] = f"unix://{folder}/sock"
-    return engine
+    return server
+
+
+def start_engine(path: Path) -> Engine:
+    """An engine whose things stand in a file, instead of the last one; DOCKER_HOST leads to it."""
+    server = _server()
+    server.engine = Engine(path)
+    os.environ["DOCKER_HOST"] = f"unix://{server.server_address!s}"
+    return server.engine
