@@ -20,12 +20,8 @@ class Keeper(socketserver.ThreadingTCPServer):
 
     daemon_threads = True
     file = Path("/nonexistent")
-    started = False
 
     def reset(self, file: Path, keys: dict[str, list[Any]]) -> None:
-        if not self.started:
-            self.started = True
-            threading.Thread(target=self.serve_forever, daemon=True).start()
         self.file = file
         file.write_text(json.dumps(keys))
 
@@ -101,6 +97,7 @@ class Talk(socketserver.StreamRequestHandler):
 
 
 SERVER = Keeper(("127.0.0.1", 0), Talk)
+threading.Thread(target=SERVER.serve_forever, daemon=True).start()
 PORT = SERVER.server_address[1]
 END = int(time.time()) + 9999
 KEYS = {"mode": ["old é", None], "ends": ["x", END]}
