@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 from debian import Debian
 from loop_devices import SCRIPT
 
@@ -9,6 +12,7 @@ LAYER = "volumes"
 EDITS = """
 hosts:
   augeas.change:
+    - lens: Hosts.lns
     - changes:
       - set /files/etc/hosts/*[canonical='localhost']/alias me
       - defvar new /files/etc/hosts/seven
@@ -59,6 +63,10 @@ NO_VOLUMES = """
 no lv: {lvm.lv_absent: [names: [data, three, part], vgname: vg0]}
 no vg: {lvm.vg_absent: [name: vg0]}
 no pv: {lvm.pv_absent: [names: [/dev/disk-b, /dev/disk-c]]}
+"""
+SUBVOLUME = """
+'@/var':
+  btrfs.subvolume_created: [device: /dev/disk-b, copy_on_write: False]
 """
 # what is refused, in dry runs as in real ones: state, arguments, why
 DANGEROUS = (
@@ -148,3 +156,39 @@ def test_volumes(debian: Debian) -> None:
     debian.runner("sls", "no_volumes")
     assert debian.read("pvs 2>/dev/null") == ""
     assert debian.read("runner call disk.fstype /dev/disk-a") == "ext4"
+
+    debian.run("truncate -s 120M /run/images/b; losetup -c /dev/disk-b; mkfs.btrfs -q /dev/disk-b")
+    debian.tree(subvolume=SUBVOLUME)
+    before = images(debian)
+    debian.runner("sls", "subvolume", "--test")
+    assert images(debian) == before, "a look does not replay the log"
+    debian.runner("sls", "subvolume")
+    debian.run("mount -o subvol=@/var /dev/disk-b /mnt; lsattr -d /mnt | grep -q C; umount /mnt")
+
+
+def test_looks(debian: Debian) -> None:
+    """The tools say of image files what they say of devices."""
+    debian.run(
+        "cd /run; truncate -s 300M x.img; mkfs.xfs -q x.img; truncate -s 8M e.img p.img;"
+        " mkfs.ext4 -q -L data e.img; parted -s p.img mklabel gpt mkpart one ext4 1MiB 5MiB"
+    )
+    calls = {
+        "xfs.info /run/x.img": {"data": {"bsize": "4096"}, "log": {"section": "internal log"}},
+        "extfs.attributes /run/e.img": {"Filesystem volume name": "data"},
+        "partition.list /run/p.img unit=B": {
+            "info": {"partition table": "gpt"},
+            "partitions": {"1": {"start": "1048576B", "name": "one"}},
+        },
+    }
+    for line, expected in calls.items():
+        answer = json.loads(debian.runner("call", *line.split(), "--out", "json").stdout)["local"]
+        assert contains(answer, expected), answer
+    for line in ("xfs.info", "extfs.attributes", "partition.list"):
+        assert "error: " in debian.runner("call", line, "/etc/passwd", code=1).stderr
+
+
+def contains(answer: Any, part: Any) -> bool:
+    """Return whether an answer has a part of it, at any depth."""
+    if isinstance(part, dict):
+        return all(key in answer and contains(answer[key], part[key]) for key in part)
+    return bool(answer == part)
