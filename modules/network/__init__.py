@@ -24,7 +24,16 @@ from modules.network._arithmetic import (
 )
 from modules.network._hostname import keep_hostname, kept_hostname, mod_hostname
 from modules.network._links import hw_addr, ifacestartswith, interface, interface_ip, interfaces
-from modules.network._reach import connect, dig, fqdns, get_fqdn, get_hostname, ping, traceroute
+from modules.network._reach import (
+    connect,
+    dig,
+    fqdns,
+    get_fqdn,
+    get_hostname,
+    ping,
+    traceroute,
+    wol,
+)
 from modules.network._routes import arp, default_route, get_route, ip_neighs, ip_neighs6, routes
 from modules.network._sockets import active_tcp, netstat
 
@@ -75,4 +84,5 @@ __all__ = [
     "subnets",
     "subnets6",
     "traceroute",
+    "wol",
 ]

@@ -10,7 +10,7 @@ from modules import cmd
 from modules._lines import plain_name
 from modules._processes import needs
 from modules._resolver import resolve
-from runner.api import CommandFailed, here
+from runner.api import CommandFailed, changer, here
 
 FAMILIES = {"ipv4": 4, "ipv6": 6}
 
@@ -115,6 +115,28 @@ def _is_time(word: str) -> bool:
 
 def _counts(word: str) -> bool:
     return word == "*" or _is_time(word)
+
+
+@changer(touches=())
+def wol(mac: str, bcast: str = "255.255.255.255", destport: int = 9) -> bool:
+    """Wake a machine up by a packet to all (Wake on LAN). Raises CommandFailed for what is no
+    hardware address, and when the packet cannot be sent.
+
+    mac: its hardware address. bcast: the broadcast address of its network. destport: the port.
+
+        runner call network.wol 02:fc:00:00:00:05
+    """
+    digits = re.sub(r"[:.-]", "", str(mac))
+    if not re.fullmatch(r"[0-9A-Fa-f]{12}", digits):
+        raise CommandFailed(f"{mac!r} is not a hardware address: expected 6 pairs of digits")
+    packet = b"\xff" * 6 + bytes.fromhex(digits) * 16
+    try:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:
+            line.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
+            line.sendto(packet, (bcast, int(destport)))
+    except (OSError, ValueError, OverflowError) as problem:
+        raise CommandFailed(f"{bcast} port {destport}: {problem}") from None
+    return True
 
 
 def dig(host: str) -> str:

@@ -297,6 +297,22 @@ def test_the_way_to_a_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert (last["hostname"], last["ms3"]) == ("192.0.2.7", 9.2)
 
 
+def test_a_machine_is_woken_up(change: None) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.settimeout(5)
+        assert network.wol("02-fc:00.000005", "127.0.0.1", listener.getsockname()[1]) is True
+        assert listener.recv(200) == b"\xff" * 6 + b"\x02\xfc\0\0\0\5" * 16
+    for arguments, message in (
+        (("02:fc",), "is not a hardware address"),
+        (("02fc00000005\n",), "is not a hardware address"),
+        (("02fc00000005", "no such host"), "port 9"),
+        (("02fc00000005", "127.0.0.1", 1 << 20), "port"),
+    ):
+        with pytest.raises(StateFailed, match=message):
+            network.wol(*arguments)
+
+
 def test_sockets_are_listed() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]

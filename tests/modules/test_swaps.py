@@ -448,7 +448,7 @@ WITHOUT: dict[str, str] = {
         firewalld.change group.add_member group.groupadd group.groupdel group.groupmod
         group.remove_member group.set_members ip.down ip.run_routes ip.up ipset.change
         iptables.change kmod.load kmod.remove mount.swapoff mount.swapon nftables.change
-        mysql.alter_db mysql.change mysql.db_create mysql.db_remove mysql.grant_add
+        mysql.alter_db network.wol mysql.change mysql.db_create mysql.db_remove mysql.grant_add
         mysql.grant_revoke mysql.query mysql.user_chpass mysql.user_create mysql.user_remove
         pkg.download pkg.hold pkg.import_key pkg.patch pkg.renew_db
         pkg.run pkg.set_module_stream redis.bgrewriteaof redis.bgsave redis.config_set redis.delete
