@@ -135,10 +135,11 @@ def _cpu_times(process: table.Process) -> dict[str, float]:
 
 
 def _memory(process: table.Process) -> dict[str, int]:
+    """The bytes of memory that a process has."""
     pages = [int(word) for word in table.read(f"/proc/{process.pid}/statm").split()]
-    names = ("vms", "rss", "shared", "text", "lib", "data", "dirty")
-    bytes_of = dict(zip(names, (number * table.PAGE for number in pages), strict=False))
-    return {name: bytes_of.get(name, 0) for name in ("rss", *names) if name in names}
+    names = ("vms", "rss", "shared", "text", "lib", "data", "dirty")  # the order of statm
+    in_use = {name: pages[at] * table.PAGE if pages else 0 for at, name in enumerate(names)}
+    return {"rss": in_use.pop("rss"), **in_use}
 
 
 def proc_info(pid: int, attrs: Sequence[str] | None = None) -> dict[str, Any]:
