@@ -64,8 +64,8 @@ def declared(name: Name, keep: OneOrMany[Line] | None = None) -> Planned:
     manager = pkg.provider()
     _refuse_partial_run()
     before = manager.list_pkgs()
-    stays = _staying(simulation.present())
-    marks, going = _removals(stays)
+    names = _declared_names()
+    marks, going = _removals(names, names | _kept(simulation.present()) | pkg.indispensable())
     changes = _marked(marks, going, before)
     if not changes:
         return "Only declared packages are installed"
@@ -114,24 +114,25 @@ def _states() -> Iterator[Chunk]:
     return (chunk for chunk in (*here.chunks, *here.left_out) if chunk.state == "pkg")
 
 
-def _staying(present: Iterable[str]) -> set[str]:
-    """Return the packages that are declared, to be kept, or indispensable. Raises StateFailed when
-    no package is declared.
-    """
+def _declared_names() -> set[str]:
+    """Return the packages that the run declares. Raises StateFailed when there is none."""
     names = {name for chunk in _states() for name in _names(chunk)}
     if not names:
         raise StateFailed(
             "Nothing is removed: no other state of this run declares a package (pkg.installed, say)"
         )
-    patterns = [str(one) for chunk in _states() for one in _kept(chunk)]
-    kept = {one for one in present if any(fnmatch.fnmatchcase(one, part) for part in patterns)}
-    return names | kept | pkg.indispensable()
+    return names
 
 
-def _kept(chunk: Chunk) -> Iterable[object]:
-    """Return the patterns of a pkg.declared: those of several such states count together."""
-    keep = chunk.args.get("keep") if chunk.fun == "declared" else None
-    return keep if isinstance(keep, list) else [keep] if keep else []
+def _kept(present: Iterable[str]) -> set[str]:
+    """Return the packages to keep: what all states of pkg.declared say counts together."""
+    listed = (chunk.args.get("keep") for chunk in _states() if chunk.fun == "declared")
+    patterns = [
+        str(pattern)
+        for keep in listed
+        for pattern in (keep if isinstance(keep, list) else [keep] if keep else [])
+    ]
+    return {one for one in present if any(fnmatch.fnmatchcase(one, part) for part in patterns)}
 
 
 def _names(chunk: Chunk) -> set[str]:
@@ -164,17 +165,17 @@ def _members(chunk: Chunk) -> set[str]:
 # ---------------------------------------------------------------- what goes
 
 
-def _removals(stays: set[str]) -> tuple[Marks, pkg.Changes]:
+def _removals(names: set[str], stays: set[str]) -> tuple[Marks, pkg.Changes]:
     """Return the packages to mark anew, and the changes when then nothing stays that is not needed.
 
+    names: the declared packages. stays: they and others that are not to go.
     Raises StateFailed when the package manager refuses, or would remove what is to stay.
     """
     manager = pkg.provider()
     by_hand = {*manager.manually_installed()}
     added = {*manager.list_pkgs()} - by_hand
     automatic = tuple(sorted(by_hand - stays))
-    declared_names = {name for chunk in _states() for name in _names(chunk)}
-    manual = tuple(sorted(added & declared_names))
+    manual = tuple(sorted(added & names))
     simulated = manager.simulate_marks(automatic, manual)
     if simulated.changes is None or stays & {*simulated.changes}:
         # it would take what came along with others and is to stay all the same
