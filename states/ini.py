@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterator
 from typing import Annotated, Any
 
@@ -27,13 +29,32 @@ Sections = Annotated[
 ]
 
 
+_PAM = re.compile(
+    r"/etc/pam\.(d/.*|conf)"
+    r"|/etc/security/(access|group|limits|namespace|sepermit|time)\.(conf|d/.*)"
+)
+
+
+def _no_ini(path: str) -> str | None:
+    """Name a file of PAM whose lines are not options: an ini state would only add lines to it."""
+    if _PAM.fullmatch(os.path.normpath(path)):
+        return f"{path} is no ini file: PAM reads other lines in it, and may let nobody in"
+    return None
+
+
+IniFile = Annotated[
+    AbsolutePath,
+    Check(_no_ini, "file.line, file.replace, file.blockreplace or file.managed keep its form"),
+]
+
+
 def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
     """Raise StateFailed for a file that the caller may not write."""
     file.refuse_rewrite(file.real_path(name))
 
 
 def options_present(
-    name: AbsolutePath,
+    name: IniFile,
     sections: Sections | None = None,
     separator: Line = "=",
     strict: bool = False,
@@ -175,7 +196,7 @@ def _with_removals(
 
 
 def options_absent(
-    name: AbsolutePath,
+    name: IniFile,
     sections: Sections | None = None,
     separator: Line = "=",
     encoding: Line | None = None,
@@ -236,7 +257,7 @@ def _deletions(sections: Sections, unwanted: dict[str, list[str]]) -> Iterator[s
 
 
 def sections_present(
-    name: AbsolutePath,
+    name: IniFile,
     sections: list[Line] | dict[Line, Any] | None = None,
     separator: Line = "=",
     encoding: Line | None = None,
@@ -269,7 +290,7 @@ def sections_present(
 
 
 def sections_absent(
-    name: AbsolutePath,
+    name: IniFile,
     sections: list[Line] | dict[Line, Any] | None = None,
     separator: Line = "=",
     encoding: Line | None = None,

@@ -585,7 +585,7 @@ def pem_managed(
 
         /etc/ssl/certs/partner.crt:
           x509.pem_managed:
-            - text: {{ pillar['partner_certificate'] }}
+            - text: /srv/partner.pem
 
     Behaviour: Salt 3008's x509_v2.
     """

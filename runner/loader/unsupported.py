@@ -129,7 +129,6 @@ _FIREWALLD = "the states firewalld.present and firewalld.service, or `firewall-c
 _MYSQL = "mysql.query with the statement"
 _ENGINE = "`docker` or `podman` with cmd.run, guarded where it changes something"
 FUNCTIONS = _rows(
-    ("supervisord.*", _SERVICE.format("supervisorctl")),
     ("rabbitmq.*", _SERVICE.format("rabbitmqctl")),
     ("redis.*", _SERVICE.format("redis-cli")),
     ("nginx.*", _SERVICE.format("nginx") + "; service.reload reloads it"),
@@ -227,7 +226,6 @@ FUNCTIONS = _rows(
     ("yaml.*", "`runner check`"),
     ("temp.*", "`mktemp` with cmd.run"),
     ("webutil.*", "`htpasswd` with cmd.run and `unless`"),
-    ("logrotate.*", "file.managed below /etc/logrotate.d"),
     ("openstack_config.*", "ini.get_option, and the state ini.options_present"),
     ("kernelpkg.*", "pkg.list_pkgs, pkg.latest_version, and the grain kernelrelease"),
     ("keyboard.*", "`localectl` with cmd.run"),

@@ -458,6 +458,7 @@ WITHOUT: dict[str, str] = {
         postgres.cluster_remove postgres.db_create postgres.db_remove postgres.group_create
         postgres.user_create postgres.user_remove postgres.user_update ps._send selinux.remove_semod
         selinux.setsebools selinux.setsemod service.act service.reload_units shadow.del_password
+        supervisord._change
         shadow.lock_password shadow.set_days shadow.set_password shadow.unlock_password
         sysctl.assign system._shutdown timezone.set_hwclock ufw.change user.set_linger
         user.useradd user.userdel
@@ -470,13 +471,15 @@ WITHOUT: dict[str, str] = {
     "calls another changer of this list for each file": "cp._copy cp.get_dir cp.get_template",
     "the user's own command, or a program that finds its own way below a folder": (
         """
+        acme.cert
         _tools.change archive._run cmd.execute cmd.execute_shell composer.change git.change
         git.config_change gpg.create_key gpg.delete_key gpg.import_key gpg.receive_keys
         gpg.trust_key mount.mount mount.remount mount.umount npm._change npm.cache_clean
         pip._answer pip.change postgres.datadir_init sdb.change virtualenv.create"""
     ),
     "a program that only reads a file": (
-        "debconf.set_file mysql.file_query mysql.run_script selinux.install_semod"
+        "apparmor.load apparmor.unload"
+        " debconf.set_file mysql.file_query mysql.run_script selinux.install_semod"
     ),
     "a request to the engine, which finds its own way": (
         """

@@ -268,6 +268,8 @@ LAYERS = {
     ),
     "volumes": Contents(
         ("lvm2", "mdadm", "btrfs-progs", "xfsprogs", "dosfstools", "parted", "augeas-tools")
+        + ("supervisor", "logrotate", "chrony", "apparmor"),
+        furnish="systemctl disable supervisor chrony apparmor",
     ),
 }
 # what only slows a machine without hardware down, or would reach for this computer's

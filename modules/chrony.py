@@ -1,0 +1,61 @@
+"""The servers and pools that chronyd takes its time from."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from modules import _time_sources, cmd
+from modules._time_sources import Source
+from runner.api import CommandFailed, for_states, here
+
+CONFIGURATIONS = ("/etc/chrony/chrony.conf", "/etc/chrony.conf")
+DIRECTIVES = ("server", "pool")
+
+
+@for_states
+def configuration() -> str:
+    """The path of the configuration that there is."""
+    return next(filter(os.path.isfile, CONFIGURATIONS), CONFIGURATIONS[0])
+
+
+def get_sources(conf_file: str | None = None) -> list[str]:
+    """The lines of the configuration that name servers and pools.
+
+    {{ salt['chrony.get_sources']() }}
+    """
+    text = _time_sources.read(conf_file or configuration())
+    return [str(source) for source in _time_sources.sources(text, DIRECTIVES)]
+
+
+@for_states
+def source(directive: str, host: str, options: str) -> Source:
+    """A line that names a server or a pool."""
+    return Source(directive, host, options)
+
+
+@for_states
+def with_sources(path: str, wanted: dict[str, list[Source]]) -> str:
+    """The text of a configuration with these servers and pools."""
+    return _time_sources.with_sources(_time_sources.read(path), wanted)
+
+
+@for_states
+def verify(text: str) -> None:
+    """Have chronyd read a configuration, if it is installed. Raises CommandFailed with what it
+    refuses.
+    """
+    import shutil
+
+    program = shutil.which("chronyd") or shutil.which("chronyd", path="/usr/sbin:/usr/local/sbin")
+    if not program:
+        return
+    path = f"{here.scratch()}/chrony.conf"
+    Path(path).write_bytes(text.encode("utf-8", "surrogateescape"))
+    done = cmd.probe([program, "-p", "-f", path])
+    if done.retcode:
+        problem = (done.stderr or done.stdout).strip().splitlines()[-1:]
+        raise CommandFailed(
+            "chronyd refuses the new configuration: "
+            + "".join(problem).replace(path, "chrony.conf")
+        )

@@ -1,0 +1,42 @@
+"""The servers that ntpd takes its time from."""
+
+from __future__ import annotations
+
+import os
+
+from modules import _time_sources, file
+from modules._time_sources import Source
+from runner.api import CommandFailed, for_states, name_problem
+
+CONFIGURATIONS = ("/etc/ntpsec/ntp.conf", "/etc/ntp.conf")
+DIRECTIVES = ("server",)
+
+
+@for_states
+def configuration() -> str:
+    """The path of the configuration that there is."""
+    return next(filter(os.path.isfile, CONFIGURATIONS), CONFIGURATIONS[-1])
+
+
+def get_servers(conf_file: str | None = None) -> list[str]:
+    """The servers of the configuration.
+
+    {{ salt['ntp.get_servers']() }}
+    """
+    text = _time_sources.read(conf_file or configuration())
+    return [source.host for source in _time_sources.sources(text, DIRECTIVES)]
+
+
+def set_servers(*servers: str, conf_file: str | None = None) -> list[str]:
+    """Set the servers of the configuration; the other lines stay. Raises CommandFailed for what is
+    no name.
+    """
+    for server in servers:
+        if problem := name_problem(server):
+            raise CommandFailed(problem)
+    path = conf_file or configuration()
+    text = _time_sources.read(path)
+    options = {source.host: source for source in _time_sources.sources(text, DIRECTIVES)}
+    wanted = [options.get(server, Source("server", server, "iburst")) for server in servers]
+    file.write(path, _time_sources.with_sources(text, {"server": wanted}).encode())
+    return get_servers(path)

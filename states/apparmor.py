@@ -1,0 +1,76 @@
+"""Profiles of AppArmor."""
+
+from __future__ import annotations
+
+from modules import apparmor, file
+from runner.api import Name, Plan, Planned
+
+_LINKS = {"enforce": None, "complain": "force-complain", "disabled": "disable"}
+
+
+def enforced(name: Name) -> Planned:
+    """Make sure that a profile is loaded and enforced, now and after a restart.
+
+    name: the profile: its file in /etc/apparmor.d, or the path of its program.
+
+        usr.sbin.tcpdump:
+          apparmor.enforced: []
+
+    Salt has nothing like it.
+    """
+    return (yield from _in_mode(name, "enforce"))
+
+
+def complain(name: Name) -> Planned:
+    """Make sure that a profile is loaded and only logs what it would refuse, now and after a
+    restart.
+
+    name: as of enforced.
+
+        /usr/sbin/tcpdump:
+          apparmor.complain: []
+
+    Salt has nothing like it.
+    """
+    return (yield from _in_mode(name, "complain"))
+
+
+def disabled(name: Name) -> Planned:
+    """Make sure that a profile is not loaded, now and after a restart.
+
+    name: as of enforced.
+
+        usr.sbin.tcpdump:
+          apparmor.disabled: []
+
+    Salt has nothing like it.
+    """
+    return (yield from _in_mode(name, "disabled"))
+
+
+def _in_mode(name: str, wanted: str) -> Planned:
+    path = apparmor.path_of(name)
+    profiles = apparmor.names(path)
+    loaded = apparmor.status()
+    modes = {profile: loaded.get(profile, "disabled") for profile in profiles}
+    changes = {
+        profile: {"old": mode, "new": wanted} for profile, mode in modes.items() if mode != wanted
+    }
+    kind = _LINKS[wanted]
+    marked = [
+        other for other in ("disable", "force-complain") if file.lexists(apparmor.link(path, other))
+    ]
+    if not changes and marked == ([kind] if kind else []):
+        return f"The profile {name} is in the correct state"
+    start = {"old": ", ".join(marked) or "enforce", "new": kind or "enforce"}
+    if not changes:
+        changes = {"at the next start": start}
+    yield Plan(changes, f"The profile {name} is set to be changed to {wanted}")
+    if wanted != "disabled":
+        apparmor.mark(path, kind)
+        apparmor.load(path, complain=wanted == "complain")
+    else:
+        if any(mode != "disabled" for mode in modes.values()):
+            apparmor.unload(path)
+        apparmor.mark(path, kind)
+    return f"The profile {name} was changed to {wanted}"
