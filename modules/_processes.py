@@ -26,6 +26,11 @@ class Completed(Record):
     pid: int = 0
     timed_out: bool = False
 
+    @property
+    def error_text(self) -> str:
+        """The words of a program that failed: its errors, or what it printed instead."""
+        return self.stderr.strip() or self.stdout.strip()
+
 
 def attempt(change: Callable[..., object], *words: str) -> bool:
     """Try a change: whether it was made; why not is a warning."""

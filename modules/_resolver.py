@@ -55,6 +55,6 @@ def query(name: str, kind: str, nameserver: str | None = None) -> list[str]:
         ["dig", "+short", "+time=2", "+tries=2", *where, *options], timeout=SECONDS * 2
     )
     if done.retcode not in (0, 9) and not done.timed_out:  # 9: no answer
-        raise CommandFailed(f"dig: {done.stderr.strip() or done.stdout.strip()}")
+        raise CommandFailed(f"dig: {done.error_text}")
     lines = [] if done.timed_out else done.stdout.splitlines()
     return [line for line in lines if line.strip() and not line.startswith(";")]

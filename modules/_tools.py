@@ -37,7 +37,7 @@ class Tool(Record):
         """What the program prints. Raises CommandFailed with the reason when it fails."""
         done = self.run(*words)
         if done.retcode:
-            raise self.failure(words[0], done.stderr.strip() or done.stdout.strip())
+            raise self.failure(words[0], done.error_text)
         return done.stdout
 
     def failure(self, command: str, reason: str) -> CommandFailed:

@@ -41,7 +41,7 @@ def entries(path: str, recursive: bool = False) -> dict[str, list[Entry]]:
         ]
     )
     if done.retcode:
-        raise StateFailed(done.stderr.strip() or done.stdout.strip())
+        raise StateFailed(done.error_text)
     lists: dict[str, list[Entry]] = {}
     here = path
     for line in done.stdout.splitlines():
@@ -148,7 +148,7 @@ class _Batch:
             return
         done = cmd.execute(["setfacl", *self._how, "--", *self._paths])
         if done.retcode:
-            problem = done.stderr.strip() or done.stdout.strip()
+            problem = done.error_text
             for name, path in self._paths.items():
                 problem = problem.replace(f"{name}:", f"{path}:")
             raise CommandFailed(problem)

@@ -59,7 +59,7 @@ def change(*words: str) -> str:
         ]
     )
     if done.retcode:
-        raise CommandFailed(done.stderr.strip() or done.stdout.strip())
+        raise CommandFailed(done.error_text)
     return done.stdout.strip()
 
 

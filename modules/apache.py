@@ -81,7 +81,7 @@ def act(program: str, name: str) -> dict[str, str]:
     word = "enabled" if program.startswith("a2en") else "disabled"
     status = f"{kind.capitalize()} {name} {'Not found' if done.retcode == 1 else word}"
     if done.retcode > 1:
-        status = done.stderr.strip() or done.stdout.strip()
+        status = done.error_text
     return {
         "Name": f"Apache2 {word.removesuffix('d')} {kind}",
         kind.capitalize(): name,

@@ -169,7 +169,7 @@ def _checked(done: Completed, path: str) -> Completed:
     if done.retcode == 91:
         raise CommandFailed(f"{path} leads out of its file system")
     if done.retcode:
-        lines = (done.stderr.strip() or done.stdout.strip() or "it failed").splitlines()
+        lines = (done.error_text or "it failed").splitlines()
         raise CommandFailed("; ".join(line.removeprefix("ERROR: ") for line in lines))
     return done
 

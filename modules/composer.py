@@ -44,7 +44,7 @@ class Composer(Record):
         tool = Tool(program, "composer", self.runas, None, variables)
         done = tool.run(*words)
         if done.retcode:
-            raise tool.failure(command, done.stderr.strip() or done.stdout.strip())
+            raise tool.failure(command, done.error_text)
         return done.stdout, done.stderr
 
     def _options(self) -> list[str]:

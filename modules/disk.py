@@ -235,4 +235,4 @@ def resize2fs(device: str) -> bool:
 
 def _checked(done: Completed) -> None:
     if done.retcode:
-        raise CommandFailed(done.stderr.strip() or done.stdout.strip() or "it failed")
+        raise CommandFailed(done.error_text or "it failed")

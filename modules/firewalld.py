@@ -81,9 +81,7 @@ def change(options: Sequence[Sequence[str]]) -> bool:
     for words in (*options, ("--reload",)):
         done = cmd.execute(["firewall-cmd", *words])
         if done.retcode:
-            raise CommandFailed(
-                f"firewall-cmd {' '.join(words)}: {done.stderr.strip() or done.stdout.strip()}"
-            )
+            raise CommandFailed(f"firewall-cmd {' '.join(words)}: {done.error_text}")
     return True
 
 
@@ -93,7 +91,5 @@ def _ask(*words: str) -> str:
     if done.retcode == NOT_RUNNING:
         raise StateFailed("firewalld is not running", missing=("service", "firewalld"))
     if done.retcode:
-        raise StateFailed(
-            f"firewall-cmd {' '.join(words)}: {done.stderr.strip() or done.stdout.strip()}"
-        )
+        raise StateFailed(f"firewall-cmd {' '.join(words)}: {done.error_text}")
     return done.stdout

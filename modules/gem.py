@@ -65,7 +65,7 @@ def is_installed(
     words = ["--installed", f"--version={_version(version)}", "--exact"]
     done = _gem(None, runas, gem_bin).run("list", *words, "--local", plain_name(name, "name"))
     if done.stdout.strip() not in ("true", "false"):
-        raise _gem(None, runas, gem_bin).failure("list", done.stderr.strip() or done.stdout)
+        raise _gem(None, runas, gem_bin).failure("list", done.error_text)
     return done.stdout.strip() == "true"
 
 

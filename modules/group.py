@@ -88,7 +88,7 @@ def _run(*argv: str) -> None:
     plain_name(argv[-1], "the group's name")
     done = cmd.probe(argv)
     if done.retcode:
-        raise CommandFailed(f"{argv[0]}: {done.stderr.strip() or done.stdout.strip()}")
+        raise CommandFailed(f"{argv[0]}: {done.error_text}")
 
 
 # ---------------------------------------------------------------- Salt's functions

@@ -225,5 +225,5 @@ def _checked(done: Completed) -> Completed:
 
 
 def _reason(done: Completed) -> str:
-    text = done.stderr.strip() or done.stdout.strip()
+    text = done.error_text
     return re.sub(r"^ipset v[\d.]+: (Error in line \d+: )?", "", text)

@@ -79,5 +79,5 @@ def gen_locale(locale: str) -> bool:
         file.write(LIST, text.encode())
     done = cmd.execute(["locale-gen"])
     if done.retcode or not avail(name):
-        raise StateFailed(f"locale-gen did not make {name}: {done.stderr or done.stdout}")
+        raise StateFailed(f"locale-gen did not make {name}: {done.error_text}")
     return True

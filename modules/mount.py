@@ -275,7 +275,7 @@ def swapoff(name: str) -> None:
 def _run(argv: Sequence[str]) -> None:
     done = cmd.execute(list(argv))
     if done.retcode:
-        raise StateFailed(done.stderr or done.stdout or f"{argv[0]} failed with {done.retcode}")
+        raise StateFailed(done.error_text or f"{argv[0]} failed with {done.retcode}")
 
 
 # ---------------------------------------------------------------- Salt's functions

@@ -201,7 +201,7 @@ def _report(
         texts = [str(error.get(key) or "").strip() for key in ("summary", "detail")]
         raise tool.failure(command, "\n".join(text for text in texts if text))
     if done.retcode and (command != "ls" or not match):  # ls: some of what it lists has a problem
-        raise tool.failure(command, done.stderr.strip() or done.stdout.strip())
+        raise tool.failure(command, done.error_text)
     if not isinstance(report, dict):
         raise CommandFailed(f"npm {command}: its answer is not understood: {done.stdout[:200]}")
     return report

@@ -64,9 +64,7 @@ def list_(
     argv = [*_argv(bin_env), "list", "--format=json", *(["--path", target] if target else [])]
     done = cmd.complete(argv, cwd=cwd, runas=user, env=QUIET, python_shell=False)
     if done.retcode:
-        raise CommandFailed(
-            f"pip does not work: {done.stderr or done.stdout}", missing=("command", "pip")
-        )
+        raise CommandFailed(f"pip does not work: {done.error_text}", missing=("command", "pip"))
     packages: list[Mapping[str, str]] = json.loads(done.stdout[done.stdout.find("[") :])
     installed = {package["name"]: package["version"] for package in packages}
     return {
@@ -85,7 +83,7 @@ def list_upgrades(
     argv = [*_argv(bin_env), "list", "--outdated", "--format=json"]
     done = cmd.complete(argv, cwd=cwd, runas=user, env=QUIET, python_shell=False)
     if done.retcode:
-        raise CommandFailed(f"pip cannot look for newer versions: {done.stderr or done.stdout}")
+        raise CommandFailed(f"pip cannot look for newer versions: {done.error_text}")
     return {
         package["name"]: package["latest_version"] for package in json.loads(done.stdout or "[]")
     }
@@ -110,9 +108,7 @@ def freeze(
         [*_argv(bin_env), "freeze", "--all"], cwd=cwd, runas=user, env=QUIET, python_shell=False
     )
     if done.retcode:
-        raise CommandFailed(
-            f"pip does not work: {done.stderr or done.stdout}", missing=("command", "pip")
-        )
+        raise CommandFailed(f"pip does not work: {done.error_text}", missing=("command", "pip"))
     return done.stdout.splitlines()
 
 
@@ -234,7 +230,7 @@ def list_all_versions(
         done = cmd.complete(argv, cwd=cwd, runas=user, env=QUIET | logins, python_shell=False)
     listed = re.search(r"^Available versions: (.*)$", done.stdout, re.M)
     if done.retcode or not listed:
-        raise CommandFailed(f"pip finds no versions of {pkg}: {done.stderr or done.stdout}")
+        raise CommandFailed(f"pip finds no versions of {pkg}: {done.error_text}")
     wanted = {"a": include_alpha, "b": include_beta, "rc": include_rc}
     kinds = {version: re.search(r"\d(a|b|rc)\d", version) for version in listed[1].split(", ")}
     return [version for version, kind in kinds.items() if kind is None or wanted[kind[1]]][::-1]

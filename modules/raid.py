@@ -203,7 +203,7 @@ def _mdadm(*words: str) -> Completed:
 
 def _checked(done: Completed) -> Completed:
     if done.retcode:
-        lines = (done.stderr.strip() or done.stdout.strip()).splitlines()
+        lines = done.error_text.splitlines()
         raise CommandFailed(
             "; ".join(line.removeprefix("mdadm: ") for line in lines) or "it failed"
         )

@@ -118,9 +118,7 @@ def _ask(program: str, *words: str) -> str:
     needs(program, PACKAGES[program])
     done = cmd.probe([program, *words])
     if done.retcode:
-        raise StateFailed(
-            f"{program} {' '.join(words)}: {done.stderr.strip() or done.stdout.strip()}"
-        )
+        raise StateFailed(f"{program} {' '.join(words)}: {done.error_text}")
     return done.stdout
 
 
@@ -128,7 +126,5 @@ def _do(program: str, *words: str) -> bool:
     needs(program, PACKAGES[program])
     done = cmd.execute([program, *words])
     if done.retcode:
-        raise StateFailed(
-            f"{program} {' '.join(words)}: {done.stderr.strip() or done.stdout.strip()}"
-        )
+        raise StateFailed(f"{program} {' '.join(words)}: {done.error_text}")
     return True

@@ -215,4 +215,4 @@ def set_warndays(name: str, warndays: int) -> bool:
 def _run(argv: list[str], stdin: str | None = None) -> None:
     done = cmd.probe(argv, stdin=stdin)
     if done.retcode:
-        raise CommandFailed(f"{argv[0]}: {done.stderr.strip() or done.stdout.strip()}")
+        raise CommandFailed(f"{argv[0]}: {done.error_text}")

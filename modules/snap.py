@@ -23,7 +23,7 @@ def versions_installed(pkg: str) -> list[dict[str, str]]:
     if done.retcode:
         if re.search("no matching snaps installed|no snaps are installed", done.stderr):
             return []
-        raise _SNAP.failure("list", done.stderr.strip() or done.stdout.strip())
+        raise _SNAP.failure("list", done.error_text)
     rows = [line.split() for line in done.stdout.splitlines()[1:]]
     return [
         dict(zip(("name", "version", "rev", "tracking"), row, strict=False))

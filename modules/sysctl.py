@@ -59,7 +59,7 @@ def assign(name: str, value: str) -> dict[str, str]:
         raise StateFailed(f"sysctl {name} does not exist")
     done = cmd.execute(["sysctl", "-w", "--", f"{name}={one_line(value, name)}"])
     if done.retcode:
-        raise StateFailed(f"sysctl -w failed: {done.stderr or done.stdout}")
+        raise StateFailed(f"sysctl -w failed: {done.error_text}")
     return {name: get(name)}
 
 

@@ -157,7 +157,7 @@ def _checked(done: Completed) -> Completed:
 
 def _reason(done: Completed) -> str:
     """Return what ufw says against it, without its warnings."""
-    lines = (done.stderr.strip() or done.stdout.strip()).splitlines()
+    lines = done.error_text.splitlines()
     errors = [line for line in lines if line.startswith("ERROR: ")] or lines[:1] or ["ufw failed"]
     return "; ".join(line.removeprefix("ERROR: ") for line in errors)
 

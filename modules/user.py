@@ -184,9 +184,7 @@ def _run_all(lines: Sequence[Sequence[str]]) -> None:
 def _run(*argv: str) -> None:
     done = cmd.probe([one_line(word, argv[0]) for word in argv])
     if done.retcode:
-        raise CommandFailed(
-            (done.stderr.strip() or done.stdout.strip() or f"{argv[0]} failed").splitlines()[0]
-        )
+        raise CommandFailed((done.error_text or f"{argv[0]} failed").splitlines()[0])
 
 
 # ---------------------------------------------------------------- Salt's functions

@@ -69,7 +69,7 @@ def create(
     argv += [f"--prompt={prompt}"] if prompt else []
     done = cmd.complete([*argv, "--", folder], runas=user, python_shell=False)
     if done.retcode:
-        raise StateFailed(f"the environment {folder} was not made: {done.stderr or done.stdout}")
+        raise StateFailed(f"the environment {folder} was not made: {done.error_text}")
     return done.stdout
 
 

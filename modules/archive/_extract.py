@@ -173,7 +173,7 @@ def _with_program(file: IO[bytes], inner: str, strip: int, options: Sequence[str
         ["tar", "-x", f"--strip-components={strip}", *options, "-f", name_of(file), "-C", inner]
     )
     if done.retcode:
-        raise StateFailed(f"tar failed: {done.stderr or done.stdout}", changes={})
+        raise StateFailed(f"tar failed: {done.error_text}", changes={})
 
 
 def _with_tarfile(file: IO[bytes], inner: str, strip: int) -> None:

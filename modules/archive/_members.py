@@ -180,7 +180,7 @@ def _chosen(file: IO[bytes], options: Sequence[str]) -> set[str]:
     """
     done = cmd.probe(["tar", "-t", "--quoting-style=literal", *options, "-f", name_of(file)])
     if done.retcode:
-        raise StateFailed(f"tar failed: {done.stderr or done.stdout}")
+        raise StateFailed(f"tar failed: {done.error_text}")
     return {name.rstrip("/") for name in done.stdout.splitlines()}
 
 

@@ -121,11 +121,6 @@ def probe(
     )
 
 
-def error_text(done: cmd.Completed) -> str:
-    """The complaint of git."""
-    return done.stderr.strip() or done.stdout.strip()
-
-
 @changer(touches=["files"])
 def change(
     words: Sequence[str],
@@ -141,7 +136,7 @@ def change(
     done = probe(words, cwd, user, identity, secrets)
     if done.retcode:
         raise CommandFailed(
-            error_text(done) or f"git {words[0]} failed with exit code {done.retcode}"
+            done.error_text or f"git {words[0]} failed with exit code {done.retcode}"
         )
     return done.stdout.strip() or done.stderr.strip()
 
@@ -156,7 +151,7 @@ def ask(words: Sequence[str], cwd: str | None, user: str | None = None) -> str:
     """The output of git. Raises CommandFailed when it fails."""
     done = probe(words, cwd, user)
     if done.retcode:
-        raise CommandFailed(f"Command 'git {' '.join(words)}' failed: {error_text(done)}")
+        raise CommandFailed(f"Command 'git {' '.join(words)}' failed: {done.error_text}")
     return done.stdout.rstrip("\n")
 
 
@@ -172,7 +167,7 @@ def remote_refs(
     done = probe(["ls-remote", "--symref", "--", url], None, user, identity, secrets)
     if done.retcode:
         missing = ("file", url) if url.startswith("/") else None
-        raise StateFailed(f"Failed to check remote refs: {error_text(done)}", missing=missing)
+        raise StateFailed(f"Failed to check remote refs: {done.error_text}", missing=missing)
     refs = {}
     for value, name in (line.split("\t") for line in done.stdout.splitlines() if "\t" in line):
         if value.startswith("ref: "):
@@ -199,7 +194,7 @@ def config_matching(
     """
     done = _config(["--get-regexp", "--null", "--", f"^({pattern})$"], cwd, user, scope)
     if done.retcode > 1:
-        raise StateFailed(f"{pattern!r}: {error_text(done)}")
+        raise StateFailed(f"{pattern!r}: {done.error_text}")
     values: dict[str, list[str]] = {}
     for entry in done.stdout.split("\0")[:-1]:
         key, _, value = entry.partition("\n")
@@ -216,7 +211,7 @@ def config_change(
     """
     done = _config([words[0], "--", *words[1:]], cwd, user, "global" if everywhere else "local")
     if done.retcode:
-        raise CommandFailed(error_text(done) or f"git config failed with exit code {done.retcode}")
+        raise CommandFailed(done.error_text or f"git config failed with exit code {done.retcode}")
 
 
 def _config(

@@ -15,7 +15,6 @@ from modules.git._run import (
     config_matching,
     config_values,
     credentials,
-    error_text,
     keys,
     look,
     probe,
@@ -111,7 +110,7 @@ def ls_remote(
         words, cwd, user, _keys(identity, user), credentials(https_user, https_pass, remote)
     )
     if done.retcode:
-        raise CommandFailed(error_text(done))
+        raise CommandFailed(done.error_text)
     return {name: sha for sha, name in (line.split("\t") for line in done.stdout.splitlines())}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from modules import file
 from modules._lines import plain_name
-from modules.git._run import ask, change, error_text, probe
+from modules.git._run import ask, change, probe
 from modules.git._salt import _keys, _plain_words, is_worktree, ls_remote
 from runner.api import CommandFailed
 
@@ -49,7 +49,7 @@ def diff(
     words = _words(git_opts, "diff", opts, *flags, *revisions, "--", *names)
     done = probe(words, cwd, user)
     if done.retcode > (1 if no_index else 0):  # 1: they differ
-        raise CommandFailed(f"Command 'git {' '.join(words)}' failed: {error_text(done)}")
+        raise CommandFailed(f"Command 'git {' '.join(words)}' failed: {done.error_text}")
     return done.stdout.rstrip("\n")
 
 
@@ -123,7 +123,7 @@ def merge_base(
     words = _words(git_opts, "merge-base", opts, *(["--all"] if all else []), *flags, *revisions)
     done = probe(words, cwd, user)
     if done.retcode > 1 or (done.retcode and done.stderr.strip()):
-        raise CommandFailed(f"Command 'git {' '.join(words)}' failed: {error_text(done)}")
+        raise CommandFailed(f"Command 'git {' '.join(words)}' failed: {done.error_text}")
     if is_ancestor:
         return done.retcode == 0
     commits = done.stdout.split()
@@ -344,7 +344,7 @@ def worktree_prune(
     given = [flag for flag, wanted in flags.items() if wanted]
     words = _words(git_opts, "worktree", f"prune {opts}", *given)
     done = probe(words, cwd, user) if dry_run else None
-    return error_text(done) if done else change(words, cwd, user)
+    return done.error_text if done else change(words, cwd, user)
 
 
 def worktree_rm(cwd: str, user: str | None = None, **_: Any) -> bool:

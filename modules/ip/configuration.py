@@ -343,4 +343,4 @@ def run_tool(*argv: str) -> None:
     """Run a program that changes the network. Raises StateFailed when it fails."""
     done = cmd.execute(argv)
     if done.retcode:
-        raise StateFailed(f"{' '.join(argv)} failed: {done.stderr.strip() or done.stdout.strip()}")
+        raise StateFailed(f"{' '.join(argv)} failed: {done.error_text}")

@@ -208,7 +208,7 @@ def _configure_routes(name: str, old: Texts, new: Texts, action: Action) -> None
 def _run_script(iface: str, way: str) -> None:
     done = cmd.execute([SCRIPTS[way].format(iface)], env={"IFACE": iface})
     if done.retcode:
-        raise StateFailed(f"the routes of {iface} cannot be set: {done.stderr or done.stdout}")
+        raise StateFailed(f"the routes of {iface} cannot be set: {done.error_text}")
 
 
 def has_source(pattern: str) -> bool:
@@ -249,7 +249,7 @@ def _act(program: str, iface: str, interfaces: str) -> None:
     name = plain_name(iface, "the name of the interface")
     done = cmd.execute([program, f"--interfaces={interfaces}", "--", name])
     if done.retcode:
-        raise StateFailed(f"{program} {iface} failed: {done.stderr or done.stdout}")
+        raise StateFailed(f"{program} {iface} failed: {done.error_text}")
 
 
 def present_routes(name: str) -> Texts:

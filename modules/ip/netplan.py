@@ -364,7 +364,7 @@ def verify(name: str, old: Texts, new: Texts) -> None:
         os.chmod(root + path, 0o600)
     done = cmd.probe(["netplan", "generate", "--root-dir", root])
     if done.retcode:
-        told = (done.stderr.strip() or done.stdout.strip()).replace(root, "")
+        told = done.error_text.replace(root, "")
         raise StateFailed(f"netplan refuses {', '.join(new) or 'what is left'}:\n{told}")
 
 

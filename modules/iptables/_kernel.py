@@ -187,7 +187,7 @@ def change(family: str, table: str, *words: str) -> None:
     """Change a table. Raises CommandFailed with what iptables says."""
     done = cmd.probe([program(family), "--wait", "--table", *_place(table), *words])
     if done.retcode:
-        raise CommandFailed(done.stderr.strip() or done.stdout.strip())
+        raise CommandFailed(done.error_text)
 
 
 def saved_at(family: str) -> str:

@@ -126,7 +126,7 @@ def _client(server: Server, text: str, first: str | None) -> str:
         env = {**cmd.LOCALE, "MYSQL_PWD": str(password)} if password else dict(cmd.LOCALE)
         done = cmd.complete(argv, stdin=text, env=env, cwd="/", python_shell=False)
     if done.retcode:
-        raise _failure(done.stderr.strip() or done.stdout.strip(), server)
+        raise _failure(done.error_text, server)
     return done.stdout
 
 

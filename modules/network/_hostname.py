@@ -45,5 +45,5 @@ def mod_hostname(hostname: str) -> bool:
     keep_hostname(hostname)
     done = cmd.execute(["hostname", "--", hostname])
     if done.retcode:
-        raise StateFailed(f"the name cannot be set: {done.stderr or done.stdout}")
+        raise StateFailed(f"the name cannot be set: {done.error_text}")
     return True

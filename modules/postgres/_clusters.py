@@ -73,7 +73,7 @@ def _name_words(version: str, name: str) -> list[str]:
 def _run(argv: Sequence[str]) -> bool:
     done = cmd.execute(argv)
     if done.retcode:
-        raise CommandFailed(done.stderr.strip() or done.stdout.strip())
+        raise CommandFailed(done.error_text)
     return True
 
 
@@ -125,5 +125,5 @@ def datadir_init(
         stdin=join_lines([one_line(password or "", "the password")]),
     )
     if done.retcode:
-        raise CommandFailed(done.stderr.strip() or done.stdout.strip())
+        raise CommandFailed(done.error_text)
     return True

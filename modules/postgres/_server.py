@@ -88,7 +88,7 @@ def _psql(server: Server, text: str) -> str:
     env = {"PGPASSWORD": password, **cmd.LOCALE} if password else dict(cmd.LOCALE)
     done = cmd.complete(argv, stdin=text, runas=runas, env=env, cwd="/", python_shell=False)
     if done.retcode:
-        raise _failure(done.stderr.strip() or done.stdout.strip())
+        raise _failure(done.error_text)
     return done.stdout
 
 

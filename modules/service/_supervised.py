@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-from modules import file
+from modules import cmd, file
 from modules.service._names import file_name
 from runner.api import CommandFailed, Record
 
@@ -65,6 +65,10 @@ class Folders(Record):
         }
         return sorted(name for name in names if not name.startswith(".") and self.definition(name))
 
+    def enabled_names(self) -> list[str]:
+        """The services that start with the supervisor."""
+        return [name for name in self.names() if self.enabled(name)]
+
     def enable(self, name: str, rescan: Callable[[str], bool]) -> None:
         """Let a service start with the supervisor; now it is only made known to it.
 
@@ -109,12 +113,6 @@ def require_running(name: str, status: Callable[[str], bool]) -> None:
         raise CommandFailed(f"Service {name} ended as soon as it was started")
 
 
-def refuse_mask(action: str, tool: str) -> None:
-    """Raise CommandFailed for what only systemd has."""
-    if action in ("mask", "unmask"):
-        raise CommandFailed(f"a service of {tool} cannot be {action}ed")
-
-
 def first_process(*names: str) -> bool:
     """Return whether the machine's first process is one of these programs."""
     try:
@@ -124,6 +122,48 @@ def first_process(*names: str) -> bool:
         return False
 
 
-def words_of(done_stdout: str, done_stderr: str, argv: Sequence[str]) -> str:
-    """Return what a program that failed said."""
-    return done_stderr.strip() or done_stdout.strip() or f"{argv[0]} failed"
+def masked(name: str, runtime: bool = False) -> bool:
+    """False: services that are supervised cannot be masked."""
+    return False
+
+
+def log(name: str, since: float = 0) -> str:
+    """Nothing: where a service logs is its own matter."""
+    return ""
+
+
+class Supervisor(Record):
+    """A supervisor, and how it is asked and told.
+
+    tool: its name. status: whether a service runs. rescan: has it look for a service (its path);
+    whether it knows it. argv: the command line for an action on a path.
+    """
+
+    tool: str
+    folders: Folders
+    status: Callable[[str], bool]
+    rescan: Callable[[str], bool]
+    argv: Callable[[str, str], list[str]]
+
+    def running_names(self) -> list[str]:
+        """The services that run."""
+        return [name for name in self.folders.names() if self.status(name)]
+
+    def perform(self, name: str, action: str) -> None:
+        """Start, stop, restart, reload, enable or disable a service. Raises CommandFailed."""
+        if action in ("mask", "unmask"):  # what only systemd has
+            raise CommandFailed(f"a service of {self.tool} cannot be {action}ed")
+        if action == "disable":
+            self.folders.disable(name)
+            return
+        if action == "enable":
+            self.folders.enable(name, self.rescan)
+            return
+        if action != "stop":
+            self.folders.supervise(name, self.rescan)
+        argv = self.argv(action, self.folders.linked(name))
+        done = cmd.probe(argv)
+        if done.retcode:
+            raise CommandFailed(done.error_text or f"{argv[0]} failed")
+        if action in ("start", "restart"):
+            require_running(name, self.status)

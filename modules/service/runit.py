@@ -6,14 +6,9 @@ import os
 from collections.abc import Sequence
 
 from modules import cmd
-from modules.service._supervised import (
-    Folders,
-    first_process,
-    refuse_mask,
-    require_running,
-    words_of,
-)
-from runner.api import CommandFailed, changer
+from modules.service import _supervised
+from modules.service._supervised import Folders, Supervisor, first_process
+from runner.api import changer
 
 NAMES: tuple[str, ...] = ("runit",)
 FOLDERS = Folders(
@@ -26,6 +21,9 @@ WORDS = {"force-reload": "hup", "reload": "hup"}
 available = FOLDERS.available
 enabled = FOLDERS.enabled
 get_all = FOLDERS.names
+get_enabled = FOLDERS.enabled_names
+masked = _supervised.masked
+log = _supervised.log
 
 
 def suits() -> bool:
@@ -40,44 +38,14 @@ def status(name: str) -> bool:
     return cmd.probe(["sv", "status", FOLDERS.linked(name)]).stdout.startswith("run:")
 
 
-def masked(name: str, runtime: bool = False) -> bool:
-    """False: services of runit cannot be masked."""
-    return False
-
-
-def log(name: str, since: float = 0) -> str:
-    """Nothing: where a service logs is its own matter."""
-    return ""
-
-
-def get_enabled() -> list[str]:
-    """The services that start with the machine."""
-    return [name for name in get_all() if enabled(name)]
-
-
-def get_running() -> list[str]:
-    """The services that run."""
-    return [name for name in get_all() if status(name)]
-
-
 @changer(touches=["services", "files"])
 def act(name: str, action: str, options: Sequence[str] = ()) -> None:
     """Start, stop, restart, reload, enable or disable a service. Raises CommandFailed."""
-    refuse_mask(action, "runit")
-    if action == "disable":
-        FOLDERS.disable(name)
-        return
-    if action == "enable":
-        FOLDERS.enable(name, _known)
-        return
-    if action != "stop":
-        FOLDERS.supervise(name, _known)
-    argv = ["sv", "-w", SECONDS, WORDS.get(action, action), FOLDERS.linked(name)]
-    done = cmd.probe(argv)
-    if done.retcode:
-        raise CommandFailed(words_of(done.stdout, done.stderr, argv))
-    if action in ("start", "restart"):
-        require_running(name, status)
+    SUPERVISOR.perform(name, action)
+
+
+def _argv(action: str, path: str) -> list[str]:
+    return ["sv", "-w", SECONDS, WORDS.get(action, action), path]
 
 
 def _known(path: str) -> bool:
@@ -85,3 +53,7 @@ def _known(path: str) -> bool:
     return os.path.exists(f"{path}/supervise/ok") and not (
         cmd.probe(["sv", "status", path]).stdout.startswith("warning:")
     )
+
+
+SUPERVISOR = Supervisor("runit", FOLDERS, status, _known, _argv)
+get_running = SUPERVISOR.running_names

@@ -6,14 +6,9 @@ import os
 from collections.abc import Sequence
 
 from modules import cmd
-from modules.service._supervised import (
-    Folders,
-    first_process,
-    refuse_mask,
-    require_running,
-    words_of,
-)
-from runner.api import CommandFailed, changer
+from modules.service import _supervised
+from modules.service._supervised import Folders, Supervisor, first_process
+from runner.api import changer
 
 NAMES: tuple[str, ...] = ("s6",)
 # what s6-linux-init copies to /run/service when the machine starts
@@ -32,7 +27,11 @@ WORDS = {
 }
 
 available = FOLDERS.available
+enabled = FOLDERS.enabled
 get_all = FOLDERS.names
+get_enabled = FOLDERS.enabled_names
+masked = _supervised.masked
+log = _supervised.log
 
 
 def suits() -> bool:
@@ -47,51 +46,16 @@ def status(name: str) -> bool:
     return cmd.probe(["s6-svstat", "-o", "up", FOLDERS.linked(name)]).stdout.strip() == "true"
 
 
-def enabled(name: str) -> bool:
-    """Return whether a service starts with the machine."""
-    return FOLDERS.enabled(name)
-
-
-def masked(name: str, runtime: bool = False) -> bool:
-    """False: services of s6 cannot be masked."""
-    return False
-
-
-def log(name: str, since: float = 0) -> str:
-    """Nothing: where a service logs is its own matter."""
-    return ""
-
-
-def get_enabled() -> list[str]:
-    """The services that start with the machine."""
-    return [name for name in get_all() if enabled(name)]
-
-
-def get_running() -> list[str]:
-    """The services that run."""
-    return [name for name in get_all() if status(name)]
-
-
 @changer(touches=["services", "files"])
 def act(name: str, action: str, options: Sequence[str] = ()) -> None:
     """Start, stop, restart, reload, enable or disable a service. Raises CommandFailed."""
-    refuse_mask(action, "s6")
-    if action == "disable":
-        FOLDERS.disable(name)
-        return
-    if action == "enable":
-        FOLDERS.enable(name, _known)
-        return
-    if action != "stop":
-        FOLDERS.supervise(name, _known)
+    SUPERVISOR.perform(name, action)
+
+
+def _argv(action: str, path: str) -> list[str]:
     command, *wait = WORDS[action]
     timeout = ["-T", MILLISECONDS] if wait else []
-    argv = ["s6-svc", *wait, *timeout, command, FOLDERS.linked(name)]
-    done = cmd.probe(argv)
-    if done.retcode:
-        raise CommandFailed(words_of(done.stdout, done.stderr, argv))
-    if action in ("start", "restart"):
-        require_running(name, status)
+    return ["s6-svc", *wait, *timeout, command, path]
 
 
 def _known(path: str) -> bool:
@@ -100,3 +64,7 @@ def _known(path: str) -> bool:
         return True
     cmd.probe(["s6-svscanctl", "-a", os.path.dirname(path)])
     return False
+
+
+SUPERVISOR = Supervisor("s6", FOLDERS, status, _known, _argv)
+get_running = SUPERVISOR.running_names

@@ -80,4 +80,4 @@ def act(name: str, action: str, options: Sequence[str] = ()) -> None:
     else:
         done = cmd.probe([script(name), action])
     if done.retcode:
-        raise CommandFailed(done.stderr.strip() or done.stdout.strip())
+        raise CommandFailed(done.error_text)

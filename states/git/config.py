@@ -130,7 +130,5 @@ def _place(repo: str | None, user: str | None, everywhere: bool, failed: str) ->
         raise StateFailed(f"{failed}{repo} is not a folder", missing=("file", repo))
     done = git.probe(["rev-parse", "--git-dir"], repo, user)
     if done.retcode:
-        raise StateFailed(
-            failed + git.error_text(done), missing=("file", f"{repo.rstrip('/')}/.git")
-        )
+        raise StateFailed(failed + done.error_text, missing=("file", f"{repo.rstrip('/')}/.git"))
     return repo
