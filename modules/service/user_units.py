@@ -6,7 +6,6 @@ import os
 import pwd
 import time
 
-from modules import user as users
 from runner.api import Record, StateFailed, here
 
 SECONDS = 10.0  # that the manager of a user may take to start, who was just told to linger
@@ -63,13 +62,15 @@ def systemctl(user: str, *words: str) -> list[str]:
 
 def _require_manager(owner: Account) -> None:
     """Wait for the manager of a user who lingers. Raises StateFailed where none runs."""
-    running = here.store("user_managers")
+    from modules import user as users
+
+    waited = here.store("user_managers_waited_for")
     socket = f"{owner.runtime()}/systemd/private"
     lingers = users.lingers(owner.name)
-    end = time.monotonic() + (SECONDS if lingers and owner.name not in running else 0)
+    end = time.monotonic() + (SECONDS if lingers and owner.name not in waited else 0)
     while not os.path.exists(socket):
         if time.monotonic() > end:
-            running[owner.name] = False
+            waited[owner.name] = True
             raise StateFailed(_reason(owner, lingers), missing=("linger", owner.name))
         time.sleep(0.1)
 

@@ -35,9 +35,9 @@ def test_services_of_a_user(debian: Debian) -> None:
     wanted = {"contents": UNIT.format(1000), "enable": True, "running": True}
     unit = json.loads(units_of("yves", systemd_unit=wanted))
     debian.tree(unit=json.dumps({"yves": {"user.present": [{"linger": True}]}, **unit}))
-    dry = debian.results("sls", "unit", "--test")
-    assert dry["systemd_unit"]["result"] is None, dry
     debian.run("useradd -m yves")
+    dry = debian.results("sls", "unit", "--test")
+    assert dry["systemd_unit"]["result"] is None, "to linger is pending"
     problem = debian.results("single", "systemd.unit", "nap", "user=yves", code=2)
     (result,) = problem.values()
     assert "No systemd runs for yves: write `linger: True` to user.present" in result["comment"]
