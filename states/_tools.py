@@ -1,4 +1,4 @@
-"""The base of the states of npm, gem, cargo, composer, flatpak and snap: change and report."""
+"""The base of the states that have a program change something (npm, gem, rabbitmqctl, ...)."""
 
 from __future__ import annotations
 

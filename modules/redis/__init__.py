@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from modules.redis._server import SERVICES, Answer, Server
+from modules.redis._server import SERVICES as SERVICES
+from modules.redis._server import Answer
+from modules.redis._server import Server as Server
 from runner.api import CommandFailed, changer, for_states
-
-__all__ = ["SERVICES", "Server"]
 
 
 @for_states

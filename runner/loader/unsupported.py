@@ -129,8 +129,8 @@ _FIREWALLD = "the states firewalld.present and firewalld.service, or `firewall-c
 _MYSQL = "mysql.query with the statement"
 _ENGINE = "`docker` or `podman` with cmd.run, guarded where it changes something"
 FUNCTIONS = _rows(
-    ("rabbitmq.*", _SERVICE.format("rabbitmqctl")),
-    ("redis.*", _SERVICE.format("redis-cli")),
+    ("redis.hmset redis.hincrbyfloat redis.hscan", "redis.hset, redis.hincrby, redis.hgetall"),
+    ("redis.shutdown", "service.stop"),
     ("nginx.*", _SERVICE.format("nginx") + "; service.reload reloads it"),
     ("docker.freeze docker.unfreeze", "docker.pause and docker.unpause"),
     ("docker.compare_* docker.get_client_args", "the state docker_container.running compares"),

@@ -4,7 +4,9 @@ its keys in the scenario's folder. tests/machine/test_redis.py has a real one.
 
 from __future__ import annotations
 
+import functools
 import json
+import socket
 import socketserver
 import threading
 import time
@@ -19,11 +21,8 @@ class Keeper(socketserver.ThreadingTCPServer):
     """The server. file: its keys, each with its value and when it ends."""
 
     daemon_threads = True
+    allow_reuse_address = True
     file = Path("/nonexistent")
-
-    def reset(self, file: Path, keys: dict[str, list[Any]]) -> None:
-        self.file = file
-        file.write_text(json.dumps(keys))
 
     def answer(self, command: str, *words: str) -> str:
         keys = json.loads(self.file.read_text())
@@ -96,19 +95,36 @@ class Talk(socketserver.StreamRequestHandler):
             self.wfile.write(self.server.answer(*words).encode() + b"\r\n")
 
 
-SERVER = Keeper(("127.0.0.1", 0), Talk)
-threading.Thread(target=SERVER.serve_forever, daemon=True).start()
-PORT = SERVER.server_address[1]
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return int(free.getsockname()[1])
+
+
+PORT = free_port()
+
+
+@functools.cache
+def server() -> Keeper:
+    """The server, started for the first scenario that runs."""
+    keeper = Keeper(("127.0.0.1", PORT), Talk)
+    threading.Thread(target=keeper.serve_forever, daemon=True).start()
+    return keeper
+
+
 END = int(time.time()) + 9999
 KEYS = {"mode": ["old é", None], "ends": ["x", END]}
 
 
-def with_keys(tmp: Path) -> None:
-    SERVER.reset(tmp / "keys", KEYS)
+def having(keys: dict[str, list[Any]]) -> Callable[[Path], None]:
+    def setup(tmp: Path) -> None:
+        server().file = tmp / "keys"
+        server().file.write_text(json.dumps(keys))
+
+    return setup
 
 
-def with_master(tmp: Path) -> None:
-    SERVER.reset(tmp / "keys", {"master": ["192.0.2.1", "6379"]})
+with_keys = having(KEYS)
+with_master = having({"master": ["192.0.2.1", "6379"]})
 
 
 def on(

@@ -451,7 +451,8 @@ WITHOUT: dict[str, str] = {
         mysql.alter_db network.wol mysql.change mysql.db_create mysql.db_remove mysql.grant_add
         mysql.grant_revoke mysql.query mysql.user_chpass mysql.user_create mysql.user_remove
         pkg.download pkg.hold pkg.import_key pkg.patch pkg.renew_db
-        pkg.run pkg.set_module_stream redis.bgrewriteaof redis.bgsave redis.config_set redis.delete
+        pkg.run pkg.set_module_stream rabbitmq.change rabbitmq.change_plugin
+        redis.bgrewriteaof redis.bgsave redis.config_set redis.delete
         redis.expire redis.expireat redis.flushall redis.flushdb redis.hdel redis.hincrby redis.hset
         redis.hsetnx redis.save redis.set_key redis.slaveof
         pkg.trust_repository postgres.change postgres.cluster_create

@@ -262,7 +262,6 @@ LAYERS = {
     "networks": Contents(("network-manager", "netplan.io", "iproute2")),
     # and ruby, whose gems need no layer of their own
     "databases": Contents(("mariadb-server", "redis-server", "ruby"), furnish=MARIADB),
-    "rabbitmq": Contents(("rabbitmq-server",)),
     "containers": Contents(
         ("podman", "containernetworking-plugins", "busybox-static"), furnish=PODMAN
     ),
