@@ -83,7 +83,7 @@ def absent(name: Name, vhost: Name = "/", runas: Name | None = None) -> Planned:
 
     Behaviour: Salt 3008's rabbitmq_policy.absent.
     """
-    if name not in _policies(vhost, runas):
+    if not rabbitmq.vhost_exists(vhost, runas) or name not in _policies(vhost, runas):
         return f"Policy '{vhost}' '{name}' is not present."
     return (
         yield from carry_out(

@@ -185,6 +185,7 @@ SCENARIOS = [
     on("policy.present", name="x", pattern="x", definition={"nosuch": 5}, breaks="not recognised"),
     on("policy.absent", name="ha", vhost="/", runas="root"),
     on("policy.absent", plans=False, name="other"),
+    on("policy.absent", plans=False, name="ha", vhost="/none"),
     on("plugin.enabled", name="rabbitmq_federation", runas="root"),
     on("plugin.enabled", plans=False, name="rabbitmq_management"),
     on("plugin.enabled", name="nosuch", fails="There is no plugin 'nosuch'"),
