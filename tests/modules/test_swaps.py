@@ -446,7 +446,7 @@ WITHOUT: dict[str, str] = {
         """
         alternatives.change apache.act cron.write debconf.set_answer environ.setenv
         firewalld.change group.add_member group.groupadd group.groupdel group.groupmod
-        group.remove_member group.set_members ip.down ip.run_routes ip.up ipset.change
+        group.remove_member group.set_members ip.run_tool ipset.change
         iptables.change kmod.load kmod.remove mount.swapoff mount.swapon nftables.change
         mysql.alter_db network.wol mysql.change mysql.db_create mysql.db_remove mysql.grant_add
         mysql.grant_revoke mysql.query mysql.user_chpass mysql.user_create mysql.user_remove
@@ -467,7 +467,7 @@ WITHOUT: dict[str, str] = {
     ),
     "only attributes of the kernel below /sys": "sysfs._set",
     "only files of root in /etc, with file.write": (
-        "aliases._write locale.gen_locale network.mod_hostname"
+        "aliases._write ip.configure ip.put ip.put_source locale.gen_locale network.mod_hostname"
     ),
     "calls another changer of this list for each file": "cp._copy cp.get_dir cp.get_template",
     "the user's own command, or a program that finds its own way below a folder": (
