@@ -266,10 +266,11 @@ _LAZY = {
             *("delete_backup", "list_backup", "list_backups", "list_backups_dir"),
             *("remove_backup", "restore_backup"),
         ),
-        "_salt_more": (
-            *("apply_template_on_contents", "chattr", "check_perms", "extract_hash", "get_devmm"),
-            *("get_selinux_context", "get_source_sum", "lsattr", "mknod_blkdev", "mknod_chrdev"),
-            *("mknod_fifo", "patch", "seek_read", "seek_write", "source_list"),
+        "_salt_attributes": ("chattr", "check_perms", "get_selinux_context", "lsattr"),
+        "_salt_devices": ("get_devmm", "mknod_blkdev", "mknod_chrdev", "mknod_fifo"),
+        "_salt_patching": ("patch", "seek_read", "seek_write"),
+        "_salt_sources": (
+            *("apply_template_on_contents", "extract_hash", "get_source_sum", "source_list"),
         ),
     }.items()
     for name in names

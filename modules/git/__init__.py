@@ -1,10 +1,53 @@
 """Git repositories: how to look at them, and the git program to change them.
 
-What the git state uses comes first, then Salt's functions.
+What the git state uses is in _run, Salt's functions in the other files, by what they are about.
 """
 
 from __future__ import annotations
 
+from modules.git._branches import (
+    branch,
+    current_branch,
+    list_branches,
+    list_tags,
+    merge,
+    rebase,
+    symbolic_ref,
+    tag,
+)
+from modules.git._checkout import (
+    add,
+    checkout,
+    commit,
+    discard_local_changes,
+    init,
+    reset,
+    rm,
+    stash,
+    status,
+    submodule,
+)
+from modules.git._config import config_get, config_get_regexp, config_set, config_unset
+from modules.git._history import (
+    archive,
+    describe,
+    diff,
+    merge_base,
+    merge_tree,
+    rev_parse,
+    revision,
+)
+from modules.git._remotes import (
+    clone,
+    fetch,
+    ls_remote,
+    pull,
+    push,
+    remote_get,
+    remote_set,
+    remotes,
+    salt_remote_refs,
+)
 from modules.git._run import (
     DEFAULT_BRANCH,
     SHA,
@@ -17,53 +60,11 @@ from modules.git._run import (
     look,
     probe,
     remote_refs,
-)
-from modules.git._salt import (
-    checkout,
-    clone,
-    config_get,
-    config_get_regexp,
-    current_branch,
-    describe,
-    fetch,
-    is_worktree,
-    list_branches,
-    list_tags,
-    ls_remote,
-    pull,
-    remote_get,
-    remotes,
-    rev_parse,
-    revision,
-    status,
     version,
 )
-from modules.git._salt_changes import (
-    add,
-    commit,
-    config_set,
-    config_unset,
-    init,
-    push,
-    remote_set,
-    reset,
-    submodule,
-)
-from modules.git._salt_more import (
-    archive,
-    branch,
-    diff,
-    discard_local_changes,
+from modules.git._worktrees import (
+    is_worktree,
     list_worktrees,
-    merge,
-    merge_base,
-    merge_tree,
-    rebase,
-    rm,
-    salt_remote_refs,
-    stash,
-    symbolic_ref,
-    tag,
     worktree_add,
     worktree_prune,
     worktree_rm,

@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from modules import cmd, file
 from modules import user as users
@@ -221,3 +222,9 @@ def _config(
     env.setdefault("HOME", "/root")  # cron and systemd may start us without one
     argv = ["git", "config", *([f"--{scope}"] if scope else []), *words]
     return cmd.complete(argv, cwd=cwd, runas=user, env=env, clean_env=True, python_shell=False)
+
+
+def version(versioninfo: bool = False) -> Any:
+    """The version of git, as a list of numbers with `versioninfo`."""
+    text = probe(["--version"]).stdout.split()[2]
+    return [int(part) for part in text.split(".") if part.isdigit()] if versioninfo else text
