@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from modules import _processes, cmd
+from modules._lines import plain_name
 from runner.api import CommandFailed, changer, for_states, here
 
 LIVE = "/etc/letsencrypt/live"
@@ -95,24 +96,24 @@ def command(name: str, **options: Any) -> list[str]:
     """The command line of certbot."""
     _processes.needs("certbot", "certbot")
     given = {key: value for key, value in options.items() if value not in (None, False, [], "")}
-    argv = ["certbot", "certonly", "--non-interactive", "--agree-tos", "--cert-name"]
-    argv += [given.get("certname") or name, "--domains"]
-    argv.append(",".join([name, *given.get("aliases", [])]))
+    names = [plain_name(domain, "name") for domain in (name, *given.get("aliases", []))]
+    argv = ["certbot", "certonly", "--non-interactive", "--agree-tos"]
+    argv += [f"--cert-name={given.get('certname') or name}", f"--domains={','.join(names)}"]
     email = given.get("email")
-    argv += ["--email", str(email)] if email else ["--register-unsafely-without-email"]
+    argv += [f"--email={email}"] if email else ["--register-unsafely-without-email"]
     plugin = given.get("dns_plugin")
     if given.get("webroot"):
-        argv += ["--webroot", "--webroot-path", str(given["webroot"])]
+        argv += ["--webroot", f"--webroot-path={given['webroot']}"]
     elif plugin:
         argv.append(f"--dns-{plugin}")
         credentials = given.get("dns_plugin_credentials")
-        argv += [f"--dns-{plugin}-credentials", str(credentials)] if credentials else []
+        argv += [f"--dns-{plugin}-credentials={credentials}"] if credentials else []
     elif given.get("manual_auth_hook"):
         argv.append("--manual")
     else:
         argv.append("--standalone")
     for key, option in _OPTIONS.items():
-        argv += [option, str(given[key])] if key in given else []
+        argv += [f"{option}={given[key]}"] if key in given else []
     argv += ["--test-cert"] if given.get("test_cert") else []
     argv += ["--expand"] if given.get("aliases") else []
     return [*argv, "--renew-by-default"] if given.get("renew") else [*argv, "--keep-until-expiring"]

@@ -6,6 +6,7 @@ import json
 import os
 
 from modules import _processes, cmd, file
+from modules._lines import plain_name
 from runner.api import CommandFailed, changer, for_states
 
 FOLDER = "/etc/apparmor.d"
@@ -62,6 +63,7 @@ def link(path: str, kind: str) -> str:
 @changer
 def load(path: str, complain: bool) -> None:
     """Load the profiles of a file, or load them anew."""
+    path = plain_name(path, "path")
     argv = ["apparmor_parser", "-r", *(["-C"] if complain else []), path]
     _finish(argv)
 
@@ -69,7 +71,7 @@ def load(path: str, complain: bool) -> None:
 @changer
 def unload(path: str) -> None:
     """Take the profiles of a file out of the kernel."""
-    _finish(["apparmor_parser", "-R", path])
+    _finish(["apparmor_parser", "-R", plain_name(path, "path")])
 
 
 def _finish(argv: list[str]) -> None:

@@ -10,10 +10,12 @@ import errno
 import os
 import stat
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from modules import cmd, file
 from modules._lines import plain_name
 from modules._processes import needs
+from modules.file._look import opened_to_read
 from modules.mount import active_mounts
 from runner.api import Record, StateFailed, for_states
 
@@ -65,6 +67,25 @@ def unchanged(device: Device) -> str:
 
 
 @for_states
+@contextmanager
+def held(device: Device) -> Iterator[str]:
+    """The path by which a program changes a device that still is the same one.
+
+    An image file is held open meanwhile: who owns its folder cannot put a link to another file in
+    its place. Raises StateFailed for another device or file.
+    """
+    path = unchanged(device)
+    if not device.is_image:
+        yield path
+        return
+    with opened_to_read(path) as image:
+        own = f"/proc/{os.getpid()}/fd/{image.fileno()}"
+        if os.fstat(image.fileno()).st_ino != device.inode:
+            raise StateFailed(f"{device.name} is another file than a moment ago")
+        yield own if os.path.exists(own) else path
+
+
+@for_states
 def user_of(device: Device) -> str:
     """Return who uses a device, as the end of "it is ..."; "" where nobody does."""
     if device.is_image:
@@ -82,14 +103,14 @@ def contents_of(device: Device) -> list[str]:
     and arrays. Of an image file also "data", where it has any.
     """
     needs("wipefs", "util-linux")
-    done = cmd.probe(["wipefs", "--parsable", "--", device.path])
+    with held(device) as path:
+        done = cmd.probe(["wipefs", "--parsable", "--", path])
+        has_data = device.is_image and _has_data(path)
     if done.retcode:
         raise StateFailed(f"{device.name} cannot be read: {done.stderr.strip()}")
     lines = (line for line in done.stdout.splitlines() if not line.startswith("#"))
     kinds = list(dict.fromkeys(line.rpartition(",")[2] for line in lines if line))
-    if not kinds and device.is_image and _has_data(device.path):
-        return ["data"]
-    return kinds
+    return kinds or (["data"] if has_data else [])
 
 
 @for_states

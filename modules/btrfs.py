@@ -27,7 +27,10 @@ if test "$1" = read; then
     done
     mountpoint -q -- "$2" || mount -t btrfs -o "$4,ro,rescue=nologreplay" -- "$3" "$2" || exit 90
 else
-    mount -t btrfs -o "$4" -- "$3" "$2" || exit 90
+    # no link that somebody puts there meanwhile leads anywhere; before Linux 5.10 there is no such
+    # option
+    mount -t btrfs -o "$4,nosymfollow" -- "$3" "$2" 2>/dev/null ||
+        mount -t btrfs -o "$4" -- "$3" "$2" || exit 90
 fi
 cd "$2"; shift 4
 exec "$@"
@@ -52,6 +55,7 @@ mkdir -p -- "$(dirname -- "./$name")"
 exec btrfs subvolume create "$@" "./$name"
 """
 )
+_WITH = _STAYS + 'shift; exec "$@"'
 _CHANGE = _STAYS + 'path=$1; shift; exec "$@" "./$path"'
 
 
@@ -133,7 +137,7 @@ def properties_of(device: blockdev.Device, path: str, default: bool = False) -> 
         words = ["btrfs", "property", "get", "-t", "device", device.path]
         done = _checked(cmd.probe(words), device.name)
     else:
-        words = ["btrfs", "property", "get", f"./{path}"]
+        words = ["sh", "-c", _WITH, "sh", path, "btrfs", "property", "get", f"./{path}"]
         done = _checked(_within(device, words, writes=False, default=default), path)
     pairs = (line.partition("=") for line in done.stdout.splitlines())
     return {key: value for key, mark, value in pairs if mark}
@@ -151,6 +155,7 @@ def set_properties(
             _checked(cmd.execute([*words, name, value]), device.name)
         else:
             words = ["btrfs", "property", "set", f"./{path}", name, value]
+            words = ["sh", "-c", _WITH, "sh", path, *words]
             _checked(_within(device, words, default=default), path)
 
 

@@ -207,14 +207,14 @@ def format_(
     target = blockdev.resolve(device, images=True)
     blockdev.refuse_full(target, force)
     words = format_words(fs_type, inode_size, lazy_itable_init, fat, force)
-    return cmd.execute([*words, target.path]).retcode == 0
+    return _run(target, *words).retcode == 0
 
 
 @for_states
 @changer(touches=["volumes"])
 def make_file_system(device: blockdev.Device, words: Sequence[str]) -> None:
     """Run a command of `format_words` on a device. Raises CommandFailed with what it says."""
-    _checked(cmd.execute([*words, blockdev.unchanged(device)]))
+    _checked(_run(device, *words))
 
 
 @changer(touches=["volumes"])
@@ -224,13 +224,21 @@ def wipe(device: str) -> bool:
     """
     target = blockdev.resolve(device, images=True)
     blockdev.refuse_used(target)
-    return cmd.execute(["wipefs", "--all", "--", target.path]).retcode == 0
+    return _run(target, "wipefs", "--all", "--").retcode == 0
 
 
 @changer(touches=["volumes"])
 def resize2fs(device: str) -> bool:
     """Let an ext file system fill its device: whether that worked."""
-    return cmd.execute(["resize2fs", blockdev.resolve(device, images=True).path]).retcode == 0
+    return _run(blockdev.resolve(device, images=True), "resize2fs").retcode == 0
+
+
+def _run(device: blockdev.Device, *words: str) -> Completed:
+    """Run a program that changes a device, which is its last argument."""
+    with blockdev.held(device) as path:
+        done = cmd.execute([*words, path])
+    named = {name: getattr(done, name).replace(path, device.path) for name in ("stdout", "stderr")}
+    return done._replace(**named)
 
 
 def _checked(done: Completed) -> None:

@@ -9,7 +9,7 @@ import os
 
 from modules import file
 from modules.file._look import opened
-from runner.api import CommandFailed, changer
+from runner.api import CommandFailed
 
 Text = str | bytes
 
@@ -92,7 +92,6 @@ def base64_encodefile(fname: str) -> str:
         return base64.encodebytes(stream.read()).decode()
 
 
-@changer(touches=())
 def base64_decodefile(instr: Text, outfile: str) -> bool:
     """Write the contents of base64 to a file."""
     file.write(outfile, base64.b64decode(_bytes(instr)))

@@ -9,7 +9,8 @@ import time
 from typing import Any
 
 from modules import _processes, cmd
-from runner.api import CommandFailed, changer, for_states, line_problem
+from modules._lines import plain_name
+from runner.api import CommandFailed, changer, for_states
 
 PATIENCE = 5  # seconds that a supervisord that was just started gets until it listens
 RUNNING = ("RUNNING", "STARTING")
@@ -43,10 +44,8 @@ def _argv(conf_file: str | None, bin_env: str | None) -> list[str]:
 def _ask(
     words: list[str], user: str | None, conf_file: str | None, bin_env: str | None
 ) -> cmd.Completed:
-    for word in words:
-        if problem := line_problem(word):
-            raise CommandFailed(problem)
-    argv = [*_argv(conf_file, bin_env), *words]
+    names = [plain_name(word, "name") for word in words]
+    argv = [*_argv(conf_file, bin_env), *names]
     for _ in range(PATIENCE * 5):
         done = cmd.complete(argv, runas=user, python_shell=False)
         answer = f"{done.stdout}\n{done.stderr}".strip()

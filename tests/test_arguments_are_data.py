@@ -316,6 +316,7 @@ WITH_VALUE = {
     "python3": "--path --index-url --extra-index-url",
     "ssh-keygen": "-F",
     "ssh-keyscan": "-t",
+    "supervisorctl": "-c",
     "tar": "-C",
     "useradd": "-G -c -d -g -s",
     "usermod": "-G -c -d -g -l -s",

@@ -171,7 +171,6 @@ def export_key(
     return exported if bare else {"res": True, "comment": exported}
 
 
-@changer(touches=[])
 def import_key(
     text: str | None = None,
     filename: str | None = None,
@@ -191,8 +190,13 @@ def import_key(
     armored = text_or_file(text, filename)
     if select:
         armored = _selected(armored, _names(select))
-    done = Keys(user, gnupghome, keyring).run("--import", stdin=armored)
-    outcome = reports(done)
+    return _import(filename or "a text", Keys(user, gnupghome, keyring), armored)
+
+
+@changer(touches=[])
+def _import(source: str, keys: Keys, armored: str) -> dict[str, Any]:
+    """Import keys. source: where they are from, for the history, which is no place for them."""
+    outcome = reports(keys.run("--import", stdin=armored))
     counts = next((words[1:] for words in outcome if words[0] == "IMPORT_RES"), [])
     fingerprints = [words[2] for words in outcome if words[0] == "IMPORT_OK"]
     imported, unchanged = (int(counts[at]) if len(counts) > at else 0 for at in (2, 4))

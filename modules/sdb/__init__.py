@@ -29,9 +29,7 @@ def get(uri: Any, strict: bool = False) -> Any:
 
     profile, key = place
     value = _drivers.driver_of(profile).get(key)
-    if not here.called_directly:
-        for text in _texts(value):
-            here.secret(text)
+    _hide(value)
     return value
 
 
@@ -46,6 +44,7 @@ def set_(uri: str, value: Any) -> Any:
         return False
     from modules.sdb import _drivers
 
+    _hide(value)
     return _drivers.change("set", *place, value)
 
 
@@ -78,8 +77,6 @@ def get_or_set_hash(
 
         value = "".join(secrets.choice(chars) for _ in range(length))
         set_(uri, value)
-        if not here.called_directly:
-            here.secret(value)
     return value
 
 
@@ -97,6 +94,13 @@ def _place(uri: Any, strict: bool) -> tuple[Mapping[str, Any], str] | None:
     if strict:
         raise StateFailed(problem)
     return None
+
+
+def _hide(value: Any) -> None:
+    """Have reports and the history not show a value; who asks on the command line sees it."""
+    if not here.called_directly:
+        for text in _texts(value):
+            here.secret(text)
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
 from typing import Any, Protocol
+from urllib.parse import quote
 
 from modules import environ, file, gpg
 from modules._yaml import load
@@ -101,7 +102,8 @@ class Sqlite:
         if not os.path.exists(self._path):
             return None
         try:
-            with closing(sqlite3.connect(f"file:{self._path}?mode=ro", uri=True)) as database:
+            address = f"file:{quote(file.real_path(self._path))}?mode=ro"
+            with closing(sqlite3.connect(address, uri=True)) as database:
                 row = database.execute(self._get, {"key": key}).fetchone()
             return None if row is None else _msgpack.unpacked(bytes(row[0]))
         except sqlite3.Error as problem:
@@ -125,8 +127,10 @@ class Sqlite:
         return True
 
     def _changed(self, statement: str, values: Mapping[str, Any]) -> None:
+        if not os.path.exists(self._path):  # of secrets, which are its owner's alone
+            file.write(self._path, b"", mode="0600", private=True)
         try:
-            with closing(sqlite3.connect(self._path)) as database, database:
+            with closing(sqlite3.connect(file.real_path(self._path))) as database, database:
                 for command in self._make:
                     try:
                         database.execute(command)

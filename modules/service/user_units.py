@@ -30,14 +30,17 @@ class Account(Record):
     def argv(self, *words: str) -> list[str]:
         """The command line that runs a program as this user."""
         variables = [
+            f"PATH={os.environ.get('PATH', os.defpath)}",
+            "LC_ALL=C.UTF-8",
             f"XDG_RUNTIME_DIR={self.runtime()}",
             f"DBUS_SESSION_BUS_ADDRESS=unix:path={self.runtime()}/bus",
             f"HOME={self.home}",
         ]
         if os.geteuid() == self.uid:
             return ["env", *variables, *words]
+        # root's own environment may hold secrets, which the user could read in /proc
         identity = [f"--reuid={self.uid}", f"--regid={self.gid}", "--init-groups"]
-        return ["setpriv", *identity, "env", *variables, *words]
+        return ["env", "-i", *variables, "setpriv", *identity, *words]
 
 
 def account(name: str) -> Account:

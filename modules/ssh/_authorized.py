@@ -10,7 +10,7 @@ from modules import file
 from modules import user as users
 from modules.ssh import keys
 from modules.ssh.known_hosts import fingerprints
-from runner.api import CommandFailed, StateFailed
+from runner.api import CommandFailed, StateFailed, here
 
 CONFIG = ".ssh/authorized_keys"
 HOST_KEYS = "/etc/ssh"
@@ -230,7 +230,10 @@ def host_keys(
 
 
 def _content(path: str) -> str:
-    return file.read_bytes(path).decode("utf-8", "replace").strip()
+    text = file.read_bytes(path).decode("utf-8", "replace").strip()
+    if "PRIVATE KEY-----" in text and not here.called_directly:
+        here.secret(text)
+    return text
 
 
 def user_keys(

@@ -450,7 +450,8 @@ def get_pem_entry(text: Source, pem_type: str | None = None) -> str:
         raise CommandFailed(
             f"{loading.named(text)}PEM does not contain a single entry of type {pem_type or 'any'}"
         )
-    return "".join(entries)
+    text = "".join(entries)
+    return str(_secret(text)) if "PRIVATE KEY-----" in text else text
 
 
 def get_pem_entries(glob_path: str) -> dict[str, str]:

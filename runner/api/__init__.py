@@ -580,6 +580,9 @@ def changer(
     templates; each call is an event for the history.
 
     touches: the topics of `cached_look` whose answers it makes stale; None (the default): all.
+    The event names the first argument: a text or words as they are, of a mapping its keys, of a
+    record its name, path or host. It is no place for contents and secrets.
+
     before: called with the same arguments before the change; its answer describes the former state,
     for the history and undo. None (the default): nothing is recorded but the call.
 
@@ -597,12 +600,12 @@ def changer(
                     f"{inner.__module__}.{inner.__qualname__} changes the machine and was called"
                     " while looking"
                 )
-            target = args[0] if args else next(iter(kwargs.values()), "")
+            target = _target_of(inner, args, kwargs)
             was = before(*args, **kwargs) if before else None
             here.emit(
                 ChangerCalled(
                     f"{inner.__module__.removeprefix('modules.')}.{inner.__name__}",
-                    str(target),
+                    target,
                     was,
                     here.chunk,
                 )
@@ -616,6 +619,29 @@ def changer(
         return call
 
     return wrap(function) if function is not None else wrap
+
+
+def _target_of(
+    function: Callable[..., object], args: tuple[object, ...], kwargs: Mapping[str, object]
+) -> str:
+    """The name of what a call changes: its first argument, however that is given."""
+    if args:
+        return _name_of(args[0])
+    code = getattr(function, "__code__", None)
+    first = code.co_varnames[0] if code and code.co_argcount else ""
+    return _name_of(kwargs.get(first, ""))
+
+
+def _name_of(target: object) -> str:
+    """A target without contents, which the history is no place for."""
+    if isinstance(target, Record):
+        names = (getattr(target, field, None) for field in ("name", "path", "host"))
+        return next((name for name in names if isinstance(name, str)), type(target).__name__)
+    if isinstance(target, Mapping):
+        return ", ".join(map(str, target))
+    if isinstance(target, list | tuple) and any(isinstance(each, Record) for each in target):
+        return ", ".join(map(_name_of, target))
+    return str(target)
 
 
 @overload

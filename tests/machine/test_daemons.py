@@ -68,7 +68,7 @@ def test_daemons(debian: Debian) -> None:
     debian.tree(cert="www.x:\n  acme.cert: [{aliases: [b.x], email: a@b.org}]\n")
     failed = debian.results("sls", "cert", code=2)["www.x"]
     assert "did not get the certificate www.x: certonly" in failed["comment"]
-    assert "--domains www.x,b.x --email a@b.org --standalone" in failed["comment"]
+    assert "--domains=www.x,b.x --email=a@b.org --standalone" in failed["comment"]
     debian.tree(dead="worker:\n  supervisord.dead: []\n")
     assert debian.results("sls", "dead")["worker"]["comment"] == "Stopped service: worker"
     debian.run("systemctl stop supervisor")

@@ -17,6 +17,7 @@ from command import Machine
 from harness import HarnessHere
 
 from modules import cmd, file, git, mount, network, ps, shadow, ssh, status, sysfs
+from modules.service import user_units
 from runner.api import ChangeNotAllowed, RunnerError, StateFailed, changes_allowed, running
 
 ME = getpass.getuser()
@@ -144,7 +145,7 @@ def test_a_host_that_cannot_be_known(change: None, call: Callable[[], Any], mess
         call()
 
 
-def test_keys_of_users_and_of_the_machine(tmp_path: Path) -> None:
+def test_keys_of_users_and_of_the_machine(tmp_path: Path, here: HarnessHere) -> None:
     for name, phrase in (("open", ""), ("closed", "secret")):
         words = ["-q", "-t", "ed25519", "-N", phrase, "-C", "", "-f", str(tmp_path / name)]
         subprocess.run(["ssh-keygen", *words], check=True)
@@ -154,13 +155,22 @@ def test_keys_of_users_and_of_the_machine(tmp_path: Path) -> None:
         ssh.key_is_encrypted(str(tmp_path / "open.pub"))
     public = (tmp_path / "open.pub").read_text().strip()
     assert ssh.user_keys(ME, str(tmp_path / "open.pub"), False) == {ME: {"open.pub": public}}
-    assert ssh.user_keys("nobody-here") == {}
+    assert ssh.user_keys("nobody-here") == {} and not here.secrets
+    ssh.user_keys(ME, False, str(tmp_path / "open"))
+    assert here.secrets == [(tmp_path / "open").read_text().strip()]
     for name in ("ssh_host_rsa_key", "ssh_host_rsa_key.pub", "ssh_host_rsa_key-cert.pub", "moduli"):
         (tmp_path / name).write_text(f"{name}\n")
     assert set(ssh.host_keys(str(tmp_path))) == {"rsa", "rsa.pub", "rsa-cert.pub"}
     assert ssh.host_keys(str(tmp_path), private=False, certs=False) == {
         "rsa.pub": "ssh_host_rsa_key.pub"
     }
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs a second user")
+def test_a_user_sees_nothing_of_the_environment_of_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("API_TOKEN", "hunter2")
+    done = cmd.probe(user_units.Account("daemon", 1, 1, "/").argv("env"))
+    assert "\nHOME=/" in done.stdout and "hunter2" not in done.stdout
 
 
 # ---------------------------------------------------------------- processes

@@ -85,6 +85,7 @@ def test_drivers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             uri = f"sdb://{store}/key"
             assert sdb.get(uri) is None and sdb.set_(uri, "one") and sdb.set_(uri, "two")
             assert sdb.get(uri) == "two" and sdb.delete(uri) and sdb.get(uri) is None
+        assert "one" in here.secrets and Path(database).stat().st_mode & 0o777 == 0o600
         drawn = sdb.get_or_set_hash("sdb://q/h", 12, "ab")
         assert len(drawn) == 12 and set(drawn) <= {*"ab"} and drawn in here.secrets
         assert sdb.get_or_set_hash("sdb://q/h") == drawn

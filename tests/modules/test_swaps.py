@@ -26,16 +26,26 @@ import pytest
 from harness import HarnessHere
 
 import modules
-from modules import archive, cp, file, hashutil
-from runner.api import CommandFailed, StateFailed, changes_allowed, running
+from modules import archive, augeas, cp, disk, file, xml
+from modules.mysql import _server as mysql_server
+from runner.api import CommandFailed, StateFailed, changer, changes_allowed, running
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs a second user")
 MALLORY = 1
+# what changes a device: it writes to its last argument, whatever that leads to
+WRITES = """#!/bin/sh
+for last; do :; done
+test "$1" = --parsable || echo formatted > "$last"
+"""
 
 
 @pytest.fixture(autouse=True)
-def here(monkeypatch: pytest.MonkeyPatch) -> Iterator[HarnessHere]:
+def here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[HarnessHere]:
     monkeypatch.setattr(os, "fsync", lambda handle: None)  # no power is cut here
+    for program in ("mkfs.recorded", "wipefs"):
+        (tmp_path / program).write_text(WRITES)
+        (tmp_path / program).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     current = HarnessHere()
     with running(current), changes_allowed():
         yield current
@@ -52,7 +62,7 @@ class Ground:
         for folder in (self.victim, self.victim / "sub", self.mallory, self.folder):
             folder.mkdir(parents=True)
         for path in (self.victim / "f", self.victim / "sub/f", self.target, self.source):
-            path.write_text(path.parent.name)
+            path.write_text(f"<a>{path.parent.name}</a>")
         for path in (self.victim / "f", self.source):
             path.chmod(0o600)
         for path in (self.mallory, self.folder, self.target):
@@ -210,8 +220,15 @@ CALLS: dict[str, tuple[Call, ...]] = {
     ),
     "archive.discard": (lambda g: unpack_and(g, archive.discard),),
     "archive.zip_": (lambda g: archive.zip_(str(g.target), [str(g.source)]),),
+    "augeas.write": (
+        lambda g: augeas.write([augeas.Edit(str(g.target), b"<a>d</a>", b"new")]),
+        lambda g: augeas.write([augeas.Edit(str(g.target), b"<a>d</a>", None)]),
+        lambda g: augeas.write([augeas.Edit(str(g.folder / "made"), None, b"new")]),
+    ),
+    "xml.set_value": (lambda g: xml.set_value(str(g.target), ".", "new"),),
+    "xml.set_attribute": (lambda g: xml.set_attribute(str(g.target), ".", "b", "new"),),
+    "disk.format_": (lambda g: disk.format_(str(g.target), "recorded", force=True),),
     "cp.get_file": (lambda g: cp.get_file(f"file://{g.source}", str(g.target)),),
-    "hashutil.base64_decodefile": (lambda g: hashutil.base64_decodefile("bmV3", str(g.target)),),
 }
 
 
@@ -450,7 +467,7 @@ WITHOUT: dict[str, str] = {
         iptables.change kmod.load kmod.remove mount.swapoff mount.swapon nftables.change
         mysql.alter_db network.wol mysql.change mysql.db_create mysql.db_remove mysql.grant_add
         mysql.grant_revoke mysql.query mysql.user_chpass mysql.user_create mysql.user_remove
-        pkg.download pkg.hold pkg.import_key pkg.patch pkg.renew_db
+        pkg.download pkg.hold pkg.import_key pkg.mark pkg.patch pkg.renew_db
         pkg.run pkg.set_module_stream rabbitmq.change rabbitmq.change_plugin
         redis.bgrewriteaof redis.bgsave redis.config_set redis.delete
         redis.expire redis.expireat redis.flushall redis.flushdb redis.hdel redis.hincrby redis.hset
@@ -468,13 +485,25 @@ WITHOUT: dict[str, str] = {
     "only attributes of the kernel below /sys": "sysfs._set",
     "only files of root in /etc, with file.write": (
         "aliases._write ip.configure ip.put ip.put_source locale.gen_locale network.mod_hostname"
+        " raid._forget raid.save_config"
     ),
-    "calls another changer of this list for each file": "cp._copy cp.get_dir cp.get_template",
+    "calls another changer of this list for each file": (
+        "augeas.execute cp._copy cp.get_dir cp.get_template"
+    ),
+    "goes by blockdev.held, as disk.format_ does": (
+        "disk.make_file_system disk.resize2fs disk.wipe"
+    ),
+    "devices by their nodes in /dev, where only root makes any": (
+        "disk.tune lvm.carry_out raid.carry_out"
+    ),
+    "in a mount of its own, where no link is followed": (
+        "btrfs.change btrfs.create btrfs.set_properties"
+    ),
     "the user's own command, or a program that finds its own way below a folder": (
         """
         acme.cert
         _tools.change archive._run cmd.execute cmd.execute_shell composer.change git.change
-        git.config_change gpg.create_key gpg.delete_key gpg.import_key gpg.receive_keys
+        git.config_change gpg._import gpg.create_key gpg.delete_key gpg.receive_keys
         gpg.trust_key mount.mount mount.remount mount.umount npm._change npm.cache_clean
         pip._answer pip.change postgres.datadir_init sdb.change virtualenv.create"""
     ),
@@ -497,21 +526,48 @@ WITHOUT: dict[str, str] = {
 
 def changers() -> set[str]:
     """The names of all functions in `modules` that change the machine, as module.function."""
-    names = set()
+    return {name for name, _ in functions_of_changers()}
+
+
+def functions_of_changers() -> Iterator[tuple[str, Callable[..., object]]]:
     for found in pkgutil.walk_packages(modules.__path__, "modules."):
         for value in vars(importlib.import_module(found.name)).values():
             if (
                 getattr(type(value), "__name__", "") == "function"
                 and "changes_the_machine" in value.__dict__
             ):
-                names.add(f"{inspect.unwrap(value).__module__.split('.')[1]}.{value.__name__}")
-    return names
+                inner = inspect.unwrap(value)
+                yield f"{inner.__module__.split('.')[1]}.{value.__name__}", inner
 
 
 def test_every_changer_has_its_attacks() -> None:
     without = {name for names in WITHOUT.values() for name in names.split()}
     assert not without & set(CALLS)
     assert changers() == set(CALLS) | without
+
+
+def test_the_history_names_what_a_changer_changes_and_not_the_contents(here: HarnessHere) -> None:
+    secret = "hunter2"
+
+    @changer
+    def change(target: object, password: str = "") -> None: ...
+
+    edit = augeas.Edit("/etc/f", b"", secret.encode())
+    server = mysql_server.Server("db", password=secret)
+    for target in ("/f", {"PASSWORD": secret}, [edit], edit, server, ["git", "clone"]):
+        change(target)
+        change(password=secret, target=target)
+    names = [event.target for event in here.events]
+    assert names[::2] == names[1::2]
+    assert names[::2] == ["/f", "PASSWORD", "/etc/f", "/etc/f", "db", "['git', 'clone']"]
+    unnamed = {"text", "contents", "content", "data", "instr", "password", "value", "query"}
+    assert not {name for name, first in first_arguments() if first in unnamed}
+
+
+def first_arguments() -> Iterator[tuple[str, str]]:
+    """Each changer with the name of its first argument, which an event shows."""
+    for name, function in functions_of_changers():
+        yield name, next(iter(inspect.signature(function).parameters), "")
 
 
 def test_a_source_that_others_can_change_is_copied_before_it_is_verified(tmp_path: Path) -> None:

@@ -169,6 +169,13 @@ def test_functions_in_templates(site: Machine) -> None:
     inside = (site.folder / "out").read_text().splitlines()[1]
     assert inside not in done.stdout + done.stderr
     out = str(site.folder / "out")
+    site.write(
+        keys="{% set key = salt['x509.get_pem_entry']('{tmp}/out') %}\n"
+        "{tmp}/more:\n  file.managed:\n    - contents: |\n        {{ key | indent(8) }}\n"
+    )
+    done = site("sls", "keys", "-v")
+    assert inside in (site.folder / "more").read_text()
+    assert inside not in done.stdout + done.stderr
     assert json.loads(site("call", "x509.get_private_key_size", out, "--out", "json").stdout) == {
         "local": 256
     }
