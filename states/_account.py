@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -79,6 +80,15 @@ class Wanted(Record):
     makes_home: bool
     gid_as_written: int | str | None
     extras: Extras
+
+
+def refuse_new_account(kind: str, name: str) -> None:
+    """Raise StateFailed when no tool makes a user or a group of such a name."""
+    if not name or name[0] in "-+~" or re.search(r"[:,/\s]", name):
+        raise StateFailed(
+            f"{name!r} cannot be the name of a new {kind}: it is empty, begins with one of - + ~,"
+            " or contains a colon, a comma, a slash or a space"
+        )
 
 
 def further_groups(

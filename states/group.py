@@ -7,12 +7,15 @@ from typing import Any
 
 from modules import file, group, user
 from runner.api import CommandFailed, Done, Name, OneOrMany, Plan, Planned, StateFailed
+from states._account import refuse_new_account
 
 
 def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
     """Raise StateFailed when the caller may not change groups, or this machine's tools cannot."""
-    file.refuse_put("/etc/group")
     number = group.info(name).get("gid")
+    if number is None:
+        refuse_new_account("group", name)
+    file.refuse_put("/etc/group")
     if number is not None and arguments.get("gid") not in (None, number):
         group.refuse_renumbering()
 

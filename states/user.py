@@ -29,14 +29,17 @@ from states._account import (
     day,
     done_changes,
     further_groups,
+    refuse_new_account,
 )
 from states._user_extras import Extras
 
 
 def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
     """Raise StateFailed when the caller may not change users, or this machine's tools cannot."""
-    file.refuse_put("/etc/passwd")
     existing = bool(users.info(name))
+    if not existing:
+        refuse_new_account("user", name)
+    file.refuse_put("/etc/passwd")
     given = (key for key, value in arguments.items() if value is not None)
     users.refuse_impossible(existing, plan.changes if existing else given)
 

@@ -47,3 +47,19 @@ def test_an_execution_function_that_cannot_do_it_says_so(machine: Machine) -> No
     (machine.folder / "grains").write_text("a: [1]\n")
     done = machine("call", "grains.delkey", "a", code=1)
     assert "The key 'a' exists but is a dict or a list" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["", "a b", "a:b", "/home/a", "+a"])
+def test_a_dry_run_refuses_names_that_no_tool_makes_accounts_of(
+    machine: Machine, name: str
+) -> None:
+    for kind in ("user", "group"):
+        result = machine.results("single", f"{kind}.present", f"name={name}", "--test", code=2)
+        assert "cannot be the name of a new" in str(result)
+
+
+def test_the_hint_for_an_empty_path_does_not_name_the_root(machine: Machine) -> None:
+    machine.write(a="x:\n  file.absent:\n    - name: ''\n")
+    done = machine("check", "a", code=1)
+    said = done.stdout + done.stderr
+    assert "not an absolute path" in said and "may be empty" in said and "name: /" not in said

@@ -82,6 +82,8 @@ def cure(title: str, key: str, value: Value, options: Iterable[Any] = ()) -> str
         return f"write `- {key}: true` or `- {key}: false`"
     if "absolute path" in title and isinstance(value, str):
         path = re.sub(r"^(\./|~/?)*", "", value)
+        if not path.strip():  # `- name: /` would be a dangerous advice
+            return f"nothing is left of `{key}` here: a variable of a template may be empty"
         return f"a path begins with a slash: `- {key}: /{path}`"
     if title.startswith("a list") or " or a list" in title:
         items = (

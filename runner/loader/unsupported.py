@@ -86,6 +86,9 @@ STATES = _rows(
     ("syslog_ng.* trafficserver.* wordpress.* webutil.* zookeeper.*", _CONFIGURATION),
     ("tls.valid_certificate", "`openssl x509 -checkend` as a guard `onlyif`"),
     ("vagrant.* virt.* vbox_guest.*", _GUARDED.format("virsh, or its own program")),
+    ("zfs.* zpool.*", _GUARDED.format("zfs or zpool") + " such as `unless: zfs list NAME`"),
+    ("ddns.*", _GUARDED.format("nsupdate")),
+    ("x509.*_ssh", _GUARDED.format("ssh-keygen")),
 )
 
 # states of Salt for other systems
@@ -341,6 +344,37 @@ FUNCTIONS = _rows(
     ("virtualenv.get_resource_*", "`python -c` of the environment with cmd.run"),
     ("virtualenv.get_site_packages", "virtualenv.python_of, and pip.list"),
     ("virtualenv.get_distribution_path virtualenv.virtualenv_ver", "pip.list, virtualenv.version"),
+    ("acl.version", "`getfacl --version` with cmd.run"),
+    (
+        "btrfs.subvolume_create btrfs.subvolume_delete btrfs.subvolume_set_default",
+        "the states btrfs.subvolume_created and btrfs.subvolume_deleted",
+    ),
+    ("btrfs.mkfs", "the state blockdev.formatted with `fs_type: btrfs`"),
+    ("btrfs.add btrfs.convert btrfs.de* btrfs.features btrfs.info btrfs.resize", _PROGRAM),
+    ("btrfs.subvolume_find_new btrfs.subvolume_s[ny]* btrfs.usage", _PROGRAM),
+    ("cmd.shell_info", "cmd.shells, and cmd.run of the shell with --version"),
+    ("cmd.tty", "`echo ... > /dev/tty1` with cmd.run"),
+    (
+        "file.check_file_meta file.check_managed file.check_managed_changes file.get_managed"
+        " file.manage_file",
+        "the state file.managed, which a dry run only compares",
+    ),
+    ("file.open_files", "`lsof` with cmd.run"),
+    ("file.restorecon file.set_selinux_context", "`restorecon` or `chcon` with cmd.run"),
+    ("file.sed_contains", "file.contains_regex"),
+    ("lowpkg.owner", "pkg.owner"),
+    ("lowpkg.bin_pkg_info", "`dpkg --info` or `rpm -qip` with cmd.run"),
+    ("lowpkg.unpurge", "the state pkg.installed"),
+    ("mount.*_mount_cache", "nothing to do: mount.active and mount.fstab read what is there"),
+    ("network.get_bufsize network.mod_bufsize", "`ethtool -g` and `ethtool -G` with cmd.run"),
+    ("raid.stop", "`mdadm --stop` with cmd.run; the state raid.absent also erases the array"),
+    ("service.offline", "service.available"),
+    ("supervisord.custom", "`supervisorctl` with cmd.run"),
+    ("x509.create_certificate_ssh", "`ssh-keygen -s` with cmd.run and `creates`"),
+    (
+        "x509.sign_remote_certificate",
+        _MASTER + "; the state x509.certificate_managed signs with a key of this machine",
+    ),
 )
 
 
