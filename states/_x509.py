@@ -35,7 +35,7 @@ class FileArguments(Record):
             here.warn("a file with a private key is not backed up, so that there is one copy of it")
         return Writing(
             look_at(name, self.follow_symlinks),
-            permissions(self.user, self.group, self.mode),
+            permissions(self.user, self.group, self.mode or _private_mode(name, private)),
             self.makedirs,
             self.dir_mode,
             self.attrs,
@@ -45,6 +45,12 @@ class FileArguments(Record):
             self.tmp_ext or "",
             private,
         )
+
+
+def _private_mode(name: str, private: bool) -> str | None:
+    """The mode of a file that gets a private key, and that all may read as it is."""
+    readable = private and file.is_file(name) and file.stat(name).bits & 0o004
+    return "0600" if readable else None
 
 
 def present_data(writing: Writing) -> bytes | None:

@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from modules.docker._containers import with_local_time
 from modules.docker._engine import EngineFailed, ask, engine, fetch, find, stream
+from modules.file._look import opened_to_read
 from runner.api import CommandFailed, changer, here
 
 Json = dict[str, Any]
@@ -169,8 +170,8 @@ def load(path: str, repository: str | None = None, tag: str | None = None) -> Js
         raise CommandFailed("If tagging, both a repository and tag are required")
     local = archive(path)
     began, before = time.time(), set(images(all=True))
-    with open(local, "rb") as file:
-        messages = stream("load_image", file)
+    with opened_to_read(local) as archived:
+        messages = stream("load_image", archived)
     loaded = re.findall(
         r"Loaded image(?: ID)?(?:\(s\))?: *(\S+)",
         "\n".join(str(message.get("stream") or "") for message in messages),

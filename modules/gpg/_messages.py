@@ -9,6 +9,7 @@ from typing import Any
 
 from modules import cmd, file
 from modules._lines import plain_name
+from modules._surroundings import identity
 from modules.gpg._run import Keys, passphrase, reason, reports, text_or_file
 from runner.api import CommandFailed, StateFailed, here
 
@@ -54,13 +55,14 @@ def decrypt(
     if (text is None) == (filename is None):
         raise StateFailed("gpg.decrypt takes a text or a filename")
     message = str(text).encode() if filename is None else file.read_bytes(filename)
-    home = gnupghome
-    if home is None and user not in (None, "salt"):
-        home = os.path.expanduser(f"~{user}/.gnupg")
-    with passphrase(use_passphrase, None) as words:
-        argv = [*Keys("salt" if user == "salt" else None, home, keyring).command(), "--quiet"]
-        argv += [*(words if use_passphrase else []), "--status-fd", "2", "--decrypt"]
-        done = subprocess.run(argv, input=message, capture_output=True, check=False)
+    keys = Keys(user, gnupghome, keyring)
+    with passphrase(use_passphrase, user) as words:
+        argv = [*keys.command(), "--quiet", *(words if use_passphrase else [])]
+        argv += ["--status-fd", "2", "--decrypt"]
+        other = keys.other_user()
+        env = {"PATH": os.environ.get("PATH", os.defpath)} if other else dict(os.environ)
+        who = identity(other, None, env)
+        done = subprocess.run(argv, input=message, capture_output=True, check=False, env=env, **who)
     messages = done.stderr.decode("utf-8", "replace").splitlines()
     if done.returncode and "[GNUPG:] DECRYPTION_OKAY" not in messages:
         why = [line for line in messages if not line.startswith("[GNUPG:]")]

@@ -37,10 +37,17 @@ class Keys(Record):
     def run(self, *words: str, stdin: str | None = None) -> Completed:
         """Run gpg as the user, with its reports (`[GNUPG:] ...`) in the standard error."""
         argv = [*self.command(), "--status-fd", "2", *words]
-        own = pwd.getpwuid(os.geteuid()).pw_name
-        if self.user in (None, "salt", own):
+        other = self.other_user()
+        if other is None:
             return cmd.probe(argv, stdin=stdin)
-        return cmd.complete(argv, runas=self.user, stdin=stdin, python_shell=False)
+        return cmd.complete(argv, runas=other, stdin=stdin, python_shell=False)
+
+    def other_user(self) -> str | None:
+        """The user as whom gpg runs, whose own settings name programs that it starts; None for who
+        runs this.
+        """
+        own = pwd.getpwuid(os.geteuid()).pw_name
+        return None if self.user in (None, "salt", own) else self.user
 
 
 def reports(done: Completed) -> list[list[str]]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -53,6 +55,20 @@ def test_keys_are_listed_and_chosen(home: str, here: HarnessHere) -> None:
     assert gpg.get_key(fingerprint="ABCD", gnupghome=home) is False
     with pytest.raises(StateFailed, match="must be passed"):
         gpg.get_key(gnupghome=home)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs a second user")
+def test_a_users_messages_are_opened_as_that_user(
+    here: HarnessHere, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The user's own gpg.conf names programs that gpg starts."""
+    with TemporaryDirectory() as folder:  # others can get there
+        Path(folder).chmod(0o755)
+        (Path(folder) / "gpg").write_text("#!/bin/sh\nid -u; echo $API_TOKEN\n")
+        (Path(folder) / "gpg").chmod(0o755)
+        monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+        monkeypatch.setenv("API_TOKEN", "hunter2")
+        assert gpg.decrypt(user="daemon", text="x", bare=True) == "1\n\n"
 
 
 def test_keys_go_from_one_home_to_another(home: str, here: HarnessHere, tmp_path: Path) -> None:

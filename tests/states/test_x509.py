@@ -153,6 +153,18 @@ def test_a_private_key_is_nowhere_but_in_its_file(site: Machine) -> None:
     assert "one.key" in undone.stdout + undone.stderr
 
 
+def test_a_file_that_gets_a_private_key_is_readable_by_all_no_longer(site: Machine) -> None:
+    site.write(
+        key="{tmp}/a.key:\n  x509.private_key_managed: [{algo: ec}]\n"
+        "{tmp}/b.pem:\n  x509.pem_managed: [{text: '{tmp}/a.key'}]\n"
+    )
+    (site.folder / "b.pem").write_text("old")
+    (site.folder / "b.pem").chmod(0o644)
+    assert changes(site.results("sls", "key"))
+    assert (site.folder / "b.pem").stat().st_mode & 0o777 == 0o600
+    assert changes(site.results("sls", "key")) == {}
+
+
 def _unpacked(path: Path) -> bytes:
     import zlib
 
