@@ -116,7 +116,7 @@ def install(
         *(composer, php, runas, prefer_source, prefer_dist, no_scripts, no_plugins, optimize),
         *(no_dev, quiet, composer_home, env),
     )
-    return change("install", directory, how) if not quiet else _quietly("install", directory, how)
+    return _output("install", directory, how)
 
 
 def update(
@@ -142,7 +142,7 @@ def update(
         *(composer, php, runas, prefer_source, prefer_dist, no_scripts, no_plugins, optimize),
         *(no_dev, quiet, composer_home, env),
     )
-    return change("update", directory, how) if not quiet else _quietly("update", directory, how)
+    return _output("update", directory, how)
 
 
 def selfupdate(
@@ -156,9 +156,10 @@ def selfupdate(
     has against it.
     """
     how = Composer(composer, php, runas, quiet=quiet, composer_home=composer_home)
-    return change("self-update", None, how) if not quiet else _quietly("self-update", None, how)
+    return _output("self-update", None, how)
 
 
-def _quietly(command: str, directory: str | None, how: Composer) -> bool:
-    change(command, directory, how)
-    return True
+def _output(command: str, directory: str | None, how: Composer) -> dict[str, str] | bool:
+    """Run composer: its output; True when it is quiet."""
+    output = change(command, directory, how)
+    return True if how.quiet else output

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from modules import cmd
+from modules._call_options import options_of
 from modules._lines import one_line, plain_name
 from modules._processes import Completed, needs
 from runner.api import CommandFailed, Record, StateFailed, changer
@@ -127,7 +128,7 @@ def new_set(
     words = ["create", plain_name(name, "the name of a set"), plain_name(set_type, "set_type")]
     if set_type.startswith("hash"):
         words += ["family", "inet6" if family == "ipv6" else "inet"]
-    options = {key: value for key, value in kwargs.items() if not key.startswith("__")}
+    options = options_of(kwargs)
     words += [plain_name(part, "an option") for pair in options.items() for part in pair]
     change(" ".join([*words, *(["comment"] if comment else [])]))
     return True
@@ -160,7 +161,7 @@ def add(name: str, entry: str, family: str = "ipv4", **kwargs: Any) -> str:
 
         {% do salt['ipset.add']('blocked', '192.0.2.0/24', comment='scans') %}
     """
-    options = {key: value for key, value in kwargs.items() if not key.startswith("__")}
+    options = options_of(kwargs)
     words = [f"{plain_name(key, 'an option')} {_word(value)}" for key, value in options.items()]
     if check(_existing(name), entry):
         return f"Warn: Entry {entry} already exists in set {name}"

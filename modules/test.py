@@ -7,6 +7,7 @@ import threading
 import time
 from typing import Any
 
+from modules._call_options import options_of
 from runner.api import RunnerError, StateFailed, here
 
 
@@ -228,7 +229,7 @@ def arg_clean(*args: Any, **kwargs: Any) -> dict[str, Any]:
     """Return the arguments that it was given, without what Salt adds itself."""
     return {
         "args": list(args),
-        "kwargs": {key: value for key, value in kwargs.items() if not key.startswith("__")},
+        "kwargs": options_of(kwargs),
     }
 
 

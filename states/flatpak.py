@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from modules import flatpak
 from runner.api import OPEN, Name, Plan, Planned
-from states._tools import carry_out, explained
+from states._tools import ensure
 
 
 def installed(location: Name, name: Name) -> Planned:
@@ -20,13 +20,10 @@ def installed(location: Name, name: Name) -> Planned:
 
     Behaviour: Salt 3007's flatpak.installed.
     """
-    failed = f'Package "{name}" failed to install'
-    with explained(failed):
-        present = flatpak.is_installed(name)
-    if present:
-        return f'Package "{name}" is already installed'
     return (
-        yield from carry_out(
+        yield from ensure(
+            lambda: flatpak.is_installed(name),
+            f'Package "{name}" is already installed',
             Plan(
                 {"old": None, "new": name},
                 f'Package "{name}" would have been installed',
@@ -34,7 +31,7 @@ def installed(location: Name, name: Name) -> Planned:
             ),
             lambda: flatpak.install(location, name),
             f'Package "{name}" was installed',
-            failed,
+            f'Package "{name}" failed to install',
         )
     )
 
@@ -49,17 +46,14 @@ def uninstalled(name: Name) -> Planned:
 
     Behaviour: Salt 3007's flatpak.uninstalled.
     """
-    failed = f'Package "{name}" failed to uninstall'
-    with explained(failed):
-        present = flatpak.is_installed(name)
-    if not present:
-        return f'Package "{name}" is not installed'
     return (
-        yield from carry_out(
+        yield from ensure(
+            lambda: not flatpak.is_installed(name),
+            f'Package "{name}" is not installed',
             Plan({"old": name, "new": None}, f'Package "{name}" would have been uninstalled'),
             lambda: flatpak.uninstall(name),
             f'Package "{name}" uninstalled',
-            failed,
+            f'Package "{name}" failed to uninstall',
         )
     )
 
@@ -75,13 +69,10 @@ def add_remote(name: Name, location: Name) -> Planned:
 
     Behaviour: Salt 3007's flatpak.add_remote.
     """
-    failed = f'Failed to add remote "{name}"'
-    with explained(failed):
-        present = flatpak.is_remote_added(name)
-    if present:
-        return f'Remote "{name}" already exists'
     return (
-        yield from carry_out(
+        yield from ensure(
+            lambda: flatpak.is_remote_added(name),
+            f'Remote "{name}" already exists',
             Plan(
                 {"old": None, "new": name},
                 f'Remote "{name}" would have been added',
@@ -89,7 +80,7 @@ def add_remote(name: Name, location: Name) -> Planned:
             ),
             lambda: flatpak.add_remote(name, location),
             f'Remote "{name}" was added',
-            failed,
+            f'Failed to add remote "{name}"',
         )
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from modules import gem
 from runner.api import OPEN, Line, Name, Plan, Planned
-from states._tools import carry_out, explained
+from states._tools import carry_out, ensure, explained
 
 
 def installed(
@@ -96,17 +96,14 @@ def sources_add(name: Name, ruby: Name | None = None, user: Name | None = None) 
 
     Behaviour: Salt 3007's gem.sources_add.
     """
-    failed = "Could not add gem source"
-    with explained(failed):
-        present = name in gem.sources_list(ruby, user)
-    if present:
-        return "Gem source is already added."
     return (
-        yield from carry_out(
+        yield from ensure(
+            lambda: name in gem.sources_list(ruby, user),
+            "Gem source is already added.",
             Plan({name: "Added"}, f"The gem source {name} would have been added."),
             lambda: gem.sources_add(name, ruby, user),
             "Gem source was successfully added.",
-            failed,
+            "Could not add gem source",
         )
     )
 
@@ -121,17 +118,14 @@ def sources_remove(name: Name, ruby: Name | None = None, user: Name | None = Non
 
     Behaviour: Salt 3007's gem.sources_remove.
     """
-    failed = "Could not remove gem source"
-    with explained(failed):
-        present = name in gem.sources_list(ruby, user)
-    if not present:
-        return "Gem source is already removed."
     return (
-        yield from carry_out(
+        yield from ensure(
+            lambda: name not in gem.sources_list(ruby, user),
+            "Gem source is already removed.",
             Plan({name: "Removed"}, f"The gem source {name} would have been removed."),
             lambda: gem.sources_remove(name, ruby, user),
             "Gem source was successfully removed.",
-            failed,
+            "Could not remove gem source",
         )
     )
 

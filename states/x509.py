@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Annotated, Any
 
 from modules import file, x509
@@ -113,18 +113,8 @@ def private_key_managed(
     building.key_size(algo, keysize)
     valid(encoding, "encoding", KEY_ENCODINGS)
     arguments = FileArguments(
-        user,
-        group,
-        mode,
-        attrs,
-        makedirs,
-        dir_mode or "0700",
-        backup,
-        create,
-        follow_symlinks,
-        check_cmd,
-        tmp_dir,
-        tmp_ext,
+        *(user, group, mode, attrs, makedirs, dir_mode or "0700", backup, create),
+        *(follow_symlinks, check_cmd, tmp_dir, tmp_ext),
     )
     writing = arguments.writing(name, private=True)
     data = present_data(writing)
@@ -287,18 +277,8 @@ def certificate_managed(
         }
     )
     arguments = FileArguments(
-        user,
-        group,
-        mode,
-        attrs,
-        makedirs,
-        dir_mode,
-        backup,
-        create,
-        follow_symlinks,
-        check_cmd,
-        tmp_dir,
-        tmp_ext,
+        *(user, group, mode, attrs, makedirs, dir_mode, backup, create),
+        *(follow_symlinks, check_cmd, tmp_dir, tmp_ext),
     )
     return (yield from _certificate(name, given, arguments))
 
@@ -427,37 +407,20 @@ def csr_managed(
         }
     )
     arguments = FileArguments(
-        user,
-        group,
-        mode,
-        attrs,
-        makedirs,
-        dir_mode,
-        backup,
-        create,
-        follow_symlinks,
-        check_cmd,
-        tmp_dir,
-        tmp_ext,
+        *(user, group, mode, attrs, makedirs, dir_mode, backup, create),
+        *(follow_symlinks, check_cmd, tmp_dir, tmp_ext),
     )
-    writing = arguments.writing(name)
-    data = present_data(writing)
-    changes: dict[str, Any] = {"created": name}
-    if data is not None:
-        try:
-            present, form = loading.request(data)
-            changes = {"encoding": encoding} if form != encoding else {}
-            changes |= wanted.differences(present)
-        except loading.NotOfThisKind:
-            refuse_private_key(data, name)
-            changes = {"replaced": name}
-    what = "certificate signing request"
-
-    def make() -> bytes:
-        return encoded.plain(wanted.sign(), encoding)
-
-    anew = "replaced" not in changes
-    return (yield from manage(what, writing, arguments, changes, make, anew))
+    return (
+        yield from _signed(
+            name,
+            "certificate signing request",
+            encoding,
+            arguments,
+            loading.request,
+            wanted.differences,
+            lambda _: wanted.sign(),
+        )
+    )
 
 
 def crl_managed(
@@ -527,35 +490,54 @@ def crl_managed(
         }
     )
     arguments = FileArguments(
-        user,
-        group,
-        mode,
-        attrs,
-        makedirs,
-        dir_mode,
-        backup,
-        create,
-        follow_symlinks,
-        check_cmd,
-        tmp_dir,
-        tmp_ext,
+        *(user, group, mode, attrs, makedirs, dir_mode, backup, create),
+        *(follow_symlinks, check_cmd, tmp_dir, tmp_ext),
     )
+    return (
+        yield from _signed(
+            name,
+            "certificate revocation list",
+            encoding,
+            arguments,
+            loading.revocation_list,
+            wanted.differences,
+            wanted.sign,
+        )
+    )
+
+
+def _signed(
+    name: str,
+    what: str,
+    encoding: str,
+    arguments: FileArguments,
+    read: Callable[[bytes], tuple[Any, str]],
+    differences: Callable[[Any], dict[str, Any]],
+    sign: Callable[[Any], Any],
+) -> Planned:
+    """Bring a request or a revocation list about.
+
+    what: it in words. read: (the present one, its encoding). differences: those of the present one.
+    sign: the new one, made with the present one (None where there is none).
+    """
+    from modules.x509 import encoding as encoded
+    from modules.x509 import loading
+
     writing = arguments.writing(name)
     data = present_data(writing)
     present = None
     changes: dict[str, Any] = {"created": name}
     if data is not None:
         try:
-            present, form = loading.revocation_list(data)
+            present, form = read(data)
             changes = {"encoding": encoding} if form != encoding else {}
-            changes |= wanted.differences(present)
+            changes |= differences(present)
         except loading.NotOfThisKind:
             refuse_private_key(data, name)
             changes = {"replaced": name}
-    what = "certificate revocation list"
 
     def make() -> bytes:
-        return encoded.plain(wanted.sign(present), encoding)
+        return encoded.plain(sign(present), encoding)
 
     anew = "replaced" not in changes
     return (yield from manage(what, writing, arguments, changes, make, anew))
@@ -595,18 +577,8 @@ def pem_managed(
     if private and mode is None and not file.exists(name):
         mode = "0600"
     arguments = FileArguments(
-        user,
-        group,
-        mode,
-        attrs,
-        makedirs,
-        dir_mode,
-        backup,
-        create,
-        follow_symlinks,
-        check_cmd,
-        tmp_dir,
-        tmp_ext,
+        *(user, group, mode, attrs, makedirs, dir_mode, backup, create),
+        *(follow_symlinks, check_cmd, tmp_dir, tmp_ext),
     )
     writing = arguments.writing(name, private)
     if writing.new and not create:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from modules._call_options import options_of
 from modules.docker import _containers, _images, forms
 from modules.docker._engine import ask
 from modules.docker.options import Declared, Json, declare
@@ -123,7 +124,7 @@ def create(
 
 def _plain(kwargs: Mapping[str, Any]) -> Json:
     """Options without what Salt adds to calls (__pub_fun, ...), whose secrets are hidden."""
-    given = {key: value for key, value in kwargs.items() if not key.startswith("__")}
+    given = options_of(kwargs)
     here.hide_named(given)
     return given
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 from modules import cmd, file
@@ -51,6 +51,16 @@ BOND_MODES = (
     "balance-tlb",
     "balance-alb",
 )
+# options of a bridge and the names that netplan and NetworkManager have for them
+BRIDGE_NAMES = {
+    "fd": "forward-delay",
+    "delay": "forward-delay",
+    "hello": "hello-time",
+    "maxage": "max-age",
+    "ageing": "ageing-time",
+    "bridgeprio": "priority",
+}
+SHELL_SPECIAL = "\"$`\\'"  # what a shell, which reads ifcfg files, does not take for itself
 
 
 class Family(Record):
@@ -112,6 +122,18 @@ class Interface(Record):
     def others(self) -> list[str]:
         """The names of the interfaces that it is made of or belongs to."""
         return [name for name in (*self.members, self.parent, self.master) if name]
+
+    def hardware_address(self) -> str:
+        """The address that the card should have; empty where none is given."""
+        return self.macaddr or self.hwaddr
+
+    def families(self) -> list[Family]:
+        """How it gets its addresses, of the families that are not off."""
+        return [family for family in (self.four, self.six) if family is not None]
+
+    def networks(self) -> list[str]:
+        """The addresses of both families with their networks' lengths."""
+        return [network for family in self.families() for network in family.networks()]
 
 
 class Route(Record):
@@ -284,6 +306,16 @@ def number(option: str, value: object) -> int:
     if not re.fullmatch(r"[0-9]{1,9}", text):
         raise StateFailed(f"{option}: expected a number, not {text!r}")
     return int(text)
+
+
+def sections_text(sections: Iterable[tuple[str, Collection[tuple[str, str]]]]) -> str:
+    """The text of sections with their keys and values; those that are empty are left out."""
+    blocks = (
+        f"[{title}]\n" + "".join(f"{key}={value}\n" for key, value in lines)
+        for title, lines in sections
+        if lines
+    )
+    return "\n".join(blocks)
 
 
 def texts_of(paths: Iterable[str]) -> dict[str, str]:

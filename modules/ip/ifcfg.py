@@ -11,6 +11,7 @@ from modules import file, network
 from modules.ip.configuration import (
     BOND_MODES,
     DERIVED,
+    SHELL_SPECIAL,
     Action,
     Family,
     Interface,
@@ -65,7 +66,6 @@ KNOWN = {
     "bond": COMMON | {"mode", *BOND},
     "bridge": COMMON | {"bypassfirewall"},
 }
-SPECIAL = "\"$`\\'"  # what a shell, which reads these files, does not take for itself
 
 
 def suits() -> bool:
@@ -96,7 +96,7 @@ def texts(interface: Interface) -> Texts:
     check(TOOL, interface, KNOWN)
     reject_family(TOOL, interface.four, METHODS, ())
     reject_family(TOOL, interface.six, METHODS_SIX, ("autoconf",))
-    lines = (f'{key}="{plain(value, key, SPECIAL)}"\n' for key, value in _lines(interface))
+    lines = (f'{key}="{plain(value, key, SHELL_SPECIAL)}"\n' for key, value in _lines(interface))
     return {path(interface.name): "".join(lines)}
 
 
@@ -221,7 +221,7 @@ def _bonding(interface: Interface) -> Iterator[str]:
     for option in BOND:
         value = options.get(option)
         if value is not None:
-            yield f"{option}={plain(_bond_value(option, value), option, SPECIAL + ' ')}"
+            yield f"{option}={plain(_bond_value(option, value), option, SHELL_SPECIAL + ' ')}"
 
 
 def _bond_value(option: str, value: object) -> object:
@@ -274,7 +274,7 @@ def route_texts(name: str, routes: Sequence[Route]) -> Texts:
     made: dict[str, str] = {}
     for route in routes:
         target = f"{FOLDER}/route{'6' if route.version() == 6 else ''}-{name}"
-        title = "" if route.name == "route" else f"# {plain(route.name, 'name', SPECIAL)}\n"
+        title = "" if route.name == "route" else f"# {plain(route.name, 'name', SHELL_SPECIAL)}\n"
         line = f"{route.target} via {route.gateway}" if route.gateway else f"{route.target}"
         line += f" dev {name}" if not route.gateway else ""
         line += f" metric {route.metric}" if route.metric else ""
@@ -299,7 +299,9 @@ def settings_texts(settings: Mapping[str, Any], retain: bool) -> Texts:
     for key in keys:
         if settings[key] is not None:
             value = settings[key]
-            text = _word(value) if isinstance(value, bool) else plain(value, key, SPECIAL + " ")
+            text = (
+                _word(value) if isinstance(value, bool) else plain(value, key, SHELL_SPECIAL + " ")
+            )
             wanted[key.upper()] = text
     pairs = (line.partition("=") for line in now.splitlines() if "=" in line)
     old = {key.strip(): value.strip().strip("\"'") for key, _, value in pairs}

@@ -8,6 +8,7 @@ from typing import Any
 from modules import file
 from modules.ip.configuration import (
     DERIVED,
+    SHELL_SPECIAL,
     Action,
     Interface,
     Route,
@@ -55,7 +56,6 @@ KNOWN = {
     "bridge": DERIVED | {"stp", "zone", *BRIDGE},
 }
 ADVICE = "leave it out, or write it to /etc/sysconfig/network with file.managed (ifcfg(5))"
-SPECIAL = "\"$`\\'"
 
 
 def suits() -> bool:
@@ -104,14 +104,14 @@ def texts(interface: Interface) -> Texts:
         raise cannot(TOOL, argument, f"it has one list for all interfaces; write {place}")
     if interface.metric is not None:
         raise cannot(TOOL, "metric", "write the route with its metric to network.routes")
-    lines = (f"{key}='{plain(value, key, SPECIAL)}'\n" for key, value in _lines(interface))
+    lines = (f"{key}='{plain(value, key, SHELL_SPECIAL)}'\n" for key, value in _lines(interface))
     return {path(interface.name): "".join(lines), **_shared_routes(interface)}
 
 
 def _shared_routes(interface: Interface) -> Texts:
     """The file of all routes with the default ones of an interface; nothing where it has none."""
     name = interface.name
-    families = [family for family in (interface.four, interface.six) if family and family.gateway]
+    families = [family for family in interface.families() if family.gateway]
     if not families and ROUTES not in present(name):
         return {}
     others = [line for line in _lines_of(texts_of([ROUTES])) if not _is_default(line, name)]
@@ -123,12 +123,9 @@ def _lines(interface: Interface) -> Iterator[tuple[str, Any]]:
     options = interface.options
     yield "STARTMODE", "auto" if interface.enabled else "manual"
     yield "BOOTPROTO", _boot_protocol(interface)
-    families = [family for family in (interface.four, interface.six) if family]
-    networks = [network for family in families for network in family.networks()]
-    for position, network in enumerate(networks):
+    for position, network in enumerate(interface.networks()):
         yield f"IPADDR_{position}" if position else "IPADDR", network
-    address = interface.macaddr or interface.hwaddr
-    if address:
+    if address := interface.hardware_address():
         yield "LLADDR", address
     if interface.mtu is not None:
         yield "MTU", interface.mtu
@@ -170,7 +167,7 @@ def _bonding(interface: Interface) -> Iterator[str]:
         if option in options:
             value = options[option]
             text = int(value) if isinstance(value, bool) else ",".join(words(value))
-            yield f"{option}={plain(text, option, SPECIAL + ' ')}"
+            yield f"{option}={plain(text, option, SHELL_SPECIAL + ' ')}"
 
 
 def present_routes(name: str) -> Texts:

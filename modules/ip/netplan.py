@@ -18,6 +18,7 @@ from typing import Any
 from modules import cmd
 from modules.ip import networkd, networkmanager
 from modules.ip.configuration import (
+    BRIDGE_NAMES,
     DERIVED,
     Action,
     Family,
@@ -64,14 +65,6 @@ BOND = {
     "primary": "primary",
 }
 WORDS = {"lacp_rate": ("slow", "fast"), "ad_select": ("stable", "bandwidth", "count")}
-BRIDGE = {
-    "fd": "forward-delay",
-    "delay": "forward-delay",
-    "hello": "hello-time",
-    "maxage": "max-age",
-    "ageing": "ageing-time",
-    "bridgeprio": "priority",
-}
 CARD = {
     "wol": "wakeonlan",
     "rx": "receive-checksum-offload",
@@ -86,7 +79,7 @@ KNOWN = {
     "slave": DERIVED | set(CARD),
     "vlan": DERIVED | {"vlan", "reorder_hdr"},
     "bond": DERIVED | {"mode", "arp_ip_target", *BOND},
-    "bridge": DERIVED | {"stp", *BRIDGE},
+    "bridge": DERIVED | {"stp", *BRIDGE_NAMES},
 }
 ADVICE = "leave it out, or write a file of /etc/netplan that sets it with file.managed"
 
@@ -111,7 +104,7 @@ def texts(interface: Interface) -> Texts:
     """Return the files of an interface as they should be."""
     name = interface.name
     check(TOOL, interface, KNOWN, ADVICE)
-    for family in (interface.four, interface.six):
+    for family in interface.families():
         reject_family(TOOL, family, METHODS, ("accept_ra", "privext"))
     sections = {SECTIONS[interface.kind]: {name: _definition(interface)}}
     cards: dict[str, Any] = {other: {} for other in _undefined(interface)}
@@ -136,8 +129,7 @@ def _definition(interface: Interface) -> dict[str, Any]:
     if interface.dns or interface.search:
         servers = {"addresses": list(interface.dns), "search": list(interface.search)}
         made["nameservers"] = {key: value for key, value in servers.items() if value}
-    address = interface.macaddr or interface.hwaddr
-    if address:
+    if address := interface.hardware_address():
         made["macaddress"] = address
     if interface.mtu is not None:
         made["mtu"] = interface.mtu
@@ -167,13 +159,13 @@ def _families(interface: Interface) -> Iterator[tuple[str, Any]]:
     local = ["ipv4"] if four is not None and four.method == "ipv4ll" else []
     if interface.six_off or local:
         yield "link-local", local + ([] if interface.six_off else ["ipv6"])
-    families = [family for family in (four, six) if family is not None]
-    networks = [network for family in families for network in family.networks()]
-    if networks:
+    if networks := interface.networks():
         yield "addresses", networks
     metric = {} if interface.metric is None else {"metric": interface.metric}
     routes = [
-        {"to": "default", "via": family.gateway, **metric} for family in families if family.gateway
+        {"to": "default", "via": family.gateway, **metric}
+        for family in interface.families()
+        if family.gateway
     ]
     if routes:
         yield "routes", routes
@@ -203,7 +195,7 @@ def _parameters(interface: Interface) -> Iterator[tuple[str, Any]]:
         yield "arp-ip-targets", words(options["arp_ip_target"])
     if "stp" in options and interface.kind == "bridge":
         yield "stp", flag(options["stp"])
-    for option, key in (BOND if interface.kind == "bond" else BRIDGE).items():
+    for option, key in (BOND if interface.kind == "bond" else BRIDGE_NAMES).items():
         if option in options:
             yield key, _parameter(option, options[option])
 

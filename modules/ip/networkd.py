@@ -36,6 +36,7 @@ from modules.ip.configuration import (
     reject_family,
     reject_name,
     run_tool,
+    sections_text,
     texts_of,
     wait_for,
     words,
@@ -118,25 +119,15 @@ def present(name: str) -> Texts:
 def texts(interface: Interface) -> Texts:
     """Return the files of an interface as they should be."""
     check(TOOL, interface, KNOWN, ADVICE)
-    for family in (interface.four, interface.six):
+    for family in interface.families():
         reject_family(TOOL, family, METHODS, ("accept_ra", "autoconf", "privext"))
     _require_alone(interface.name)
-    made = {main_file(interface.name): _render(_network_sections(interface))}
+    made = {main_file(interface.name): sections_text(_network_sections(interface))}
     if interface.kind in ("bond", "bridge", "vlan"):
-        made[f"{FOLDER}/10-{interface.name}.netdev"] = _render(_device_sections(interface))
+        made[f"{FOLDER}/10-{interface.name}.netdev"] = sections_text(_device_sections(interface))
     for other, lines in _demands(interface):
         made |= _demand_files(interface.name, other, lines)
     return dict(sorted(made.items()))
-
-
-def _render(sections: Sequence[tuple[str, Lines]]) -> str:
-    """The text of sections; those that are empty are left out."""
-    blocks = (
-        f"[{title}]\n" + "".join(f"{key}={value}\n" for key, value in lines)
-        for title, lines in sections
-        if lines
-    )
-    return "\n".join(blocks)
 
 
 # ---------------------------------------------------------------- .network
@@ -145,15 +136,14 @@ def _render(sections: Sequence[tuple[str, Lines]]) -> str:
 def _network_sections(interface: Interface) -> list[tuple[str, Lines]]:
     match = [("Name", interface.name)]
     link: Lines = []
-    address = interface.macaddr or interface.hwaddr
-    if address:
+    if address := interface.hardware_address():
         link.append(("MACAddress", plain(address, "hwaddr", " #")))
     if interface.mtu is not None:
         link.append(("MTUBytes", str(interface.mtu)))
     if not interface.enabled:
         link.append(("ActivationPolicy", "manual"))
     sections = [("Match", match), ("Link", link), ("Network", list(_network_lines(interface)))]
-    for family in filter(None, (interface.four, interface.six)):
+    for family in interface.families():
         sections += [("Address", [("Address", network)]) for network in family.networks()]
         if family.gateway:
             metric = [] if interface.metric is None else [("Metric", str(interface.metric))]
@@ -261,12 +251,12 @@ def _demands(interface: Interface) -> Iterator[tuple[str, Lines]]:
 
 def _demand_files(name: str, other: str, lines: Lines) -> dict[str, str]:
     own = f"{FOLDER}/20-{name}-{other}.network"
-    text = _render([("Network", lines)])
+    text = sections_text([("Network", lines)])
     files = {f"{main_file(other)}.d/{name}.conf": text}
     effective = _first_matching(other)
     if effective not in ("", main_file(other)):
         return files | {f"{FOLDER}/{os.path.basename(effective)}.d/{name}.conf": text}
-    return files | {own: _render([("Match", [("Name", other)]), ("Network", lines)])}
+    return files | {own: sections_text([("Match", [("Name", other)]), ("Network", lines)])}
 
 
 def _first_matching(name: str) -> str:
@@ -330,7 +320,7 @@ def route_texts(name: str, routes: Sequence[Route]) -> Texts:
         lines += [("Gateway", route.gateway)] if route.gateway else []
         lines += [("Metric", route.metric)] if route.metric else []
         sections.append(("Route", lines))
-    return {f"{main_file(name)}.d/routes.conf": _render(sections)} if routes else {}
+    return {f"{main_file(name)}.d/routes.conf": sections_text(sections)} if routes else {}
 
 
 # ---------------------------------------------------------------- what runs

@@ -12,6 +12,7 @@ from typing import Any
 
 from modules import cmd
 from modules.ip.configuration import (
+    BRIDGE_NAMES,
     DERIVED,
     Action,
     Family,
@@ -27,6 +28,7 @@ from modules.ip.configuration import (
     reject_family,
     reject_name,
     run_tool,
+    sections_text,
     texts_of,
     words,
 )
@@ -48,14 +50,6 @@ BOND = (
     *("miimon", "updelay", "downdelay", "arp_interval", "arp_ip_target", "lacp_rate"),
     *("xmit_hash_policy", "ad_select", "primary", "use_carrier"),
 )
-BRIDGE = {
-    "fd": "forward-delay",
-    "delay": "forward-delay",
-    "hello": "hello-time",
-    "maxage": "max-age",
-    "ageing": "ageing-time",
-    "bridgeprio": "priority",
-}
 OFFLOADS = ("gro", "gso", "lro", "rx", "sg", "tso", "tx")
 CARD = {"autoneg", "speed", "duplex", "wol", *OFFLOADS}
 WAKE = {  # Wake-on-LAN, by ethtool's letters and by NetworkManager's words
@@ -79,7 +73,7 @@ KNOWN = {
     "slave": DERIVED | CARD,
     "vlan": DERIVED | {"vlan", "reorder_hdr"},
     "bond": DERIVED | {"mode", *BOND},
-    "bridge": DERIVED | {"stp", *BRIDGE},
+    "bridge": DERIVED | {"stp", *BRIDGE_NAMES},
 }
 KNOWN = {kind: known | {"zone", "defroute", "peerdns"} for kind, known in KNOWN.items()}
 ADVICE = "leave it out, or set it with nmcli in a cmd.run (nm-settings(5))"
@@ -163,12 +157,7 @@ def _sections(interface: Interface, now: str) -> dict[str, Section]:
 
 
 def _render(sections: Mapping[str, Section]) -> str:
-    blocks = (
-        f"[{title}]\n" + "".join(f"{key}={value}\n" for key, value in lines.items())
-        for title, lines in sections.items()
-        if lines
-    )
-    return "\n".join(blocks)
+    return sections_text([(title, lines.items()) for title, lines in sections.items()])
 
 
 # ---------------------------------------------------------------- sections
@@ -225,7 +214,7 @@ def _bond(interface: Interface) -> Iterator[tuple[str, str]]:
 def _bridge(options: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if "stp" in options:
         yield "stp", "true" if flag(options["stp"]) else "false"
-    for option, key in BRIDGE.items():
+    for option, key in BRIDGE_NAMES.items():
         if option in options:
             yield key, plain(options[option], option, MARKS)
 

@@ -5,21 +5,7 @@ What the states use comes first, then Salt's functions.
 
 from __future__ import annotations
 
-from modules.iptables._kernel import (
-    MATCHES,
-    OF_TARGETS,
-    change,
-    command,
-    has_rule,
-    is_saved,
-    listed,
-    program,
-    rule,
-    rules,
-    saved_at,
-    write_saved,
-)
-from modules.iptables._salt import (
+from modules.iptables._commands import (
     append,
     build_rule,
     check,
@@ -36,6 +22,20 @@ from modules.iptables._salt import (
     save,
     set_policy,
     version,
+)
+from modules.iptables._kernel import (
+    MATCHES,
+    OF_TARGETS,
+    change,
+    command,
+    has_rule,
+    is_saved,
+    listed,
+    program,
+    rule,
+    rules,
+    saved_at,
+    write_saved,
 )
 
 __all__ = [

@@ -5,6 +5,20 @@ What the states use comes first, then Salt's functions that change it.
 
 from __future__ import annotations
 
+from modules.nftables._commands import (
+    append,
+    build_rule,
+    delete,
+    delete_chain,
+    delete_table,
+    flush,
+    get_rule_handle,
+    get_saved_rules,
+    insert,
+    new_chain,
+    new_table,
+    set_policy,
+)
 from modules.nftables._kernel import (
     FAMILIES,
     PROTOCOLS_WITH_PORTS,
@@ -30,20 +44,6 @@ from modules.nftables._kernel import (
     rules,
     save,
     version,
-)
-from modules.nftables._salt import (
-    append,
-    build_rule,
-    delete,
-    delete_chain,
-    delete_table,
-    flush,
-    get_rule_handle,
-    get_saved_rules,
-    insert,
-    new_chain,
-    new_table,
-    set_policy,
 )
 
 NEEDS_PROGRAM = "nft"  # without it templates find no function of this module

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from modules import file
+from modules._call_options import options_of
 from modules.x509 import arguments as _arguments
 from modules.x509.library import need as _need
 from runner.api import CommandFailed, for_states, here
@@ -141,7 +142,7 @@ CERTIFICATE_ARGUMENTS = (
 
 def _further(kwargs: Mapping[str, Any], *more: str) -> dict[str, Any]:
     """The further arguments of a function. Raises CommandFailed for an unknown one."""
-    given = {key: value for key, value in kwargs.items() if not key.startswith("__")}
+    given = options_of(kwargs)
     for name in given:
         if name in (*CERTIFICATE_ARGUMENTS, *more) or _arguments.known(name):
             continue

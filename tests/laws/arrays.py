@@ -7,9 +7,8 @@ from __future__ import annotations
 from typing import Any
 
 from laws import Scenario
-from loop_devices import SCRIPT
+from loop_devices import A, B, C, on_disks
 
-A, B, C = "/dev/disk-a", "/dev/disk-b", "/dev/disk-c"
 # a stand-in: /run/array is there while the array runs, /run/member while devices belong to one
 MDADM = r"""
 cat >/usr/local/sbin/mdadm <<'X'
@@ -47,24 +46,12 @@ WITHIN = f"{BTRFS} mount {B} /mnt; btrfs subvolume create /mnt/one; btrfs quota 
 LINK = f"{WITHIN} ln -s /etc /mnt/link; umount /mnt"
 
 
-def on(
-    function: str, prepare: str = "", plans: bool = True, fails: str | None = None, **args: Any
-) -> Scenario:
-    return Scenario(
-        function,
-        args,
-        plans=plans and not fails,
-        fails=fails,
-        machine=True,
-        layer="volumes",
-        prepare=SCRIPT + MDADM + prepare,
-    )
+def on(function: str, prepare: str = "", **args: Any) -> Scenario:
+    return on_disks(function, MDADM + prepare, **args)
 
 
-def array(
-    function: str, prepare: str = "", plans: bool = True, fails: str | None = None, **args: Any
-) -> Scenario:
-    return on(f"raid.{function}", prepare, plans, fails, name="/dev/md0", **args)
+def array(function: str, prepare: str = "", **args: Any) -> Scenario:
+    return on(f"raid.{function}", prepare, name="/dev/md0", **args)
 
 
 SCENARIOS = [

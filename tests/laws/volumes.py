@@ -4,30 +4,13 @@ volumes that are not active.
 
 from __future__ import annotations
 
-from typing import Any
+from loop_devices import A, B, C
+from loop_devices import on_disks as on
 
-from laws import Scenario
-from loop_devices import SCRIPT
-
-A, B, C = "/dev/disk-a", "/dev/disk-b", "/dev/disk-c"
 GROUP = f"pvcreate {B}; vgcreate vg0 {B}; "
 VOLUME = GROUP + "lvcreate -n data -L 20M vg0; "
 READ_ONLY = f"blockdev --setro {A}"
 EXT = f"mkfs.ext4 -q {A}; "
-
-
-def on(
-    function: str, prepare: str = "", plans: bool = True, fails: str | None = None, **args: Any
-) -> Scenario:
-    return Scenario(
-        function,
-        args,
-        plans=plans and not fails,
-        fails=fails,
-        machine=True,
-        layer="volumes",
-        prepare=SCRIPT + prepare,
-    )
 
 
 SCENARIOS = [

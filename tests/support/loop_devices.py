@@ -6,6 +6,11 @@ A process of the machine holds each open, and it is detached already: it goes wi
 
 from __future__ import annotations
 
+from typing import Any
+
+from laws import Scenario
+
+A, B, C = "/dev/disk-a", "/dev/disk-b", "/dev/disk-c"
 SCRIPT = r"""
 mknod /dev/loop-control c 10 237
 for i in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do mknod /dev/loop$i b 7 $i; done
@@ -34,3 +39,18 @@ devices { use_devicesfile = 0 obtain_device_list_from_udev = 0 }
 activation { udev_sync = 0 udev_rules = 0 }
 X
 """
+
+
+def on_disks(
+    function: str, prepare: str = "", plans: bool = True, fails: str | None = None, **args: Any
+) -> Scenario:
+    """A scenario in a machine that has the disks. prepare: what comes after they are made."""
+    return Scenario(
+        function,
+        args,
+        plans=plans and not fails,
+        fails=fails,
+        machine=True,
+        layer="volumes",
+        prepare=SCRIPT + prepare,
+    )

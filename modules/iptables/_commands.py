@@ -9,17 +9,11 @@ import shlex
 from typing import Any
 
 from modules import cmd, file
+from modules._call_options import options_of
 from modules._lines import plain_name
 from modules.iptables import _kernel
+from modules.iptables._listing import Rules, parsed
 from runner.api import CommandFailed, StateFailed
-
-_NAMES = {  # options of a listed rule -> what Salt calls them
-    **{"A": "append", "p": "protocol", "s": "source", "d": "destination", "j": "jump"},
-    **{"i": "in-interface", "o": "out-interface", "m": "match", "g": "goto", "f": "fragment"},
-    **{"sport": "source_port", "dport": "destination_port"},
-    **{"sports": "source-ports", "dports": "destination-ports"},
-}
-Rules = dict[str, dict[str, dict[str, Any]]]
 
 
 def version(family: str = "ipv4") -> str:
@@ -46,13 +40,7 @@ def build_rule(
 
     {{ salt['iptables.build_rule'](proto='tcp', dport=22, jump='ACCEPT') }}
     """
-    not_in_rules = ("save", "target", "rules", "name")
-    options = {
-        key: value
-        for key, value in kwargs.items()
-        if key not in not_in_rules and not key.startswith("__")
-    }
-    rule = _kernel.rule(options)
+    rule = _kernel.rule(options_of(kwargs, "save", "target", "rules", "name"))
     if str(full) != "True":
         return rule
     named = {"Table": table, "Chain": chain, "Command": command}
@@ -73,7 +61,7 @@ def get_rules(family: str = "ipv4") -> Rules:
     done = cmd.probe([_kernel.program(family, "-save")])
     if done.retcode:
         raise CommandFailed(done.stderr.strip())
-    return _parsed(done.stdout)
+    return parsed(done.stdout)
 
 
 def get_saved_rules(conf_file: str | None = None, family: str = "ipv4") -> Rules:
@@ -84,7 +72,7 @@ def get_saved_rules(conf_file: str | None = None, family: str = "ipv4") -> Rules
     {{ salt['iptables.get_saved_rules']('/etc/iptables/rules.v4') | json }}
     """
     path = conf_file or _kernel.saved_at(family)
-    return _parsed(file.read_bytes(path).decode("utf-8", "replace"))
+    return parsed(file.read_bytes(path).decode("utf-8", "replace"))
 
 
 def get_policy(table: str = "filter", chain: str | None = None, family: str = "ipv4") -> str | None:
@@ -254,48 +242,3 @@ def _chain(chain: str | None) -> str:
 def _policy(rules: Rules, table: str, chain: str | None) -> str | None:
     policy = rules.get(table, {}).get(_needed("Chain", chain), {}).get("policy")
     return None if policy is None else str(policy)
-
-
-# ---------------------------------------------------------------- what iptables-save writes
-
-
-def _parsed(text: str) -> Rules:
-    tables: Rules = {}
-    table: dict[str, dict[str, Any]] = {}
-    for line in text.splitlines():
-        if line.startswith("*"):
-            table = tables.setdefault(line[1:].strip(), {})
-        elif line.startswith(":"):
-            name, policy, counters = line[1:].split()[:3]
-            packets, _, size = counters.strip("[]").partition(":")
-            table[name] = {
-                "policy": policy,
-                "packet count": packets,
-                "byte count": size,
-                "rules": [],
-                "rules_comment": {},
-            }
-        elif line.startswith("-A ") or line.startswith("["):
-            options = _options(line[line.index("-A ") :])
-            chain = table[options.pop("append")[0]]
-            chain["rules"].append(options)
-            if "comment" in options:
-                chain["rules_comment"][options["comment"][0]] = options
-    return tables
-
-
-def _options(line: str) -> dict[str, list[str]]:
-    """The options of a rule, each with its values; `! ` begins a negated one."""
-    options: dict[str, list[str]] = {}
-    negated, values, name = False, [""], ""
-    for word in shlex.split(line):
-        if word == "!":
-            negated = True
-        elif word.startswith("-") and len(word) > 1 and not word[1].isdigit():
-            name = word.lstrip("-")
-            values = options.setdefault(_NAMES.get(name, name), [])
-            values.append("! " if negated else "")
-            negated = False
-        else:
-            values[-1] += ("" if values[-1] in ("", "! ") else " ") + word
-    return options

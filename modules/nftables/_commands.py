@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from modules import file
+from modules._call_options import options_of
 from modules._lines import one_line, plain_name
 from modules.nftables import _kernel
 from runner.api import CommandFailed, StateFailed
@@ -27,12 +28,7 @@ def build_rule(
 
         {{ salt['nftables.build_rule'](proto='tcp', dport=22, jump='accept').rule }}
     """
-    options = {
-        key: value
-        for key, value in kwargs.items()
-        if key not in ("save", "name") and not key.startswith("__")
-    }
-    rule = _kernel.rule(options, family)
+    rule = _kernel.rule(options_of(kwargs, "save", "name"), family)
     return {"comment": "Successfully built rule" if rule else "", "rule": rule, "result": True}
 
 
@@ -60,8 +56,7 @@ def get_rule_handle(
         return problem
     numbers = _kernel.handles(table, str(chain), str(rule), family)
     if not numbers:
-        place = f"in chain {chain} in table {table} in family {family}"
-        return _refused(f"Rule {rule} {place} does not exist")
+        return _refused(f"Rule {rule} in {_chain_place(table, chain, family)} does not exist")
     return {"result": True, "handle": str(numbers[0])}
 
 
@@ -173,7 +168,7 @@ def delete(
     problem = _missing(table, chain, rule or "-" if position else rule, family)
     if problem:
         return problem
-    place = f"chain {chain} in table {table} in family {family}"
+    place = _chain_place(table, chain, family)
     number = str(int(position)) if position else ""
     if rule:
         numbers = _kernel.handles(table, str(chain), rule, family)
@@ -228,6 +223,10 @@ def _refused(comment: str) -> Answer:
     return {"comment": comment, "result": False}
 
 
+def _chain_place(table: str, chain: str | None, family: str) -> str:
+    return f"chain {chain} in table {table} in family {family}"
+
+
 def _absent_table(table: str, family: str) -> Answer | None:
     if _kernel.check_table(table, family):
         return None
@@ -251,7 +250,7 @@ def _added(
     problem = _missing(table, chain, rule, family)
     if problem:
         return problem
-    where = f"chain {chain} in table {table} in family {family}"
+    where = _chain_place(table, chain, family)
     text = one_line(rule, "rule")
     if _kernel.check(table, str(chain), text, family):
         return _refused(f"Rule {rule} {where} already exists")

@@ -1,0 +1,15 @@
+"""The further arguments (`**kwargs`) of a call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def options_of(kwargs: Mapping[str, Any], *others: str) -> dict[str, Any]:
+    """The arguments without what Salt adds to calls (__pub_fun, ...) and without others."""
+    return {
+        key: value
+        for key, value in kwargs.items()
+        if key not in others and not key.startswith("__")
+    }
