@@ -603,6 +603,11 @@ BY_PATH = {
     "pkg/rpm.py": "a private folder",
     "pkg/pacman_keys.py": "a private folder",
     "pkg/zypper.py": "a private folder",
+    "augeas.py": "copies for augtool in a private folder",
+    **{
+        f"pkg/{manager}_marks.py": "copies of root's notes in a private folder"
+        for manager in ("apt", "dnf", "pacman", "zypper")
+    },
     "service/unit_files.py": "a private folder",
     "ip/ifupdown.py": "a private folder",
     "ip/netplan.py": "a private folder, and what netplan generates below /run/systemd",
