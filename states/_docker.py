@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from modules import docker
@@ -19,6 +20,17 @@ NO_NETWORK = ("none", "host")  # how engines report containers that are on no ne
 def sentences(*comments: str) -> str:
     """Comments as Salt joins them."""
     return ". ".join(comments) + ("." if len(comments) > 1 else "")
+
+
+@contextmanager
+def nothing_done(problem: str) -> Iterator[None]:
+    """Put what was attempted before the engine's reason of a failure, after which nothing is
+    changed.
+    """
+    try:
+        yield
+    except CommandFailed as failure:
+        raise StateFailed(f"{problem}: {failure.message}", changes={}) from None
 
 
 def after_engine() -> Iterator[tuple[str, str]]:
@@ -193,12 +205,8 @@ class Wanted(Record):
         return str(made["Id"])
 
     def _swap(self, timeout: int | None) -> Json:
-        try:
+        with nothing_done(f"Failed to replace container '{self.name}'"):
             return docker.put_in_place(self.name, self.image, self.declared, self.networks, timeout)
-        except CommandFailed as failure:
-            raise StateFailed(
-                f"Failed to replace container '{self.name}': {failure.message}", changes={}
-            ) from None
 
     def _attach(self, changes: Mapping[str, Json]) -> list[str]:
         """Connect and disconnect the container that there is; comments."""
@@ -246,7 +254,7 @@ class Wanted(Record):
 
     def run(self, bg: bool, failhard: bool, remove: bool, client_timeout: int, logs: Json) -> Done:
         """Run the container to its end, in place of one that is there."""
-        try:
+        with nothing_done("Encountered error running container"):
             if self.image_there is None:
                 self._pull(client_timeout)
             if self.container is not None:
@@ -254,9 +262,6 @@ class Wanted(Record):
             changes = docker.run_made(
                 self.name, self.image, self.declared, self.networks, bg, remove, logs
             )
-        except CommandFailed as failure:
-            message = f"Encountered error running container: {failure.message}"
-            raise StateFailed(message, changes={}) from None
         if bg:
             return Done("Container was run in the background", changes)
         code = changes["ExitCode"]

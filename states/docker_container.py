@@ -8,7 +8,6 @@ from typing import Annotated, Any
 from modules import docker
 from modules.docker import options
 from runner.api import (
-    CommandFailed,
     Done,
     Line,
     Name,
@@ -18,7 +17,7 @@ from runner.api import (
     Planned,
     StateFailed,
 )
-from states._docker import Wanted, after_engine
+from states._docker import Wanted, after_engine, nothing_done
 
 NON_IDEMPOTENT = {
     "run": "it runs a container each time, unless `creates` or another guard says that it is done"
@@ -171,12 +170,8 @@ def absent(name: Name, force: bool = False) -> Planned:
     if state != "stopped" and not force:
         raise StateFailed("Container is running, set force to True to forcibly remove it")
     yield Plan({"removed": [container["Id"]]}, f"Container '{name}' will be removed")
-    try:
+    with nothing_done(f"Failed to remove container '{name}'"):
         docker.rm(name, force=force)
-    except CommandFailed as failure:
-        raise StateFailed(
-            f"Failed to remove container '{name}': {failure.message}", changes={}
-        ) from None
     method = "Successfully" if state == "stopped" else "Forcibly"
     return f"{method} removed container '{name}'"
 

@@ -8,7 +8,7 @@ from typing import Any
 from modules import docker
 from modules.docker import forms
 from runner.api import CommandFailed, Done, Line, Name, OneOrMany, Plan, Planned, StateFailed, here
-from states._docker import after_engine
+from states._docker import after_engine, nothing_done
 
 Json = dict[str, Any]
 Pairs = dict[str, Any] | list[Any] | Line
@@ -264,10 +264,8 @@ def absent(name: Name) -> Planned:
         {"removed": True, **({"disconnected": attached} if attached else {})},
         f"Network '{name}' will be removed",
     )
-    try:
+    with nothing_done("Failed to remove network"):
         _remove(network)
-    except CommandFailed as failure:
-        raise StateFailed(f"Failed to remove network: {failure.message}", changes={}) from None
     return f"Removed network '{name}'"
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from modules import docker
 from modules.docker import forms
-from runner.api import CommandFailed, Done, Line, Name, Plan, Planned, StateFailed
-from states._docker import after_engine
+from runner.api import Done, Line, Name, Plan, Planned, StateFailed
+from states._docker import after_engine, nothing_done
 
 
 def present(
@@ -52,22 +52,14 @@ def present(
         )
     changes = {"removed": True, "created": name}
     yield Plan(changes, f"The volume '{name}' will be replaced by one with the driver {driver}")
-    try:
+    with nothing_done(f"Failed to remove volume '{name}'"):
         docker.remove_volume(name)
-    except CommandFailed as failure:
-        raise StateFailed(
-            f"Failed to remove volume '{name}': {failure.message}", changes={}
-        ) from None
     return Done(f"Volume '{name}' replaced", {**changes, "created": _create(name, driver, options)})
 
 
 def _create(name: str, driver: str | None, options: dict[str, str] | None) -> dict[str, Any]:
-    try:
+    with nothing_done(f"Failed to create volume '{name}'"):
         made = docker.create_volume(name, driver, options)
-    except CommandFailed as failure:
-        raise StateFailed(
-            f"Failed to create volume '{name}': {failure.message}", changes={}
-        ) from None
     return {key: made[key] for key in ("Name", "Driver", "Mountpoint") if key in made}
 
 
@@ -85,12 +77,8 @@ def absent(name: Name, driver: Line | None = None) -> Planned:
     if docker.find_volume(name) is None:
         return f"Volume '{name}' already absent"
     yield Plan({"removed": name}, f"The volume '{name}' will be removed")
-    try:
+    with nothing_done(f"Failed to remove volume '{name}'"):
         docker.remove_volume(name)
-    except CommandFailed as failure:
-        raise StateFailed(
-            f"Failed to remove volume '{name}': {failure.message}", changes={}
-        ) from None
     return f"Removed volume '{name}'"
 
 

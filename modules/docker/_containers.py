@@ -8,8 +8,8 @@ from typing import Any
 
 from modules import network
 from modules.docker import forms
-from modules.docker._engine import ask, find
-from runner.api import CommandFailed, changer, here
+from modules.docker._engine import ask, find, no_such
+from runner.api import changer, here
 from runner.api.later import check_later, forget_check
 
 LASTS = 1  # seconds that a container has to run after a start
@@ -36,14 +36,8 @@ def inspect_container(name: str) -> Json:
     """
     container = look(name)
     if container is None:
-        raise _no_container(name)
+        raise no_such("container", name)
     return container
-
-
-def _no_container(name: str) -> CommandFailed:
-    return CommandFailed(
-        f"Error 404: No such container: {name}", missing=("docker_container", name)
-    )
 
 
 def state_of(container: Json) -> str:

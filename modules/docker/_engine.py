@@ -47,6 +47,12 @@ def find(method: str, *args: Any, **kwargs: Any) -> Any:
         raise
 
 
+def no_such(kind: str, name: str, full_name: str = "") -> CommandFailed:
+    """The failure of an image, container, volume or network that the engine does not have."""
+    missing = (f"docker_{kind}", full_name or name)
+    return CommandFailed(f"Error 404: No such {kind}: {name}", missing=missing)
+
+
 def stream(method: str, *args: Any, patience: float | None = None, **kwargs: Any) -> list[Any]:
     """The messages of a long action (pull, build, load). Raises CommandFailed when one of them is
     an error. patience: the seconds that each of them may take.

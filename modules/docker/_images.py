@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from modules.docker._containers import with_local_time
-from modules.docker._engine import EngineFailed, ask, engine, fetch, find, stream
+from modules.docker._engine import EngineFailed, ask, engine, fetch, find, no_such, stream
 from modules.file._look import opened_to_read
 from runner.api import CommandFailed, changer, here
 
@@ -30,9 +30,7 @@ def inspect_image(name: str) -> Json:
     """
     image = look(name)
     if image is None:
-        raise CommandFailed(
-            f"Error 404: No such image: {name}", missing=("docker_image", full_name(name))
-        )
+        raise no_such("image", name, full_name(name))
     return image
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from modules.docker._engine import ask, engine, find
-from runner.api import CommandFailed, changer
+from modules.docker._engine import ask, engine, find, no_such
+from runner.api import changer
 
 Json = dict[str, Any]
 
@@ -26,9 +26,7 @@ def inspect_network(network_id: str) -> Json:
     """
     network = look(network_id)
     if network is None:
-        raise CommandFailed(
-            f"Error 404: No such network: {network_id}", missing=("docker_network", network_id)
-        )
+        raise no_such("network", network_id)
     return network
 
 
@@ -127,7 +125,7 @@ def inspect_volume(name: str) -> Json:
     """
     volume = look_volume(name)
     if volume is None:
-        raise CommandFailed(f"Error 404: No such volume: {name}", missing=("docker_volume", name))
+        raise no_such("volume", name)
     return volume
 
 
