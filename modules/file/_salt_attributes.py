@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from modules.file import _change, _look
-from modules.file._salt_changes import path_given
+from modules.file._salt_arguments import path_given
 from modules.file._salt_looks import get_group, get_mode, get_user
 from runner.api import StateFailed, here
 

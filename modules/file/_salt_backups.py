@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from modules.file import _change, _look, _write
-from modules.file._salt_changes import path_given
+from modules.file._salt_arguments import path_given
 from runner.api import StateFailed, here
 
 _STAMP = "%a_%b_%d_%H:%M:%S_%f_%Y"

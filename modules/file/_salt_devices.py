@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from modules.file._salt_changes import path_given, salt_mknod
+from modules.file._salt_arguments import path_given
+from modules.file._salt_changes import salt_mknod
 
 
 def get_devmm(name: str) -> tuple[int, int]:

@@ -9,8 +9,8 @@ import re
 from typing import Any
 
 from modules.file import _copy, _look, _write, bounded_regex, edits
-from modules.file._salt_changes import lines_given
-from modules.file._salt_changes import path_given as _path
+from modules.file._salt_arguments import lines_given
+from modules.file._salt_arguments import path_given as _path
 from runner.api import StateFailed
 
 

@@ -7,7 +7,7 @@ import shlex
 from typing import Any
 
 from modules.file import _look, _write
-from modules.file._salt_changes import path_given
+from modules.file._salt_arguments import path_given
 from runner.api import StateFailed
 
 

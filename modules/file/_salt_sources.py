@@ -10,7 +10,7 @@ from modules.file import _look
 from modules.file._download import download
 from modules.file._hash import source_hash as hash_in
 from modules.file._hash import split_hash
-from modules.file._salt_changes import path_given
+from modules.file._salt_arguments import path_given
 from runner.api import StateFailed, here
 
 REMOTE = ("http://", "https://", "ftp://")
