@@ -23,12 +23,16 @@ class Tool(Record):
     cwd: str | None = None
     env: Any = None
 
-    def run(self, *words: str) -> Completed:
-        """Run the program. Raises StateFailed where it is not there."""
+    def require(self) -> None:
+        """Raise StateFailed where the program is not there."""
         if os.path.isabs(self.program) and not os.path.exists(self.program):
             raise CommandFailed(f"there is no {self.program}", missing=("file", self.program))
         if not os.path.isabs(self.program):
             needs(self.program, self.package)
+
+    def run(self, *words: str) -> Completed:
+        """Run the program. Raises StateFailed where it is not there."""
+        self.require()
         return cmd.complete(
             [self.program, *words], cwd=self.cwd, runas=self.user, env=self.env, python_shell=False
         )

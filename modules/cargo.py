@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import re
+import tomllib
 from collections.abc import Sequence
 
 from modules import cmd, file
@@ -16,22 +16,30 @@ from runner.api import CommandFailed, cached_look
 
 @cached_look(TOPIC)
 def list_(root: str | None = None, user: str | None = None) -> dict[str, str]:
-    """The installed packages with their versions. Raises CommandFailed when cargo does not work.
+    """The installed packages with their versions. Raises CommandFailed when there is no cargo, or
+    its record of them cannot be read.
 
     root: the directory that they are below; without it the one of cargo's settings, else .cargo of
     the user.
 
     {{ salt['cargo.list']() | json }}
     """
-    lines = _cargo(user).output("install", "--list", *_root(root)).splitlines()
-    matches = [re.match(r"(\S+) v(\S+?)(?: \(.*\))?:$", line) for line in lines]
-    return {match[1]: match[2] for match in matches if match}
+    _cargo(user).require()
+    _root(root)
+    # `cargo install --list` would create the record where there is none
+    path = os.path.join(_folder(root, user), ".crates.toml")
+    if not file.is_file(path):
+        return {}
+    try:
+        packages = tomllib.loads(file.read_bytes(path).decode()).get("v1", {})
+        return {key.split()[0]: key.split()[1] for key in packages}
+    except (ValueError, IndexError, AttributeError):
+        raise CommandFailed(f"{path} is not a record of packages as cargo writes it") from None
 
 
 def features(name: str, root: str | None = None, user: str | None = None) -> list[str] | None:
     """The features that a package was built with; None where cargo keeps no record of them."""
-    folder = root or os.environ.get("CARGO_INSTALL_ROOT") or os.path.join(home(user), ".cargo")
-    path = os.path.join(folder, ".crates2.json")
+    path = os.path.join(_folder(root, user), ".crates2.json")
     if not file.is_file(path):
         return None
     try:
@@ -40,6 +48,21 @@ def features(name: str, root: str | None = None, user: str | None = None) -> lis
         return sorted(entries[0]["features"]) if entries else None
     except (ValueError, KeyError, TypeError, AttributeError, IndexError):  # of another cargo
         return None
+
+
+def _folder(root: str | None, user: str | None) -> str:
+    """The directory that cargo installs below, as it chooses it itself."""
+    if root or os.environ.get("CARGO_INSTALL_ROOT"):
+        return root or os.environ["CARGO_INSTALL_ROOT"]
+    own = os.environ.get("CARGO_HOME") or os.path.join(home(user), ".cargo")
+    for path in (os.path.join(own, "config"), os.path.join(own, "config.toml")):
+        if file.is_file(path):  # cargo prefers the one without an ending
+            try:
+                settings = tomllib.loads(file.read_bytes(path).decode())
+                return os.path.join(os.path.dirname(own), settings["install"]["root"])
+            except (ValueError, KeyError, TypeError):  # it does not say
+                break
+    return own
 
 
 def install(

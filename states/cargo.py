@@ -10,10 +10,13 @@ from runner.api import OPEN, AbsolutePath, Done, Name, OneOrMany, Pattern, Plan,
 from states._tools import carry_out, explained
 
 Version = Annotated[str, Pattern(r"\d+\.\d+\.\d+[-+.\w]*", "a whole version like 1.2.3")]
+Crate = Annotated[
+    Name, Pattern(r"[A-Za-z0-9_][\w-]*", "the name of a package (letters, digits, - and _)")
+]
 
 
 def installed(
-    name: Name,
+    name: Crate,
     version: Version | None = None,
     root: AbsolutePath | None = None,
     user: Name | None = None,
@@ -52,7 +55,7 @@ def installed(
     return Done(str(done), {name: {"old": old, "new": cargo.list_(root, user).get(name, "")}})
 
 
-def removed(name: Name, root: AbsolutePath | None = None, user: Name | None = None) -> Planned:
+def removed(name: Crate, root: AbsolutePath | None = None, user: Name | None = None) -> Planned:
     """Make sure that a package is not installed.
 
     name: the package. root: the directory that it is below, .cargo of the user as a default. user:

@@ -63,3 +63,9 @@ def test_the_hint_for_an_empty_path_does_not_name_the_root(machine: Machine) -> 
     done = machine("check", "a", code=1)
     said = done.stdout + done.stderr
     assert "not an absolute path" in said and "may be empty" in said and "name: /" not in said
+
+
+def test_a_dry_run_refuses_what_is_no_package_of_cargo(machine: Machine) -> None:
+    for name in ("/tmp/x", "git+https://x/y", "a@1.0.0"):
+        done = machine("single", "cargo.installed", f"name={name}", "--test", code=None)
+        assert "expected the name of a package" in done.stdout + done.stderr

@@ -73,12 +73,12 @@ esac
 CARGO = r"""
 command="$command $options"
 case $command in
-install*--list*) cat cargo;;
+install*--list*) echo 'a look has to read the record itself' >&2; touch .crates.toml; exit 1;;
 install*) case $words in *nosuch) echo 'error: could not find `nosuch`' >&2; exit 101; esac
     version=2.0.0; case $options in *--version=*) version=${options#*--version=}; esac
-    printf '%s v%s:\n    %s\n' ${words# } ${version%% *} ${words# } >>cargo
+    printf '"%s %s (registry)" = ["%s"]\n' ${words# } ${version%% *} ${words# } >>.crates.toml
     echo '{"installs": {"'${words# }' 1.0.0 (registry)": {"features": ["pcre2"]}}}' >.crates2.json;;
-uninstall*) : >cargo;;
+uninstall*) : >.crates.toml;;
 esac
 """
 COMPOSER = r"""
@@ -127,7 +127,8 @@ HAVE = {  # what is there before: files of the programs
     "cache": f"{OFFICIAL}/demo\n{OFFICIAL}/demo/-/demo-1.0.0.tgz#key\n{OFFICIAL}/demos\n",
     "gems": "demo (1.0)\njson (default: 2.6.1)\n",
     "sources": "https://rubygems.org/\n",
-    "cargo": "demo v1.0.0:\n    demo\nmine v0.1.0 (/srv/mine):\n    mine\n",
+    ".crates.toml": '[v1]\n"demo 1.0.0 (registry+https://x)" = ["demo"]\n'
+    '"mine 0.1.0 (path+file:///srv/mine)" = ["mine"]\n',
     "remotes": "flathub\thttps://dl.flathub.org/repo/\n",
     "app-org.old.App": "",
     "snaps": "lxd 5.0 1 latest/stable canonical -\n",
@@ -150,6 +151,7 @@ def having(*without: str, also: str = "") -> Callable[[Path], None]:
         if also:
             (tmp / "have" / also).write_text("")
         os.environ["PATH"] = f"{tmp}/bin:{os.environ['PATH']}"
+        os.environ["CARGO_HOME"] = f"{tmp}/have"
         for program in without:
             (tmp / "bin" / program).unlink(missing_ok=True)
 
