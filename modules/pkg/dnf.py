@@ -13,6 +13,7 @@ from modules.pkg.package_manager import (
     TOUCHED,
     Changes,
     InstallOptions,
+    Need,
     PackageGroup,
     Repositories,
     Simulation,
@@ -48,7 +49,9 @@ HOLDS = "/etc/dnf/plugins/versionlock.list"
 HOLDS_OF_DNF5 = "/etc/dnf/versionlock.toml"
 UNKNOWN_PACKAGE = "No match for argument: {name}"
 UNKNOWN_VERSION = "No match for argument: {name}-{version}"
-_KNOWLEDGE = (*rpm.FILES, *CACHES, *REPOSITORY_FILES, HOLDS, HOLDS_OF_DNF5)
+# not CACHES: every call of dnf makes files there and removes them
+LISTS = tuple(f"{cache}/*/repodata/repomd.xml" for cache in CACHES)
+_KNOWLEDGE = (*rpm.FILES, *LISTS, *REPOSITORY_FILES, HOLDS, HOLDS_OF_DNF5)
 
 
 def suits() -> bool:
@@ -129,8 +132,7 @@ def lists_age() -> float | None:
     import glob
     import time
 
-    lists = [path for cache in CACHES for path in glob.glob(f"{cache}/*/repodata/repomd.xml")]
-    times = [os.stat(path).st_mtime for path in lists]
+    times = [os.stat(path).st_mtime for pattern in LISTS for path in glob.glob(pattern)]
     return time.time() - max(times) if times else None
 
 
@@ -306,6 +308,14 @@ def run(transaction: Transaction) -> None:
     dnf_run.repair()
     for words in transaction_words(transaction):
         dnf_run.run(*words)
+
+
+@cached_look("candidates", *_KNOWLEDGE)
+def needs(names: tuple[str, ...]) -> dict[str, list[Need]]:
+    """Return what packages bring along in the version that would be installed."""
+    from modules.pkg import dnf_needs
+
+    return dnf_needs.needs(names)
 
 
 # ---------------------------------------------------------------- downloads

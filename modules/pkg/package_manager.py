@@ -119,7 +119,8 @@ class Need(Record):
     """Something that a package needs; one of several will do.
 
     alternatives: in the order of preference, each with the packages that it may be: the one of its
-    name first, then those that provide it. weak: a recommendation.
+    name first, then those that provide it; a name that no package has: nothing says which of the
+    rest is taken. weak: a recommendation.
     """
 
     alternatives: tuple[tuple[str, ...], ...]

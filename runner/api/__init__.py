@@ -696,7 +696,7 @@ def cached_look(topic: str, *paths: str) -> Callable[[Callable[P, R]], Callable[
 
     topic: the name that changers give as `touches`.
     paths: files and folders that change with the answer, whoever changes it; {0} is the look's
-    first argument.
+    first argument; * stands for any file or folder.
 
     >>> @cached_look("packages", "/var/lib/dpkg/status")
     ... def installed() -> dict[str, str]: ...
@@ -725,7 +725,11 @@ def cached_look(topic: str, *paths: str) -> Callable[[Callable[P, R]], Callable[
     return wrap
 
 
-def _stamp(path: str) -> tuple[int, int, int] | None:
+def _stamp(path: str) -> tuple[Any, ...] | None:
+    if "*" in path:
+        import glob
+
+        return tuple((match, _stamp(match)) for match in sorted(glob.glob(path)))
     try:
         status = os.stat(path)
     except OSError:

@@ -149,7 +149,7 @@ def _share(
     that is not certain.
     """
     manager = pkg.provider()
-    if not manager.has("dependencies"):
+    if _chooses_sources(options) or not manager.has("dependencies"):
         return None
     there = manager.list_pkgs()
     states = _asked_with(options, there)
@@ -166,6 +166,12 @@ def _share(
         first = any({*names} <= {*asked} for asked in states[:half])
         states = states[:half] if first else states[half:]
     return None
+
+
+def _chooses_sources(options: InstallOptions) -> bool:
+    """Return whether packages may come in another version than what they need is known of."""
+    words = (options.repository, options.disable_excludes)
+    return any((*words, *options.enable, *options.disable, *options.settings))
 
 
 class _Closure:

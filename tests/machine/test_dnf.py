@@ -91,6 +91,20 @@ def test_a_dry_run_says_what_the_real_run_does_and_a_second_one_is_quiet(machine
     assert there(machine) == ["greeting 2.0", "old 1.0"]
 
 
+def test_one_simulation_answers_for_the_states_of_a_dry_run(machine: Debian) -> None:
+    names = ("phrase", "words", "greeting", "old")
+    machine.tree(many="\n".join(f"{name}: pkg.installed" for name in names))
+    machine.run(": >/var/log/dnf.log")
+    dry = machine.results("sls", "many", "--test")
+    assert machine.read("grep -c 'Command: dnf.* --assumeno' /var/log/dnf.log") == "1"
+    brought = {"phrase": {"phrase", "words"}, "words": set(), "greeting": {"greeting"}}
+    assert {name: {*dry[name]["changes"]} for name in names} == {**brought, "old": {"old"}}
+    real = machine.results("sls", "many")
+    assert {name: result["changes"] for name, result in real.items()} == {
+        name: result["changes"] for name, result in dry.items()
+    }
+
+
 def test_versions_go_up_and_down_and_stay(machine: Debian) -> None:
     installed(machine, "greeting-2.0-1")
     older = single(machine, "pkg.installed", "greeting", "version=1.0-1")
@@ -251,7 +265,8 @@ def test_a_formula_of_the_public_shape(machine: Debian) -> None:
 
 def test_what_is_not_declared_goes(machine: Debian) -> None:
     installed(machine, "words-1.0-1", "phrase-1.0-1", "greeting-2.0-1", "old-1.0-1")
-    machine.run("dnf -q -C mark remove phrase")
+    # what an earlier test installed is in the history of dnf
+    machine.run("dnf -q -C mark install words greeting old; dnf -q -C mark remove phrase")
 
     def names() -> str:
         return machine.read("rpm", "-qa", "--qf", "%{NAME}\n")

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from modules.pkg import InstallOptions, PackageGroup, Simulation, Target, Transaction
+from modules.pkg import InstallOptions, Need, PackageGroup, Simulation, Target, Transaction
 from modules.pkg.dnf import SHOWN
+from modules.pkg.dnf_needs import INSTALLED, OWNING, QUERY
 from modules.pkg.rpm import DETAILS
 
 PACKAGE = "%{NAME}\x1f%{EPOCH}\x1f%{VERSION}\x1f%{RELEASE}\x1f%{ARCH}\x1e"
@@ -116,6 +117,91 @@ ANSWERS = {
         "glibc\t0\t2.34\t98.el9\tx86_64\n"
     ),
 }
+# what packages provide, require, recommend and supplement, a line for each
+APP = """\
+@package\tapp\tx86_64
+app = 1.0-1
+app(x86-64) = 1.0-1
+
+@then
+(doc if lib)
+/bin/sh
+/usr/bin/tool
+lib >= 1:2.0
+libssl.so.3()(64bit)
+mta
+rpmlib(FileDigests) <= 4.6.0
+(gone if nosuch)
+
+@then
+doc
+nosuch
+
+@then
+
+
+@then
+
+
+@package\tlib\tx86_64
+lib = 1:2.0-1
+@then
+@then
+@then
+@package\tlib\ti686
+lib = 1:2.0-1
+@then
+@then
+@then
+@package\tapp\tsrc
+@then
+lib
+@then
+@then
+@package\tdoc\tnoarch
+doc = 1.0-1
+@then
+@then
+@then
+@package\tpost\tnoarch
+post = 1.0-1
+mta = 3
+@then
+mta > 3
+@then
+@then
+@package\ttool\tnoarch
+tool = 1.0-1
+@then
+@then
+@then
+@package\tlang\tnoarch
+lang = 1.0-1
+@then
+@then
+@then
+lib
+(app and doc)
+"""
+CONDITIONS = (
+    "/bin/sh /usr/bin/tool app doc gone lib libssl.so.3()(64bit) mta nosuch rpmlib(FileDigests)"
+)
+ANSWERS |= {
+    f"dnf -q -C repoquery --qf {QUERY} --latest-limit=1 app lib doc post tool lang other": APP,
+    f"rpm -q --qf {INSTALLED} --whatprovides {CONDITIONS}": (
+        "no package provides app\n@package\tbash\tx86_64\nbash = 5-1\n@then\n@then\n@then\n"
+        "@then\n/bin/sh\n@package\topenssl\tx86_64\nlibssl.so.3()(64bit)\n@then\n@then\n"
+    ),
+    f"dnf -q -C repoquery --qf {OWNING} --latest-limit=1 --whatprovides /usr/bin/tool,mta": (
+        "@package\ttool\tnoarch\ntool = 1.0-1\n@then\n@then\n@then\n@then\n/usr/bin/tool\n"
+        "@package\tmail\tnoarch\nmta\n@then\n@then\n@then\n@then\n"
+        "@package\tpost\tnoarch\nmta = 3\n@then\n@then\n@then\n@then\n"
+    ),
+    f"rpm -q --qf {INSTALLED} old-module lighttpd": (
+        "@package\told-module\tx86_64\nold-module = 1.0-1\n@then\n/srv/www\n@then\n@then\n@then\n"
+        "@package\tlighttpd\tx86_64\nlighttpd = 1\n@then\n@then\n@then\n@then\n/srv/www\n"
+    ),
+}
 CHANGES = {
     "nginx": {"old": "", "new": "2:1.20.1-20.el9"},
     "lighttpd": {"old": "1.4.67-1.el9", "new": ""},
@@ -205,6 +291,32 @@ CALLS: list[tuple[str, tuple[Any, ...], Any]] = [
         },
     ),
     ("simulate", (Transaction("install", (Target("nginx"),)),), Simulation(CHANGES)),
+    (
+        "needs",
+        (("app", "lib", "doc", "post", "tool", "lang", "other"),),
+        {
+            "app": [
+                Need((("(doc if lib)",),), False),  # not certain
+                Need((("doc", "lib"),), False),
+                Need((("tool",),), False),
+                Need((("lib",),), False),
+                Need((("mta",), ("post",), ("mail",)), False),  # which one nothing says
+                Need((("doc",),), True),
+                Need((("(app and doc)",), ("lang",)), True),
+            ],
+            "lib": [Need((("lang",),), True)],
+            "doc": [Need((("(app and doc)",), ("lang",)), True)],
+            "post": [Need((("mta > 3",),), False)],  # in another version than the newest one?
+            "tool": [],
+            "lang": [],
+            "other": [Need((("",),), False)],  # in no list
+        },
+    ),
+    (
+        "needs",
+        (("old-module", "lighttpd"),),
+        {"old-module": [Need((("lighttpd",),), False)], "lighttpd": []},
+    ),
     ("group", ("talking",), PackageGroup(("words",), ("greeting",), ("phrase", "verse"))),
     ("group", ("singing",), PackageGroup(("song", "choir"), (), ("opera",))),
     ("group", ("nosuch",), None),
