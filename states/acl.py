@@ -12,6 +12,7 @@ from runner.api import (
     Check,
     CommandFailed,
     Name,
+    NameOrEmpty,
     OneOrMany,
     Pattern,
     Plan,
@@ -37,7 +38,7 @@ Perms = Annotated[str, Check(_is_perms)]
 def present(
     name: AbsolutePath,
     acl_type: Kind,
-    acl_name: Name = "",
+    acl_name: NameOrEmpty = "",
     perms: Perms = "",
     recurse: bool = False,
     force: bool = False,
@@ -128,7 +129,7 @@ def _present(
 def absent(
     name: AbsolutePath,
     acl_type: Kind,
-    acl_name: Name = "",
+    acl_name: NameOrEmpty = "",
     perms: Perms = "",
     recurse: bool = False,
 ) -> Planned:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from modules import aliases
-from runner.api import Line, Plan, Planned
+from runner.api import NonEmptyLine, Plan, Planned
 
 
-def present(name: Line, target: Line) -> Planned:
+def present(name: NonEmptyLine, target: NonEmptyLine) -> Planned:
     """Make sure that mail for a name goes to a target.
 
     target: an address, a file, a pipe, or several with commas between them.
@@ -24,7 +24,7 @@ def present(name: Line, target: Line) -> Planned:
     return f"Set email alias {name} -> {target}"
 
 
-def absent(name: Line) -> Planned:
+def absent(name: NonEmptyLine) -> Planned:
     """Make sure that there is no such alias.
 
         webmaster:

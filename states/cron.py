@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from modules import cron
 from modules import user as users
-from runner.api import CommandFailed, Line, Name, Plan, Planned, StateFailed, here
+from runner.api import CommandFailed, Line, Name, NonEmptyLine, Plan, Planned, StateFailed, here
 from states.file._contents import Encoding, Template, source_data
 from states.file._diff import unified
 from states.file._sources import Verify, locate
@@ -20,7 +20,7 @@ Special = Literal[
 
 
 def present(
-    name: Line,
+    name: NonEmptyLine,
     user: Name = "root",
     minute: Field = "*",
     hour: Field = "*",
@@ -72,7 +72,7 @@ def present(
 
 
 def absent(
-    name: Line,
+    name: NonEmptyLine,
     user: Name = "root",
     identifier: Line | bool | None = None,
     special: Special | None = None,
@@ -151,7 +151,7 @@ def autorequire(name: str, user: str = "root", **_: object) -> Iterator[tuple[st
 
 
 def env_present(
-    name: Line, value: Line | int | float | bool | None = None, user: Name = "root"
+    name: NonEmptyLine, value: Line | int | float | bool | None = None, user: Name = "root"
 ) -> Planned:
     """Make sure that a user's crontab sets a variable, for the entries that runner keeps there.
 
@@ -178,7 +178,7 @@ def env_present(
     )
 
 
-def env_absent(name: Line, user: Name = "root") -> Planned:
+def env_absent(name: NonEmptyLine, user: Name = "root") -> Planned:
     """Make sure that a user's crontab does not set a variable. Arguments as those of
     cron.env_present.
 
@@ -196,7 +196,7 @@ def env_absent(name: Line, user: Name = "root") -> Planned:
 
 
 def file(
-    name: Line,
+    name: NonEmptyLine,
     source_hash: Line | None = None,
     source_hash_name: Line | None = None,
     user: Name = "root",

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from modules import locale as locales
-from runner.api import Line, Plan, Planned, StateFailed
+from runner.api import NonEmptyLine, Plan, Planned, StateFailed
 
 
-def system(name: Line) -> Planned:
+def system(name: NonEmptyLine) -> Planned:
     """Make sure that the system has a locale (LANG).
 
         en_US.UTF-8:
@@ -21,7 +21,7 @@ def system(name: Line) -> Planned:
     return f"Set system locale {name}"
 
 
-def present(name: Line) -> Planned:
+def present(name: NonEmptyLine) -> Planned:
     """Make sure that programs can use a locale.
 
         de_DE.UTF-8:

@@ -12,6 +12,7 @@ from runner.api import (
     Done,
     Line,
     Name,
+    NameOrEmpty,
     OneOrMany,
     Pattern,
     Plan,
@@ -333,7 +334,7 @@ def fstab_absent(
 def mod_watch(
     name: AbsolutePath,
     sfun: Line,
-    device: Name = "",
+    device: NameOrEmpty = "",
     fstype: Line = "",
     opts: OneOrMany[Line] | None = None,
 ) -> Planned:

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from modules import mysql
 from modules.mysql import Server
-from runner.api import AbsolutePath, Line, Name, Plan, Planned, Secret
+from runner.api import AbsolutePath, Line, Name, NonEmptyLine, Plan, Planned, Secret
 from states._mysql import after_server, carry_out
 
 
 def present(
-    name: Line,
+    name: NonEmptyLine,
     character_set: Line | None = None,
     collate: Line | None = None,
     connection_host: Line | None = None,
@@ -99,7 +99,7 @@ def _plain(name: str) -> str:
 
 
 def absent(
-    name: Line,
+    name: NonEmptyLine,
     connection_host: Line | None = None,
     connection_port: int | Line | None = None,
     connection_user: Line | None = None,

@@ -7,7 +7,7 @@ from typing import Any
 
 from modules import mysql
 from modules.mysql import Level, Rights, Server
-from runner.api import AbsolutePath, Line, Name, Plan, Planned, Secret, StateFailed
+from runner.api import AbsolutePath, Line, Name, NameOrEmpty, Plan, Planned, Secret, StateFailed
 from states._mysql import after_server, carry_out
 
 
@@ -15,7 +15,7 @@ def present(
     name: Line,
     grant: Line,
     database: Line,
-    user: Name,
+    user: NameOrEmpty,
     host: Line = "localhost",
     grant_option: bool = False,
     escape: bool = True,
@@ -106,7 +106,7 @@ def absent(
     name: Line,
     grant: Line,
     database: Line,
-    user: Name,
+    user: NameOrEmpty,
     host: Line = "localhost",
     grant_option: bool = False,
     escape: bool = True,

@@ -17,6 +17,7 @@ from runner.api import (
     Line,
     Name,
     Named,
+    NonEmptyLine,
     OneOrMany,
     Plan,
     Planned,
@@ -88,7 +89,7 @@ LATER = (
 
 
 def managed(
-    name: Line,
+    name: NonEmptyLine,
     ppa: Name | None = None,
     copr: Line | None = None,
     aptkey: bool = True,
@@ -219,7 +220,7 @@ def managed(
 
 
 def absent(
-    name: Line,
+    name: NonEmptyLine,
     ppa: Name | None = None,
     copr: Line | None = None,
     keyid: OneOrMany[Line | int] | None = None,

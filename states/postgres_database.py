@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from modules import postgres
 from modules.postgres import Server, literal
-from runner.api import Line, Name, Plan, Planned, Secret, StateFailed
+from runner.api import Line, Name, NonEmptyLine, Plan, Planned, Secret, StateFailed
 from states._postgres import after_server, carry_out, drop
 
 # everything in a database that has an owner of its own, except what belongs to something else
@@ -32,7 +32,7 @@ SELECT format('SCHEMA %I', nspname), pg_get_userbyid(nspowner) FROM pg_namespace
 
 
 def present(
-    name: Line,
+    name: NonEmptyLine,
     tablespace: Line | None = None,
     encoding: Line | None = None,
     lc_collate: Line | None = None,
@@ -137,7 +137,7 @@ def _same(left: str, right: str) -> bool:
 
 
 def absent(
-    name: Line,
+    name: NonEmptyLine,
     user: Name | None = None,
     maintenance_db: Line | None = None,
     db_password: Secret[Line] | None = None,

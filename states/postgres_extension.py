@@ -7,12 +7,12 @@ from typing import Any
 
 from modules import postgres
 from modules.postgres import Server, literal
-from runner.api import Line, Name, Plan, Planned, Secret
+from runner.api import Line, Name, NonEmptyLine, Plan, Planned, Secret
 from states._postgres import after_server, carry_out
 
 
 def present(
-    name: Line,
+    name: NonEmptyLine,
     if_not_exists: bool | None = None,
     schema: Line | None = None,
     ext_version: Line | None = None,
@@ -64,7 +64,7 @@ def present(
 
 
 def absent(
-    name: Line,
+    name: NonEmptyLine,
     if_exists: bool | None = None,
     restrict: bool | None = None,
     cascade: bool | None = None,

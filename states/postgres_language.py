@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from modules import postgres
 from modules.postgres import Server, literal
-from runner.api import Line, Name, Plan, Planned, Secret
+from runner.api import Line, Name, NonEmptyLine, Plan, Planned, Secret
 from states._postgres import after_server, carry_out
 
 
 def present(
-    name: Line,
+    name: NonEmptyLine,
     maintenance_db: Line,
     user: Name | None = None,
     db_password: Secret[Line] | None = None,
@@ -41,7 +41,7 @@ def present(
 
 
 def absent(
-    name: Line,
+    name: NonEmptyLine,
     maintenance_db: Line,
     user: Name | None = None,
     db_password: Secret[Line] | None = None,

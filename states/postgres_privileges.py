@@ -7,7 +7,7 @@ from typing import Literal
 
 from modules import postgres
 from modules.postgres import Server
-from runner.api import Line, Name, OneOrMany, Plan, Planned, Secret, StateFailed
+from runner.api import Line, Name, NonEmptyLine, OneOrMany, Plan, Planned, Secret, StateFailed
 from states._postgres import after_server, carry_out
 
 Kind = Literal[
@@ -16,7 +16,7 @@ Kind = Literal[
 
 
 def present(
-    name: Line,
+    name: NonEmptyLine,
     object_name: Line,
     object_type: Kind,
     privileges: OneOrMany[Line] | None = None,
@@ -73,7 +73,7 @@ def present(
 
 
 def absent(
-    name: Line,
+    name: NonEmptyLine,
     object_name: Line,
     object_type: Kind,
     privileges: OneOrMany[Line] | None = None,

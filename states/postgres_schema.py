@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from modules import postgres
 from modules.postgres import Server, literal
-from runner.api import Line, Name, Plan, Planned, Secret
+from runner.api import Line, Name, NonEmptyLine, Plan, Planned, Secret
 from states._postgres import after_server, carry_out
 
 
 def present(
     dbname: Line,
-    name: Line,
+    name: NonEmptyLine,
     owner: Name | None = None,
     user: Name | None = None,
     db_password: Secret[Line] | None = None,
@@ -63,7 +63,7 @@ def present(
 
 def absent(
     dbname: Line,
-    name: Line,
+    name: NonEmptyLine,
     user: Name | None = None,
     db_password: Secret[Line] | None = None,
     db_host: Line | None = None,

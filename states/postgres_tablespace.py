@@ -7,12 +7,12 @@ from typing import Any
 
 from modules import postgres
 from modules.postgres import Server, literal
-from runner.api import AbsolutePath, Line, Name, Plan, Planned, Secret, StateFailed
+from runner.api import AbsolutePath, Line, Name, NonEmptyLine, Plan, Planned, Secret, StateFailed
 from states._postgres import after_server, carry_out, drop
 
 
 def present(
-    name: Line,
+    name: NonEmptyLine,
     directory: AbsolutePath,
     options: dict[Line, Any] | None = None,
     owner: Name | None = None,
@@ -84,7 +84,7 @@ def present(
 
 
 def absent(
-    name: Line,
+    name: NonEmptyLine,
     user: Name | None = None,
     maintenance_db: Line | None = None,
     db_password: Secret[Line] | None = None,

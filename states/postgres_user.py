@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from modules.postgres import Server
-from runner.api import Line, Name, OneOrMany, Planned, Secret
+from runner.api import Line, Name, NonEmptyLine, OneOrMany, Planned, Secret
 from states import _postgres_role
 from states._postgres_role import Role, split
 
@@ -13,7 +13,7 @@ NON_IDEMPOTENT = {"present": "with refresh_password it sets the password in each
 
 
 def present(
-    name: Line,
+    name: NonEmptyLine,
     createdb: bool | None = None,
     createroles: bool | None = None,
     encrypted: bool | Literal["md5", "scram-sha-256"] | None = None,
@@ -68,7 +68,7 @@ def present(
 
 
 def absent(
-    name: Line,
+    name: NonEmptyLine,
     user: Name | None = None,
     maintenance_db: Line | None = None,
     db_password: Secret[Line] | None = None,

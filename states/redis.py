@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from modules import network, redis
 from modules.redis import Server
-from runner.api import Done, Line, Plan, Planned, Secret, StateFailed
+from runner.api import Done, Line, NonEmptyLine, Plan, Planned, Secret, StateFailed
 
 NON_IDEMPOTENT = {"string": "with expire the time begins anew in each run"}
 
 
 def string(
-    name: Line,
+    name: NonEmptyLine,
     value: str | int | float,
     expire: int | None = None,
     expireat: int | None = None,
@@ -57,7 +57,7 @@ def string(
 
 
 def absent(
-    name: Line,
+    name: NonEmptyLine,
     keys: list[Line] | None = None,
     host: Line | None = None,
     port: int | None = None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from modules import file, timezone
-from runner.api import Line, Plan, Planned, StateFailed
+from runner.api import NonEmptyLine, Plan, Planned, StateFailed
 
 
 def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
@@ -12,7 +12,7 @@ def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
         file.refuse_put("/etc/localtime")
 
 
-def system(name: Line, utc: bool = True) -> Planned:
+def system(name: NonEmptyLine, utc: bool = True) -> Planned:
     """Make sure that the machine is in a time zone.
 
     name: the zone, such as Europe/Berlin. utc: whether the hardware clock keeps UTC.

@@ -69,3 +69,33 @@ def test_a_dry_run_refuses_what_is_no_package_of_cargo(machine: Machine) -> None
     for name in ("/tmp/x", "git+https://x/y", "a@1.0.0"):
         done = machine("single", "cargo.installed", f"name={name}", "--test", code=None)
         assert "expected the name of a package" in done.stdout + done.stderr
+
+
+def test_names_of_things_may_not_be_empty(machine: Machine) -> None:
+    tree = {
+        "pkg.installed: [name: '']": "name",
+        "pkg.installed: [pkgs: ['', vim]]": "pkgs[0]",
+        "alias.present: [name: '', target: x]": "name",
+        "alias.present: [name: x, target: '']": "target",
+        "service.running: [name: ' ']": "name",
+    }
+    for number, state in enumerate(tree):
+        machine.write(**{f"s{number}": f"x{number}:\n  {state}\n"})
+    done = machine("check", *(f"s{number}" for number in range(len(tree))), code=1)
+    text = done.stdout + done.stderr
+    for state, argument in tree.items():
+        assert f"{state.partition(':')[0]}: {argument}: expected a value that is not empty" in text
+    assert "a variable of a template may be empty" in text
+
+
+def test_what_is_no_name_of_a_thing_may_be_empty(machine: Machine) -> None:
+    machine.write(
+        a="""
+        a: {test.nop: [name: '']}
+        b: {cmd.run: [name: '', unless: 'true']}
+        c: {mysql_user.absent: [name: '', host: localhost]}
+        d: {pkg.installed: [name: vim, version: '', fromrepo: '']}
+        e: {acl.present: [name: /, acl_type: user, acl_name: '', perms: rwx]}
+        """
+    )
+    machine("check", "a")

@@ -29,6 +29,21 @@ class Check:
         self.hint = hint
 
 
+class NotEmpty(Check):
+    """Annotated[str, NotEmpty()]: a text with something in it; an optional one may be empty, which
+    says nothing.
+    """
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__(
+            lambda text: None if text.strip() else "expected a value that is not empty",
+            "a variable of a template may be empty: write the value, or leave the state out with"
+            " `{% if ... %}`",
+        )
+
+
 class Munge:
     """Annotated[T, Munge(f)]: f(value) returns the value to use; it runs after the checks.
 
@@ -200,9 +215,11 @@ PLAIN_NAME = "a name goes to programs, which would take it for an option, or for
 Line = Annotated[
     str, Check(line_problem, ONE_LINE), Munge(without_end)
 ]  # no line end or control character in it
-Name = Annotated[
+NonEmptyLine = Annotated[Line, NotEmpty()]
+NameOrEmpty = Annotated[
     str, Check(name_problem, PLAIN_NAME), Munge(without_end)
 ]  # a Line that is never taken for an option
+Name = Annotated[NameOrEmpty, NotEmpty()]
 Leftovers = Annotated[Any, Leftover()]
 TreeFolder = Annotated[str, Form("salt:// folder", str)]
 AbsolutePath = Annotated[str, Form("absolute path", _absolute)]

@@ -21,6 +21,7 @@ from runner.api.argtypes import (
     Named,
     NameVar,
     NotAbsolute,
+    NotEmpty,
     Pattern,
 )
 from runner.arguments.scalars import (
@@ -121,12 +122,15 @@ def _union(members: tuple[Any, ...]) -> Shape:
     some = [item for item in shapes if item is not SIMPLE[type(None)]]
     nullable = any(item.nullable for item in shapes)
     if len(some) == 1:
-        return some[0]._replace(convert=_or_none(some[0].convert), nullable=True)
+        spared = (None, "") if some[0].filled else (None,)
+        return some[0]._replace(convert=_except_for(spared, some[0].convert), nullable=True)
     title = " or ".join(dict.fromkeys(item.title for item in some))
 
     def convert(value: Any) -> Any:
         if value is None and nullable:
             return None
+        if value == "" and nullable and any(item.filled for item in some):
+            return value
         mismatch: Mismatch | None = None
         for item in sorted(some, key=lambda item: _rank(item, value)):
             try:
@@ -165,8 +169,10 @@ def _with_placed(exact: tuple[type, ...]) -> set[type]:
     }
 
 
-def _or_none(convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    return lambda value: None if value is None else convert(value)
+def _except_for(
+    spared: tuple[str | None, ...], convert: Callable[[Any], Any]
+) -> Callable[[Any], Any]:
+    return lambda value: value if value in spared else convert(value)
 
 
 # ---------------------------------------------------------------- containers
@@ -268,6 +274,7 @@ def _annotated(base: Any, *extras: Any) -> Shape:
         names=next((extra.known for extra in extras if isinstance(extra, Named)), inner.names),
         every=next((extra.every for extra in extras if isinstance(extra, Named)), inner.every),
         hidden=inner.hidden or any(isinstance(extra, Hidden) for extra in extras),
+        filled=inner.filled or any(isinstance(extra, NotEmpty) for extra in extras),
         identifies=inner.identifies
         or any(isinstance(extra, NameVar) or extra is NameVar for extra in extras),
     )

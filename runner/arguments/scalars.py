@@ -49,6 +49,7 @@ class Shape(Record):
     identifies: bool = False  # NameVar
     names: Callable[[str], bool] | None = None  # of **options: those that there are
     every: tuple[str, ...] = ()  # the names of all of them, where another one is an error
+    filled: bool = False  # refuses an empty text; an optional value may be one
 
 
 def show(value: object) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from modules import pkg
-from runner.api import OPEN, Done, Line, OneOrMany, Plan, Planned, StateFailed
+from runner.api import OPEN, Done, Line, NonEmptyLine, OneOrMany, Plan, Planned, StateFailed
 from states.pkg import _selection as selection
 from states.pkg._installed import installed
 
 
 def group_installed(
-    name: Line, skip: OneOrMany[Line] | None = None, include: OneOrMany[Line] | None = None
+    name: NonEmptyLine, skip: OneOrMany[Line] | None = None, include: OneOrMany[Line] | None = None
 ) -> Planned:
     """Make sure that a group of packages is installed: its mandatory and default packages.
 
@@ -38,7 +38,7 @@ def group_installed(
 
 
 def patch_installed(
-    name: Line, advisory_ids: OneOrMany[Line] | None = None, downloadonly: bool = False
+    name: NonEmptyLine, advisory_ids: OneOrMany[Line] | None = None, downloadonly: bool = False
 ) -> Planned:
     """Make sure that the packages of an advisory are installed.
 
@@ -52,7 +52,7 @@ def patch_installed(
     return (yield from _patched(name, advisory_ids, downloadonly, "pkg.patch_installed"))
 
 
-def patch_downloaded(name: Line, advisory_ids: OneOrMany[Line] | None = None) -> Planned:
+def patch_downloaded(name: NonEmptyLine, advisory_ids: OneOrMany[Line] | None = None) -> Planned:
     """Make sure that the packages of an advisory are downloaded.
 
     name, advisory_ids: the advisories.
