@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from runner.api import changer
+from runner.api import CommandFailed, changer
 
 
 def get(key: str, default: str = "") -> str | bool:
@@ -35,6 +35,16 @@ def items() -> dict[str, str]:
     return dict(os.environ)
 
 
+def refuse_names(names: Iterable[str]) -> None:
+    """Raise CommandFailed for what cannot be the name of a variable."""
+    for name in names:
+        if not name or "=" in name or "\0" in name:
+            raise CommandFailed(
+                f"{name!r} cannot be the name of a variable: it is empty, or has an equals sign or"
+                " a NUL character in it"
+            )
+
+
 @changer(touches=[])
 def setenv(
     environ: Mapping[str, Any], false_unsets: bool = False, clear_all: bool = False
@@ -42,8 +52,9 @@ def setenv(
     """Set variables for what this run starts from now on. false_unsets: None and False remove;
     clear_all: all others.
 
-    Answers with what was set.
+    Answers with what was set. Raises CommandFailed for what cannot be the name of a variable.
     """
+    refuse_names(map(str, environ))
     cleared = dict.fromkeys(set(os.environ) - set(environ), False) if clear_all else {}
     done: dict[str, Any] = {}
     for key, value in {**cleared, **environ}.items():
@@ -56,5 +67,7 @@ def setenv(
 
 
 def setval(key: str, val: Any, false_unsets: bool = False, permanent: bool = False) -> Any:
-    """Set one variable for what this run starts from now on."""
+    """Set one variable for what this run starts from now on. Raises CommandFailed for what cannot
+    be its name.
+    """
     return setenv({key: val}, false_unsets)[key]

@@ -10,6 +10,7 @@ from runner.api import StateFailed, changer
 
 DEFAULT = "/etc/default/locale"
 LIST = "/etc/locale.gen"
+DEFINITIONS = ("/usr/local/share/i18n", "/usr/share/i18n")  # what locale-gen makes locales of
 
 
 def _normal(name: str) -> str:
@@ -56,17 +57,40 @@ def set_locale(locale: str) -> bool:
     return True
 
 
+def refuse_new(locale: str) -> None:
+    """Raise StateFailed when the system has no such locale, or nothing that makes locales."""
+    if not file.is_file(LIST) or not cmd.which("locale-gen"):
+        what = "locale-gen" if file.is_file(LIST) else LIST
+        raise StateFailed(
+            f"there is no {what}; install the package locales", missing=("pkg", "locales")
+        )
+    name, charset = _split(locale)
+    definition = re.sub(r"\.[^@]*", "", name)
+    wanted = {
+        "a locale": [f"locales/{name}", f"locales/{definition}"],
+        "a character set": [f"charmaps/{charset}", f"charmaps/{charset}.gz"],
+    }
+    for kind, paths in wanted.items():
+        if not any(file.is_file(f"{folder}/{path}") for folder in DEFINITIONS for path in paths):
+            raise StateFailed(
+                f"there is no definition of {kind} in {DEFINITIONS[-1]}/{paths[-1]}:"
+                f" {DEFINITIONS[-1]}/SUPPORTED lists the locales that there are"
+            )
+
+
+def _split(locale: str) -> tuple[str, str]:
+    """The name and the character set of a locale (`de_DE.UTF-8`, `de_DE ISO-8859-1`)."""
+    name, *rest = one_line(locale, "the locale").split() or [""]
+    return name, rest[0] if rest else name.partition(".")[2].partition("@")[0] or "UTF-8"
+
+
 @changer
 def gen_locale(locale: str) -> bool:
     """Make a locale usable. Raises StateFailed when the system has no such locale, or cannot make
     it.
     """
-    if not file.is_file(LIST):
-        raise StateFailed(
-            "there is no /etc/locale.gen; install the package locales", missing=("pkg", "locales")
-        )
-    name = one_line(locale, "the locale").split()[0]
-    charset = locale.split()[1] if " " in locale else name.partition(".")[2] or "UTF-8"
+    refuse_new(locale)
+    name, charset = _split(locale)
     text = file.read_bytes(LIST).decode("utf-8", "replace")
     line = f"{name} {charset}"
     if not re.search(rf"^{re.escape(line)}\s*$", text, re.M):

@@ -51,6 +51,7 @@ def setenv(
     if clear_all:
         wanted = {**dict.fromkeys(environ.items(), False), **wanted}
     wanted = {str(key): content for key, content in wanted.items()}
+    environ.refuse_names(wanted)
     values = {
         key: (None if false_unsets else "") if content is False else content
         for key, content in wanted.items()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from modules import locale as locales
-from runner.api import NonEmptyLine, Plan, Planned, StateFailed
+from runner.api import NonEmptyLine, Plan, Planned
+from states._tools import carry_out, explained
 
 
 def system(name: NonEmptyLine) -> Planned:
@@ -31,11 +32,14 @@ def present(name: NonEmptyLine) -> Planned:
     """
     if locales.avail(name):
         return f"Locale {name} is already present"
-    yield Plan({"locale": name}, f"Locale {name} needs to be generated")
-    try:
-        locales.gen_locale(name)
-    except StateFailed as failure:
-        raise StateFailed(
-            f"Failed to generate locale {name}: {failure.message}", changes={}
-        ) from None
-    return f"Generated locale {name}"
+    failed = f"Failed to generate locale {name}"
+    with explained(failed):
+        locales.refuse_new(name)
+    return (
+        yield from carry_out(
+            Plan({"locale": name}, f"Locale {name} needs to be generated"),
+            lambda: locales.gen_locale(name),
+            f"Generated locale {name}",
+            failed,
+        )
+    )

@@ -99,3 +99,13 @@ def test_what_is_no_name_of_a_thing_may_be_empty(machine: Machine) -> None:
         """
     )
     machine("check", "a")
+
+
+def test_a_dry_run_refuses_what_cannot_be_a_variable_or_a_locale(machine: Machine) -> None:
+    for name in ("a=b", ""):
+        result = machine.results(
+            "single", "environ.setenv", f"name={name}", "value=x", "--test", code=2
+        )
+        assert f"{name!r} cannot be the name of a variable" in str(result)
+    result = machine.results("single", "locale.present", "name=xx_YY.UTF-8", "--test", code=2)
+    assert "Failed to generate locale xx_YY.UTF-8: there is no " in str(result)
