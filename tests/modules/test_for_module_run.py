@@ -137,7 +137,7 @@ def test_maps_are_loaded(machine: Machine) -> None:
 @pytest.mark.parametrize(
     ("function", "hint"),
     [
-        ("supervisord.update", "supervisorctl"),
+        ("tomcat.status", "cmd.run"),
         ("docker.login", "`docker` or `podman`"),
         ("vault.read_secret", "pillar"),
     ],

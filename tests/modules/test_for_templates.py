@@ -93,6 +93,7 @@ def test_answers(found: Any, wanted: Any) -> None:
     assert found() == wanted
 
 
+FSTYPE = ("-p", "-s", "TYPE", "-o", "value", "--")
 BLKID = """/dev/sda1: LABEL="the boot" UUID="4-2" TYPE="ext4"
 /dev/mapper/a-b: UUID="7" TYPE="LVM2_member"
 """
@@ -112,8 +113,8 @@ BLKID = """/dev/sda1: LABEL="the boot" UUID="4-2" TYPE="ext4"
         ),
         (lambda: disk.blkid("/dev/x"), ["blkid", "--", "/dev/x"], None, {}),
         (lambda: disk.blkid(token="TYPE=xfs"), ["blkid", "-t", "TYPE=xfs"], "", {}),
-        (lambda: disk.fstype("/dev/x"), ["lsblk", "-no", "fstype", "--", "/dev/x"], "xfs\n", "xfs"),
-        (lambda: disk.fstype("/dev/x"), ["lsblk", "-no", "fstype", "--", "/dev/x"], "", ""),
+        (lambda: disk.fstype("/dev/x"), ["blkid", *FSTYPE, "/dev/x"], "xfs\n", "xfs"),
+        (lambda: disk.fstype("/dev/x"), ["blkid", *FSTYPE, "/dev/x"], "", ""),
         (
             lambda: disk.usage("m"),
             ["df", "-P", "-m"],

@@ -418,7 +418,7 @@ def test_programs_may_import_salts_exceptions(machine: Machine) -> None:
     error = machine("show", "low-sls", "a", code=1).stderr
     assert "no home" in error
     assert "a.sls:6" in error
-    machine.write(a=program.format(more="import salt.modules.cmdmod", does="return {}"))
+    machine.write(a=program.format(more="import salt.client", does="return {}"))
     error = machine("show", "low-sls", "a", code=1).stderr
     assert "runner is not Salt" in error
     assert "a.sls:4" in error
