@@ -260,7 +260,7 @@ def psaux(name: str) -> list[Any]:
     runner call ps.psaux nginx
     """
     needs("ps", "procps")
-    done = cmd.probe(["ps", "aux"])
+    done = cmd.probe(["ps", "auxww"])  # whole lines, whatever COLUMNS says
     own = {str(pid) for pid in (*table.own_family(), done.pid)}
     lines = [
         line for line in done.stdout.splitlines()[1:] if name in line and line.split()[1] not in own
