@@ -116,6 +116,11 @@ def run_to_end(
     return Completed(process.returncode, _text(out.data()), _text(err.data()), process.pid)
 
 
+PACKAGES = {"crontab": "cron", "modprobe": "kmod", "augtool": "augeas-tools"} | dict.fromkeys(
+    ("ssh-keygen", "ssh-keyscan"), "openssh-client"
+)  # of Debian, by their programs
+
+
 def _not_started(argv: list[str], error: BaseException, user: object) -> BaseException:
     """The error for a program that could not be started."""
     if not isinstance(error, OSError | ValueError | subprocess.SubprocessError):
@@ -126,6 +131,8 @@ def _not_started(argv: list[str], error: BaseException, user: object) -> BaseExc
             f"there is half a character (\\u{ord(error.object[error.start]):04x}) in its arguments"
             " or its input"
         )
+    if isinstance(error, FileNotFoundError) and argv[0] in PACKAGES:
+        reason += f"; it comes with the package {PACKAGES[argv[0]]}"
     if isinstance(error, PermissionError) and user not in (None, os.geteuid()):
         reason += " (only root may run it as somebody else)"
     return CommandFailed(

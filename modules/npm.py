@@ -10,7 +10,7 @@ from typing import Any
 from modules._lines import plain_name
 from modules._surroundings import parse_variables
 from modules._tools import TOPIC, Tool
-from runner.api import CommandFailed, cached_look, changer, fetcher, for_states
+from runner.api import CommandFailed, cached_look, changer, fetcher, for_states, here
 
 NEEDS_PROGRAM = "npm"  # without it templates find no function of this module
 QUIET = {
@@ -20,6 +20,7 @@ QUIET = {
     "npm_config_progress": "false",
 }
 LEAVES_NOTHING = {"npm_config_logs_max": "0"}
+IMPATIENT = {"npm_config_fetch_retries": "0", "npm_config_fetch_timeout": "20000"}  # milliseconds
 _SPEC = re.compile(r"(?P<name>(?:@[^/@\s]+/)?[^/@:\s]+)(?:@(?P<version>.*))?")
 _EXACT = re.compile(r"v?\d+\.\d+\.\d+[-+.\w]*")
 
@@ -88,7 +89,8 @@ def would_change(
     project. Raises CommandFailed with what npm has against it.
     """
     words = ["--dry-run", "--", *(plain_name(pkg, "pkgs") for pkg in pkgs)]
-    variables = {**LEAVES_NOTHING, **_variables(registry, env)}
+    patience = IMPATIENT if here.dry else {}  # a real run is not to fail for one lost answer
+    variables = {**LEAVES_NOTHING, **patience, **_variables(registry, env)}
     report = _report("install", words, dir, runas, variables)
     versions = [(change["from"], change["to"]) for change in report.get("change", ())]
     same: int = sum(old.get("version") == new.get("version") for old, new in versions)

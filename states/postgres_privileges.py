@@ -117,9 +117,7 @@ def absent(
 
 def _rights(kind: str, privileges: list[str] | None) -> list[str]:
     if kind != "group" and not privileges:
-        raise StateFailed(
-            f"Invalid privilege(s):  provided for object {kind}: privileges says which ones"
-        )
+        raise StateFailed(f"privileges is missing or empty: say which rights on a {kind} are meant")
     return postgres.wanted(kind, privileges) if kind != "group" else []
 
 

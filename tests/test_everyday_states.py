@@ -109,3 +109,38 @@ def test_a_dry_run_refuses_what_cannot_be_a_variable_or_a_locale(machine: Machin
         assert f"{name!r} cannot be the name of a variable" in str(result)
     result = machine.results("single", "locale.present", "name=xx_YY.UTF-8", "--test", code=2)
     assert "Failed to generate locale xx_YY.UTF-8: there is no " in str(result)
+
+
+def test_a_failure_names_argument_cause_and_cure(machine: Machine) -> None:
+    def comment(*words: str) -> str:
+        return str(machine.results("single", *words, "--test", code=2))
+
+    key = "private_key=/nosuch.key"
+    request = comment("x509.csr_managed", f"name={machine.folder}/x.csr", key, "CN=x")
+    assert "private_key: /nosuch.key: there is no such file" in request
+    host = comment("ssh_known_hosts.present", "name=127.0.0.1", "port=9", "timeout=1")
+    assert "host keys: " in host and "at port 9?" in host
+    rights = comment(
+        *("postgres_privileges.present", "name=x", "object_name=x", "object_type=table")
+    )
+    assert "privileges is missing or empty" in rights
+
+
+def test_a_missing_program_names_its_package(machine: Machine) -> None:
+    machine.environment["PATH"] = str(machine.folder)
+    for function, package in (("cron.present", "cron"), ("kmod.present", "kmod")):
+        result = machine.results("single", function, "name=x", "--test", code=2)
+        assert f"it comes with the package {package}" in str(result)
+
+
+def test_only_a_dry_run_asks_the_registry_of_npm_once(machine: Machine) -> None:
+    npm = machine.folder / "npm"
+    npm.write_text(
+        '#!/bin/sh\ntest "$1" = ls || echo retries=$npm_config_fetch_retries >&2\n'
+        'test "$1" = ls && echo "{}"\n'
+    )
+    npm.chmod(0o755)
+    machine.environment["PATH"] = f"{machine.folder}:{machine.environment['PATH']}"
+    for words, retries in ((("--test",), "retries=0"), ((), "retries=")):
+        done = machine.results("single", "npm.installed", "name=x", *words, code=2)
+        assert [result["comment"].split()[-1] for result in done.values()] == [retries]

@@ -63,7 +63,11 @@ def scanned(
     )
     lines = [line for line in done.stdout.splitlines() if line and not line.startswith("#")]
     if not lines:
-        raise CommandFailed("Unable to receive remote host keys")
+        reason = next(iter(done.error_text.splitlines()), "the host did not answer")
+        raise CommandFailed(
+            f"Unable to receive remote host keys: {reason} (is its name right, and does sshd listen"
+            f" at port {port or 22}? `key` and `enc` give a key without asking the host)"
+        )
     return lines
 
 

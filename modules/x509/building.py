@@ -221,7 +221,8 @@ def signer(arguments: Mapping[str, Any]) -> Signer:
         raise CommandFailed(
             "signing_private_key is missing: give it, or a signing_policy that has it"
         )
-    key = loading.private_key(source, arguments.get("signing_private_key_passphrase")).key
+    passphrase = arguments.get("signing_private_key_passphrase")
+    key = loading.private_key(source, passphrase, "signing_private_key").key
     given = arguments.get("signing_cert")
     certificate = loading.certificate(given).certificate if given else None
     if certificate is not None and not loading.same_key(certificate.public_key(), key.public_key()):
@@ -320,7 +321,8 @@ def _public_key(
         return loading.public_key(arguments["public_key"])
     if arguments.get("private_key"):
         passphrase = arguments.get("private_key_passphrase")
-        return loading.private_key(arguments["private_key"], passphrase).key.public_key()
+        key = loading.private_key(arguments["private_key"], passphrase, "private_key").key
+        return key.public_key()
     if request is not None:
         return request.public_key()
     if who.certificate is not None:
@@ -377,7 +379,8 @@ class Request(Record):
 
 def request(arguments: Mapping[str, Any]) -> Request:
     """The request that arguments ask for. Raises CommandFailed for what cannot be one."""
-    key = loading.private_key(arguments["private_key"], arguments.get("private_key_passphrase")).key
+    passphrase = arguments.get("private_key_passphrase")
+    key = loading.private_key(arguments["private_key"], passphrase, "private_key").key
     digest = str(arguments.get("digest") or "sha256")
     _algorithm(key, digest)
     keys = extensions.Keys(subject=key.public_key())

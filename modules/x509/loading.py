@@ -62,10 +62,10 @@ class LoadedCertificate(Record):
     encrypted: bool = False
 
 
-def data_of(source: str | bytes) -> bytes:
+def data_of(source: str | bytes, argument: str = "") -> bytes:
     """The bytes of a file, or of a text: PEM, hexadecimal digits or base64.
 
-    Raises CommandFailed where it is none of these.
+    argument: what messages call it. Raises CommandFailed where it is none of these.
     """
     if isinstance(source, bytes):
         return source
@@ -75,7 +75,8 @@ def data_of(source: str | bytes) -> bytes:
         return _tidy(source).encode("utf-8", "surrogateescape")
     if source.startswith("/"):
         if not file.is_file(source):
-            raise CommandFailed(f"{source}: there is no such file", missing=("file", source))
+            where = f"{argument}: {source}" if argument else source
+            raise CommandFailed(f"{where}: there is no such file", missing=("file", source))
         return file.read_bytes(source)
     text = "".join(source.split())
     try:
@@ -116,12 +117,14 @@ def named(source: object) -> str:
     return f"{source}: " if isinstance(source, str) and source.startswith("/") else ""
 
 
-def private_key(source: str | bytes, passphrase: str | None = None) -> LoadedKey:
-    """A private key of PEM, DER or PKCS#12.
+def private_key(
+    source: str | bytes, passphrase: str | None = None, argument: str = ""
+) -> LoadedKey:
+    """A private key of PEM, DER or PKCS#12. argument: what messages call it.
 
     Raises PassphraseMissing, PassphraseWrong, and NotOfThisKind for other data.
     """
-    data = data_of(source)
+    data = data_of(source, argument)
     where = named(source)
     secret = passphrase.encode() if passphrase else None
     if is_pem(data):
