@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import partial
 from typing import Any
 
 from modules import _salt_call, _streams, _umask
@@ -85,22 +85,31 @@ def run_to_end(
         "stdin": subprocess.PIPE if stdin is not None else quiet,
     }
     process: subprocess.Popen[bytes] | None = None
+    started = threading.Event()
+
+    def end_it() -> None:
+        started.wait()
+        if process is not None and not bg:
+            _kill(process)
+
     try:
         data = None if stdin is None else stdin.encode("utf-8", "surrogateescape")
-        with (
-            undisturbed()
-        ):  # an interrupt between the start and its note would leave the program behind
-            process = subprocess.Popen(
-                argv,
-                env=dict(_salt_call.environment(argv, env)),
-                cwd=cwd,
-                start_new_session=True,
-                **identity,
-            )
-        if bg:
-            process.returncode = 0  # nobody waits for it
-            return Completed(0, "", "", process.pid)
-        with ended_with_run(partial(_kill, process)):
+        with ended_with_run(end_it):  # before the start: what ends the run waits for it
+            try:
+                # an interrupt between the start and its note would leave the program behind
+                with undisturbed():
+                    process = subprocess.Popen(
+                        argv,
+                        env=dict(_salt_call.environment(argv, env)),
+                        cwd=cwd,
+                        start_new_session=True,
+                        **identity,
+                    )
+            finally:
+                started.set()
+            if bg:
+                process.returncode = 0  # nobody waits for it
+                return Completed(0, "", "", process.pid)
             out, err = _streams.communicate(process, data, timeout, most or MOST)
     except BaseException as error:
         if process is None:

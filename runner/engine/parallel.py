@@ -13,6 +13,9 @@ from runner.engine.signal_watchdog import SignalWatchdog
 from runner.model.result import Result
 
 MOST = 32  # at once
+# Seconds after which a wait looks up: a signal that the system handed to the thread of a state is
+# heeded only when the main thread goes on.
+LOOK_UP = 0.5
 
 
 class ParallelStates:
@@ -32,7 +35,8 @@ class ParallelStates:
         """Begin with a state, as soon as there is room."""
         if self._watchdog is None and threading.current_thread() is threading.main_thread():
             self._watchdog = SignalWatchdog()
-        self._free.acquire()
+        while not self._free.acquire(timeout=LOOK_UP):
+            pass
 
         def run() -> None:
             try:
@@ -59,12 +63,14 @@ class ParallelStates:
     def first(self) -> int:
         """Wait for the state that ends first of all that have been started."""
         with self._one_ended:
-            self._one_ended.wait_for(lambda: bool(self._outcomes))
+            while not self._outcomes:
+                self._one_ended.wait(LOOK_UP)
         return next(iter(self._outcomes))
 
     def wait(self, position: int) -> Result:
         """The result of a state, when it has ended."""
-        self._threads[position].join()
+        while self._threads[position].is_alive():
+            self._threads[position].join(LOOK_UP)
         del self._threads[position]
         outcome = self._outcomes.pop(position)
         if isinstance(outcome, BaseException):

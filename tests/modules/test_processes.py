@@ -1,0 +1,46 @@
+"""Programs that modules start, and the end of a run."""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+import time
+from typing import Any
+
+import pytest
+from harness import HarnessHere
+
+from modules import _processes
+from runner.api import running
+from runner.api.programs import allow_programs, end_programs
+
+
+def test_a_program_that_is_being_started_when_the_run_ends_is_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    start, starts = subprocess.Popen, threading.Event()
+
+    def slow_start(*args: Any, **kwargs: Any) -> subprocess.Popen[bytes]:
+        process = start(*args, **kwargs)
+        starts.set()
+        time.sleep(0.2)
+        return process
+
+    monkeypatch.setattr(subprocess, "Popen", slow_start)
+    results: list[_processes.Completed] = []
+
+    def work() -> None:
+        with running(HarnessHere()):
+            results.append(
+                _processes.run_to_end(["sleep", "60"], env={}, cwd=None, stdin=None, timeout=None)
+            )
+
+    state = threading.Thread(target=work)
+    state.start()
+    assert starts.wait(10)
+    try:
+        end_programs()
+    finally:
+        allow_programs()
+    state.join(10)
+    assert [result.retcode for result in results] == [-15]
