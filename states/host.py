@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from modules import file, hosts
-from runner.api import Done, Line, Name, OneOrMany, Plan, Planned, StateFailed, here
+from runner.api import Done, Line, Name, OneOrMany, Plan, Planned, here
 
 
 def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
@@ -132,8 +132,6 @@ def only(name: Name, hostnames: OneOrMany[Name]) -> Planned:
 
     Behaviour: Salt 3008's host.only.
     """
-    if any(not hostname.strip() for hostname in hostnames):
-        raise StateFailed("a host name is empty")
     new = " ".join(hostname.strip() for hostname in hostnames)
     old = " ".join(hosts.get_alias(name))
     if old == new:

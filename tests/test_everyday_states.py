@@ -49,13 +49,24 @@ def test_an_execution_function_that_cannot_do_it_says_so(machine: Machine) -> No
     assert "The key 'a' exists but is a dict or a list" in done.stderr
 
 
-@pytest.mark.parametrize("name", ["", "a b", "a:b", "/home/a", "+a"])
+@pytest.mark.parametrize("name", ["a b", "a:b", "/home/a", "+a"])
 def test_a_dry_run_refuses_names_that_no_tool_makes_accounts_of(
     machine: Machine, name: str
 ) -> None:
     for kind in ("user", "group"):
         result = machine.results("single", f"{kind}.present", f"name={name}", "--test", code=2)
         assert "cannot be the name of a new" in str(result)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("user.present", "name="), ("group.present", "name="), ("host.only", "a", "hostnames=[' ']")],
+)
+def test_an_empty_name_is_refused_before_anything_runs(
+    machine: Machine, words: tuple[str, ...]
+) -> None:
+    done = machine("single", *words, "--test", code=1)
+    assert "expected a value that is not empty" in done.stderr
 
 
 def test_the_hint_for_an_empty_path_does_not_name_the_root(machine: Machine) -> None:

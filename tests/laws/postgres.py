@@ -235,7 +235,7 @@ SCENARIOS = [
         privileges=["ALL"],
     ),
     on("privileges.present", **ON_DB, privileges=["FLY"], fails="Invalid privilege(s): FLY"),
-    on("privileges.present", **ON_DB, fails="privileges says which ones"),
+    on("privileges.present", **ON_DB, fails="privileges is missing or empty"),
     on(
         "privileges.present",
         **{**ON_DB, "name": "nobody_here"},

@@ -45,7 +45,6 @@ SCENARIOS = [
     on("host.absent", "echo 10.0.0.5 x db.example >> /etc/hosts", name="db.example", ip="10.0.0.5"),
     on("host.absent", plans=False, name="db.example", ip="10.0.0.5"),
     on("host.only", "echo 10.0.0.5 x >> /etc/hosts", name="10.0.0.5", hostnames=["one", "two"]),
-    on("host.only", name="10.0.0.5", hostnames=[" "], fails="is empty", plans=False),
     on("ssh_auth.present", USER, name=RSA, user="zoe"),
     on("ssh_auth.present", HAS, plans=False, name=RSA, user="zoe"),
     on(
