@@ -24,7 +24,7 @@ _SCHEDULE = "`runner schedule` has the system run runner; cron.present or system
 
 
 def _rows(*rows: tuple[str, str]) -> dict[str, str]:
-    """Names with commas between them -> the same advice for each."""
+    """Names with spaces between them -> the same advice for each."""
     return {name: advice for names, advice in rows for name in names.split()}
 
 

@@ -18,6 +18,7 @@ from runner.model.highdata import HighData
 from runner.pipeline import node_scope
 from runner.pipeline.pillar_data import read_pillar as read_pillar
 from runner.pipeline.session import Session
+from runner.targeting import top
 
 Gathered = tuple[HighData, list[Diagnostic]]
 
@@ -56,14 +57,16 @@ def learn_secrets(session: Session) -> None:
         read_pillar(session)
 
 
+def _requested(contents: top.Top) -> list[Request]:
+    return [Request(sls, env, place) for env, sls, place in contents.requests()]
+
+
 def top_requests(session: Session) -> list[Request]:
     """The SLS files that the top file gives to this machine. Raises CompileError when there are
     none.
     """
     contents = node_scope.entered(session)
-    wanted = (
-        [Request(sls, env, place) for env, sls, place in contents.requests()] if contents else []
-    )
+    wanted = _requested(contents) if contents else []
     if not wanted:
         hint = _without_top(session) or "`runner show top` shows what matches"
         none = Diagnostic(
@@ -75,12 +78,9 @@ def top_requests(session: Session) -> list[Request]:
 
 def missing_sls(session: Session, sls_files: Collection[tuple[str, str]]) -> list[str]:
     """The SLS files that the top file gives to this machine and that are not among these."""
-    wanted = [
-        Request(sls, env, place) for env, sls, place in node_scope.top_file(session).requests()
-    ]
     names = (
         (request.env, name)
-        for request in wanted
+        for request in _requested(node_scope.top_file(session))
         for name in high.expanded(request, session.tree.sls_names)
     )
     return [name for env, name in dict.fromkeys(names) if (env, name) not in sls_files]

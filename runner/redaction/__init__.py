@@ -62,8 +62,7 @@ KEYS = (
 # what stands beside a secret below such a key (`credentials: {user: x, host: y, ...}`) and is none
 PLAIN = r"(.*_)?(user|user_?name|login|name|host|host_?name|port|e?mail)$"
 
-PATH = r"(salt:/)?(/[\w.@-]{1,32}){2,}"
-KEY_FILE = r"(/[\w.@-]{1,255})+\.(key|pem|der|p12|pfx|crt)"
+PATH = r"(salt:/)?(/[\w.@-]{1,32}){2,}|(/[\w.@-]{1,255})+\.(key|pem|der|p12|pfx|crt)"
 LOGIN = re.compile(r"://[^\s:/@'\"]*:([^\s/@'\"]{4,})@")  # the password in a URL
 VERSION = re.compile(r"\d[\w+~:-]*[.:-][\w.+~:-]*")  # of a package
 PAIRS = (("old", "new"), ("before", "after"))  # what changes call the two sides
@@ -92,7 +91,7 @@ class Secrets:
         someone said so.
         """
         value = value.strip()
-        if named and re.fullmatch(f"{PATH}|{KEY_FILE}", value):  # where a key lies is no secret
+        if named and re.fullmatch(PATH, value):  # where a key lies is no secret
             return
         if len(value) < (SHORTEST_NAMED if named else SHORTEST) or value in self._values:
             return

@@ -105,19 +105,17 @@ def _read(texts: dict[int, bytes], until: float) -> dict[int, bytes] | None:
 def serve(number: int) -> None:
     """Fork for each request; returns in the child, which is to be runner then."""
     import gc
+    import importlib
     import pkgutil
-
-    import jinja2
-    import typer
-    import yaml
 
     import runner
 
-    _ = jinja2, typer, yaml
-    for module in pkgutil.walk_packages(runner.__path__, "runner."):
-        if not module.name.endswith("__main__"):
-            __import__(module.name)
-    coerced = {key: os.environ[key] for key in os.environ if key == "LC_CTYPE"}
+    own = (module.name for module in pkgutil.walk_packages(runner.__path__, "runner."))
+    for name in ("jinja2", "typer", "yaml", *own):
+        if not name.endswith("__main__"):
+            importlib.import_module(name)
+    # Python itself sets it where the environment names no locale
+    coerced = {"LC_CTYPE": os.environ["LC_CTYPE"]} if "LC_CTYPE" in os.environ else {}
     gc.freeze()
     channel = socket.socket(fileno=number)
     while True:
