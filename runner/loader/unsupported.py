@@ -86,7 +86,7 @@ STATES = _rows(
     ("syslog_ng.* trafficserver.* wordpress.* webutil.* zookeeper.*", _CONFIGURATION),
     ("tls.valid_certificate", "`openssl x509 -checkend` as a guard `onlyif`"),
     ("vagrant.* virt.* vbox_guest.*", _GUARDED.format("virsh, or its own program")),
-    ("zfs.* zpool.*", _GUARDED.format("zfs or zpool") + " such as `unless: zfs list NAME`"),
+    ("zfs.* zpool.*", _GUARDED.format("zfs or zpool") + ": `zfs list NAME`"),
     ("ddns.*", _GUARDED.format("nsupdate")),
     ("x509.*_ssh", _GUARDED.format("ssh-keygen")),
 )
