@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Users and groups where busybox's adduser, addgroup, deluser and delgroup are all there is, as on
 Alpine Linux: what useradd and its relatives are asked for, in the words of these.
 

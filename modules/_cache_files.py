@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small files that modules keep in the cache folder."""
 
 from __future__ import annotations

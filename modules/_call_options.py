@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The further arguments (`**kwargs`) of a call."""
 
 from __future__ import annotations

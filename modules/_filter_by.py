@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Choosing an entry of a mapping: what grains.filter_by, pillar.filter_by and match.filter_by
 share.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lines of files and words of programs that are made of data: what is not a line, or would be an
 option, is refused.
 """

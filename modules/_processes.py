@@ -1,18 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs that are started, waited for and ended: the one place that does it for all modules."""
 
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from modules import _salt_call, _streams, _umask
-from runner.api import CommandFailed, Record, StateFailed, ended_with_run, here, undisturbed
+from modules._planned_files import planned_files
+from runner.api import (
+    CommandFailed,
+    Record,
+    StateFailed,
+    ended_with_run,
+    here,
+    refuse_unforeseen,
+    undisturbed,
+)
+from runner.api.durability import make_names_durable
+
+if TYPE_CHECKING:
+    import subprocess
+
+    from modules._planned_view import View
 
 MOST = 256 << 20  # bytes that a program may print whose output is read as a whole
 
@@ -55,6 +69,15 @@ def needs(program: str, package: str) -> None:
         raise missing(program, package)
 
 
+def view() -> View | None:
+    """The planned files of a dry run, for a program that is to see them; None where none can."""
+    if planned_files() is None:
+        return None
+    from modules._planned_view import planned_view
+
+    return planned_view()
+
+
 def run_to_end(
     argv: list[str],
     *,
@@ -64,16 +87,22 @@ def run_to_end(
     timeout: float | None,
     bg: bool = False,
     most: int | None = None,
+    view: View | None = None,
     **identity: Any,
 ) -> Completed:
-    """Start a program, and wait for its end unless it is to stay in the background. identity: as of
-    Popen.
+    """Start a program, and wait for its end unless it is to stay in the background. view: the
+    planned files that it sees. identity: as of Popen.
 
     most: the bytes of each stream that are kept, the first and the last; None where nothing may be
     missing. Raises CommandFailed when it cannot be started, or nothing may be missing and it prints
-    far too much. It has a session of its own, without a terminal: one that would ask for a password
-    fails, instead of waiting.
+    far too much; StateFailed when what states have written before cannot be made durable. It has a
+    session of its own, without a terminal: one that would ask for a password fails, instead of
+    waiting.
     """
+    import subprocess
+
+    refuse_unforeseen(argv[0])
+    make_names_durable()
     quiet = subprocess.DEVNULL
     output = quiet if bg else subprocess.PIPE
     umask = _umask.of_state()
@@ -84,6 +113,11 @@ def run_to_end(
         "stderr": output,
         "stdin": subprocess.PIPE if stdin is not None else quiet,
     }
+    user = identity.get("user")
+    if view is not None:
+        who = (identity.pop(key, None) for key in ("user", "group", "extra_groups"))
+        identity["preexec_fn"] = view.entering(cwd, *who)
+        cwd = None
     process: subprocess.Popen[bytes] | None = None
     started = threading.Event()
 
@@ -113,7 +147,7 @@ def run_to_end(
             out, err = _streams.communicate(process, data, timeout, most or MOST)
     except BaseException as error:
         if process is None:
-            raise _not_started(argv, error, identity.get("user")) from None
+            raise _not_started(argv, error, user) from None
         _end(process)
         if isinstance(error, subprocess.TimeoutExpired) and timeout is not None:
             return Completed(
@@ -132,6 +166,8 @@ PACKAGES = {"crontab": "cron", "modprobe": "kmod", "augtool": "augeas-tools"} | 
 
 def _not_started(argv: list[str], error: BaseException, user: object) -> BaseException:
     """The error for a program that could not be started."""
+    import subprocess
+
     if not isinstance(error, OSError | ValueError | subprocess.SubprocessError):
         return error
     reason = getattr(error, "strerror", None) or str(error)
@@ -160,6 +196,8 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
     """End a program with all that it started; what does not heed SIGTERM is killed."""
+    import signal
+
     family = _family(process.pid)
     for number in (signal.SIGTERM, signal.SIGKILL):
         family = {**_family(process.pid), **family}

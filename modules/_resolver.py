@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Addresses of names, asked of the system's resolver and never for long."""
 
 from __future__ import annotations

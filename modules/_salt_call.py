@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`salt-call` for the commands of a tree that call it, on a machine that has none: runner does what
 they ask.
 """
@@ -5,7 +6,6 @@ they ask.
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from collections.abc import Mapping, Sequence
 
@@ -34,6 +34,7 @@ def environment(argv: Sequence[str], variables: Mapping[str, str]) -> Mapping[st
 @fetcher
 def _folder() -> str:
     """A folder with a program `salt-call` that calls this runner with this configuration."""
+    import shlex
     import zlib
 
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))

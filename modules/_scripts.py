@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs that are written down to be run."""
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from runner.api import StateFailed
+from runner.api import StateFailed, refuse_unforeseen
 
 
 @contextmanager
@@ -14,6 +15,7 @@ def temporary_script(text: str, name: str, user: str | None) -> Iterator[str]:
     """A program in a folder of its own, which goes again. Raises StateFailed for an unknown
     user.
     """
+    refuse_unforeseen(name)
     import pwd
     import tempfile
 

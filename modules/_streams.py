@@ -1,12 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
 """The output of a program, read to its end with bounded memory."""
 
 from __future__ import annotations
 
 import os
-import selectors
-import subprocess
 import time
-from typing import IO
+from typing import IO, TYPE_CHECKING
+
+from runner.api import command_output
+
+if TYPE_CHECKING:
+    import selectors
+    import subprocess
 
 CHUNK = 65536
 
@@ -54,7 +59,10 @@ def communicate(
 
     most: bytes of each stream that are kept. Raises TimeoutExpired after `timeout` seconds.
     """
+    import selectors
+
     outputs = Output(most), Output(most)
+    follow = command_output.begun()
     until = None if timeout is None else time.monotonic() + timeout
     with selectors.DefaultSelector() as selector:
         for stream, output in zip((process.stdout, process.stderr), outputs, strict=True):
@@ -71,6 +79,7 @@ def communicate(
                 if isinstance(key.data, Output):
                     data = os.read(key.fd, CHUNK)
                     key.data.add(data)
+                    follow(data)
                     ended = not data
                 else:
                     rest = rest[_write(key.fd, rest) :]
@@ -86,6 +95,8 @@ def _seconds_left(process: subprocess.Popen[bytes], until: float | None) -> floa
         return None
     seconds = until - time.monotonic()
     if seconds <= 0:
+        import subprocess
+
         raise subprocess.TimeoutExpired(process.args, 0)
     return seconds
 

@@ -1,12 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
 """The surroundings of commands: variables, user, folder."""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from typing import Any
 
-from runner.api import CommandFailed
+from modules import _accounts, _paths
+from runner.api import CommandFailed, here
 
 CATEGORIES = (
     *(
@@ -31,7 +34,7 @@ def variables(
     """The variables of a command: ours (or none), without our locale as with Salt, and those that
     it is given.
     """
-    own, environment = parse_variables(env), {} if clean else dict(os.environ)
+    own, environment = parse_variables(env), {} if clean else inherited()
     if reset_locale and "LC_ALL" not in own:
         environment.pop("LC_ALL", None)
         environment |= {f"LC_{category}": "C" for category in CATEGORIES} | {"LANGUAGE": "C"}
@@ -41,12 +44,22 @@ def variables(
     return environment
 
 
+def inherited() -> dict[str, str]:
+    """The variables of this run, in a dry run with those that were planned."""
+    planned: dict[str, str | None] = here.store("planned").get("environ", {}) if here.dry else {}
+    variables: dict[str, str | None] = {**os.environ, **planned}
+    return {name: value for name, value in variables.items() if value is not None}
+
+
 def home(user: str | None) -> str:
     """The folder of a command that names none, as with Salt: a run is the same wherever one
     stands.
     """
-    home = os.path.expanduser(f"~{user or ''}")
-    return home if os.path.isdir(home) and os.access(home, os.R_OK) else "/"
+    try:
+        home = _accounts.user(user).pw_dir if user else os.path.expanduser("~")
+    except KeyError:
+        return "/"
+    return home if _paths.isdir(home) and _paths.access(home, os.R_OK) else "/"
 
 
 def parse_variables(env: Any) -> dict[str, str]:
@@ -73,9 +86,27 @@ def parse_variables(env: Any) -> dict[str, str]:
     return environment
 
 
-def identity(runas: str | None, group: str | None, variables: dict[str, str]) -> dict[str, Any]:
+def refuse_unknown(runas: str | None, group: str | None) -> None:
+    """Raise CommandFailed for a user or a group that there is not, or will not be."""
+    for kind, name, look in (("user", runas, _accounts.user), ("group", group, _accounts.group)):
+        if name:
+            try:
+                look(name)
+            except KeyError:
+                raise _unknown(kind, name) from None
+
+
+def _unknown(kind: str, name: str) -> CommandFailed:
+    return CommandFailed(f"{kind.title()} '{name}' is not available", missing=(kind, name))
+
+
+def identity(
+    runas: str | None, group: str | None, variables: dict[str, str], planned: bool = False
+) -> dict[str, Any]:
     """The user and the groups for Popen; the variables get the user's HOME, USER, LOGNAME and
     SHELL. Raises CommandFailed for an unknown user or group.
+
+    planned: also for those that there are only in a plan, as the command sees that.
     """
     import grp
     import pwd
@@ -84,7 +115,7 @@ def identity(runas: str | None, group: str | None, variables: dict[str, str]) ->
     kind, name = "user", runas
     try:
         if runas:
-            user = pwd.getpwnam(runas)
+            user = _accounts.user(runas) if planned else pwd.getpwnam(runas)
             variables.update(
                 HOME=user.pw_dir,
                 USER=user.pw_name,
@@ -92,13 +123,20 @@ def identity(runas: str | None, group: str | None, variables: dict[str, str]) ->
                 SHELL=user.pw_shell or "/bin/sh",
             )
             if user.pw_uid != os.geteuid():
-                groups = os.getgrouplist(user.pw_name, user.pw_gid)
+                groups_of = _accounts.group_numbers if planned else os.getgrouplist
+                groups = groups_of(user.pw_name, user.pw_gid)
                 arguments |= {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": groups}
         if group:
             kind, name = "group", group
-            arguments["group"] = grp.getgrnam(group).gr_gid
+            entry = _accounts.group(group) if planned else grp.getgrnam(group)
+            arguments["group"] = entry.gr_gid
     except KeyError:
-        raise CommandFailed(
-            f"{kind.title()} '{name}' is not available", missing=(kind, str(name))
-        ) from None
+        raise _unknown(kind, str(name)) from None
     return arguments
+
+
+def octal(umask: str | int) -> int:
+    """A umask as a number. Raises CommandFailed for digits that are not octal."""
+    if not re.fullmatch("[0-7]{1,4}", str(umask)):
+        raise CommandFailed(f"umask: {str(umask)!r} is not up to four digits from 0 to 7")
+    return int(str(umask), 8)

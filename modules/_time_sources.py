@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The lines of ntp's and chrony's configuration that name where the time comes from."""
 
 from __future__ import annotations

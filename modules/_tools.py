@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs that install packages of a language or of an application store (npm, gem, flatpak, ...):
 the one place that runs them.
 """
@@ -7,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from modules import cmd
+from modules import _paths, cmd
 from modules._processes import Completed, needs
 from runner.api import CommandFailed, Record, changer
 
@@ -25,7 +26,7 @@ class Tool(Record):
 
     def require(self) -> None:
         """Raise StateFailed where the program is not there."""
-        if os.path.isabs(self.program) and not os.path.exists(self.program):
+        if os.path.isabs(self.program) and not _paths.exists(self.program):
             raise CommandFailed(f"there is no {self.program}", missing=("file", self.program))
         if not os.path.isabs(self.program):
             needs(self.program, self.package)

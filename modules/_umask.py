@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The umask of a state: what its `- umask:` says. Nothing sets the one of the process, which is
 everybody's.
 """
@@ -21,10 +22,11 @@ def of_state() -> int | None:
 def umask() -> int:
     """The state's umask, else the caller's, read without setting it."""
     mask = of_state()
-    return _caller() if mask is None else mask
+    return of_process() if mask is None else mask
 
 
-def _caller() -> int:
+def of_process() -> int:
+    """The caller's umask, which the kernel applies to what is made."""
     if not _own:
         with (
             suppress(OSError, ValueError),

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Addresses as a request can send them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """YAML as SLS files and pillars are read: what a renderer makes of a text."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Access control lists of files (POSIX), with getfacl and setfacl."""
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
 """Certificates of an ACME authority (Let's Encrypt), by certbot."""
 
 from __future__ import annotations
 
-import os
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from modules import _processes, cmd
+from modules import _paths, _processes, cmd
 from modules._lines import plain_name
 from runner.api import CommandFailed, changer, for_states, here
 
@@ -27,16 +27,16 @@ def certs() -> list[str]:
 
     {{ salt['acme.certs']() }}
     """
-    return sorted(name for name in _listed(LIVE) if os.path.isfile(f"{LIVE}/{name}/cert.pem"))
+    return sorted(name for name in _listed(LIVE) if _paths.isfile(f"{LIVE}/{name}/cert.pem"))
 
 
 def _listed(folder: str) -> list[str]:
-    return os.listdir(folder) if os.path.isdir(folder) else []
+    return _paths.listdir(folder) if _paths.isdir(folder) else []
 
 
 def has(name: str) -> bool:
     """Return whether there is a certificate."""
-    return os.path.isfile(path(name))
+    return _paths.isfile(path(name))
 
 
 def info(name: str) -> dict[str, str]:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """/etc/aliases: where mail for a name goes."""
 
 from __future__ import annotations
@@ -5,6 +6,7 @@ from __future__ import annotations
 from modules import cmd, file
 from modules._lines import encoded, one_line, split
 from runner.api import changer
+from runner.api.planning import only_files
 
 PATH = "/etc/aliases"
 
@@ -59,10 +61,13 @@ def rm_alias(alias: str) -> bool:
     return True
 
 
-@changer
+@only_files
+def _write_file(lines: list[str]) -> None:
+    file.write(PATH, encoded(lines), mode=None if file.is_file(PATH) else "0644")
+
+
+@changer(planned=_write_file)
 def _write(lines: list[str]) -> None:
-    new = not file.is_file(PATH)
-    data = encoded(lines)
-    file.write(PATH, data, mode="0644" if new else None)
+    _write_file(lines)
     if cmd.has_exec("newaliases"):
         cmd.execute(["newaliases"])

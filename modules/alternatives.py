@@ -1,12 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
 """Debian's alternatives: which of several programs a name means (update-alternatives)."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from modules import cmd
+from modules import _planned_alternatives, cmd
 from modules._lines import plain_name
-from runner.api import CommandFailed, changer
+from modules._planned_files import planned_files
+from runner.api import CommandFailed, FormerState, changer, for_states
 
 
 class Group:
@@ -28,7 +30,10 @@ def _program() -> str:
 
 def group(name: str) -> Group | None:
     """A name's alternatives; None where there is no such name."""
-    done = cmd.probe([_program(), "--query", plain_name(name, "the name of the alternatives")])
+    argv = [_program(), "--query", plain_name(name, "the name of the alternatives")]
+    if planned_files() is not None:
+        return _planned_group(name)
+    done = cmd.probe(argv)
     if done.retcode:
         return None
     result, path = Group(), ""
@@ -47,7 +52,48 @@ def group(name: str) -> Group | None:
     return result
 
 
-@changer(touches=["files"])
+@for_states
+def selections() -> list[tuple[str, str, str]]:
+    """All names, each with its mode (auto or manual) and the path that it means now."""
+    rows = [line.split(None, 2) for line in _asked("--get-selections").splitlines()]
+    return [(row[0], row[1], row[2]) for row in rows if len(row) == 3]
+
+
+def _asked(option: str) -> str:
+    done = cmd.probe([_program(), option])
+    if done.retcode:
+        raise CommandFailed(done.error_text)
+    return done.stdout
+
+
+def _planned_group(name: str) -> Group | None:
+    planned = _planned_alternatives.recorded(name)
+    if planned is None or not planned.choices:
+        return None
+    result = Group()
+    result.link, result.auto, result.current = planned.link, planned.auto, planned.current
+    result.choices = {path: priority for path, (priority, _) in planned.choices.items()}
+    return result
+
+
+@for_states
+def former_state(name: str) -> FormerState:
+    """The alternatives of a name as undo restores them."""
+    now = group(name)
+    state = (
+        {"link": now.link, "auto": now.auto, "current": now.current, "choices": now.choices}
+        if now
+        else {}
+    )
+    return FormerState("alternatives", name, state)
+
+
+@changer(
+    touches=["files"],
+    # --install LINK NAME PATH PRIORITY; of the other actions the name comes first
+    before=lambda action, *words: former_state(words[action == "--install"]),
+    planned=_planned_alternatives.change,
+)
 def change(*words: str) -> str:
     """Run update-alternatives. Raises CommandFailed with what it says."""
     action, *values = words

@@ -1,10 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
 """Apache as Debian sets it up: what is available, and what a2enmod and its like have enabled."""
 
 from __future__ import annotations
 
 import os
 
-from modules import cmd, file
+from modules import _paths, cmd, file
 from modules._lines import plain_name
 from modules._processes import missing
 from runner.api import StateFailed, changer
@@ -73,7 +74,7 @@ def act(program: str, name: str) -> dict[str, str]:
     the program is missing.
     """
     if not any(
-        os.access(f"{folder}/{program}", os.X_OK) for folder in ("/usr/sbin", "/usr/local/sbin")
+        _paths.access(f"{folder}/{program}", os.X_OK) for folder in ("/usr/sbin", "/usr/local/sbin")
     ):
         raise missing(program, "apache2")
     done = cmd.execute([program, plain_name(name, f"the name for {program}")])

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Profiles of AppArmor: what is loaded in the kernel, and their files."""
 
 from __future__ import annotations
@@ -5,7 +6,7 @@ from __future__ import annotations
 import json
 import os
 
-from modules import _processes, cmd, file
+from modules import _paths, _processes, cmd, file
 from modules._lines import plain_name
 from runner.api import CommandFailed, changer, for_states
 
@@ -37,7 +38,7 @@ def path_of(name: str) -> str:
     candidates += [f"{FOLDER}/{name.strip('/').replace('/', '.')}"]
     if ".." not in name:
         for path in candidates:
-            if os.path.isfile(path):
+            if _paths.isfile(path):
                 return path
     raise CommandFailed(f"There is no profile {name} in {FOLDER}", missing=("file", candidates[0]))
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Signatures by RSA, ECDSA and Ed25519 keys, verified by openssl."""
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from modules import _processes, cmd, file
+from modules import _paths, _processes, cmd, file
 from runner.api import StateFailed, here
 
 Some = str | Sequence[str] | None
@@ -116,7 +117,7 @@ def _signature(signature: str) -> bytes:
 
 def _read(place: str) -> bytes | None:
     """Read a path or an address; None for what is neither."""
-    if place.startswith("/") and os.path.isfile(place):
+    if place.startswith("/") and _paths.isfile(place):
         return file.read_bytes(place)
     if "://" not in place:
         return None
@@ -153,7 +154,7 @@ def _shown(key: str) -> str:
 def _stored(data: bytes, name: str) -> str:
     """Data in a file that openssl can read."""
     folder = here.scratch()
-    path = os.path.join(folder, f"{name}-{len(os.listdir(folder))}")
+    path = os.path.join(folder, f"{name}-{len(_paths.listdir(folder))}")
     with open(path, "xb") as target:
         target.write(data)
     return path

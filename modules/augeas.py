@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Configuration files as trees, through augtool and the lenses of Augeas.
 
 augtool works in a copy of the files that a command names, below the scratch folder, so that the
@@ -12,7 +13,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 
-from modules import cmd, file
+from modules import _paths, cmd, file
 from modules._lines import one_line
 from modules._processes import needs
 from runner.api import Record, StateFailed, changer, fetcher, for_states, here
@@ -152,7 +153,7 @@ def edits(
     ]
 
 
-@changer(touches=[])
+@changer(touches=[], planned=True)
 def write(changes: Sequence[Edit]) -> None:
     """Write files as `edits` returned them. Raises StateFailed for one that has changed since."""
     for edit in changes:
@@ -292,12 +293,12 @@ def _files_of(path: str, root: str) -> Iterator[str]:
 
 def _below(folder: str, root: str) -> Iterator[str]:
     count = 0
-    for above, folders, names in os.walk(folder):
+    for above, folders, names in _paths.walk(folder):
         folders.sort()
         os.makedirs(root + above, exist_ok=True)
         for name in sorted(names):
             path = os.path.join(above, name)
-            if os.path.isfile(path) and os.path.getsize(path) <= MOST_BYTES:
+            if _paths.isfile(path) and _paths.stat(path).st_size <= MOST_BYTES:
                 count += 1
                 if count > MOST_FILES:
                     raise StateFailed(

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Block devices: what they hold and who uses them.
 
 A device is resolved once, to a path without links and its number; whatever changes it checks that

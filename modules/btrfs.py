@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Subvolumes and properties of btrfs.
 
 What a state does within a file system is done in a mount namespace of its own, where the whole file

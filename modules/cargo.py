@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs written in Rust, with cargo."""
 
 from __future__ import annotations
@@ -7,7 +8,7 @@ import os
 import tomllib
 from collections.abc import Sequence
 
-from modules import cmd, file
+from modules import _paths, cmd, file
 from modules._lines import one_line, plain_name
 from modules._surroundings import home
 from modules._tools import TOPIC, Tool, change
@@ -99,7 +100,7 @@ def uninstall(name: str, root: str | None = None, user: str | None = None) -> st
 def _cargo(user: str | None) -> Tool:
     """Return cargo: the one on PATH, else the one that rustup installed for the user."""
     own = os.path.join(home(user), ".cargo/bin/cargo")
-    program = own if not cmd.which("cargo") and os.path.exists(own) else "cargo"
+    program = own if not cmd.which("cargo") and _paths.exists(own) else "cargo"
     return Tool(program, "cargo", user, None, {"CARGO_TERM_COLOR": "never"})
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The servers and pools that chronyd takes its time from."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Running programs: looks without a shell for states and modules, and Salt's cmd functions for
 trees.
 """
@@ -5,12 +6,11 @@ trees.
 from __future__ import annotations
 
 import os
-import shlex
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from modules import _processes
+from modules import _paths, _processes
 from modules import _surroundings as surroundings
 from modules._processes import Completed as Completed
 from modules._scripts import temporary_script
@@ -71,17 +71,54 @@ def execute_shell(command: str, **options: Any) -> Completed:
 
 @for_states
 def refuse_surroundings(
-    cwd: str | None, runas: str | None, group: str | None, shell: str | None
+    cwd: str | None,
+    runas: str | None,
+    group: str | None,
+    shell: str | None,
+    root: str | None = None,
+    umask: str | None = None,
 ) -> None:
     """Raise CommandFailed for a command that cannot start: no such folder, user, group, shell."""
-    if cwd is not None and not os.path.isdir(cwd):
+    if umask is not None:
+        surroundings.octal(umask)
+    if root is not None and not _paths.isdir(root):
+        raise CommandFailed(f"root: {root} is no folder", missing=("file", root))
+    if cwd is not None and not _paths.isdir(cwd):
         raise CommandFailed(
             f'Desired working directory "{cwd}" is not available', missing=("file", cwd)
         )
-    if runas or group:
-        surroundings.identity(runas, group, {})
-    if shell and not os.path.exists(shell):
+    surroundings.refuse_unknown(runas, group)
+    if shell and not _paths.exists(shell):
         raise CommandFailed(f"The shell {shell} is not available", missing=("file", shell))
+
+
+@for_states
+def refuse_program(command: str) -> None:
+    """Raise CommandFailed for a command line without a shell whose program is not there."""
+    words = _words(command)
+    name = words[0] if words else ""
+    inside = "/" in name and not name.startswith("/")  # of the folder that it runs in
+    if name and not inside and not _will_be_found(name):
+        raise CommandFailed(
+            f"Unable to run command '{name}': No such file or directory",
+            changes={},
+            missing=[("command", name), ("file", name)],
+        )
+
+
+def _words(line: str) -> list[str]:
+    """The words of a command line."""
+    import shlex
+
+    return shlex.split(line)
+
+
+def _will_be_found(name: str) -> bool:
+    """Return whether there is a program, in a dry run also where it is only planned."""
+    path = surroundings.inherited().get("PATH", os.defpath)
+    folders = [""] if "/" in name else path.split(os.pathsep)
+    paths = (os.path.join(folder, name) for folder in folders)
+    return any(_paths.isfile(path) and _paths.access(path, os.X_OK) for path in paths)
 
 
 @for_states
@@ -102,40 +139,54 @@ def complete(
     bg: bool = False,
     reset_system_locale: bool = True,
     most: int | None = None,
+    see_planned: bool = True,
 ) -> Completed:
     """Run a command in a shell (or without: `python_shell: False`).
 
     cwd (default: at home), runas, group, umask (octal), timeout (seconds), root: how. env:
     variables as a mapping or a list of them. reset_system_locale: messages, numbers and dates as in
-    no country. most: as of `_processes.run_to_end`. Raises CommandFailed for an unknown user, a
-    missing folder, a program that cannot be started.
+    no country. most: as of `_processes.run_to_end`. see_planned: in a dry run, see the planned
+    files. Raises CommandFailed for an unknown user, a missing folder, a program that cannot be
+    started.
     """
     variables = surroundings.variables(env, clean_env, prepend_path, reset_system_locale)
-    user: dict[str, Any] = surroundings.identity(runas, group, variables) if runas or group else {}
+    view = _processes.view()
+    user: dict[str, Any] = {}
+    if runas or group:
+        user = surroundings.identity(runas, group, variables, planned=view is not None)
     if umask is not None:
-        user["umask"] = int(str(umask), 8)
+        user["umask"] = surroundings.octal(umask)
     cwd = surroundings.home(runas) if cwd is None and not root else cwd
-    if cwd is not None and not os.path.isdir(cwd):
+    if cwd is not None and not _paths.isdir(cwd):
         raise CommandFailed(
             f"Specified cwd '{cwd}' either not absolute or does not exist", missing=("file", cwd)
         )
     if isinstance(cmd, str):
         plain = python_shell is False
-        argv = (
-            shlex.split(cmd)
-            if plain
-            else [shell or os.environ.get("SHELL") or "/bin/sh", "-c", cmd]
-        )
+        argv = _words(cmd) if plain else [shell or os.environ.get("SHELL") or "/bin/sh", "-c", cmd]
     else:
         argv = [str(word) for word in cmd]
-    if shell and argv[0] == shell and not os.path.exists(shell):
+    if shell and argv[0] == shell and not _paths.exists(shell):
         raise CommandFailed(f"The shell {shell} is not available", missing=("file", shell))
     if root:
         argv = ["chroot", root, *argv]
+    view = _processes.view() if see_planned else None
+    if cwd is not None and view is None and not os.path.isdir(cwd):
+        raise CommandFailed(f"{cwd} is only planned", missing=("planned", cwd))
     done = _processes.run_to_end(
-        argv, env=variables, cwd=cwd, stdin=stdin, timeout=timeout, bg=bg, most=most, **user
+        argv,
+        env=variables,
+        cwd=cwd,
+        stdin=stdin,
+        timeout=timeout,
+        bg=bg,
+        most=most,
+        view=view,
+        **user,
     )
     if done.timed_out:
+        import shlex
+
         shown = cmd if isinstance(cmd, str) else shlex.join(argv)
         return Completed(1, f"{shown} : Timed out after {timeout:g} seconds", "", done.pid, True)
     return done
@@ -247,7 +298,7 @@ def run_chroot(
 
         runner call cmd.run_chroot /mnt/rescue 'update-grub'
     """
-    if not os.path.isdir(root):
+    if not _paths.isdir(root):
         raise CommandFailed(f"root: {root} is no folder", missing=("file", root))
     given = {"python_shell": True, "shell": "/bin/sh", **options, "root": root}
     return run_all(cmd, cwd, **given)
@@ -259,7 +310,7 @@ def shells() -> list[str]:
     {% if '/bin/zsh' in salt['cmd.shells']() %}
     """
     try:
-        with open("/etc/shells", encoding="utf-8", errors="replace") as file:
+        with _paths.open_text("/etc/shells", encoding="utf-8", errors="replace") as file:
             lines = [line.strip() for line in file]
     except OSError:
         return []
@@ -323,11 +374,13 @@ def script(
     local = here.tree.fetch(source, env)
     if local is None:
         return {"pid": 0, "retcode": 1, "stdout": "", "stderr": "", "cache_error": True}
-    with open(local, encoding="utf-8", errors="surrogateescape") as file:
+    with _paths.open_text(local, encoding="utf-8", errors="surrogateescape") as file:
         text = file.read()
     if template:
         text = here.render(text, template, dict(context or {}), file=local, saltenv=env)
     with temporary_script(text, os.path.basename(source), options.get("runas")) as path:
+        import shlex
+
         line = f"{shlex.quote(path)} {args or ''}".rstrip()
         return run_all(line, cwd, **{**options, "python_shell": True})
 
@@ -344,6 +397,8 @@ def exec_code_all(
 ) -> dict[str, Any]:
     """Run code in a language (`python3`, `ruby`, ...); its pid, retcode, stdout and stderr."""
     with temporary_script(code, "code", options.get("runas")) as path:
+        import shlex
+
         line = f"{lang} {shlex.quote(path)} {args or ''}".rstrip()
         return run_all(line, cwd, **{**options, "python_shell": True})
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Packages of PHP, with composer."""
 
 from __future__ import annotations
@@ -6,6 +7,7 @@ import os
 import re
 from typing import Any
 
+from modules import _paths
 from modules._lines import one_line, plain_name
 from modules._surroundings import parse_variables
 from modules._tools import TOPIC, Tool
@@ -64,7 +66,7 @@ def did_composer_install(dir: str) -> bool:
 
     {{ salt['composer.did_composer_install']('/srv/app') }}
     """
-    return os.path.exists(os.path.join(dir, "vendor"))
+    return _paths.exists(os.path.join(dir, "vendor"))
 
 
 @for_states

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """config.get: the configuration, grains and pillar as one."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The file roots, for templates; and copies of their files."""
 
 from __future__ import annotations
@@ -5,7 +6,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from modules import file
+from modules import _paths, file
 from runner.api import StateFailed, changer, here
 
 # ---------------------------------------------------------------- looking
@@ -36,7 +37,7 @@ def _with_prefix(paths: list[str], prefix: str) -> list[str]:
 
 def envs() -> list[str]:
     """The environments that the configuration knows."""
-    return list(here.opts.get("file_roots") or ["base"])
+    return list(here.tree.roots)
 
 
 def _local(path: str, saltenv: str | None, verify_ssl: bool = True, use_etag: bool = False) -> str:
@@ -126,7 +127,7 @@ def stat_file(path: str, saltenv: str | None = None, octal: bool = True) -> str 
     local = _local(path, saltenv)
     if not local:
         return None
-    mode = os.stat(local).st_mode
+    mode = _paths.stat(local).st_mode
     return f"{mode & 0o7777:04o}" if octal else mode
 
 
@@ -135,7 +136,7 @@ def stat_file(path: str, saltenv: str | None = None, octal: bool = True) -> str 
 
 def _write(path: str, data: file.Contents, makedirs: bool) -> str:
     folder = os.path.dirname(path)
-    if folder and not os.path.isdir(folder):
+    if folder and not _paths.isdir(folder):
         if not makedirs:
             raise StateFailed(f"the folder {folder} does not exist; makedirs=True makes it")
         file.makedirs(folder)
@@ -163,7 +164,7 @@ def get_file(
 
 def _target(path: str, dest: str) -> str:
     name = path.partition("?")[0].rpartition("/")[2]
-    return os.path.join(dest, name) if dest.endswith("/") or os.path.isdir(dest) else dest
+    return os.path.join(dest, name) if dest.endswith("/") or _paths.isdir(dest) else dest
 
 
 @changer(touches=())

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Values that this machine keeps between runs; those of a dry run last for that run alone."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Answers to the questions of Debian's packages."""
 
 from __future__ import annotations

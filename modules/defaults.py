@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Defaults of a formula, merged with what the pillar says."""
 
 from __future__ import annotations
@@ -5,7 +6,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from modules import _yaml
+from modules import _paths, _yaml
 from modules.slsutil import merging
 from runner.api import here
 
@@ -74,6 +75,6 @@ def _of_formula(formula: str) -> Any:
     for ending in ("yaml", "json"):
         path = here.tree.find(f"{formula.replace('.', '/')}/defaults.{ending}", here.saltenv)
         if path:
-            with open(path, encoding="utf-8") as file:
+            with _paths.open_text(path, encoding="utf-8") as file:
                 return _yaml.load(file.read()) or {}
     return None

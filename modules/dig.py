@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Records of name servers, asked with the program dig; never for long."""
 
 from __future__ import annotations

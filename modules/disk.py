@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Block devices and the file systems on them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Names and addresses, asked of the resolver or of a name server; never for long."""
 
 from __future__ import annotations
@@ -7,7 +8,7 @@ import os
 import time
 from typing import Any
 
-from modules import _resolver, cmd
+from modules import _paths, _resolver, cmd
 from modules._cache_files import load_text, save_text
 from runner.api import here
 
@@ -99,7 +100,9 @@ def parse_hosts(
     """The names of each address in a hosts file, or in a text in its form."""
     if hosts is None:
         try:
-            with open(os.fspath(hostsfile), encoding="utf-8", errors="replace") as stream:
+            with _paths.open_text(
+                os.fspath(hostsfile), encoding="utf-8", errors="replace"
+            ) as stream:
                 hosts = stream.read()
         except OSError:
             return "Error: hosts data was not found"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Variables of the environment that runner was started in."""
 
 from __future__ import annotations
@@ -6,7 +7,9 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from runner.api import CommandFailed, changer
+from modules._surroundings import inherited
+from runner.api import CommandFailed, changer, here
+from runner.api.planning import only_files
 
 
 def get(key: str, default: str = "") -> str | bool:
@@ -14,25 +17,25 @@ def get(key: str, default: str = "") -> str | bool:
 
     {{ salt['environ.get']('HOME') }}
     """
-    return os.environ.get(key, default) if isinstance(key, str) else False
+    return inherited().get(key, default) if isinstance(key, str) else False
 
 
 def has_value(key: str, value: str | None = None) -> bool:
     """Return whether a variable is set, to this value."""
-    present = os.environ.get(key) if isinstance(key, str) else None
+    present = inherited().get(key) if isinstance(key, str) else None
     return present is not None and (value is None or present == value)
 
 
 def item(keys: str | list[str], default: str = "") -> dict[str, str]:
     """Some variables with their values."""
     return {
-        key: os.environ.get(key, default) for key in ([keys] if isinstance(keys, str) else keys)
+        key: inherited().get(key, default) for key in ([keys] if isinstance(keys, str) else keys)
     }
 
 
 def items() -> dict[str, str]:
     """All variables."""
-    return dict(os.environ)
+    return inherited()
 
 
 def refuse_names(names: Iterable[str]) -> None:
@@ -45,7 +48,16 @@ def refuse_names(names: Iterable[str]) -> None:
             )
 
 
-@changer(touches=[])
+@only_files
+def _setenv_planned(
+    environ: Mapping[str, Any], false_unsets: bool = False, clear_all: bool = False
+) -> dict[str, Any]:
+    done = _assigned(environ, false_unsets, clear_all)
+    here.store("planned").setdefault("environ", {}).update(done)
+    return done
+
+
+@changer(touches=[], planned=_setenv_planned)
 def setenv(
     environ: Mapping[str, Any], false_unsets: bool = False, clear_all: bool = False
 ) -> dict[str, Any]:
@@ -54,16 +66,26 @@ def setenv(
 
     Answers with what was set. Raises CommandFailed for what cannot be the name of a variable.
     """
-    refuse_names(map(str, environ))
-    cleared = dict.fromkeys(set(os.environ) - set(environ), False) if clear_all else {}
-    done: dict[str, Any] = {}
-    for key, value in {**cleared, **environ}.items():
-        if value in (None, False) and false_unsets:
+    done = _assigned(environ, false_unsets, clear_all)
+    for key, value in done.items():
+        if value is None:
             os.environ.pop(key, None)
-            done[key] = None
         else:
-            os.environ[key] = done[key] = "" if value in (None, False) else str(value)
+            os.environ[key] = value
     return done
+
+
+def _assigned(
+    environ: Mapping[str, Any], false_unsets: bool, clear_all: bool
+) -> dict[str, str | None]:
+    """The variables to be set, with their values; None for those to be removed."""
+    refuse_names(map(str, environ))
+    cleared = dict.fromkeys(set(inherited()) - set(environ), False) if clear_all else {}
+    unset = None if false_unsets else ""
+    return {
+        key: unset if value in (None, False) else str(value)
+        for key, value in {**cleared, **environ}.items()
+    }
 
 
 def setval(key: str, val: Any, false_unsets: bool = False, permanent: bool = False) -> Any:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """File systems of the types ext2, ext3 and ext4."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """firewalld: its zones and services, in the permanent configuration."""
 
 from __future__ import annotations

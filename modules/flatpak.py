@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Desktop applications, with flatpak."""
 
 from __future__ import annotations

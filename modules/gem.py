@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Packages of Ruby, with gem."""
 
 from __future__ import annotations

@@ -1,20 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
 """Groups: how to look at them, and groupadd, groupmod, groupdel, gpasswd to change them."""
 
 from __future__ import annotations
 
-import grp
 from collections.abc import Sequence
 from typing import Any
 
-from modules import _busybox, cmd
+from modules import _accounts, _busybox, _planned_accounts, cmd
 from modules._lines import plain_name
 from modules._processes import attempt
-from runner.api import CommandFailed, cached_look, changer, for_states
-
-
-@cached_look("groups", "/etc/group")
-def _groups() -> dict[str, grp.struct_group]:
-    return {group.gr_name: group for group in grp.getgrall()}
+from runner.api import (
+    CommandFailed,
+    FormerState,
+    changer,
+    for_states,
+)
 
 
 def info(name: str) -> dict[str, Any]:
@@ -22,7 +22,7 @@ def info(name: str) -> dict[str, Any]:
 
     {{ salt['group.info']('sudo').members }}
     """
-    entry = _groups().get(name)
+    entry = _accounts.groups().get(name)
     if entry is None:
         return {}
     return {
@@ -35,10 +35,18 @@ def info(name: str) -> dict[str, Any]:
 
 def getent(refresh: bool = False) -> list[dict[str, Any]]:
     """The entries of all groups."""
-    return [info(name) for name in sorted(_groups())]
+    return [info(name) for name in sorted(_accounts.groups())]
 
 
-@changer(touches=["groups"])
+@for_states
+def former_state(name: str, *_: str) -> FormerState:
+    """A group as undo restores it."""
+    entry = _accounts.groups().get(name)
+    state = {} if entry is None else {"gid": entry.gr_gid, "members": sorted(entry.gr_mem)}
+    return FormerState("group", name, state)
+
+
+@changer(touches=["groups"], before=former_state, planned=_planned_accounts.groupadd)
 def groupadd(name: str, *options: str) -> None:
     """Add a group with groupadd's options."""
     if _busybox.stands_in():
@@ -54,20 +62,20 @@ def refuse_renumbering() -> None:
         _busybox.groupmod()
 
 
-@changer(touches=["groups", "users"])
+@changer(touches=["groups", "users"], before=former_state, planned=_planned_accounts.groupmod)
 def groupmod(name: str, *options: str) -> None:
     """Change a group with groupmod's options. Raises CommandFailed."""
     refuse_renumbering()
     _run("groupmod", *options, "--", name)
 
 
-@changer(touches=["groups"])
+@changer(touches=["groups"], before=former_state, planned=_planned_accounts.groupdel)
 def groupdel(name: str) -> None:
     """Delete a group."""
     _run("delgroup" if _busybox.stands_in() else "groupdel", "--", name)
 
 
-@changer(touches=["groups"])
+@changer(touches=["groups"], before=former_state, planned=_planned_accounts.add_member)
 def add_member(name: str, user: str) -> None:
     """Put a user into a group."""
     plain_name(user, "the user's name")
@@ -75,7 +83,7 @@ def add_member(name: str, user: str) -> None:
     _run(*words, name)
 
 
-@changer(touches=["groups"])
+@changer(touches=["groups"], before=former_state, planned=_planned_accounts.remove_member)
 def remove_member(name: str, user: str) -> None:
     """Take a user out of a group."""
     plain_name(user, "the user's name")
@@ -138,7 +146,7 @@ def chgid(name: str, gid: int, non_unique: bool = False, **_: Any) -> bool:
     return bool(info(name)["gid"] == int(gid))
 
 
-@changer(touches=["groups"])
+@changer(touches=["groups"], before=former_state, planned=_planned_accounts.set_members)
 def set_members(name: str, users: str) -> None:
     """Have exactly these users (with commas) in a group."""
     plain_name(users, "the users' names")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """/etc/hosts: names of addresses."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Answers of web servers."""
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from modules import _resolver, _yaml
 from modules._url import ascii_url
-from runner.api import RunnerError, StateFailed, here
+from runner.api import RunnerError, StateFailed, here, refuse_unforeseen
 
 if TYPE_CHECKING:
     import ssl
@@ -169,6 +170,7 @@ def _send(request: Request, timeout: float, context: Any, raise_error: bool) -> 
     from urllib.parse import urlsplit
     from urllib.request import getproxies, urlopen
 
+    refuse_unforeseen(request.full_url)
     host = urlsplit(request.full_url).hostname or ""
     if not getproxies() and not _resolver.resolve(
         host

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ini files: options and sections, everything else stays as it is."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sets of addresses for rules of the packet filter, with ipset."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Data of Jinja maps and of YAML and JSON files of the tree."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Modules of the kernel."""
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from collections.abc import Sequence
 
 from modules import cmd, file
 from modules._lines import join_lines, plain_name
-from runner.api import StateFailed, changer
+from runner.api import FormerState, StateFailed, changer, for_states, here, leave_pending
 
 PERSISTENT = "/etc/modules-load.d/salt_managed.conf"
 OLD = "/etc/modules"
@@ -16,7 +17,9 @@ def mod_list(only_persist: bool = False) -> list[str]:
     """The loaded modules, or those that are loaded at each start."""
     if only_persist:
         return [line for line in _lines(_config()) if not line.startswith("#")]
-    return sorted(line.split()[0] for line in _lines("/proc/modules"))
+    loaded = dict.fromkeys((line.split()[0] for line in _lines("/proc/modules")), True)
+    planned = here.store("planned modules") if here.dry else {}
+    return sorted(name for name, is_there in {**loaded, **planned}.items() if is_there)
 
 
 def is_loaded(mod: str) -> bool:
@@ -55,7 +58,23 @@ def _lines(path: str) -> list[str]:
     ]
 
 
-@changer
+@for_states
+def former_state(mod: str) -> FormerState:
+    """A module of the kernel as undo restores it."""
+    return FormerState("kernel module", mod, {"loaded": is_loaded(mod)})
+
+
+def _plan_load(mod: str) -> None:
+    here.store("planned modules")[mod.replace("-", "_")] = True
+    leave_pending()  # what the kernel then shows below /proc and /sys
+
+
+def _plan_remove(mod: str) -> None:
+    here.store("planned modules")[mod.replace("-", "_")] = False
+    leave_pending()
+
+
+@changer(before=former_state, planned=_plan_load, planned_touches=[])
 def load(mod: str) -> None:
     """Load a module. Raises StateFailed when the kernel refuses it."""
     done = cmd.execute(["modprobe", "--", mod])
@@ -63,7 +82,7 @@ def load(mod: str) -> None:
         raise StateFailed(done.stderr or f"modprobe {mod} failed")
 
 
-@changer
+@changer(before=former_state, planned=_plan_remove, planned_touches=[])
 def remove(mod: str) -> None:
     """Unload a module. Raises StateFailed when it is in use."""
     done = cmd.execute(["modprobe", "-r", "--", mod])

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Messages of templates for the log (`--log-level`, `--log-file`)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The configuration of logrotate: what it says, and single commands of it."""
 
 from __future__ import annotations
@@ -7,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from modules import cmd, file
+from modules import _paths, cmd, file
 from runner.api import CommandFailed, Record, for_states, here, line_problem
 
 CONFIGURATION = "/etc/logrotate.conf"
@@ -70,13 +71,13 @@ def _included(path: str, text: str) -> list[str]:
         if line.command != "include" or line.block:
             continue
         target = os.path.join(os.path.dirname(path), line.value)
-        if os.path.isdir(target):
+        if _paths.isdir(target):
             paths += sorted(
-                f"{target}/{name}" for name in os.listdir(target) if not name.endswith(_MORE)
+                f"{target}/{name}" for name in _paths.listdir(target) if not name.endswith(_MORE)
             )
-        elif os.path.isfile(target):
+        elif _paths.isfile(target):
             paths.append(target)
-    return [found for found in paths if os.path.isfile(found)]
+    return [found for found in paths if _paths.isfile(found)]
 
 
 def _settings(text: str) -> dict[str, Any]:

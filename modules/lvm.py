@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Physical volumes, volume groups and logical volumes of LVM, by its own tools."""
 
 from __future__ import annotations

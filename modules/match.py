@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Targets of top files, for templates."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The mine of a machine without a master: it knows this machine's own data."""
 
 from __future__ import annotations

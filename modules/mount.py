@@ -1,17 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mounts and /etc/fstab."""
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from typing import Any
 
-from modules import cmd, file
+from modules import _mount_refusals, _paths, _planned_mounts, cmd, file
 from modules._lines import encoded, one_line, plain_name, split
-from runner.api import Record, StateFailed, changer
+from modules.file._mounts import unescaped
+from runner.api import FormerState, Record, StateFailed, Unforeseen, changer, for_states
 
 FSTAB = "/etc/fstab"
+SEE = "dmesg(1) may have more information"  # what mount says of each failure
 
 
 class Mounted(Record):
@@ -51,10 +53,6 @@ def _escaped(text: str) -> str:
     return "".join(f"\\{ord(letter):03o}" if letter in "\\ \t\n#" else letter for letter in text)
 
 
-def _unescaped(text: str) -> str:
-    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), text)
-
-
 def active_mounts() -> dict[str, Mounted]:
     """The mounts by their folders; of several mounts on a folder the last."""
     mounts = {}
@@ -64,15 +62,15 @@ def active_mounts() -> dict[str, Mounted]:
         first, _, second = line.partition(" - ")
         fields, (fstype, device, superblock) = first.split(" "), second.split(" ", 2)
         options = (*fields[5].split(","), *superblock.split(","))
-        mounts[_unescaped(fields[4])] = Mounted(
-            _unescaped(device),
+        mounts[unescaped(fields[4])] = Mounted(
+            unescaped(device),
             fstype,
             options,
-            _unescaped(fields[3]),
+            unescaped(fields[3]),
             tuple(superblock.split(",")),
             *fields[:3],
         )
-    return mounts
+    return _planned_mounts.merged("mounts", mounts)
 
 
 def active(extended: bool = False) -> dict[str, dict[str, Any]]:
@@ -105,7 +103,7 @@ def active(extended: bool = False) -> dict[str, dict[str, Any]]:
 
 def is_mounted(name: str) -> bool:
     """Return whether something is mounted at a folder."""
-    return os.path.realpath(name) in active_mounts()
+    return _paths.realpath(name) in active_mounts()
 
 
 def _lines(config: str) -> list[str]:
@@ -121,7 +119,7 @@ def _parsed(line: str) -> Entry | None:
     if len(words) < 3 or line.lstrip().startswith("#"):
         return None
     words += ["defaults", "0", "0"][len(words) - 3 :]
-    return Entry(_unescaped(words[0]), _unescaped(words[1]), *words[2:6])
+    return Entry(unescaped(words[0]), unescaped(words[1]), *words[2:6])
 
 
 def entries(config: str = FSTAB) -> list[Entry]:
@@ -175,11 +173,76 @@ def _same(old: Entry, new: Entry, by_device: bool) -> bool:
 def _write(config: str, lines: Sequence[str]) -> None:
     data = encoded(lines)
     file.write(config, data, mode=None if file.is_file(config) else "0644")
-    if config == FSTAB and os.path.isdir("/run/systemd/system"):  # it makes units of its lines
-        cmd.execute(["systemctl", "daemon-reload"])
+    if config == FSTAB and _paths.isdir("/run/systemd/system"):  # it makes units of its lines
+        from modules import service
+
+        service.systemctl_reload()
 
 
-@changer(touches=["mounts", "files"])
+@for_states
+def former_state(name: str, *_: object, **__: object) -> FormerState:
+    """A mount as undo restores it."""
+    mounted = active_mounts().get(_paths.realpath(name))
+    state = (
+        {}
+        if mounted is None
+        else {
+            "device": mounted.device,
+            "fstype": mounted.fstype,
+            "options": list(dict.fromkeys(mounted.options)),
+        }
+    )
+    return FormerState("mount", name, state)
+
+
+@for_states
+def former_swap(name: str, *_: object) -> FormerState:
+    """A device or file that is swapped to, as undo restores it."""
+    known = swaps()
+    facts = known.get(name) or known.get(_paths.realpath(name))
+    return FormerState("swap", name, {"priority": facts["priority"]} if facts else {})
+
+
+def _plan_mount(
+    name: str,
+    device: str | None,
+    fstype: str = "",
+    opts: str = "defaults",
+    user: str | None = None,
+    util: str = "mount",
+) -> None:
+    _mount_refusals.refuse_mount(name, device, fstype, opts, user, util)
+    path = file.real_path(name)
+    if not _paths.isdir(path):
+        raise StateFailed(f"mount: {name}: mount point does not exist.")
+    if device is None or user or util != "mount":
+        raise Unforeseen(name)
+    options = _shown(opts)
+    bound = file.real_path(device) if {"bind", "rbind"} & {*opts.split(",")} else ""
+    mounts = active_mounts()
+    if bound:
+        mounted = mounts[get_mount_from_path(bound)]._replace(root=bound)
+    else:
+        shown = file.real_path(device) if device.startswith("/") else device
+        mounted = Mounted(shown, fstype, _planned_mounts.combined(("rw", "relatime"), options))
+    _planned_mounts.plan_mount(path, mounted, mounts.get(path), bound, options)
+
+
+def _plan_remount(name: str, device: str, fstype: str = "", opts: str = "defaults") -> None:
+    path = file.real_path(name)
+    _planned_mounts.plan_options(active_mounts()[path], path, _shown(opts))
+
+
+def _plan_unmount(name: str, lazy: bool = False) -> None:
+    _planned_mounts.plan_unmount(file.real_path(name))
+
+
+def _shown(opts: str) -> list[str]:
+    """The options that a mount has then."""
+    return [option for option in opts.split(",") if option not in ("", "defaults", "bind", "rbind")]
+
+
+@changer(touches=["mounts", "files"], before=former_state, planned=_plan_mount)
 def mount(
     name: str,
     device: str | None,
@@ -196,7 +259,7 @@ def mount(
     _run(["runuser", "-u", plain_name(user, "the user's name"), "--", *words] if user else words)
 
 
-@changer(touches=["mounts", "files"])
+@changer(touches=["mounts", "files"], before=former_state, planned=_plan_remount)
 def remount(name: str, device: str, fstype: str = "", opts: str = "defaults") -> None:
     """Mount again with other options. Raises StateFailed with what mount says."""
     options = ",".join(opt for opt in opts.split(",") if opt != "defaults")
@@ -213,7 +276,7 @@ def remount(name: str, device: str, fstype: str = "", opts: str = "defaults") ->
     )
 
 
-@changer(touches=["mounts", "files"])
+@changer(touches=["mounts", "files"], before=former_state, planned=_plan_unmount)
 def umount(name: str, lazy: bool = False) -> None:
     """Unmount a folder. Raises StateFailed with what umount says, and who keeps it busy."""
     try:
@@ -244,10 +307,11 @@ def swaps() -> dict[str, dict[str, str]]:
         else []
     )
     keys = ("type", "size", "used", "priority")
-    return {
-        _unescaped(words[0]): dict(zip(keys, words[1:], strict=False))
+    machine = {
+        unescaped(words[0]): dict(zip(keys, words[1:], strict=False))
         for words in map(str.split, lines)
     }
+    return _planned_mounts.merged("swaps", machine)
 
 
 def swap_facts(name: str) -> dict[str, str]:
@@ -257,16 +321,25 @@ def swap_facts(name: str) -> dict[str, str]:
     known = swaps()
     kind, size = ("file", file.stat(name).size // 1024) if file.is_file(name) else ("partition", 0)
     guess = {"type": kind, "size": str(size), "used": "0", "priority": "-2"}
-    return known.get(name) or known.get(os.path.realpath(name)) or guess
+    return known.get(name) or known.get(_paths.realpath(name)) or guess
 
 
-@changer(touches=["mounts"])
+def _plan_swapon(name: str, priority: int | None = None) -> None:
+    _mount_refusals.refuse_swapon(name, priority)
+    _planned_mounts.plan_swap(name, swap_facts(name))
+
+
+def _plan_swapoff(name: str) -> None:
+    _planned_mounts.plan_swap(name, None)
+
+
+@changer(touches=["mounts"], before=former_swap, planned=_plan_swapon)
 def swapon(name: str, priority: int | None = None) -> None:
     """Swap to a device or file."""
     _run(["swapon", *(["-p", str(priority)] if priority is not None else []), "--", name])
 
 
-@changer(touches=["mounts"])
+@changer(touches=["mounts"], before=former_swap, planned=_plan_swapoff)
 def swapoff(name: str) -> None:
     """Swap to a device or file no more."""
     _run(["swapoff", "--", name])
@@ -275,7 +348,8 @@ def swapoff(name: str) -> None:
 def _run(argv: Sequence[str]) -> None:
     done = cmd.execute(list(argv))
     if done.retcode:
-        raise StateFailed(done.error_text or f"{argv[0]} failed with {done.retcode}")
+        lines = [line for line in done.error_text.splitlines() if not line.strip().startswith(SEE)]
+        raise StateFailed("\n".join(lines) or f"{argv[0]} failed with {done.retcode}")
 
 
 # ---------------------------------------------------------------- Salt's functions
@@ -418,10 +492,10 @@ def salt_umount(
     device: only when this one is mounted there. lazy: now for new programs, when it is free for
     those that use it. user, util: accepted.
     """
-    present = active_mounts().get(os.path.realpath(name))
+    present = active_mounts().get(_paths.realpath(name))
     if present is None:
         raise StateFailed(f"{name} does not have anything mounted")
-    if device and os.path.realpath(device) != os.path.realpath(present.device):
+    if device and _paths.realpath(device) != _paths.realpath(present.device):
         raise StateFailed(f"{name} has {present.device} mounted, not {device}")
     umount(name, lazy)
     return True
@@ -450,8 +524,9 @@ def get_mount_from_path(path: str) -> str:
 
     {{ salt['mount.get_mount_from_path']('/var/lib/docker') }}
     """
-    folder = os.path.realpath(path)
-    while not os.path.ismount(folder):
+    folder = _paths.realpath(path)
+    mounts = active_mounts()
+    while folder not in mounts and folder != "/":
         folder = os.path.dirname(folder)
     return folder
 

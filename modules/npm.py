@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Packages of Node.js, with npm 7 or later."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The servers that ntpd takes its time from."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Partition tables, as parted reads them."""
 
 from __future__ import annotations

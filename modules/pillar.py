@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The pillar, as templates and states ask for it."""
 
 from __future__ import annotations

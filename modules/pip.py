@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Python packages, with pip."""
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from modules import cmd
+from modules import _paths, cmd
 from modules._scripts import temporary_script
 from runner.api import CommandFailed, StateFailed, cached_look, changer, here
 
@@ -24,14 +25,14 @@ def _argv(bin_env: str | None) -> list[str]:
                 "there is no python3 on this machine", missing=("command", "python3")
             )
         return [python, "-m", "pip"]
-    if os.path.isdir(bin_env):
+    if _paths.isdir(bin_env):
         python = os.path.join(bin_env, "bin/python")
-        if not os.path.exists(python):
+        if not _paths.exists(python):
             raise CommandFailed(
                 f"there is no Python environment at {bin_env}", missing=("file", bin_env)
             )
         return [python, "-m", "pip"]
-    if not os.path.exists(bin_env):
+    if not _paths.exists(bin_env):
         raise CommandFailed(f"there is no {bin_env}", missing=("file", bin_env))
     return [bin_env, "-m", "pip"] if os.path.basename(bin_env).startswith("python") else [bin_env]
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calls to other machines: there is no master here that would carry them, as with Salt's `salt-call
 --local`.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Software RAID, by mdadm."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tasks of a Salt master: nothing here, so that trees that call it run."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What `runner schedule install` has set up; the rest of Salt's schedule is the system's."""
 
 from __future__ import annotations
@@ -6,6 +7,7 @@ import os
 import re
 from typing import Any
 
+from modules import _paths
 from runner.api import SCHEDULE
 
 JOB = "highstate"
@@ -50,7 +52,7 @@ def _of_timer() -> dict[str, Any] | None:
     return {
         "name": JOB,
         "function": "state.highstate",
-        "enabled": os.path.lexists(wants),
+        "enabled": _paths.lexists(wants),
         "on_calendar": settings.get("OnCalendar", ""),
         "splay": int(settings.get("RandomizedDelaySec") or 0),
     }
@@ -58,7 +60,7 @@ def _of_timer() -> dict[str, Any] | None:
 
 def _of_cron() -> dict[str, Any] | None:
     text = _text(SCHEDULE.cron_file) or ""
-    match = re.search(r"^((?:\S+ ){5})root .* (highstate .*)$", text, re.M)
+    match = re.search(r"^((?:\S+ ){5})root .* ((?:highstate|pull) .*)$", text, re.M)
     if match is None:
         return None
     splay = re.search(r"--splay (\d+)", match[2])
@@ -73,7 +75,7 @@ def _of_cron() -> dict[str, Any] | None:
 
 def _text(path: str) -> str | None:
     try:
-        with open(path, encoding="utf-8") as file:
+        with _paths.open_text(path, encoding="utf-8") as file:
             return file.read()
     except OSError:
         return None

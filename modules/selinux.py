@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """SELinux: its mode, booleans and modules."""
 
 from __future__ import annotations

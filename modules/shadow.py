@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """/etc/shadow: passwords and how long they hold. Hashes go to programs by standard input, never as
 an argument.
 """
@@ -8,9 +9,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from modules import _busybox, cmd
+from modules import _busybox, _paths, _planned_accounts, cmd
 from modules._lines import join_lines, one_line, plain_name
-from runner.api import CommandFailed, cached_look, changer
+from runner.api import CommandFailed, FormerState, cached_look, changer, for_states
 
 PATH = "/etc/shadow"
 # the columns after the name and the hash, with chage's options
@@ -21,7 +22,7 @@ PREFIXES = {"md5": "$1$", "blowfish": "$2b$", "sha256": "$5$", "sha512": "$6$", 
 @cached_look("users", "/etc/shadow")
 def _entries() -> dict[str, list[str]]:
     try:
-        with open(PATH, encoding="utf-8", errors="surrogateescape") as file:
+        with _paths.open_text(PATH, encoding="utf-8", errors="surrogateescape") as file:
             return {line.split(":", 1)[0]: line.rstrip("\n").split(":") for line in file}
     except OSError:
         return {}
@@ -106,7 +107,15 @@ def _crypt(password: str, setting: str) -> str:
     )
 
 
-@changer(touches=["users"])
+@for_states
+def former_state(name: str, *_: object, **__: object) -> FormerState:
+    """The hash of a user's password and its days, as undo restores them."""
+    entry = info(name)
+    state = {key: entry[key] for key in ("passwd", *DAYS)} if entry["name"] else {}
+    return FormerState("password", name, state, private=True)
+
+
+@changer(touches=["users"], before=former_state, planned=_planned_accounts.set_password)
 def set_password(name: str, password: str, use_usermod: bool = False) -> bool:
     """Set the hash of a user's password. Raises CommandFailed for a name with a colon. use_usermod:
     accepted; its command line would show the hash to everybody.
@@ -121,21 +130,21 @@ def set_password(name: str, password: str, use_usermod: bool = False) -> bool:
     return True
 
 
-@changer(touches=["users"])
+@changer(touches=["users"], before=former_state, planned=_planned_accounts.del_password)
 def del_password(name: str) -> bool:
     """Let a user in without a password."""
     _run(["passwd", "-d", "--", plain_name(name, "the user's name")])
     return True
 
 
-@changer(touches=["users"])
+@changer(touches=["users"], before=former_state, planned=_planned_accounts.lock_password)
 def lock_password(name: str) -> bool:
     """Let nobody in by this password, and keep it."""
     _lock(name, "-L")
     return True
 
 
-@changer(touches=["users"])
+@changer(touches=["users"], before=former_state, planned=_planned_accounts.unlock_password)
 def unlock_password(name: str) -> bool:
     """Take back the lock of a password. Raises CommandFailed where there is no password."""
     _lock(name, "-U")
@@ -150,7 +159,7 @@ def _lock(name: str, option: str) -> None:
         _run(line)
 
 
-@changer(touches=["users"])
+@changer(touches=["users"], before=former_state, planned=_planned_accounts.set_days)
 def set_days(name: str, days: Mapping[str, int | str]) -> None:
     """Set some of lstchg, min, max, warn, inact and expire; -1 takes one away. Raises CommandFailed
     for what is neither a number of days nor a date, and where busybox stands in for chage.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Applications of snapd."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Look-ups of the state tree itself for templates."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The present load, memory, disks, processes and counters of the machine."""
 
 from __future__ import annotations
@@ -6,6 +7,7 @@ import datetime
 import os
 from typing import Any
 
+from modules import _paths
 from runner.api import RunnerError, here
 
 
@@ -266,5 +268,5 @@ ping_master = master
 
 
 def _read(path: str) -> str:
-    with open(path, encoding="utf-8", errors="replace") as file:
+    with _paths.open_text(path, encoding="utf-8", errors="replace") as file:
         return file.read()

@@ -1,14 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
 """Processes of supervisor, by its client supervisorctl."""
 
 from __future__ import annotations
 
-import glob
 import os
 import re
 import time
 from typing import Any
 
-from modules import _processes, cmd
+from modules import _paths, _processes, cmd
 from modules._lines import plain_name
 from runner.api import CommandFailed, changer, for_states
 
@@ -19,7 +19,7 @@ _REFUSED = ("refused connection", "no such file", "SHUTDOWN_STATE", "error: <cla
 
 def _is_starting() -> bool:
     """Return whether a supervisord runs, which may not listen yet."""
-    for path in glob.glob("/proc/[0-9]*/cmdline"):
+    for path in _paths.glob("/proc/[0-9]*/cmdline"):
         try:
             with open(path, "rb") as words:
                 # by its script, or by what systemd calls it before it is started
@@ -33,8 +33,8 @@ def _is_starting() -> bool:
 def _argv(conf_file: str | None, bin_env: str | None) -> list[str]:
     program = "supervisorctl"
     if bin_env:
-        program = f"{bin_env}/bin/supervisorctl" if os.path.isdir(bin_env) else bin_env
-        if not os.access(program, os.X_OK):
+        program = f"{bin_env}/bin/supervisorctl" if _paths.isdir(bin_env) else bin_env
+        if not _paths.access(program, os.X_OK):
             raise CommandFailed(f"{program} is no program", missing=("file", program))
     else:
         _processes.needs(program, "supervisor")
@@ -197,7 +197,7 @@ def options(name: str, conf_file: str | None = None) -> dict[str, Any]:
     parser = configparser.RawConfigParser(inline_comment_prefixes=(";",), strict=False)
     parser.read(path)
     for pattern in parser.get("include", "files", fallback="").split():
-        parser.read(sorted(glob.glob(os.path.join(os.path.dirname(path), pattern))))
+        parser.read(sorted(_paths.glob(os.path.join(os.path.dirname(path), pattern))))
     section = f"program:{name}"
     if section not in parser:
         raise CommandFailed(f"Process '{name}' not found")

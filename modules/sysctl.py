@@ -1,20 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parameters of the kernel: the running value and the file that keeps it."""
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 
-from modules import cmd, file
+from modules import _paths, cmd, file
 from modules._lines import encoded, one_line, split
-from runner.api import StateFailed, changer
+from runner.api import FormerState, StateFailed, changer, for_states, here
 
+# what may be digits by chance
+TEXTS = ("kernel.hostname", "kernel.domainname", "kernel.core_pattern", "kernel.modprobe")
 FOLDER = "/etc/sysctl.d"
 
 
 def default_config() -> str:
     """The file that parameters go to when nothing is said."""
-    return f"{FOLDER}/99-salt.conf" if os.path.isdir("/run/systemd/system") else "/etc/sysctl.conf"
+    return f"{FOLDER}/99-salt.conf" if _paths.isdir("/run/systemd/system") else "/etc/sysctl.conf"
 
 
 def _path(name: str) -> str:
@@ -29,8 +33,12 @@ def get(name: str) -> str:
 
     {{ salt['sysctl.get']('net.ipv4.ip_forward') }}
     """
+    path = _path(name)
+    planned = here.store("planned sysctl") if here.dry else {}
+    if path in planned:
+        return str(planned[path])
     try:
-        return " ".join(file.read_bytes(_path(name)).decode("utf-8", "replace").split())
+        return " ".join(file.read_bytes(path).decode("utf-8", "replace").split())
     except StateFailed:
         return ""
 
@@ -49,10 +57,34 @@ def show(config_file: str | None = None) -> dict[str, str]:
 
 def exists(name: str) -> bool:
     """Return whether the kernel has a parameter."""
-    return os.path.exists(_path(name))
+    return _paths.exists(_path(name))
 
 
-@changer
+@for_states
+def former_state(name: str, *_: object) -> FormerState:
+    """A parameter of the kernel as undo restores it."""
+    return FormerState("sysctl", name, {"value": get(name)} if exists(name) else {})
+
+
+def _refuse_value(name: str, value: str) -> None:
+    """Raise StateFailed for a word where the kernel has numbers."""
+    if not exists(name):
+        raise StateFailed(f"sysctl {name} does not exist")
+    numbers = all(re.fullmatch(r"-?\d+", word) for word in get(name).split() or [""])
+    words = [word for word in value.split() if not re.search(r"\d|^[a-fA-F,]+$", word)]
+    if numbers and words and name not in TEXTS:
+        raise StateFailed(
+            f'sysctl -w failed: sysctl: setting key "{name}": {os.strerror(errno.EINVAL)}'
+        )
+
+
+def _plan(name: str, value: str) -> dict[str, str]:
+    _refuse_value(name, value)
+    here.store("planned sysctl")[_path(name)] = " ".join(value.split())
+    return {name: get(name)}
+
+
+@changer(before=former_state, planned=_plan, planned_touches=[])
 def assign(name: str, value: str) -> dict[str, str]:
     """Set the running value. Raises StateFailed when the kernel refuses it."""
     if not exists(name):

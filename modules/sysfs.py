@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Attributes of the kernel and of devices in /sys."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Halt this machine and start it again."""
 
 from __future__ import annotations

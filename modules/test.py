@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Functions that do nothing: for trying templates, guards and slots."""
 
 from __future__ import annotations
@@ -177,7 +178,7 @@ def versions_information() -> dict[str, Any]:
         "Python Version": {"Python": platform.python_version()},
         "Dependency Versions": {
             name: installed_version(name)
-            for name in ("runner", "Jinja2", "PyYAML", "networkx", "typer")
+            for name in ("sls-runner", "Jinja2", "PyYAML", "networkx", "typer")
         },
         "System Versions": {
             "machine": platform.machine(),

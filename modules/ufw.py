@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The firewall of Ubuntu and Debian that is easy to set, with ufw."""
 
 from __future__ import annotations

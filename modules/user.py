@@ -1,16 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
 """Users: how to look at them, and useradd, usermod, userdel to change them."""
 
 from __future__ import annotations
 
-import grp
-import pwd
+import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from modules import _busybox, cmd, file
+from modules import _account_refusals, _accounts, _busybox, _planned_accounts, cmd, file
 from modules._lines import one_line, plain_name
 from modules._processes import attempt
-from runner.api import CommandFailed, cached_look, changer, for_states
+from runner.api import (
+    CommandFailed,
+    FormerState,
+    changer,
+    for_states,
+)
 
 GECOS = ("fullname", "roomnumber", "workphone", "homephone", "other")
 # what useradd cannot give a new user: the days of shadow and of the arguments for them, numbers
@@ -19,29 +24,21 @@ ADDED_LATER = (
     *("date", "mindays", "maxdays", "inactdays", "warndays"),
 )
 LINGERING = "/var/lib/systemd/linger"
-
-
-@cached_look("users", "/etc/passwd")
-def _users() -> dict[str, pwd.struct_passwd]:
-    return {user.pw_name: user for user in pwd.getpwall()}
-
-
-@cached_look("groups", "/etc/group")
-def _groups() -> dict[str, grp.struct_group]:
-    return {group.gr_name: group for group in grp.getgrall()}
+SKELETON = "/etc/skel"  # what a new home folder holds
 
 
 def list_users() -> list[str]:
     """The names of all users, sorted."""
-    return sorted(_users())
+    return sorted(_accounts.users())
 
 
 def list_groups(name: str) -> list[str]:
     """The names of the groups that a user is in, the primary one included, sorted."""
-    user = _users().get(name)
-    names = {group.gr_name for group in _groups().values() if name in group.gr_mem}
+    user = _accounts.users().get(name)
+    groups = _accounts.groups().values()
+    names = {group.gr_name for group in groups if name in group.gr_mem}
     if user is not None:
-        names |= {group.gr_name for group in _groups().values() if group.gr_gid == user.pw_gid}
+        names |= {group.gr_name for group in groups if group.gr_gid == user.pw_gid}
     return sorted(names)
 
 
@@ -50,7 +47,7 @@ def info(name: str) -> dict[str, Any]:
 
     {{ salt['user.info']('www-data').home }}
     """
-    user = _users().get(name)
+    user = _accounts.users().get(name)
     if user is None:
         return {}
     parts = [*user.pw_gecos.split(",", 4), "", "", "", "", ""]
@@ -85,10 +82,10 @@ def makes_groups() -> bool:
 
 def primary_group(name: str) -> str:
     """The name of a user's primary group; empty when there is none."""
-    user = _users().get(name)
+    user = _accounts.users().get(name)
     names = [
         group.gr_name
-        for group in _groups().values()
+        for group in _accounts.groups().values()
         if user is not None and group.gr_gid == user.pw_gid
     ]
     return names[0] if names else ""
@@ -116,7 +113,84 @@ def lingers(name: str) -> bool:
     return file.lexists(f"{LINGERING}/{name}")
 
 
-@changer(touches=["users"])
+@for_states
+def former_state(name: str) -> FormerState:
+    """A user as undo restores it; without its password, which is the module shadow's."""
+    entry = _accounts.users().get(name)
+    state = (
+        {}
+        if entry is None
+        else {
+            "uid": entry.pw_uid,
+            "gid": entry.pw_gid,
+            "gecos": entry.pw_gecos,
+            "home": entry.pw_dir,
+            "shell": entry.pw_shell,
+            "groups": [group for group in list_groups(name) if group != primary_group(name)],
+            "subuids": subordinate("subuids", name),
+            "subgids": subordinate("subgids", name),
+        }
+    )
+    return FormerState("user", name, state)
+
+
+def _before_useradd(name: str, *options: str) -> dict[str, Any]:
+    """The home folder that useradd may make from the skeleton, the group and the user."""
+    from modules import group
+
+    words = [*options, ""]
+    home = words[words.index("-d") + 1] if "-d" in options else f"/home/{name}"
+    paths = [f"/var/mail/{name}"]
+    if not file.lexists(home):
+        paths.append(home)
+        paths += [f"{home}/{path}" for path in _below(SKELETON)]
+    missing = [{"path": path, "type": "none"} for path in paths if not file.lexists(path)]
+    return {"several": [*missing, group.former_state(name), former_state(name)]}
+
+
+def _before_usermod(name: str, *options: str) -> dict[str, Any] | None:
+    """The user, and the home folder where it moves. A new name is nothing that undo can restore."""
+    if "-l" in options:
+        return None
+    account = info(name)
+    moved = []
+    if "-m" in options and "-d" in options and account:
+        target = options[options.index("-d") + 1]
+        moved = [{"path": account["home"], "type": "moved", "target": target}]
+    return {"several": [*moved, former_state(name)]}
+
+
+def _before_userdel(name: str, *options: str) -> dict[str, Any]:
+    """The home folder with all that it holds where it goes, too; the password, the user, and the
+    group that goes with it.
+    """
+    from modules import group, shadow
+
+    account = info(name)
+    paths = [account["home"], f"/var/mail/{name}"] if account and "-r" in options else []
+    removed = [
+        {"path": path, "type": "dir" if file.is_dir(path) else "file", "removed": True}
+        for path in paths
+        if file.lexists(path)
+    ]
+    states = [shadow.former_state(name), former_state(name), group.former_state(name)]
+    return {"several": [*removed, *states]}
+
+
+def _below(folder: str) -> list[str]:
+    """The paths below a folder, relative to it; each folder before what it holds."""
+    found = []
+    for root, folders, names in os.walk(folder):
+        inner = os.path.relpath(root, folder)
+        found += [os.path.normpath(os.path.join(inner, name)) for name in (*folders, *names)]
+    return found
+
+
+@changer(
+    touches=["users"],
+    before=lambda name, linger: FormerState("lingering", name, {"linger": lingers(name)}),
+    planned=_planned_accounts.set_linger,
+)
 def set_linger(name: str, linger: bool) -> None:
     """Have a user's services run without a login, or not. Raises CommandFailed."""
     _run(
@@ -127,7 +201,7 @@ def set_linger(name: str, linger: bool) -> None:
     )
 
 
-@changer(touches=["users", "groups"])
+@changer(touches=["users", "groups"], before=_before_useradd, planned=_planned_accounts.useradd)
 def useradd(name: str, *options: str) -> None:
     """Add a user with useradd's options."""
     plain_name(name, "the user's name")
@@ -138,7 +212,7 @@ def useradd(name: str, *options: str) -> None:
     )
 
 
-@changer(touches=["users", "groups"])
+@changer(touches=["users", "groups"], before=_before_usermod, planned=_planned_accounts.usermod)
 def usermod(name: str, *options: str) -> None:
     """Change a user with usermod's options."""
     plain_name(name, "the user's name")
@@ -163,16 +237,14 @@ def refuse_impossible(existing: bool, asked: Iterable[str]) -> None:
             _busybox.refuse(f"{key} of a user")
 
 
-@changer(touches=["users", "groups"])
+@changer(touches=["users", "groups"], before=_before_userdel, planned=_planned_accounts.userdel)
 def userdel(name: str, *options: str) -> None:
     """Delete a user with userdel's options. Raises CommandFailed when it fails."""
     plain_name(name, "the user's name")
     busybox = _busybox.userdel(name, options) if _busybox.stands_in() else None
     done = cmd.probe(busybox or ["userdel", *options, "--", name])
     if done.retcode not in (0, 12):  # 12: the home folder was not there
-        hint = (
-            " (let it end, or say `force: True`)" if done.retcode == 8 else ""
-        )  # the user is at work
+        hint = _account_refusals.AT_WORK if done.retcode == 8 else ""
         raise CommandFailed(done.stderr.strip() + hint)
 
 
@@ -251,7 +323,7 @@ def chuid(name: str, uid: int, **_: Any) -> bool:
 
 def chgid(name: str, gid: int | str, **_: Any) -> bool:
     """Change a user's primary group: its number or its name."""
-    groups = _groups()
+    groups = _accounts.groups()
     number = (
         groups[str(gid)].gr_gid if str(gid) in groups else int(gid) if str(gid).isdigit() else -1
     )

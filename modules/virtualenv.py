@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Python environments."""
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ import os
 
 from modules import cmd, file
 from modules import user as users
-from runner.api import CommandFailed, StateFailed, changer, for_states
+from runner.api import CommandFailed, StateFailed, changer, for_states, foreseen_failures
 
 
 def python_of(folder: str) -> str:
@@ -47,7 +48,37 @@ def _is_venv(program: str) -> bool:
     return "venv" in os.path.basename(program)[:4]
 
 
-@changer(touches=["files", "pip"])
+def _refuse_create(
+    folder: str,
+    python: str | None = None,
+    program: str | None = None,
+    system_site_packages: bool = False,
+    user: str | None = None,
+    clear: bool = False,
+    prompt: str | None = None,
+) -> None:
+    """Raise StateFailed for an environment that cannot be made."""
+    refuse_place(folder, user)
+    if user and not users.info(user):
+        raise CommandFailed(f"User '{user}' is not available", missing=("user", user))
+    if python and not cmd.which(python):
+        raise CommandFailed(
+            f"Unable to run command '{python}': No such file or directory",
+            missing=[("command", python), ("file", python)],
+        )
+    above = folder.rstrip("/")
+    while above and not file.lexists(above):
+        above = os.path.dirname(above)
+    if above and not file.is_dir(above):
+        reason = f"[Errno 20] Not a directory: '{folder}'"
+        if above == folder:
+            reason = f"Unable to create directory '{folder}'"
+        raise StateFailed(
+            f"the environment {folder} was not made: Error: {reason}", missing=("file", above)
+        )
+
+
+@changer(touches=["files", "pip"], planned=foreseen_failures(_refuse_create))
 def create(
     folder: str,
     python: str | None = None,

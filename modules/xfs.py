@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """File systems of the type xfs."""
 
 from __future__ import annotations

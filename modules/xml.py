@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Values and attributes of XML files; the rest of a file stays as it is written.
 
 Python's own expat reads the file, with the place of each element, and only the text that changes is

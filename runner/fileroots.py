@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The file roots: from the name of an SLS to its file, from salt:// to a file."""
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from stat import S_ISREG
 from typing import Any
 
 from runner.files.links import without_links
-from runner.files.text import text_to_show
+from runner.files.text import text_to_show, unsaved, unsaved_below
 from runner.model.diagnostics import nearest
 from runner.model.errors import MAY_READ, RunnerError
 from runner.model.places import Source
@@ -42,6 +43,7 @@ class FileTree:
         """seen: is shown each file that is found, before it is read."""
         settings = settings or {}
         self.roots = roots
+        self._lacks = getattr(roots, "lacks", None)  # see gitfs.EnvironmentRoots
         self._seen = seen
         self._top = str(settings.get("state_top") or "top.sls").removeprefix("salt://")
         self._globs = _strings(settings.get("file_ignore_glob"))
@@ -65,12 +67,19 @@ class FileTree:
         """Return whether there is such an environment."""
         return saltenv in self.roots or "__env__" in self.roots
 
-    def root_of(self, file: str) -> str | None:
-        """The folder of the roots that a file on disk lies in."""
-        folders = [folder for folders in self.roots.values() for folder in folders]
-        return next(
-            (folder for folder in folders if file.startswith(folder.rstrip("/") + "/")), None
-        )
+    def root_of(self, file: str, sls: str = "") -> str | None:
+        """The folder of the roots that a file on disk lies in; of several, one in another, the one
+        in which it is that SLS, or else the innermost.
+        """
+        roots = [
+            folder.rstrip("/")
+            for folders in self.roots.values()
+            for folder in folders
+            if file.startswith(folder.rstrip("/") + "/")
+        ]
+        path = sls.replace(".", "/")
+        own = [root for root in roots if file in (f"{root}/{path}.sls", f"{root}/{path}/init.sls")]
+        return max(own or roots, key=len, default=None)
 
     # -------------------------------------------------- one file
 
@@ -79,7 +88,7 @@ class FileTree:
         there is none.
         """
         inner = _inside(path)
-        if not inner:
+        if not inner or (self._lacks and self._lacks(saltenv, inner)):
             return None
         for root in self.folders_of(saltenv):
             file = f"{root}/{inner}"
@@ -146,6 +155,9 @@ class FileTree:
                     if is_folder:
                         folders.add(path)
                     else:
+                        files.setdefault(path, f"{root}/{path}")
+                for path in unsaved_below(root):
+                    if not self._is_ignored(path):
                         files.setdefault(path, f"{root}/{path}")
             self._listed[saltenv] = (files, folders)
         return self._listed[saltenv]
@@ -327,7 +339,7 @@ def _is_file(path: str) -> bool:
     except PermissionError:
         raise unreadable(path) from None
     except (OSError, ValueError):
-        return False
+        return "\0" not in path and unsaved(path) is not None
 
 
 def unreadable(path: str) -> RunnerError:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The difference between a user as it is and as its state wants it, and the steps between them."""
 
 from __future__ import annotations
@@ -116,6 +117,8 @@ def day(value: int | str, argument: str) -> int:
     from datetime import date
 
     if isinstance(value, int) or value.lstrip("-").isdigit():
+        if int(value) < -1:
+            raise StateFailed(f"{argument}: {value} is no number of days; -1 is for never")
         return int(value)
     try:
         return date.fromisoformat(value).toordinal() - date(1970, 1, 1).toordinal()

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Modules, sites and configurations that are enabled in Apache."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The base of the states of containers: what one shall be, how it differs, how it is made so."""
 
 from __future__ import annotations

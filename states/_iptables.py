@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A rule of the packet filter that a state wants to be there, or not."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The arguments that module.run hands to the functions that it calls of the functions that it
 calls.
 """

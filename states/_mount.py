@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The difference between a mount as it is and as its state wants it, and the steps between them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The base of the states of PostgreSQL: arguments, order, execution."""
 
 from __future__ import annotations

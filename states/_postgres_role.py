@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Users and groups of PostgreSQL: roles that log in and roles that do not."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The base of the states of RabbitMQ: order."""
 
 from __future__ import annotations

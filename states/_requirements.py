@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Requirements as pip reads them: `name`, `name==1.2`, `name>=1,<2`."""
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ import re
 from typing import Any
 
 from modules import file, pip
-from runner.api import StateFailed
+from runner.api import StateFailed, here
 
 _SPEC = re.compile(
     r"(?P<name>[A-Za-z0-9._-]+)(?P<extras>\[[^\]]*\])?\s*(?P<wants>(?:[<>=!~]=?=?|===)[^;]*)?(?:;.*)?"
@@ -83,3 +84,21 @@ def lines(path: str) -> list[str]:
         for line in file.read_bytes(path).decode("utf-8", "replace").splitlines()
     )
     return [line for line in lines if line and not line.startswith("-")]
+
+
+def files(requirements: str | list[str] | None) -> list[str]:
+    """The files of an argument: one or several, also as a text with commas. Raises
+    StateFailed for one that is not there.
+    """
+    named = [requirements] if isinstance(requirements, str) else requirements or ()
+    return [_file(part) for text in named for part in text.split(",")]
+
+
+def _file(requirements: str) -> str:
+    path = here.tree.fetch(requirements, here.saltenv)
+    if path is None:
+        if what := file.why_no_file(requirements.removeprefix("file://")):
+            raise StateFailed(f"requirements file '{requirements}' is {what}")
+        missing = ("file", requirements) if requirements.startswith("/") else None
+        raise StateFailed(f"requirements file '{requirements}' not found", missing=missing)
+    return path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The base of the states that have a program change something (npm, gem, rabbitmqctl, ...)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arguments of user.present beyond Salt's: lingering and ranges of subordinate numbers."""
 
 from __future__ import annotations

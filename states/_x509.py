@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the functions of x509 share: the file that each of them manages."""
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def present_data(writing: Writing) -> bytes | None:
         return None
     name = writing.target.name
     if writing.target.present is None or not file.is_file(name):
-        writing.target.data()  # which fails for what is no regular file
+        writing.target.refuse_special()
         return None
     return file.read_bytes(name)
 

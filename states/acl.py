@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Access control lists of files."""
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from runner.api import (
     Planned,
     StateFailed,
 )
+from runner.api.opposite import Opposite
 
 WORDS = "user, group, mask or other, or one of them behind `default:`"
 Kind = Annotated[str, Pattern("((d|default):)?(u|user|g|group|m|mask|o|other)", WORDS)]
@@ -45,10 +47,13 @@ def present(
 ) -> Planned:
     """Make sure that a user or a group has rights on a path.
 
-    name: the path. acl_type: user, group, mask or other; with `default:` before it, what new files
-    in a folder get. acl_name: who; without it the owner or the group of the file. perms: rights, as
-    letters or as a digit. recurse: also on all that lies below. force: where something is to be
-    changed, take all other rights away.
+    name: The path.
+    acl_type: `user`, `group`, `mask` or `other`; with `default:` before it, what new files in a
+      folder get.
+    acl_name: The user or group; without it the owner or the group of the file.
+    perms: The rights, as letters (`rwx`) or as a digit.
+    recurse: Set the rights on all that lies below, too.
+    force: Where something is to be changed, take all other rights away.
 
         /srv/www:
           acl.present:
@@ -69,10 +74,11 @@ def list_present(
     recurse: bool = False,
     force: bool = False,
 ) -> Planned:
-    """Make sure that several users or groups have rights on a path. Arguments as those of
-    acl.present.
+    """Make sure that several users or groups have rights on a path.
 
-    acl_names: who.
+    name, acl_type, perms, recurse, force: As of acl.present.
+    acl_names: The users or groups that get the rights; without them the owner or the group of the
+      file.
 
         /srv/www:
           acl.list_present:
@@ -133,10 +139,10 @@ def absent(
     perms: Perms = "",
     recurse: bool = False,
 ) -> Planned:
-    """Make sure that a user or a group has no rights of its own on a path. Arguments as those of
-    acl.present.
+    """Make sure that a user or a group has no rights of its own on a path.
 
-    perms: taken for Salt's sake, without effect.
+    name, acl_type, acl_name, recurse: As of acl.present.
+    perms: ignored; all rights of the entry go.
 
         /srv/www:
           acl.absent:
@@ -157,7 +163,8 @@ def list_absent(
     """Make sure that several users or groups have no rights of their own on a path. Arguments as
     with acl.absent.
 
-    acl_names: who.
+    name, acl_type, recurse: As of acl.present.
+    acl_names: The users or groups; without them the owner or the group of the file.
 
         /srv/www:
           acl.list_absent:
@@ -228,3 +235,6 @@ def autorequire(
     yield "file", name
     yield "pkg", "acl"
     yield ("group" if "g" in acl_type else "user"), acl_name
+
+
+OPPOSITE = {"present": Opposite("absent", by=("acl_type", "acl_name"))}

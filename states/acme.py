@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Certificates of an ACME authority (Let's Encrypt), by certbot."""
 
 from __future__ import annotations
@@ -33,13 +34,26 @@ def cert(
 ) -> Planned:
     """Make sure that certbot has a certificate for a domain, valid for some time yet.
 
-    name: the domain. aliases: more domains. email: of the account. webroot: the folder of a web
-    server that shows the authority's file; else dns_plugin (with dns_plugin_credentials, a file),
-    manual_auth_hook (with manual_cleanup_hook), or certbot's own server. certname: the
-    certificate's name, the domain unless it is given. test_cert: of the authority's test server.
-    renew: the days before its end in which it is renewed, 30 unless it is given; force: always.
-    keysize: of an RSA key. server: the address of another authority. owner, group, mode: of the
-    private key. preferred_challenges, http_01_port, http_01_address: as of certbot.
+    name: The domain.
+    aliases: More domains that the certificate is for.
+    email: The address of the account.
+    webroot: The folder of a web server that shows the authority's file; without it, dns_plugin and
+      manual_auth_hook certbot starts a server of its own.
+    certname: The name of the certificate; without it the domain.
+    test_cert: Have the certificate made by the authority's test server.
+    renew: The days before its end in which it is renewed; without it 30, `force` for always.
+    keysize: The bits of an RSA key.
+    server: The address of another authority.
+    owner: The owner of the private key.
+    group: The group of the private key.
+    mode: The rights of the private key.
+    preferred_challenges: How the domain is to be proved, as certbot names it: `http`, `dns`.
+    http_01_port: The port that certbot's own server listens at.
+    http_01_address: The address that certbot's own server listens at.
+    dns_plugin: The plugin of certbot that proves the domain by DNS, such as `cloudflare`.
+    dns_plugin_credentials: The file with what dns_plugin logs in with.
+    manual_auth_hook: A command that proves the domain in another way.
+    manual_cleanup_hook: A command that clears up after manual_auth_hook.
 
         www.example.org:
           acme.cert:

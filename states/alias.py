@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The targets of mail for a name (/etc/aliases)."""
 
 from __future__ import annotations
@@ -5,11 +6,13 @@ from __future__ import annotations
 from modules import aliases
 from runner.api import NonEmptyLine, Plan, Planned
 
+OPPOSITE = {"present": "absent"}
+
 
 def present(name: NonEmptyLine, target: NonEmptyLine) -> Planned:
     """Make sure that mail for a name goes to a target.
 
-    target: an address, a file, a pipe, or several with commas between them.
+    target: An address, a file, a pipe, or several with commas between them.
 
         root:
           alias.present:

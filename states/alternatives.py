@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Debian's alternatives: which of several programs a name means."""
 
 from __future__ import annotations
@@ -6,13 +7,18 @@ from collections.abc import Iterator
 
 from modules import alternatives, file
 from runner.api import AbsolutePath, CommandFailed, Done, Name, Plan, Planned, StateFailed
+from runner.api.opposite import Opposite
+
+OPPOSITE = {"install": Opposite("remove", by=("path",))}
 
 
 def install(name: Name, link: AbsolutePath, path: AbsolutePath, priority: int) -> Planned:
     """Make sure that a path is an alternative of a name.
 
-    name: the name, such as editor. link: the link that programs use. path: what the name may mean;
-    it has to be there. priority: the highest one decides in automatic mode.
+    name: The name, such as editor.
+    link: The link that programs use.
+    path: The program that the name may mean; it has to be there.
+    priority: The highest one decides in automatic mode.
 
         editor:
           alternatives.install:
@@ -49,7 +55,8 @@ def install(name: Name, link: AbsolutePath, path: AbsolutePath, priority: int) -
 def remove(name: Name, path: AbsolutePath) -> Planned:
     """Make sure that a path is not an alternative of a name.
 
-    name: the name. path: what it must not mean.
+    name: The name.
+    path: The program that the name must not mean.
 
         editor:
           alternatives.remove:
@@ -75,7 +82,7 @@ def remove(name: Name, path: AbsolutePath) -> Planned:
 def auto(name: Name) -> Planned:
     """Make sure that the priorities decide what a name means.
 
-    name: the name.
+    name: The name.
 
         editor:
           alternatives.auto: []
@@ -94,8 +101,8 @@ def auto(name: Name) -> Planned:
 def set_(name: Name, path: AbsolutePath) -> Planned:
     """Make sure that a name means a path.
 
-    name: the name. path: one of its alternatives; if the name means another one now, whatever the
-    priorities say.
+    name: The name.
+    path: One of its alternatives; if the name means another one now, whatever the priorities say.
 
         editor:
           alternatives.set:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Apache's configurations, as Debian's tools enable them."""
 
 from __future__ import annotations
@@ -7,11 +8,13 @@ from collections.abc import Iterator
 from runner.api import Name, Planned
 from states import _apache
 
+OPPOSITE = {"enabled": "disabled"}
+
 
 def enabled(name: Name) -> Planned:
     """Make sure that a configuration of Apache is enabled.
 
-    name: the configuration.
+    name: The configuration.
 
         security:
           apache_conf.enabled: []
@@ -24,7 +27,7 @@ def enabled(name: Name) -> Planned:
 def disabled(name: Name) -> Planned:
     """Make sure that a configuration of Apache is not enabled.
 
-    name: the configuration.
+    name: The configuration.
 
         security:
           apache_conf.disabled: []

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Apache's sites, as Debian's tools enable them."""
 
 from __future__ import annotations
@@ -7,11 +8,13 @@ from collections.abc import Iterator
 from runner.api import Name, Planned
 from states import _apache
 
+OPPOSITE = {"enabled": "disabled"}
+
 
 def enabled(name: Name) -> Planned:
     """Make sure that a site of Apache is enabled.
 
-    name: the site.
+    name: The site.
 
         example.com:
           apache_site.enabled: []
@@ -24,7 +27,7 @@ def enabled(name: Name) -> Planned:
 def disabled(name: Name) -> Planned:
     """Make sure that a site of Apache is not enabled.
 
-    name: the site.
+    name: The site.
 
         example.com:
           apache_site.disabled: []

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Profiles of AppArmor."""
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ _LINKS = {"enforce": None, "complain": "force-complain", "disabled": "disable"}
 def enforced(name: Name) -> Planned:
     """Make sure that a profile is loaded and enforced, now and after a restart.
 
-    name: the profile: its file in /etc/apparmor.d, or the path of its program.
+    name: The profile: its file in /etc/apparmor.d, or the path of its program.
 
         usr.sbin.tcpdump:
           apparmor.enforced: []
@@ -25,7 +26,7 @@ def complain(name: Name) -> Planned:
     """Make sure that a profile is loaded and only logs what it would refuse, now and after a
     restart.
 
-    name: as of enforced.
+    name: as of apparmor.enforced.
 
         /usr/sbin/tcpdump:
           apparmor.complain: []
@@ -38,7 +39,7 @@ def complain(name: Name) -> Planned:
 def disabled(name: Name) -> Planned:
     """Make sure that a profile is not loaded, now and after a restart.
 
-    name: as of enforced.
+    name: as of apparmor.enforced.
 
         usr.sbin.tcpdump:
           apparmor.disabled: []

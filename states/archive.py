@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Archives that are unpacked."""
 
 from __future__ import annotations
@@ -59,19 +60,30 @@ def extracted(
 ) -> Planned:
     """Make sure that the members of an archive are there.
 
-    name: the folder. source (salt://, /path, http(s)://; of a list the first that is there),
+    name: The folder that the members are extracted to.
+    source: Where the archive comes from: salt://, /path, http(s)://; of a list the first that is
+      there.
     source_hash, source_hash_name, skip_verify, keep_source, use_etag, signature, source_hash_sig,
-    signed_by_any, signed_by_all, keyring, gnupghome, sig_backend: as of file.managed.
-    archive_format: tar (any compression) or zip; found out when not said. options:
-    --strip-components=N, others are handed to tar. password: of a zip. if_missing: do nothing when
-    this path is there. enforce_toplevel: refuse an archive without a single top folder. force:
-    remove what has the wrong type. overwrite: extract even when all is there. clean: remove the top
-    folder first; clean_parent: the folder itself. user, group: of everything; enforce_ownership_on:
-    of this path instead. extract_perms: false gives members of a zip the usual modes. trim_output:
-    the most members that changes list (true: 100). source_hash_update: extract again, whatever is
-    there, when the archive of source_hash is not the one that was extracted last.
-    skip_files_list_verify, list_options, use_cmd_unzip: how Salt looks and unpacks; no difference
-    here.
+      signed_by_any, signed_by_all, keyring, gnupghome, sig_backend: as of file.managed.
+    source_hash_update: Extract again, whatever is there, when the archive of source_hash is not the
+      one that was extracted last.
+    skip_files_list_verify: ignored; the list of members is always read and compared.
+    password: The password of a zip.
+    options: `--strip-components=N`; others are handed to tar.
+    list_options: ignored; the members are read without the program tar.
+    force: Remove what has the wrong type, such as a file where a folder is to be.
+    overwrite: Extract even when all members are there.
+    clean: Remove the top folder of the archive first.
+    clean_parent: Remove the whole folder first.
+    user: The owner of all that is extracted.
+    group: The group of all that is extracted.
+    if_missing: Do nothing when this path is there.
+    trim_output: The most members that the changes list; true for 100.
+    use_cmd_unzip: ignored; a zip is unpacked in one way only.
+    extract_perms: False gives members of a zip the usual modes.
+    enforce_toplevel: Refuse an archive without a single top folder; false extracts it nevertheless.
+    enforce_ownership_on: The path whose owner is set, instead of all that is extracted.
+    archive_format: `tar` (with any compression) or `zip`; without it found out.
 
         /opt/app:
           archive.extracted:

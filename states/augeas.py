@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Configuration files, changed as trees by Augeas."""
 
 from __future__ import annotations
@@ -18,11 +19,13 @@ def change(
 ) -> Planned:
     """Change files as trees; comments and the order of the rest stay.
 
-    name: names the state. context: the file, after /files, which paths that do not begin with a
-    slash are below. changes: commands: set, setm, mv (move), ins (insert), rm (remove), clear,
-    clearm, touch, rename, defvar, defnode; ins inserts each time, so it needs an unless. lens:
-    reads the file of the context, with .lns; without it the one that knows the file by its path.
-    load_path: folders with more lenses.
+    name: Names the state.
+    context: The file, after /files, which paths that do not begin with a slash are below.
+    changes: commands: set, setm, mv (move), ins (insert), rm (remove), clear, clearm, touch,
+      rename, defvar, defnode; ins inserts each time, so it needs an unless.
+    lens: Reads the file of the context, with .lns; without it the one that knows the file by its
+      path.
+    load_path: Folders with more lenses.
 
         redis:
           augeas.change:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """File systems and settings of block devices."""
 
 from __future__ import annotations
@@ -21,10 +22,13 @@ def formatted(
 ) -> Planned:
     """Make sure that a device has a file system of a type.
 
-    name: the device, or an image file. fs_type: what mkfs makes: ext4, xfs, btrfs, vfat, ... force:
-    whatever else the device holds is overwritten; without it, a device is formatted only when it
-    holds nothing. One that is in use is never formatted. inode_size: bytes, of ext and xfs.
-    lazy_itable_init: tables of ext are zeroed later. fat: 12, 16 or 32.
+    name: The device, or an image file.
+    fs_type: What mkfs makes: ext4, xfs, btrfs, vfat, ...
+    force: Whatever else the device holds is overwritten; without it, a device is formatted only
+      when it holds nothing. One that is in use is never formatted.
+    inode_size: The size of inodes in bytes, for ext and xfs.
+    lazy_itable_init: Zero the tables of ext later, while it is used.
+    fat: The width of a FAT: 12, 16 or 32.
 
         /dev/disk/by-id/virtio-data:
           blockdev.formatted:
@@ -49,8 +53,10 @@ def formatted(
 def tuned(name: AbsolutePath, **options: Option) -> Planned:
     """Make sure that a block device is tuned.
 
-    name: the device. options: read-ahead and filesystem-read-ahead (in sectors of 512 bytes),
+    Any other argument is a setting: read-ahead and filesystem-read-ahead (in sectors of 512 bytes),
     read-only, read-write.
+
+    name: The device.
 
         /dev/vg0/data:
           blockdev.tuned:

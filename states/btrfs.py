@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Subvolumes and properties of btrfs."""
 
 from __future__ import annotations
@@ -22,10 +23,12 @@ def subvolume_created(
 ) -> Planned:
     """Make sure that there is a subvolume.
 
-    name: its path from the top of the file system. device: where it is, a path or UUID=... or
-    LABEL=... qgroupids: groups for quotas that a new one is in. set_default: it is mounted where no
-    other is named. copy_on_write: False sets the attribute C. force_set_default: False leaves the
-    default of one that exists already.
+    name: The path of the subvolume from the top of the file system.
+    device: The device of the file system, as a path, UUID=... or LABEL=...
+    qgroupids: Groups for quotas that a new one is in.
+    set_default: Make it the subvolume that is mounted where no other is named.
+    copy_on_write: False switches copying on writing off (the attribute C).
+    force_set_default: False leaves the default of one that exists already.
 
         '@/var':
           btrfs.subvolume_created:
@@ -64,8 +67,8 @@ def subvolume_created(
 def subvolume_deleted(name: Name, device: Name, commit: bool = False) -> Planned:
     """Make sure that there is no such subvolume; what is in it is lost.
 
-    name: its path from the top of the file system. device: where it is, a path or UUID=... or
-    LABEL=... commit: wait until that is written.
+    name, device: as of btrfs.subvolume_created.
+    commit: Wait until the removal is written.
 
         old:
           btrfs.subvolume_deleted:
@@ -91,9 +94,12 @@ def subvolume_deleted(name: Name, device: Name, commit: bool = False) -> Planned
 def properties(name: Name, device: Name, use_default: bool = False, **options: Property) -> Planned:
     """Make sure that a subvolume, a file or a device has properties.
 
-    name: its path from the top of the file system, or the device. device: where it is, a path or
-    UUID=... or LABEL=... use_default: the path begins in the default subvolume. options: ro (True,
-    False), label (of a device), compression (zstd, lzo, zlib).
+    Any other argument is a property: ro (True, False), label (of a device), compression (zstd, lzo,
+    zlib).
+
+    name: The path of the subvolume or file from the top of the file system, or the device.
+    device: as of btrfs.subvolume_created.
+    use_default: The path begins in the default subvolume.
 
         '@/srv':
           btrfs.properties:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs written in Rust."""
 
 from __future__ import annotations
@@ -7,12 +8,15 @@ from typing import Annotated
 
 from modules import cargo
 from runner.api import OPEN, AbsolutePath, Done, Name, OneOrMany, Pattern, Plan, Planned
+from runner.api.opposite import Opposite
 from states._tools import carry_out, explained
 
 Version = Annotated[str, Pattern(r"\d+\.\d+\.\d+[-+.\w]*", "a whole version like 1.2.3")]
 Crate = Annotated[
     Name, Pattern(r"[A-Za-z0-9_][\w-]*", "the name of a package (letters, digits, - and _)")
 ]
+
+OPPOSITE = {"installed": Opposite("removed", by=("root", "user"))}
 
 
 def installed(
@@ -25,10 +29,12 @@ def installed(
 ) -> Planned:
     """Make sure that a package of crates.io is installed. cargo builds it.
 
-    name: the package. version: this one; without it any, and the newest when there is none. root:
-    the directory whose bin gets the programs, .cargo of the user as a default. user: who builds it.
-    features: what it is built with beside its defaults. locked: with the dependencies of its own
-    Cargo.lock.
+    name: The package.
+    version: The version; without it any, and the newest when there is none.
+    root: The directory whose bin gets the programs; without it .cargo of the user.
+    user: The user who builds it, and whom it belongs to.
+    features: The features that it is built with beside its defaults.
+    locked: Build it with the dependencies of its own Cargo.lock.
 
         ripgrep:
           cargo.installed:
@@ -58,8 +64,9 @@ def installed(
 def removed(name: Crate, root: AbsolutePath | None = None, user: Name | None = None) -> Planned:
     """Make sure that a package is not installed.
 
-    name: the package. root: the directory that it is below, .cargo of the user as a default. user:
-    whose it is.
+    name: The package.
+    root: The directory that it is below; without it .cargo of the user.
+    user: The user whom it belongs to.
 
         ripgrep:
           cargo.removed: []

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The servers and pools that chronyd takes its time from."""
 
 from __future__ import annotations
@@ -15,10 +16,13 @@ def managed(
 ) -> Planned:
     """Make sure that chronyd's configuration names these servers and pools, and no others.
 
-    name: whatever you like. servers, pools: their names, in order; of what is not given the lines
-    stay. options: what follows each name. conf_file: the configuration; /etc/chrony/chrony.conf or
-    /etc/chrony.conf unless it is given. Its other lines stay; `chronyd -p` reads it first, where it
-    is installed. Restart the service by a watch.
+    name: Names the state.
+    servers: The names of servers, in order; without it their lines stay.
+    pools: The names of pools, in order; without it their lines stay.
+    options: What follows each name, such as `iburst`.
+    conf_file: The configuration; /etc/chrony/chrony.conf or /etc/chrony.conf unless it is given.
+      Its other lines stay; `chronyd -p` reads it first, where it is installed. Restart the service
+      by a watch.
 
         time:
           chrony.managed:

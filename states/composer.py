@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Packages of PHP in the directory of a project."""
 
 from __future__ import annotations
@@ -30,11 +31,20 @@ def installed(
 ) -> Planned:
     """Make sure that a directory has the packages of its composer.json and composer.lock.
 
-    name: the directory. composer, php: the programs, by name or path. user: who runs them.
-    prefer_source, prefer_dist, no_scripts, no_plugins, no_dev: as composer has them. optimize: the
-    class map of the autoloader too. quiet: its output is not reported. composer_home: the directory
-    of its settings. always_check: whether composer is asked when there is a folder vendor already.
-    env: variables, as those of cmd.run.
+    name: The directory.
+    composer: The program composer, by name or path.
+    php: The program php that runs it, by name or path.
+    user: The user who runs it.
+    prefer_source: Get packages from their repositories.
+    prefer_dist: Get packages as archives.
+    no_scripts: Run no scripts of composer.json.
+    no_plugins: Load no plugins.
+    optimize: Make the class map of the autoloader, too.
+    no_dev: Leave out what is needed for development only.
+    quiet: Leave its output out of the result.
+    composer_home: The directory of its settings.
+    always_check: Ask composer even when there is a folder vendor.
+    env: Further variables, as of cmd.run.
 
         /srv/app:
           composer.installed:
@@ -68,8 +78,10 @@ def update(
     composer_home: AbsolutePath | None = "/root",
     env: Variables | None = None,
 ) -> Planned:
-    """Make sure that a directory has the newest packages that its composer.json allows. Arguments
-    as those of composer.installed.
+    """Make sure that a directory has the newest packages that its composer.json allows.
+
+    name, composer, php, user, prefer_source, prefer_dist, no_scripts, no_plugins, optimize, no_dev,
+      quiet, composer_home, env: As of composer.installed.
 
         /srv/app:
           composer.update:

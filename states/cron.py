@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Entries of crontabs."""
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from typing import Any, Literal
 from modules import cron
 from modules import user as users
 from runner.api import CommandFailed, Line, Name, NonEmptyLine, Plan, Planned, StateFailed, here
+from runner.api.opposite import Opposite, Removal
 from states.file._contents import Encoding, Template, source_data
 from states.file._diff import unified
 from states.file._sources import Verify, locate
@@ -31,13 +33,21 @@ def present(
     commented: bool = False,
     identifier: Line | bool | None = None,
     special: Special | None = None,
+    adopt: bool = False,
 ) -> Planned:
     """Make sure that a line is in a user's crontab.
 
-    name: the command. user: whose crontab. minute, hour, daymonth, month, dayweek: when (`random`
-    is decided once). special: @daily and the like instead. identifier: what the entry is known by
-    (without it: the command). comment: lines above it (without it: what is there). commented: the
-    entry is there, but switched off.
+    name: The command.
+    user: The user whose crontab it is.
+    minute, hour, daymonth, month, dayweek alike: A field of the time; `random` is decided once and
+      then stays.
+    comment: Lines above the entry; without it those that are there stay.
+    commented: Have the entry in the crontab, but switched off.
+    identifier: What the entry is known by when its command or time changes; without it the command,
+      with false nothing.
+    special: A name for the time instead of the five fields, such as `@daily`.
+    adopt: Take a line of this command that somebody wrote by hand for the entry; it is changed
+      where it stands (Salt adds another line).
 
         backup:
           cron.present:
@@ -50,7 +60,12 @@ def present(
     """
     _require_user(user)
     known = _identifier(name, identifier)
+    times = (minute, hour, daymonth, month, dayweek)
     old = cron.find(user, name, known)
+    handmade = None
+    if adopt and old is None:
+        handmade = cron.find_by_hand(user, name, special or " ".join(map(str, times)))
+        old = handmade
     limits = (
         ("minute", minute, 59),
         ("hour", hour, 23),
@@ -60,9 +75,11 @@ def present(
     fields = [_field(text, top, old, index) for index, (_, text, top) in enumerate(limits)]
     fields.append(_field(dayweek, 6, old, 4))
     remark = old[2].comment if comment is None and old else comment or ""
-    if not commented:
+    if not commented and not handmade:
         _tell_others(name, user, "as well: it runs twice; take that line away")
     new = cron.Entry(special or " ".join(fields), name, known, remark, commented)
+    if handmade:
+        new = new._replace(identifier="", comment="")
     if old is not None and old[2] == new:
         return f"Cron {name} already present"
     verb = "updated" if old else "added"
@@ -83,11 +100,19 @@ def absent(
     dayweek: Field | None = None,
     comment: str | None = None,
     commented: bool = False,
+    adopt: bool = False,
 ) -> Planned:
     """Make sure that a line is not in a user's crontab.
 
-    name, user, identifier: as those of cron.present; the other arguments are accepted, so that
-    `present` can become `absent` in a file.
+    name: The command.
+    user: The user whose crontab it is.
+    identifier: What the entry is known by; without it the command.
+    adopt: The only line of this command that somebody wrote by hand is the entry.
+    special: Ignored, like all that follows, so that `present` can become `absent` in a file; a name
+      for the time.
+    minute, hour, daymonth, month, dayweek alike: Ignored; a field of the time.
+    comment: Ignored; lines above the entry.
+    commented: Ignored; whether the entry is switched off.
 
         old backup:
           cron.absent:
@@ -96,8 +121,11 @@ def absent(
     Behaviour: Salt 3008's cron.absent.
     """
     _require_user(user)
-    _tell_others(name, user, "and stays")
     old = cron.find(user, name, _identifier(name, identifier))
+    if adopt and old is None:
+        old = cron.find_by_hand(user, name)
+    if not adopt:
+        _tell_others(name, user, "and stays")
     if old is None:
         return f"Cron {name} already absent"
     yield Plan({user: name}, f"Cron {name} is set to be removed")
@@ -151,12 +179,17 @@ def autorequire(name: str, user: str = "root", **_: object) -> Iterator[tuple[st
 
 
 def env_present(
-    name: NonEmptyLine, value: Line | int | float | bool | None = None, user: Name = "root"
+    name: NonEmptyLine,
+    value: Line | int | float | bool | None = None,
+    user: Name = "root",
+    adopt: bool = False,
 ) -> Planned:
     """Make sure that a user's crontab sets a variable, for the entries that runner keeps there.
 
-    name: the variable, such as PATH or MAILTO. value: what it is set to, quotes included. user:
-    whose crontab.
+    name: The variable, such as PATH or MAILTO.
+    value: What it is set to, quotes included.
+    user: The user whose crontab it is.
+    adopt: Take a line that somebody wrote by hand for the variable; it is changed where it stands.
 
         MAILTO:
           cron.env_present:
@@ -166,21 +199,22 @@ def env_present(
     """
     _require_user(user)
     wanted = "" if value is None else str(value)
-    old = cron.value_of(user, name)
+    old = cron.value_of(user, name, whole=adopt)
     if old == (wanted if wanted not in ('""', "''") else ""):
         return f"Cron env {name} already present"
     yield Plan(
         {user: name}, f"Cron env {name} is set to be {'added' if old is None else 'updated'}"
     )
-    _commit(f"env {name}", user, lambda: cron.put_variable(user, name, wanted))
+    _commit(f"env {name}", user, lambda: cron.put_variable(user, name, wanted, adopt))
     return (
         f"Cron env {name} added to {user}'s crontab" if old is None else f"Cron env {name} updated"
     )
 
 
 def env_absent(name: NonEmptyLine, user: Name = "root") -> Planned:
-    """Make sure that a user's crontab does not set a variable. Arguments as those of
-    cron.env_present.
+    """Make sure that a user's crontab does not set a variable.
+
+    name, user: As of cron.env_present.
 
         MAILTO:
           cron.env_absent: []
@@ -208,9 +242,12 @@ def file(
 ) -> Planned:
     """Make sure that a user's whole crontab is a file.
 
-    name: the file: salt://, http(s):// (then with source_hash, source_hash_name) or a path. user:
-    whose crontab. template, context, defaults: as those of file.managed. replace: False leaves a
-    crontab that is there alone. backup: accepted; the history keeps what was there.
+    name: The file: salt://, http(s):// or a path.
+    source_hash, source_hash_name, context, defaults: As of file.managed.
+    user: The user whose crontab it is.
+    template: What renders the file first, such as `jinja`.
+    replace: False leaves a crontab that is there alone.
+    backup: Ignored; the history keeps what was there.
 
         salt://cron/worker:
           cron.file:
@@ -243,3 +280,18 @@ def file(
         why = f"Unable to update user {user} crontab {name}. Error: {failure.message}"
         raise StateFailed(why, changes={}) from None
     return f"Crontab for user {user} was updated"
+
+
+def _entries(
+    name: str, user: str = "root", identifier: str | bool | None = None, **_: object
+) -> Iterator[Removal]:
+    """An entry of a crontab is known by its identifier, else by its command."""
+    known = {"identifier": identifier} if isinstance(identifier, str) and identifier else {}
+    thing = f"{known.get('identifier', name)}, user {user}"
+    yield Removal(name, {"user": user, **known}, thing=thing)
+
+
+OPPOSITE = {
+    "present": Opposite("absent", things=_entries),
+    "env_present": Opposite("env_absent", by=("user",)),
+}

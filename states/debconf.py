@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Answers to the questions of Debian's packages."""
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ Data = Annotated[dict[str, Any], Check(_problem, ONE_LINE)]
 def set_(name: Name, data: Data | None = None) -> Planned:
     """Make sure that questions of a package are answered.
 
-    name: the package. data: question -> {type: ..., value: ...}.
+    name: The package.
+    data: Question -> {type: ..., value: ...}.
 
         mysql-server:
           debconf.set:
@@ -83,8 +85,10 @@ def set_file(
 ) -> Planned:
     """Make sure that the questions of a file are answered.
 
-    name: names the state. source: the file (salt://, a path): owner, question, type and value on
-    each line. template: render it first, with context over defaults.
+    name: Names the state.
+    source: The file (salt://, a path): owner, question, type and value on each line.
+    template: What renders the file first, such as `jinja`.
+    context, defaults: as of file.managed.
 
         answers of postfix:
           debconf.set_file:

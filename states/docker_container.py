@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Containers of Docker and Podman."""
 
 from __future__ import annotations
@@ -43,29 +44,35 @@ def running(
 ) -> Planned:
     """Make sure that a container runs, and is as declared: one that differs is replaced.
 
-    image: of which it is made; pulled where it is missing. force: replace it in any case.
-    watch_action: what a watch does: force (replace it), or a signal to send. start: start it when
-    it is made or stopped. shutdown_timeout: seconds until the old one is killed. client_timeout:
-    seconds that a pull may be silent. networks: all those that it is on, alone or with aliases,
-    links, ipv4_address, ipv6_address, link_local_ips, driver_opt, mac_address. skip_translate:
-    options that are already what the engine's API takes (true: all). ignore_collisions: an option
-    may be given by two of its names. validate_ip_addrs: check addresses.
+    Any other argument is an option of the container. What it runs: command (cmd), entrypoint,
+    environment (env), working_dir (workdir), user, group_add, hostname, domainname, labels (label),
+    tty, stdin_open (interactive), init, stop_signal, stop_timeout, healthcheck, auto_remove (rm),
+    restart_policy (restart), detach. What it sees: binds, volumes (volume), volumes_from,
+    volume_driver, tmpfs, devices (device), read_only, shm_size, storage_opt. Network: port_bindings
+    (publish), ports (expose), publish_all_ports (publish_all), network_mode (net),
+    network_disabled, mac_address, dns, dns_opt (dns_option), dns_search, extra_hosts (add_host),
+    links (link). Rights: privileged, cap_add, cap_drop, security_opt (security_opts), userns_mode
+    (user_ns_mode), ipc_mode (ipc), pid_mode (pid), uts_mode (uts), cgroupns, cgroup_parent,
+    device_cgroup_rules, sysctls (sysctl), ulimits (ulimit), runtime, isolation. Resources:
+    mem_limit (memory), mem_reservation, memswap_limit (memory_swap), mem_swappiness, cpu_shares,
+    cpu_period, cpu_quota, nano_cpus, cpuset_cpus (cpuset), cpuset_mems, cpu_rt_period,
+    cpu_rt_runtime, pids_limit, blkio_weight, blkio_weight_device, device_read_bps,
+    device_write_bps, device_read_iops, device_write_iops, device_requests, oom_kill_disable,
+    oom_score_adj. Logs: log_driver, log_opt, log_config. All are written as for `docker run`
+    (`8080:80`, `/srv:/data:ro`, `512m`, `NAME=value`).
 
-    option: of what it runs: command (cmd), entrypoint, environment (env), working_dir (workdir),
-    user, group_add, hostname, domainname, labels (label), tty, stdin_open (interactive), init,
-    stop_signal, stop_timeout, healthcheck, auto_remove (rm), restart_policy (restart), detach.
-    What it sees: binds, volumes (volume), volumes_from, volume_driver, tmpfs, devices (device),
-    read_only, shm_size, storage_opt. Network: port_bindings (publish), ports (expose),
-    publish_all_ports (publish_all), network_mode (net), network_disabled, mac_address, dns,
-    dns_opt (dns_option), dns_search, extra_hosts (add_host), links (link). Rights: privileged,
-    cap_add, cap_drop, security_opt (security_opts), userns_mode (user_ns_mode), ipc_mode (ipc),
-    pid_mode (pid), uts_mode (uts), cgroupns, cgroup_parent, device_cgroup_rules, sysctls (sysctl),
-    ulimits (ulimit), runtime, isolation. Resources: mem_limit (memory), mem_reservation,
-    memswap_limit (memory_swap), mem_swappiness, cpu_shares, cpu_period, cpu_quota, nano_cpus,
-    cpuset_cpus (cpuset), cpuset_mems, cpu_rt_period, cpu_rt_runtime, pids_limit, blkio_weight,
-    blkio_weight_device, device_read_bps, device_write_bps, device_read_iops, device_write_iops,
-    device_requests, oom_kill_disable, oom_score_adj. Logs: log_driver, log_opt, log_config.
-    All are written as for `docker run` (`8080:80`, `/srv:/data:ro`, `512m`, `NAME=value`).
+    name: The name of the container.
+    image: The image that it is made of; pulled where it is missing.
+    skip_translate: Options that are already what the engine's API takes; true for all.
+    ignore_collisions: Accept an option by two of its names.
+    validate_ip_addrs: Check that addresses are addresses.
+    force: Replace the container in any case.
+    watch_action: What a watch does: `force` (replace it), or a signal to send.
+    start: Start it when it is made or stopped; false leaves it stopped.
+    shutdown_timeout: Seconds until the old one is killed.
+    client_timeout: Seconds that the engine may be silent during a pull.
+    networks: All networks that it is on, alone or with aliases, links, ipv4_address, ipv6_address,
+      link_local_ips, driver_opt, mac_address.
 
         web:
           docker_container.running:
@@ -96,9 +103,12 @@ def stopped(
 ) -> Planned:
     """Make sure that containers do not run.
 
-    name: one. containers: several instead. shutdown_timeout: seconds until it is killed; by default
-    those that it was made with, else 10. unpause: stop paused ones, too. error_on_absent: fail for
-    one that there is not.
+    name: The name of the container.
+    containers: The names of several containers instead.
+    shutdown_timeout: Seconds until a container is killed; without it those that it was made with,
+      else 10.
+    unpause: Stop paused containers, too; without it they are a failure.
+    error_on_absent: Fail for a container that there is not; false does not.
 
         old site:
           docker_container.stopped:
@@ -155,7 +165,8 @@ def _refuse(states: dict[str, list[str]], unpause: bool, error_on_absent: bool) 
 def absent(name: Name, force: bool = False) -> Planned:
     """Make sure that there is no such container.
 
-    name: its name. force: remove it even if it runs.
+    name: The name of the container.
+    force: Remove it even if it runs.
 
         old:
           docker_container.absent:
@@ -192,11 +203,16 @@ def run(
 ) -> Planned:
     """Run a container to its end, as cmd.run runs a command. `creates` and other guards say when.
 
-    image: of which it is made; pulled where it is missing. bg: do not wait for its end. failhard:
-    fail when its exit code is not zero. replace: remove a container of this name first; force:
-    also one that runs. option: those of docker_container.running, and stdout, stderr, tail, since,
-    until, timestamps of docker.logs. skip_translate, ignore_collisions, validate_ip_addrs,
-    client_timeout, networks: as there.
+    Any other argument is an option as of docker_container.running, or one of stdout, stderr, tail,
+    since, until, timestamps of docker.logs.
+
+    name: The name of the container; without it the engine chooses one.
+    image, skip_translate, ignore_collisions, validate_ip_addrs, client_timeout, networks: as of
+      docker_container.running.
+    bg: Do not wait for its end.
+    failhard: Fail when its exit code is not zero.
+    replace: Remove a container of this name first.
+    force: With replace, remove also one that runs.
 
         build:
           docker_container.run:
@@ -236,6 +252,9 @@ def run(
     return wanted.run(bg, failhard, remove, client_timeout, logs)
 
 
+REACTS = ("running",)
+
+
 def mod_watch(
     name: Name,
     sfun: Line,
@@ -254,7 +273,7 @@ def mod_watch(
 
     watch_action: force, or the signal. The rest as docker_container.running.
     """
-    if sfun != "running":
+    if sfun not in REACTS:
         raise StateFailed(f"watch requisite is not implemented for {sfun}")
     declared = options.declare(option, skip_translate, ignore_collisions, validate_ip_addrs)
     wanted = Wanted.of(name, image, declared, networks)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Images of Docker and Podman."""
 
 from __future__ import annotations
@@ -26,10 +27,15 @@ def present(
 ) -> Planned:
     """Make sure that there is an image: pulled, loaded from an archive, or built.
 
-    name: with or without its tag. tag: the tag; needed with build and load. build: the folder of a
-    Dockerfile; dockerfile: another name of it; buildargs: values for its ARGs. load: an archive of
-    `docker save`, a path or salt://. force: again, if it is there already. client_timeout: seconds
-    that the engine may be silent. insecure_registry: taken for Salt's sake.
+    name: The image, with or without its tag.
+    tag: The tag; needed with build and load.
+    build: The folder of a Dockerfile.
+    load: An archive of `docker save`, a path or salt://.
+    force: Get it again if it is there already.
+    insecure_registry: Ignored; the engine's configuration names registries without TLS.
+    client_timeout: Seconds that the engine may be silent.
+    dockerfile: The name of the Dockerfile below `build`.
+    buildargs: Values for the arguments (`ARG`) of its Dockerfile.
 
         nginx:
           docker_image.present:
@@ -101,8 +107,9 @@ def absent(
 ) -> Planned:
     """Make sure that there are no such images.
 
-    name: one; without a tag, latest. images: several instead. force: also those that containers
-    use.
+    name: The image; without a tag `latest`.
+    images: Several images instead.
+    force: Remove images that containers use, too.
 
         old images:
           docker_image.absent:
@@ -142,6 +149,9 @@ def absent(
     return Done(f"Image {listed} was removed", result)
 
 
+REACTS = ("present",)
+
+
 def mod_watch(
     name: Name,
     sfun: Line,
@@ -156,7 +166,7 @@ def mod_watch(
     """Pull, load or build an image again because something that it watches changed. Arguments as
     docker_image.present.
     """
-    if sfun != "present":
+    if sfun not in REACTS:
         raise StateFailed(f"watch requisite is not implemented for {sfun}")
     return (
         yield from present(

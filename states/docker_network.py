@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks of Docker and Podman."""
 
 from __future__ import annotations
@@ -41,13 +42,29 @@ def present(
 ) -> Planned:
     """Make sure that there is a network as declared: one that differs is replaced.
 
-    containers: those that are on it, which run. reconnect: connect the containers of a network that
-    is replaced to the new one. driver: bridge where none is given; driver_opts (options): its
-    options, as mappings or KEY=VALUE. internal: without a way out. labels: of it. enable_ipv6: with
-    IPv6. attachable, scope, ingress: of a swarm. subnet, iprange, gateway, aux_addresses: its
-    addresses; ipam_pools: several sets of these. ipam_driver, ipam_opts: who gives addresses out.
-    ipam: all of that as the engine's API has it. validate_ip_addrs: check addresses.
-    skip_translate, ignore_collisions: taken for Salt's sake.
+    name: The name of the network.
+    skip_translate: ignored; options of a network have one form.
+    ignore_collisions: ignored; options of a network have one name.
+    validate_ip_addrs: Check that addresses are addresses.
+    containers: The containers that are to be on it; those of them that run are connected.
+    reconnect: Connect the containers of a network that is replaced to the new one.
+    driver: The driver; without it `bridge`.
+    driver_opts: Options of the driver, as mappings or KEY=VALUE.
+    options: Another name of driver_opts.
+    internal: Give it no way out.
+    labels: The labels of the network.
+    enable_ipv6: Give it IPv6, too.
+    attachable: Containers may be connected to this network of a swarm.
+    scope: How far it reaches: `local`, `swarm`, `global`.
+    ingress: Make it the network of a swarm that brings connections in.
+    ipam: All about addresses as the engine's API has it, instead of the arguments below.
+    ipam_driver: The driver that gives addresses out.
+    ipam_opts: Options of ipam_driver.
+    ipam_pools: Several sets of subnet, iprange, gateway and aux_addresses.
+    subnet: The network of its addresses.
+    iprange: The part of the subnet that containers get addresses of.
+    gateway: The address of the router.
+    aux_addresses: Addresses that containers do not get, by name.
 
         web:
           docker_network.present:
@@ -248,7 +265,7 @@ def _remove(network: Json) -> list[str]:
 def absent(name: Name) -> Planned:
     """Make sure that there is no such network; its containers are disconnected first.
 
-    name: its name.
+    name: The name of the network.
 
         old network:
           docker_network.absent:
@@ -272,3 +289,6 @@ def absent(name: Name) -> Planned:
 def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:
     """A network comes after the engine."""
     yield from after_engine()
+
+
+OPPOSITE = {"present": "absent"}

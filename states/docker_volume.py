@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Volumes of Docker and Podman."""
 
 from __future__ import annotations
@@ -19,9 +20,11 @@ def present(
 ) -> Planned:
     """Make sure that there is a volume.
 
-    driver: the engine's own (local) where none is given. driver_opts: its options, as mappings or
-    as KEY=VALUE; they count when the volume is made. force: replace a volume of another driver;
-    what is in it is lost.
+    name: As of docker_volume.absent.
+    driver: The engine's own (local) where none is given.
+    driver_opts: Options of the driver, as mappings or as KEY=VALUE; they count when the volume is
+      made.
+    force: Replace a volume of another driver; what is in it is lost.
 
         data:
           docker_volume.present:
@@ -66,7 +69,8 @@ def _create(name: str, driver: str | None, options: dict[str, str] | None) -> di
 def absent(name: Name, driver: Line | None = None) -> Planned:
     """Make sure that there is no such volume: what is in it is lost.
 
-    name: its name. driver: taken for Salt's sake.
+    name: The name of the volume.
+    driver: Ignored; a volume is found by its name.
 
         old data:
           docker_volume.absent:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Variables of the environment that the programs of this run get."""
 
 from __future__ import annotations
@@ -21,10 +22,13 @@ def setenv(
 ) -> Planned:
     """Make sure that variables have values in the environment of what the states that follow start.
 
-    name: the variable. value: a text, false for "" (with false_unsets: to remove it), or a mapping
-    of several variables; the name is then free. clear_all: empty (with false_unsets: remove) all
-    others. update_minion: accepted. permanent: refused, it is for Windows; write /etc/environment
-    or a unit file to set something for good.
+    name: The variable.
+    value: A text, false for an empty one, or a mapping of several variables; the name is then free.
+    false_unsets: False, as a value and by clear_all, removes a variable instead of emptying it.
+    clear_all: Empty all other variables.
+    update_minion: ignored; there is no process to outlive the run.
+    permanent: refused; it is for Windows, write /etc/environment or a unit file to set something
+      for good.
 
         proxy:
           environ.setenv:

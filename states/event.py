@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Events for the listeners of a run."""
 
 from __future__ import annotations
@@ -20,9 +21,13 @@ def send(
 ) -> Planned:
     """Send an event to the listeners of this run (`--events`).
 
-    name: the tag. data: what it carries. with_grains, with_pillar: (some) grains or pillar, too.
-    show_changed: report it as a change. preload, with_env: accepted; there is no bus, and the
-    environment may hold secrets.
+    name: The tag.
+    data: The data that it carries.
+    preload: Further data that it carries.
+    with_env: Ignored; the environment may hold secrets.
+    with_grains: Carry grains: true for all, or a list of names.
+    with_pillar: Carry keys of the pillar: true for all, or a list of names.
+    show_changed: Report it as a change; false does not.
 
         deployed:
           event.send:
@@ -54,6 +59,8 @@ def fire_master(
 ) -> Planned:
     """The same as event.send, under an older name.
 
+    name, data, preload, with_env, with_grains, with_pillar, show_changed: As of event.send.
+
         deployed too:
           event.fire_master:
             - data: {version: 1.2}
@@ -64,8 +71,9 @@ def fire_master(
 
 
 def wait(name: str, data: Any = None) -> str:
-    """Send an event only when something that the state watches changed. Arguments as those of
-    event.send.
+    """Send an event only when something that the state watches changed.
+
+    name, data: As of event.send.
 
         changed:
           event.wait:

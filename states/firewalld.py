@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """firewalld: what its zones let in, and its services."""
 
 from __future__ import annotations
@@ -45,11 +46,24 @@ def present(
 ) -> Planned:
     """Make sure that there is a zone, and what it lets in.
 
-    name: the zone. default: it is that of interfaces that are in no other. masquerade: whether it
-    hides addresses. services, ports (`80/tcp`), block_icmp, interfaces, sources, rich_rules: what
-    it has; others stay unless prune_services, prune_ports, prune_block_icmp, prune_interfaces,
-    prune_sources or prune_rich_rules says that they go. port_fwd: `22:2222:tcp:10.0.0.5` (port,
-    port there, protocol, address there); prune_port_fwd: others go.
+    name: The zone.
+    block_icmp: The kinds of ICMP packets that are blocked.
+    prune_block_icmp: Other kinds of ICMP packets are let through.
+    default: Make it the zone of interfaces that are in no other.
+    masquerade: Whether the zone hides addresses; without it as it is.
+    ports: The ports that are open, such as `8080/tcp`.
+    prune_ports: Close other ports.
+    port_fwd: The ports that are forwarded: `22:2222:tcp:10.0.0.5` (port, port there, protocol,
+      address there).
+    prune_port_fwd: Forward no other ports.
+    services: The services that are let in, such as `ssh`.
+    prune_services: Let no other services in.
+    interfaces: The interfaces of the zone.
+    prune_interfaces: Take other interfaces out of the zone.
+    sources: The addresses and networks that belong to the zone.
+    prune_sources: Take other addresses and networks out of the zone.
+    rich_rules: The rules in firewalld's own language.
+    prune_rich_rules: Remove other rich rules.
 
         public:
           firewalld.present:
@@ -186,7 +200,9 @@ def service(
 ) -> Planned:
     """Make sure that there is a service, with exactly these ports and protocols.
 
-    name: the service. ports: such as 9100/tcp. protocols: such as ah.
+    name: The service.
+    ports: The ports of the service, such as `9100/tcp`.
+    protocols: The protocols of the service, such as `ah`.
 
         node-exporter:
           firewalld.service:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Desktop applications of flatpak."""
 
 from __future__ import annotations
@@ -8,11 +9,14 @@ from modules import flatpak
 from runner.api import OPEN, Name, Plan, Planned
 from states._tools import ensure
 
+OPPOSITE = {"installed": "uninstalled"}
+
 
 def installed(location: Name, name: Name) -> Planned:
     """Make sure that an application or a runtime is installed.
 
-    name: the application. location: the remote that it comes from.
+    location: The remote that it comes from.
+    name: The application.
 
         org.gimp.GIMP:
           flatpak.installed:
@@ -39,7 +43,7 @@ def installed(location: Name, name: Name) -> Planned:
 def uninstalled(name: Name) -> Planned:
     """Make sure that an application or a runtime is not installed.
 
-    name: the application.
+    name: The application.
 
         org.gimp.GIMP:
           flatpak.uninstalled: []
@@ -61,7 +65,8 @@ def uninstalled(name: Name) -> Planned:
 def add_remote(name: Name, location: Name) -> Planned:
     """Make sure that there is a remote that applications come from.
 
-    name: the remote. location: the address of its .flatpakrepo, or of the repository.
+    name: The remote.
+    location: The address of its .flatpakrepo, or of the repository.
 
         flathub:
           flatpak.add_remote:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Packages of Ruby."""
 
 from __future__ import annotations
@@ -6,7 +7,13 @@ from collections.abc import Iterator
 
 from modules import gem
 from runner.api import OPEN, Line, Name, Plan, Planned
+from runner.api.opposite import Opposite
 from states._tools import carry_out, ensure, explained
+
+OPPOSITE = {
+    "installed": Opposite("removed", by=("user",)),
+    "sources_add": Opposite("sources_remove", by=("user",)),
+}
 
 
 def installed(
@@ -23,10 +30,16 @@ def installed(
 ) -> Planned:
     """Make sure that a gem is installed.
 
-    name: the gem. version: this one, or what gem knows as a requirement (">= 1.2, < 2", "~> 1.2").
-    user: who installs it. gem_bin: the path of the gem of another Ruby. rdoc, ri: its documentation
-    too. pre_releases: also versions that are none yet. proxy, source: where it comes from. ruby:
-    refused, there is no rvm or rbenv here; gem_bin says it.
+    name: The gem.
+    ruby: Refused; there is no rvm or rbenv here, gem_bin says it.
+    gem_bin: The path of the gem of another Ruby.
+    user: The user who installs it.
+    version: The version, or what gem knows as a requirement (">= 1.2, < 2", "~> 1.2").
+    rdoc: Make its documentation, for the browser.
+    ri: Make its documentation, for the program ri.
+    pre_releases: Take also versions that are not finished.
+    proxy: The proxy that gem goes through.
+    source: The address that it comes from.
 
         bundler:
           gem.installed:
@@ -63,8 +76,10 @@ def removed(
 ) -> Planned:
     """Make sure that no version of a gem is installed.
 
-    name: the gem. user: who removes it. gem_bin: the path of the gem of another Ruby. ruby:
-    refused, there is no rvm or rbenv here; gem_bin says it.
+    name: The gem.
+    ruby: Refused; there is no rvm or rbenv here, gem_bin says it.
+    user: The user who removes it.
+    gem_bin: The path of the gem of another Ruby.
 
         bundler:
           gem.removed: []
@@ -89,7 +104,9 @@ def removed(
 def sources_add(name: Name, ruby: Name | None = None, user: Name | None = None) -> Planned:
     """Make sure that gems come from an address, too.
 
-    name: the address. user: whose gems. ruby: refused, there is no rvm or rbenv here.
+    name: The address.
+    ruby: refused; there is no rvm or rbenv here.
+    user: The user whose gems it is about.
 
         https://gems.example.com/:
           gem.sources_add: []
@@ -111,7 +128,9 @@ def sources_add(name: Name, ruby: Name | None = None, user: Name | None = None) 
 def sources_remove(name: Name, ruby: Name | None = None, user: Name | None = None) -> Planned:
     """Make sure that gems do not come from an address.
 
-    name: the address. user: whose gems. ruby: refused, there is no rvm or rbenv here.
+    name: The address.
+    ruby: refused; there is no rvm or rbenv here.
+    user: The user whose gems it is about.
 
         https://rubygems.org/:
           gem.sources_remove: []

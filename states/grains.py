@@ -1,14 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
 """Static grains: what only its owner knows about this machine, kept in the file `grains` beside the
 configuration.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from modules import grains
 from modules.grains import static
-from runner.api import OneOrMany, Plan, Planned, StateFailed
+from runner.api import Done, OneOrMany, Plan, Planned, StateFailed
+from runner.api.opposite import Opposite, Removal
 
 _NONE: Any = object()
 
@@ -16,7 +19,8 @@ _NONE: Any = object()
 def exists(name: str, delimiter: str = ":") -> str:
     """Make sure that a grain is there; changes nothing.
 
-    name: the grain, nested ones as a:b. delimiter: what stands between the parts.
+    name: The grain, nested ones as a:b.
+    delimiter: The text between the parts of the name.
 
         roles:
           grains.exists: []
@@ -32,8 +36,10 @@ def exists(name: str, delimiter: str = ":") -> str:
 def present(name: str, value: Any, delimiter: str = ":", force: bool = False) -> Planned:
     """Make sure that a grain has a value.
 
-    name: the grain, nested ones as a:b. value: any value. delimiter: what stands between the parts
-    of the name. force: lists and mappings may be replaced, and a plain value by a mapping.
+    name: The grain, nested ones as a:b.
+    value: The value of the grain, of any kind.
+    delimiter: The text between the parts of the name.
+    force: Replace lists and mappings, and a plain value by a mapping.
 
         datacentre:
           grains.present:
@@ -57,8 +63,10 @@ def absent(
 ) -> Planned:
     """Make sure that a grain has no value.
 
-    name: the grain, nested ones as a:b. destructive: remove the name as well, not only its value.
-    delimiter: what stands between the parts of the name. force: lists and mappings may be removed.
+    name: The grain, nested ones as a:b.
+    destructive: Remove the name as well, not only its value.
+    delimiter: The text between the parts of the name.
+    force: Remove lists and mappings, too.
 
         old_role:
           grains.absent:
@@ -70,7 +78,7 @@ def absent(
     name = name.replace(delimiter, ":")
     old = _value(name)
     if old is _NONE:
-        return f"Grain {name} does not exist"
+        return Done(f"Grain {name} does not exist", missing=[("grain", name)])
     if old is None and not destructive:
         return "Grain is already set"
     if not destructive:
@@ -98,9 +106,10 @@ def absent(
 def append(name: str, value: Any, convert: bool = False, delimiter: str = ":") -> Planned:
     """Make sure that a grain that is a list has a value.
 
-    name: the grain, nested ones as a:b; it has to be there. value: a value, or a list of them.
-    convert: a grain that is not a list becomes one. delimiter: what stands between the parts of the
-    name.
+    name: The grain, nested ones as a:b; it has to be there.
+    value: A value, or a list of them.
+    convert: Make a list of a grain that is none.
+    delimiter: The text between the parts of the name.
 
         roles:
           grains.append:
@@ -130,8 +139,9 @@ def append(name: str, value: Any, convert: bool = False, delimiter: str = ":") -
 def list_present(name: str, value: Any, delimiter: str = ":") -> Planned:
     """Make sure that a list of the grains has a value or some; the list is made when it is missing.
 
-    name: the grain, nested ones as a:b. value: a value, or a list of them. delimiter: what stands
-    between the parts.
+    name: The grain, nested ones as a:b.
+    value: A value, or a list of them.
+    delimiter: The text between the parts of the name.
 
         roles:
           grains.list_present:
@@ -168,8 +178,9 @@ def list_present(name: str, value: Any, delimiter: str = ":") -> Planned:
 def list_absent(name: str, value: OneOrMany[Any], delimiter: str = ":") -> Planned:
     """Make sure that a list of the grains does not have a value or some.
 
-    name: the grain, nested ones as a:b. value: a value, or a list of them. delimiter: what stands
-    between the parts.
+    name: The grain, nested ones as a:b.
+    value: A value, or a list of them.
+    delimiter: The text between the parts of the name.
 
         roles:
           grains.list_absent:
@@ -180,12 +191,13 @@ def list_absent(name: str, value: OneOrMany[Any], delimiter: str = ":") -> Plann
     name = name.replace(delimiter, ":")
     current = _value(name)
     if current is _NONE or current is None:
-        return f"Grain {name} does not exist"
+        return Done(f"Grain {name} does not exist", missing=[("grain", name)])
     if not isinstance(current, list):
         raise StateFailed(f"Grain {name} is not a valid list")
     present_values = [item for item in value if item in current]
     if not present_values:
-        return "\n".join(f"Value {item} is absent from grain {name}" for item in value)
+        lines = (f"Value {item} is absent from grain {name}" for item in value)
+        return Done("\n".join(lines), missing=[("grain", name)])
     wanted = static.with_value(
         name, [item for item in current if item not in present_values], force=True
     )
@@ -215,3 +227,11 @@ def _missing(value: Any, present_values: list[Any]) -> list[Any]:
         for item in (value if isinstance(value, list) else [value])
         if item not in present_values
     ]
+
+
+def _grain(name: str, **_: object) -> Iterator[Removal]:
+    """The name of a grain goes with its value."""
+    yield Removal(name, {"destructive": True})
+
+
+OPPOSITE = {"present": Opposite("absent", things=_grain)}

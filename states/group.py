@@ -1,13 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
 """Groups of users."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from modules import file, group, user
-from runner.api import CommandFailed, Done, Name, OneOrMany, Plan, Planned, StateFailed
+from runner.api import CommandFailed, Done, Fact, Name, OneOrMany, Plan, Planned, StateFailed
 from states._account import refuse_new_account
+
+OPPOSITE = {"present": "absent"}
+
+
+def prune_check(
+    fun: str, names: Sequence[str], going: Collection[str]
+) -> Iterator[tuple[str, str]]:
+    """Groups of users who stay."""
+    for name in names:
+        number = group.info(name).get("gid")
+        members = [account["name"] for account in user.getent() if account["gid"] == number]
+        if staying := [member for member in members if f"user {member}" not in going]:
+            yield name, f"it is the group of {', '.join(staying)}"
 
 
 def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
@@ -32,10 +46,14 @@ def present(
 ) -> Planned:
     """Make sure that a group exists.
 
-    name: the group. gid: its number. system: a new one gets a number of the system's range.
-    members: exactly these users are in it. addusers, delusers: these users are or are not in it.
-    non_unique: another group may have the gid. local: accepted; groups are always made in the local
-    files.
+    name: The group.
+    gid: The number of the group.
+    system: Give a new group a number of the system's range.
+    addusers: These users are in the group, beside others.
+    delusers: These users are not in the group.
+    members: Exactly these users are in the group.
+    non_unique: Accept a number that another group has.
+    local: Ignored; groups are always made in the local files.
 
         www:
           group.present:
@@ -72,7 +90,7 @@ def present(
         )
     if not now:
         shown = {"name": name, "passwd": "x", "gid": gid, "members": wanted}
-        yield Plan(shown, f"Group {name} set to be added", provides=[("group", name)])
+        yield Plan(shown, f"Group {name} set to be added", provides=_facts(name, gid))
         options = [*(["-g", str(gid)] if gid is not None else []), *(["-r"] if system else [])]
         try:
             group.groupadd(name, *options, *(["-o"] if non_unique and gid is not None else []))
@@ -97,7 +115,8 @@ def present(
 def absent(name: Name, local: bool = False) -> Planned:
     """Make sure that a group does not exist.
 
-    name: the group. local: taken for Salt's sake; only local groups are looked at.
+    name: The group.
+    local: ignored; only local groups are looked at.
 
         games:
           group.absent: []
@@ -106,12 +125,20 @@ def absent(name: Name, local: bool = False) -> Planned:
     """
     if not group.info(name):
         return Done("Group not present", missing=[("group", name)])
-    yield Plan({name: ""}, f"Group {name} is set for removal")
+    yield Plan({name: ""}, f"Group {name} is set for removal", provides=[("no group", name)])
     try:
         group.groupdel(name)
     except CommandFailed as failure:
-        raise StateFailed(f"Failed to remove group {name}: {failure.message}", changes={}) from None
+        raise StateFailed(
+            f"Failed to remove group {name}: {failure.message}",
+            changes={},
+            missing=failure.missing,
+        ) from None
     return f"Removed group {name}"
+
+
+def _facts(name: str, gid: int | None) -> list[Fact]:
+    return [("group", name), *([("gid", str(gid))] if gid is not None else [])]
 
 
 def _members(

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Names of addresses in /etc/hosts."""
 
 from __future__ import annotations
@@ -6,6 +7,9 @@ from typing import Any
 
 from modules import file, hosts
 from runner.api import Done, Line, Name, OneOrMany, Plan, Planned, here
+from runner.api.opposite import Opposite
+
+OPPOSITE = {"present": Opposite("absent", by=("ip",))}
 
 
 def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
@@ -16,8 +20,10 @@ def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
 def present(name: Name, ip: OneOrMany[Name], comment: Line = "", clean: bool = False) -> Planned:
     """Make sure that addresses have a name.
 
-    name: the host name. ip: one address or several. comment: behind their lines. clean: other
-    addresses lose the name.
+    name: The host name.
+    ip: The address, or several.
+    comment: A comment behind the lines of the name.
+    clean: Take the name away from other addresses.
 
         db.example.com:
           host.present:
@@ -92,7 +98,8 @@ def _warn(name: str, addresses: list[str]) -> None:
 def absent(name: Name, ip: OneOrMany[Name]) -> Planned:
     """Make sure that addresses do not have a name.
 
-    name: the host name. ip: one address or several.
+    name: The host name.
+    ip: The address, or several.
 
         old.example.com:
           host.absent:
@@ -124,7 +131,8 @@ def absent(name: Name, ip: OneOrMany[Name]) -> Planned:
 def only(name: Name, hostnames: OneOrMany[Name]) -> Planned:
     """Make sure that an address has these names and no others.
 
-    name: the address. hostnames: one or several; an empty list removes the address.
+    name: The address.
+    hostnames: The name that the address has, or several; an empty list removes the address.
 
         10.0.0.5:
           host.only:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ask web servers whether all is well."""
 
 from __future__ import annotations
@@ -45,14 +46,33 @@ def query(
 ) -> Planned:
     """Make sure that a web server answers as it should.
 
-    name: the address. match: a text that the answer has, or a regular expression (match_type:
-    pcre). status: the code of the answer, a regular expression for it (status_type: pcre) or
-    several (status_type: list). At least one of both is needed. wait_for: ask again for so many
-    seconds, each request_interval seconds. method, params, data, data_file, data_render,
-    header_dict, header_list, header_file, header_render, template_dict, username, password,
-    verify_ssl, ca_bundle, cert, agent, timeout (seconds): how it is asked, as with the execution
-    function http.query. test_url: asked in a dry run; without it a dry run asks nobody. backend:
-    accepted.
+    name: The address.
+    match: A text that the answer has; this or `status` is needed.
+    match_type: Whether `match` is a text (`string`) or a regular expression (`pcre`).
+    status: The code that the answer has to have.
+    status_type: Whether `status` is one code (`string`), a regular expression (`pcre`) or a list of
+      codes (`list`).
+    wait_for: Ask again for so many seconds, until the answer is right.
+    request_interval: Seconds from one question to the next.
+    method: The method of the request.
+    params: What is added to the address behind `?`, as a mapping.
+    data: What is sent: a text, or a mapping for a form.
+    data_file: A file with what is sent.
+    data_render: Render data_file with Jinja.
+    header_dict: Headers of the request, as a mapping.
+    header_list: Headers of the request, as a list of lines `Name: value`.
+    header_file: A file with headers of the request.
+    header_render: Render header_file with Jinja.
+    template_dict: Variables of the templates data_file and header_file.
+    username: The name to log in with.
+    password: The password of username.
+    verify_ssl: False asks servers whose certificate is not valid, too.
+    ca_bundle: A file with the authorities that are trusted, instead of the system's.
+    cert: The client's certificate: a file, or two with the key in the second.
+    agent: What the client calls itself, in the header User-Agent.
+    timeout: Seconds to wait for an answer.
+    backend: Ignored; there is one.
+    test_url: The address that is asked in a dry run; without it a dry run asks nobody.
 
         the site answers:
           http.query:
@@ -135,7 +155,11 @@ def wait_for_successful_query(
     """Make sure that a web server answers as it should before so many seconds are over. The rest as
     http.query.
 
-    wait_for: seconds.
+    name, match, status, method, params, data, data_file, data_render, header_dict, header_list,
+      header_file, header_render, template_dict, username, password, verify_ssl, ca_bundle, cert,
+      agent, timeout, backend, test_url: As of http.query.
+    match_type, status_type, request_interval: as of http.query.
+    wait_for: Seconds after which it has failed.
 
         http://localhost:8080/ready:
           http.wait_for_successful_query:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Options of ini files."""
 
 from __future__ import annotations
@@ -63,10 +64,13 @@ def options_present(
 ) -> Planned:
     """Make sure that an ini file has options.
 
-    name: the file, made when it is missing. sections: section -> option -> value; an option with a
-    value at the top level stands before the first section. separator: between option and value.
-    strict: other options of these sections go. encoding: of the file. no_spaces: none around the
-    separator.
+    name: The file, created when it is missing.
+    sections: Section -> option -> value; an option with a value at the top level stands before the
+      first section.
+    separator: What stands between an option and its value.
+    strict: Remove other options of these sections.
+    encoding: The encoding of the file; without it UTF-8.
+    no_spaces: Put no spaces around the separator.
 
         /etc/php/8.2/fpm/php.ini:
           ini.options_present:
@@ -203,8 +207,10 @@ def options_absent(
 ) -> Planned:
     """Make sure that an ini file does not have options.
 
-    sections: section -> names of options; a name alone stands before the first section. The rest as
-    of options_present.
+    name: The file.
+    sections: The options that go, as a mapping of sections to lists of names; a name alone stands
+      before the first section.
+    separator, encoding: As of ini.options_present.
 
         /etc/php/8.2/fpm/php.ini:
           ini.options_absent:
@@ -264,6 +270,9 @@ def sections_present(
 ) -> Planned:
     """Make sure that an ini file has sections, empty ones if they are missing.
 
+    name, separator, encoding: As of ini.options_present.
+    sections: The sections, as a list, or as a mapping whose keys they are.
+
         /etc/app.ini:
           ini.sections_present:
             - sections: [server]
@@ -296,6 +305,10 @@ def sections_absent(
     encoding: Line | None = None,
 ) -> Planned:
     """Make sure that an ini file does not have sections.
+
+    name: The file.
+    sections: The sections, which go with all that is in them.
+    separator, encoding: As of ini.options_present.
 
         /etc/app.ini:
           ini.sections_absent:

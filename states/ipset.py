@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sets of addresses for rules of the packet filter."""
 
 from __future__ import annotations
@@ -7,6 +8,7 @@ from typing import Any, Literal
 
 from modules import ipset
 from runner.api import CommandFailed, Line, Name, OneOrMany, Plan, Planned, StateFailed
+from runner.api.opposite import Opposite
 
 Family = Literal["ipv4", "ipv6"]
 FLAGS = ("comment", "counters", "skbinfo", "forceadd")
@@ -15,9 +17,12 @@ FLAGS = ("comment", "counters", "skbinfo", "forceadd")
 def set_present(name: Name, set_type: Name, family: Family = "ipv4", **options: Any) -> Planned:
     """Make sure that there is a set.
 
-    name: the set. set_type: hash:ip, hash:net, bitmap:port, list:set, ... family: ipv4 or ipv6.
-    options: those of ipset: range (a bitmap needs it), timeout, hashsize, maxelem, netmask, size;
-    comment, counters, skbinfo and forceadd as true.
+    Any other argument is an option of ipset: range (a bitmap needs it), timeout, hashsize, maxelem,
+    netmask, size; comment, counters, skbinfo and forceadd as true.
+
+    name: The set.
+    set_type: The type, such as `hash:ip`, `hash:net`, `bitmap:port` or `list:set`.
+    family: The addresses in it, `ipv4` or `ipv6`.
 
         blocked:
           ipset.set_present:
@@ -59,7 +64,8 @@ def set_present(name: Name, set_type: Name, family: Family = "ipv4", **options: 
 def set_absent(name: Name, family: Family = "ipv4") -> Planned:
     """Make sure that there is no such set; its entries go with it.
 
-    name: the set. family: only for the comment.
+    name: The set.
+    family: as of ipset.present.
 
         blocked:
           ipset.set_absent: []
@@ -87,8 +93,12 @@ def present(
 ) -> Planned:
     """Make sure that a set has entries.
 
-    name: names the state, and the set unless set_name does. entry: one or several. family: only for
-    the comment. comment: is kept with each entry. timeout: seconds until a new entry goes.
+    name: Names the state, and the set unless set_name does.
+    entry: One entry or several.
+    family: Ignored; it stands in the comment of the result only.
+    set_name: The set; without it `name`.
+    comment: A comment that is kept with each entry.
+    timeout: Seconds until a new entry goes by itself.
 
         offices:
           ipset.present:
@@ -127,8 +137,11 @@ def absent(
 ) -> Planned:
     """Make sure that a set does not have entries.
 
-    name: names the state, and the set unless set_name does. entry, entries: one or several. family:
-    only for the comment.
+    name: Names the state, and the set unless set_name does.
+    entry: One entry or several.
+    entries: Further entries.
+    family: as of ipset.present.
+    set_name: The set; without it `name`.
 
         not ours any more:
           ipset.absent:
@@ -159,7 +172,8 @@ def absent(
 def flush(name: Name, family: Family = "ipv4") -> Planned:
     """Make sure that a set has no entries.
 
-    name: the set. family: only for the comment.
+    name: The set.
+    family: as of ipset.present.
 
         blocked:
           ipset.flush: []
@@ -223,3 +237,9 @@ def _change(failed: str, *commands: str) -> None:
 def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:
     """Sets come after the program that makes them."""
     yield "pkg", "ipset"
+
+
+OPPOSITE = {
+    "set_present": "set_absent",
+    "present": Opposite("absent", by=("set_name", "entry")),
+}

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rules of the kernel's packet filter."""
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
 from modules import iptables
-from runner.api import Done, Line, Name, Plan, Planned, StateFailed
+from runner.api import AbsolutePath, Done, Name, Plan, Planned, StateFailed
 from states._iptables import Wanted, alter, change, done, ensure_saved, path
 
 Family = Literal["ipv4", "ipv6"]
@@ -18,17 +19,22 @@ def append(
     chain: Name | None = None,
     table: Name = "filter",
     family: Family = "ipv4",
-    save: bool | Line = False,
+    save: bool | AbsolutePath = False,
     rules: Rules | None = None,
     **rule: Any,
 ) -> Planned:
     """Make sure that a chain has a rule; one that is missing comes last.
 
-    name: names the state. chain: INPUT, ... table, family: where. save: also write all rules to the
-    file that iptables-persistent reads (or to this path). rule: iptables' long options by their
-    names (`dport: 22`, `in-interface` or `if`, `to-destination`); proto, match (a list), connstate,
-    comment, jump. `! value` negates; an empty text is an option without a value. rules: several
-    instead, each with a name and all of these.
+    Any other argument is a long option of iptables by its name (`dport: 22`, `in-interface` or
+    `if`, `to-destination`), or `proto`, `match` (a list), `connstate`, `comment`, `jump`. `! value`
+    negates; an empty text is an option without a value.
+
+    name: Names the state.
+    chain: The chain, such as INPUT.
+    table: The table that the chain is in.
+    family: The addresses that the rule is for.
+    save: Write all rules to the file that iptables-persistent reads, too, or to this path.
+    rules: Several rules instead, each with a name and these arguments.
 
         ssh is let in:
           iptables.append:
@@ -62,12 +68,18 @@ def insert(
     position: int = 1,
     table: Name = "filter",
     family: Family = "ipv4",
-    save: bool | Line = False,
+    save: bool | AbsolutePath = False,
     rules: Rules | None = None,
     **rule: Any,
 ) -> Planned:
     """Make sure that a chain has a rule; one that is missing comes at a position (1 is the first).
     The rest as append.
+
+    Any other argument is a part of the rule, as of iptables.append.
+
+    name, chain, table, family, save, rules: as of iptables.append.
+    position: Where a rule that is missing comes, 1 for the first; of a negative position -1 is the
+      last.
 
         ssh comes first:
           iptables.insert:
@@ -102,11 +114,15 @@ def delete(
     chain: Name | None = None,
     table: Name = "filter",
     family: Family = "ipv4",
-    save: bool | Line = False,
+    save: bool | AbsolutePath = False,
     rules: Rules | None = None,
     **rule: Any,
 ) -> Planned:
-    """Make sure that a chain does not have a rule. Arguments as those of iptables.append.
+    """Make sure that a chain does not have a rule.
+
+    Any other argument is a part of the rule, as of iptables.append.
+
+    name, chain, table, family, save, rules: as of iptables.append.
 
         telnet is not let in:
           iptables.delete:
@@ -138,7 +154,9 @@ def delete(
 def chain_present(name: Name, table: Name = "filter", family: Family = "ipv4") -> Planned:
     """Make sure that there is a chain.
 
-    name: the chain. table, family: where.
+    name: The chain.
+    table: The table that the chain is in.
+    family: The addresses that the chain is for.
 
         knocking:
           iptables.chain_present: []
@@ -160,8 +178,9 @@ def chain_present(name: Name, table: Name = "filter", family: Family = "ipv4") -
 
 
 def chain_absent(name: Name, table: Name = "filter", family: Family = "ipv4") -> Planned:
-    """Make sure that there is no such chain; its rules go with it. Arguments as those of
-    iptables.chain_present.
+    """Make sure that there is no such chain; its rules go with it.
+
+    name, table, family: As of iptables.chain_present.
 
         knocking:
           iptables.chain_absent: []
@@ -190,12 +209,16 @@ def set_policy(
     policy: Literal["ACCEPT", "DROP"],
     table: Name = "filter",
     family: Family = "ipv4",
-    save: bool | Line = False,
+    save: bool | AbsolutePath = False,
 ) -> Planned:
     """Make sure that a chain does this with what no rule decides.
 
-    name: names the state. chain: INPUT, FORWARD, ... policy: ACCEPT or DROP. table, family, save:
-    as with append.
+    name: Names the state.
+    chain: The chain, such as INPUT or FORWARD.
+    policy: What becomes of packets that no rule decides on.
+    table: The table that the chain is in.
+    family: The addresses that the policy is for.
+    save: As of iptables.append.
 
         nothing is let in:
           iptables.set_policy:
@@ -235,7 +258,10 @@ def flush(
 ) -> Planned:
     """Make sure that a table, or one of its chains, has no rules.
 
-    name: names the state. chain: only this one. table, family: where.
+    name: Names the state.
+    chain: The chain; without it all of the table.
+    table: The table.
+    family: The addresses that the rules are for.
 
         no rules of old:
           iptables.flush:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Modules of the kernel."""
 
 from __future__ import annotations
@@ -5,11 +6,15 @@ from __future__ import annotations
 from modules import kmod
 from runner.api import OPEN, Name, Plan, Planned, StateFailed
 
+OPPOSITE = {"present": "absent"}
+
 
 def present(name: Name, persist: bool = False, mods: list[Name] | None = None) -> Planned:
     """Make sure that kernel modules are loaded.
 
-    name: one module; mods: several. persist: at each start, too.
+    name: The module.
+    persist: Have them loaded at each start, too.
+    mods: Several modules instead.
 
         br_netfilter:
           kmod.present:
@@ -51,8 +56,10 @@ def absent(
 ) -> Planned:
     """Make sure that kernel modules are not loaded.
 
-    name: one module; mods: several. persist: not at the next start, either. comment: accepted; the
-    line goes.
+    name: The module.
+    persist: Have them not loaded at the next start, either.
+    comment: Ignored; a line that loads the module goes, not into a comment.
+    mods: Several modules instead.
 
         floppy:
           kmod.absent: []

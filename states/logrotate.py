@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Commands in the configuration of logrotate."""
 
 from __future__ import annotations
@@ -17,11 +18,14 @@ def set_(
 ) -> Planned:
     """Make sure that a command of logrotate has a value.
 
-    name: whatever you like. key, value: a command and its value; true for one without a value,
-    false for none of it. With setting, key is a block (the path of a log), value its command and
-    setting the value of that; a block is also looked for in the files that are included. conf_file:
-    the configuration. The rest of the file stays; `logrotate -d` reads it first, where it is
-    installed.
+    name: Names the state.
+    key: The command, or with setting a block: the path of a log.
+    value: The value of the command; true for one without a value, false for none of it. With
+      setting, it is the command in the block.
+    setting: The value of the command in a block, which is also looked for in the files that are
+      included.
+    conf_file: The configuration, whose rest stays; `logrotate -d` reads it first, where it is
+      installed.
 
         keep few:
           logrotate.set:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Physical volumes, volume groups and logical volumes of LVM."""
 
 from __future__ import annotations
@@ -33,9 +34,11 @@ Option = Annotated[bool | int | Line, Named(_names_option)]
 def pv_present(name: AbsolutePath, force: bool = False, **options: Option) -> Planned:
     """Make sure that a device is a physical volume.
 
-    name: the device. force: whatever it holds is overwritten; without it, only a device that holds
-    nothing is taken, and one that is in use never. options: those of pvcreate: dataalignment,
-    metadatasize, ...
+    Any other argument is an option of pvcreate: dataalignment, metadatasize, ...
+
+    name: The device.
+    force: Overwrite whatever it holds; without it only a device that holds nothing is taken, and
+      one that is in use never.
 
         /dev/sdb:
           lvm.pv_present: []
@@ -64,7 +67,7 @@ def pv_present(name: AbsolutePath, force: bool = False, **options: Option) -> Pl
 def pv_absent(name: AbsolutePath) -> Planned:
     """Make sure that a device is no physical volume.
 
-    name: the device. One that is in a volume group is left alone.
+    name: The device. One that is in a volume group is left alone.
 
         /dev/sdb:
           lvm.pv_absent: []
@@ -91,9 +94,11 @@ def vg_present(
 ) -> Planned:
     """Make sure that there is a volume group, with devices in it.
 
-    name: the group. devices: a list, or separated by commas; those that it has beside stay. force:
-    whatever a device holds that is no physical volume yet is overwritten. options: those of
-    vgcreate: physicalextentsize, ...
+    Any other argument is an option of vgcreate: physicalextentsize, ...
+
+    name: The group.
+    devices: The physical volumes, as a list or separated by commas; others that it has stay.
+    force: Overwrite whatever a device holds that is no physical volume yet.
 
         vg0:
           lvm.vg_present:
@@ -158,7 +163,7 @@ def _extended(name: str, wanted: list[Device]) -> Planned:
 def vg_absent(name: Name) -> Planned:
     """Make sure that there is no such volume group.
 
-    name: the group. One that has logical volumes is left alone: lvm.lv_absent removes them.
+    name: The group. One that has logical volumes is left alone: lvm.lv_absent removes them.
 
         vg0:
           lvm.vg_absent: []
@@ -199,12 +204,18 @@ def lv_present(
 ) -> Planned:
     """Make sure that there is a logical volume, of a size.
 
-    name: the volume. vgname: its group; of a thin volume group/pool. size: megabytes, or with a
-    suffix (s, k, m, g, t, p). extents: instead of a size; with a percentage (50%FREE) only a new
-    volume gets it. snapshot: it is one of this volume. pv: the device that it lies on. thinvolume,
-    thinpool: it is one. force: it may become smaller, and old signatures in a new one are wiped.
-    resizefs: its file system grows (or shrinks) with it. options: those of lvcreate: stripes,
-    stripesize, ...
+    Any other argument is an option of lvcreate: stripes, stripesize, ...
+
+    name: The volume.
+    vgname: The volume group; of a thin volume `group/pool`.
+    size: The size in megabytes, or with a suffix (s, k, m, g, t, p).
+    extents: The size in extents instead; with a percentage (50%FREE) only a new volume gets it.
+    snapshot: Make a snapshot of this volume.
+    pv: The physical volume that it lies on.
+    thinvolume: Make a thin volume.
+    thinpool: Make a pool of thin volumes.
+    force: Accept that it becomes smaller, and wipe old signatures in a new one.
+    resizefs: Grow or shrink its file system with it.
 
         data:
           lvm.lv_present:
@@ -278,7 +289,8 @@ def _resized(
 def lv_absent(name: Name, vgname: Name | None = None) -> Planned:
     """Make sure that there is no such logical volume; what is in it is lost.
 
-    name: the volume. vgname: its group. One that is in use is left alone.
+    name: The volume.
+    vgname: The volume group. A volume that is in use is left alone.
 
         data:
           lvm.lv_absent:

@@ -1,12 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
 """Call execution functions as states."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from inspect import signature
+from inspect import Signature, signature
 from typing import Any
 
-from runner.api import OPEN, Done, Plan, Planned, RunnerError, StateFailed, here
+from runner.api import OPEN, Done, Plan, Planned, RunnerError, StateFailed, here, is_planning
 from states._module_run import Call, call_from_list, call_from_mapping, reports_failure
 
 NON_IDEMPOTENT = {
@@ -18,11 +19,13 @@ WHY = "what an execution function changes is known when it has run"
 def run(name: str, **functions: Any) -> Planned:
     """Call execution functions.
 
-    functions: `module.function` with a list of arguments, several one after another. The older form
-    gives the function as `name` and its arguments beside it: `m_name`, `m_fun`, `m_names`,
-    `m_state`, `m_saltenv` for those that are called so, `args` and `kwargs` for what it takes
-    beyond those that have a name. An answer that is False, or that holds a `result: False` or a
-    `retcode` other than 0, is a failure.
+    Any other argument is a function, `module.function`, with a list of its arguments; several are
+    called one after another. The older form gives the function as `name` and its arguments beside
+    it: `m_name`, `m_fun`, `m_names`, `m_state`, `m_saltenv` for those that are called so, `args`
+    and `kwargs` for what it takes beyond those that have a name. An answer that is False, or that
+    holds a `result: False` or a `retcode` other than 0, is a failure.
+
+    name: Names the state, or in the older form the function.
 
         refresh the package lists:
           module.run:
@@ -37,8 +40,11 @@ def run(name: str, **functions: Any) -> Planned:
 
 
 def wait(name: str, **functions: Any) -> str:
-    """Call execution functions only when something that the state watches changed. Arguments as
-    those of module.run.
+    """Call execution functions only when something that the state watches changed.
+
+    Any other argument is a function with its arguments, as of module.run.
+
+    name: as of module.run.
 
         systemctl.daemon_reload:
           module.wait:
@@ -55,7 +61,11 @@ def wait(name: str, **functions: Any) -> str:
 
 
 def watch(name: str, **functions: Any) -> str:
-    """The same as module.wait, under an older name. Arguments as those of module.run.
+    """The same as module.wait, under an older name.
+
+    Any other argument is a function with its arguments, as of module.run.
+
+    name: as of module.run.
 
         reload the units:
           module.watch:
@@ -92,6 +102,7 @@ def _call_all(functions: Mapping[str, Any]) -> Planned:
         raise StateFailed(
             f"Unavailable function: {', '.join(missing)}.", missing=("function", missing[0])
         )
+    signatures = {function: signature(here.function(function)) for function in functions}
     yield Plan(
         {}, f"Function {', '.join(functions)} to be executed.", exact=False, why=WHY, provides=OPEN
     )
@@ -100,7 +111,9 @@ def _call_all(functions: Mapping[str, Any]) -> Planned:
     failed = False
     for function, arguments in functions.items():
         try:
-            answer = _call(call_from_list(function, signature(here.function(function)), arguments))
+            call = call_from_list(function, signatures[function], arguments)
+            _refuse_arguments(call, signatures[function])
+            answer = _call(call)
         except TypeError as error:  # the arguments do not fit
             comments, failed = [*comments, f"'{function}' failed: {error}"], True
             continue
@@ -136,10 +149,11 @@ def _call_older_form(function: str, arguments: Mapping[str, Any]) -> Planned:
         raise StateFailed(
             f"Module function {function} is not available", missing=("function", function)
         )
+    parameters = signature(here.function(function))
     yield Plan(
         {}, f"Module function {function} is set to execute", exact=False, why=WHY, provides=OPEN
     )
-    call = call_from_mapping(function, signature(here.function(function)), arguments)
+    call = call_from_mapping(function, parameters, arguments)
     if call.unused:
         here.warn(f"{function} has no {', '.join(call.unused)}: not given to it")
     try:
@@ -151,6 +165,17 @@ def _call_older_form(function: str, arguments: Mapping[str, Any]) -> Planned:
     if reports_failure(answer):
         raise StateFailed(f"Module function {function} executed", changes={"ret": answer})
     return Done(f"Module function {function} executed", {"ret": answer})
+
+
+def _refuse_arguments(call: Call, parameters: Signature) -> None:
+    """Raise TypeError for arguments that a function does not have, as its call will, in a dry
+    run.
+    """
+    if is_planning():
+        try:
+            parameters.bind(*call.args, **call.kwargs)
+        except TypeError as problem:
+            raise TypeError(f"{call.function.rpartition('.')[2]}() {problem}") from None
 
 
 def _call(call: Call) -> Any:

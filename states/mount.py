@@ -1,8 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mounts, and the lines of fstab that bring them back."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
@@ -19,6 +19,7 @@ from runner.api import (
     Planned,
     StateFailed,
 )
+from runner.api.opposite import Opposite, Removal
 from states._mount import INVISIBLE, PendingMount, missing_options
 
 Device = Annotated[
@@ -49,11 +50,28 @@ def mounted(
 ) -> Planned:
     """Make sure that a device is mounted, and stays so.
 
-    name: the folder. device, fstype, opts: as for mount (opts: a text or a list). mkmnt: create the
-    folder. persist: write the line in config (fstab) with dump and pass_num. mount: false only
-    writes the line. user: mounts. hidden_opts, extra_mount_*: options that the kernel does not
-    show, or shows otherwise; they start no remount. match_on, device_name_regex,
-    bind_mount_copy_active_opts: accepted.
+    name: The folder.
+    device: What is mounted: a device, UUID=, LABEL=, host:/path, or a folder for a bind mount.
+    fstype: The type of the file system, such as `ext4`, `nfs` or `bind`.
+    mkmnt: Create the folder where it is missing.
+    opts: The options, as a text or a list; without them `defaults`.
+    dump: The fifth column of fstab: whether dump saves it.
+    pass_num: The sixth column of fstab: when it is checked at the start, 0 for never.
+    config: The file that `persist` writes to.
+    persist: Write the line to fstab.
+    mount: False only writes the line.
+    user: The user who mounts it; without it the caller.
+    match_on: ignored; a line of fstab is found by its folder.
+    device_name_regex: ignored; devices are compared as they are.
+    extra_mount_invisible_options: Options that the kernel does not show, so that they start no
+      remount.
+    extra_mount_invisible_keys: The keys of options `key=value` that the kernel does not show.
+    extra_mount_ignore_fs_keys: The keys of options that do not count, by the type of the file
+      system.
+    extra_mount_translate_options: Options that the kernel shows under another name, each with this
+      name.
+    hidden_opts: Further options that start no remount.
+    bind_mount_copy_active_opts: ignored; a bind mount has its own options.
 
         /srv/data:
           mount.mounted:
@@ -70,7 +88,7 @@ def mounted(
         *((extra_mount_ignore_fs_keys or {}).get(fstype, ())),
     }
     shown = [(extra_mount_translate_options or {}).get(option, option) for option in options]
-    present = mount.active_mounts().get(os.path.realpath(name))
+    present = mount.active_mounts().get(file.real_path(name))
     bind = fstype == "bind" or "bind" in options or "rbind" in options
     other = (
         present is not None
@@ -121,7 +139,7 @@ def _mount(plan: PendingMount, entry: mount.Entry, user: str | None) -> str:
         try:
             mount.mount(plan.name, entry.device, fstype, opts, user)
         except StateFailed as failure:
-            raise StateFailed(failure.message, changes={}) from None
+            raise StateFailed(failure.message, changes={}, missing=failure.missing) from None
         return "Target was successfully mounted."
     if plan.remounts:
         mount.remount(plan.name, entry.device, fstype, opts)
@@ -143,7 +161,7 @@ def _is_path(device: str) -> bool:
 
 
 def _real_path(device: str) -> str:
-    return os.path.realpath(device) if device.startswith("/") else device
+    return file.real_path(device) if device.startswith("/") else device
 
 
 def _fstab_change(entry: mount.Entry, config: str) -> str:
@@ -161,8 +179,11 @@ def unmounted(
 ) -> Planned:
     """Make sure that nothing is mounted at a folder.
 
-    name: the folder. device: only this one. persist: remove the line in config (fstab), too. user:
-    accepted.
+    name: The folder.
+    device: Unmount only this device.
+    config: The file that `persist` removes the line from.
+    persist: Remove the line from fstab, too.
+    user: ignored; whoever mounted it.
 
         /mnt/old:
           mount.unmounted:
@@ -170,7 +191,7 @@ def unmounted(
 
     Behaviour: Salt 3008's mount.unmounted.
     """
-    present = mount.active_mounts().get(os.path.realpath(name))
+    present = mount.active_mounts().get(file.real_path(name))
     is_mounted = present is not None and (
         device is None or _real_path(device) == _real_path(present.device)
     )
@@ -188,7 +209,9 @@ def unmounted(
         " persistent"
     )
     yield Plan(
-        changes, f"Mount point {name} is mounted but should not be" if is_mounted else purged
+        changes,
+        f"Mount point {name} is mounted but should not be" if is_mounted else purged,
+        provides=[("no mount", file.real_path(name))] if is_mounted else [],
     )
     if is_mounted:
         mount.umount(name)
@@ -201,8 +224,9 @@ def unmounted(
 def swap(name: Device, persist: bool = True, config: AbsolutePath = mount.FSTAB) -> Planned:
     """Make sure that a device or file is swapped to.
 
-    name: the device or file, prepared by mkswap; also its UUID= or LABEL=. persist: write the line
-    in config (fstab).
+    name: The device or file, prepared by mkswap; also its UUID= or LABEL=.
+    persist: Write the line to fstab.
+    config: The file that `persist` writes to.
 
         /swapfile:
           mount.swap: []
@@ -210,7 +234,7 @@ def swap(name: Device, persist: bool = True, config: AbsolutePath = mount.FSTAB)
     Behaviour: Salt 3008's mount.swap.
     """
     device = name if name.startswith("/") else mount.device_of(name)
-    on = bool({name, device, os.path.realpath(device or name)} & set(mount.swaps()))
+    on = bool({name, device, file.real_path(device or name)} & set(mount.swaps()))
     persists = not persist or any(
         (entry.device, entry.fstype) == (name, "swap") for entry in mount.entries(config)
     )
@@ -237,7 +261,9 @@ def swap(name: Device, persist: bool = True, config: AbsolutePath = mount.FSTAB)
             mount.swapon(device or name)
         except StateFailed as failure:
             raise StateFailed(
-                f"Swap {name} failed to activate: {failure.message}", changes={}
+                f"Swap {name} failed to activate: {failure.message}",
+                changes={},
+                missing=failure.missing,
             ) from None
     if not persists:
         mount.put_entry(mount.Entry(name, "none", "swap"), config, by_device=True)
@@ -262,10 +288,19 @@ def fstab_present(
 ) -> Planned:
     """Make sure that fstab has a line, and that it is mounted.
 
-    name: the device. fs_file: the folder. fs_vfstype, fs_mntops, fs_freq, fs_passno: the other
-    columns. mount_by: device (default), label, uuid, partlabel or partuuid in front of the name.
-    mount (fs_mount): mount a new line at once. not_change: leave a line that differs. config: the
-    file. match_on: accepted.
+    name: The device, the first column.
+    fs_file: The folder, the second column.
+    fs_vfstype: The type of the file system, the third column.
+    fs_mntops: The options, the fourth column; without them `defaults`.
+    fs_freq: The fifth column: whether dump saves it.
+    fs_passno: The sixth column: when it is checked at the start, 0 for never.
+    mount_by: What stands in front of the name: `device` (as it is), `label`, `uuid`, `partlabel` or
+      `partuuid`.
+    config: The file, instead of /etc/fstab.
+    mount: False does not mount a new line at once.
+    match_on: ignored; a line is found by its folder.
+    not_change: Leave a line that differs.
+    fs_mount: Another name of mount; both have to be true.
 
         /dev/sdb1:
           mount.fstab_present:
@@ -307,7 +342,9 @@ def fstab_present(
         except StateFailed as failure:
             problem = failure.message.removeprefix(f"mount: {fs_file}: ")
             raise StateFailed(
-                f"{done}\nError while mounting  {fs_file}: {problem}", changes=changes
+                f"{done}\nError while mounting  {fs_file}: {problem}",
+                changes=changes,
+                missing=failure.missing,
             ) from None
     return done
 
@@ -315,7 +352,9 @@ def fstab_present(
 def fstab_absent(
     name: Line, fs_file: Line, mount_by: Line | None = None, config: AbsolutePath = mount.FSTAB
 ) -> Planned:
-    """Make sure that fstab does not have a line. Arguments as those of mount.fstab_present.
+    """Make sure that fstab does not have a line.
+
+    name, fs_file, mount_by, config: As of mount.fstab_present.
 
         /dev/sdb1:
           mount.fstab_absent:
@@ -331,6 +370,9 @@ def fstab_absent(
     return f"{fs_file} entry removed from {config}."
 
 
+REACTS = ("mounted",)
+
+
 def mod_watch(
     name: AbsolutePath,
     sfun: Line,
@@ -339,7 +381,7 @@ def mod_watch(
     opts: OneOrMany[Line] | None = None,
 ) -> Planned:
     """Mount again with the same options when what is watched changed."""
-    if sfun != "mounted":
+    if sfun not in REACTS:
         return f"Watch not supported in {sfun} at this time"
     if not mount.is_mounted(name):
         return f"{name} is not remounted"
@@ -356,3 +398,14 @@ def autorequire(name: str, mkmnt: bool = False, **_: object) -> Iterator[tuple[s
         while "/" in above[1:]:
             above = above.rpartition("/")[0]
             yield "mount", above
+
+
+def _mounts(
+    name: str, device: object = None, persist: object = True, **arguments: Any
+) -> Iterator[Removal]:
+    """A mount goes with its line in fstab, if the state wrote one."""
+    given: dict[str, Any] = {key: arguments[key] for key in ("config", "user") if key in arguments}
+    yield Removal(name, {"device": device, "persist": persist} | given)
+
+
+OPPOSITE = {"mounted": Opposite("unmounted", things=_mounts)}

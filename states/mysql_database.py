@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Databases of MariaDB and MySQL."""
 
 from __future__ import annotations
@@ -26,10 +27,24 @@ def present(
 ) -> Planned:
     """Make sure that there is a database.
 
-    name: its name. character_set, collate: of tables that are made in it without one of their own;
-    changed where they differ. connection_host, connection_port, connection_user, connection_pass,
-    connection_unix_socket, connection_default_file, connection_default_group, connection_charset,
-    connection_db: how to connect; else mysql.host and so on of the configuration.
+    name: The name of the database.
+    character_set: The character set of tables that are made in it without one of their own; changed
+      where it differs.
+    collate: The collation of tables that are made in it without one of their own; changed where it
+      differs.
+    connection_host: The server; without it mysql.host of the configuration.
+    connection_port: The port of the server; without it mysql.port of the configuration.
+    connection_user: The account to log in with; without it mysql.user of the configuration.
+    connection_pass: The password of connection_user; without it mysql.pass of the configuration.
+    connection_db: The database to connect to; without it mysql.db of the configuration.
+    connection_unix_socket: The socket of the server; without it mysql.unix_socket of the
+      configuration.
+    connection_default_file: The option file that the client reads; without it mysql.default_file of
+      the configuration.
+    connection_default_group: The group of the option file; without it mysql.default_group of the
+      configuration.
+    connection_charset: The character set of the connection; without it mysql.charset of the
+      configuration.
 
         app:
           mysql_database.present:
@@ -112,9 +127,10 @@ def absent(
 ) -> Planned:
     """Make sure that there is no such database: what is in it is lost.
 
-    name: its name. connection_host, connection_port, connection_user, connection_pass,
-    connection_unix_socket, connection_default_file, connection_default_group, connection_charset,
-    connection_db: how to connect; else mysql.host and so on of the configuration.
+    name: The name of the database.
+    connection_host, connection_port, connection_user, connection_pass, connection_db,
+      connection_unix_socket, connection_default_file, connection_default_group, connection_charset:
+      As of mysql_database.present.
 
         old:
           mysql_database.absent: []

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rights of the accounts of MariaDB and MySQL."""
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from typing import Any
 from modules import mysql
 from modules.mysql import Level, Rights, Server
 from runner.api import AbsolutePath, Line, Name, NameOrEmpty, Plan, Planned, Secret, StateFailed
+from runner.api.opposite import Opposite
 from states._mysql import after_server, carry_out
 
 
@@ -33,14 +35,20 @@ def present(
 ) -> Planned:
     """Make sure that an account has rights.
 
-    name: only a name. grant: the rights, separated by commas: select, insert (name), all
-    privileges. database: what they are on: db.*, db.table or *.*. user, host: the account.
-    grant_option: it may pass them on. escape: the names are meant as they are; False for a database
-    that is SQL, where % and _ are wildcards. revoke_first: it has no other rights on this.
-    ssl_option: what its connections must have: SSL, X509, or a list of SUBJECT, ISSUER and CIPHER
-    with values. connection_host, connection_port, connection_user, connection_pass,
-    connection_unix_socket, connection_default_file, connection_default_group, connection_charset,
-    connection_db: how to connect; else mysql.host and so on of the configuration.
+    name: Names the state.
+    grant: The rights, separated by commas: select, insert (name), all privileges.
+    database: What the rights are on: `db.*`, `db.table` or `*.*`.
+    user: The user of the account.
+    host: The host of the account, as mysql_user.present has it.
+    grant_option: The account may pass the rights on.
+    escape: The names are meant as they are; false for a database in SQL, where % and _ are
+      wildcards.
+    revoke_first: Take all other rights on this away.
+    ssl_option: What connections of the account must have: SSL, X509, or a list of SUBJECT, ISSUER
+      and CIPHER with values.
+    connection_host, connection_port, connection_user, connection_pass, connection_db,
+      connection_unix_socket, connection_default_file, connection_default_group, connection_charset:
+      As of mysql_database.present.
 
         app may read and write:
           mysql_grants.present:
@@ -122,12 +130,15 @@ def absent(
 ) -> Planned:
     """Make sure that an account does not have rights.
 
-    name: only a name. grant: the rights, separated by commas. database: what they are on: db.*,
-    db.table or *.*. user, host: the account. grant_option: nor the right to pass them on. escape:
-    the names are meant as they are; False for a database that is SQL, where % and _ are wildcards.
-    connection_host, connection_port, connection_user, connection_pass, connection_unix_socket,
-    connection_default_file, connection_default_group, connection_charset, connection_db: how to
-    connect; else mysql.host and so on of the configuration.
+    name: Names the state.
+    grant: The rights, separated by commas.
+    database: What the rights are on: `db.*`, `db.table` or `*.*`.
+    user, host: As of mysql_grants.present.
+    grant_option: Take the right to pass them on away, too.
+    escape: as of mysql_grants.present.
+    connection_host, connection_port, connection_user, connection_pass, connection_db,
+      connection_unix_socket, connection_default_file, connection_default_group, connection_charset:
+      As of mysql_database.present.
 
         app may not drop:
           mysql_grants.absent:
@@ -193,3 +204,6 @@ def autorequire(
     """Rights come after the server, the account and the database."""
     first = database.rpartition(".")[0].strip("`") if isinstance(database, str) else None
     yield from after_server(("mysql_user", user), ("mysql_database", first))
+
+
+OPPOSITE = {"present": Opposite("absent", by=("grant", "database", "user", "host"))}

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Queries of MariaDB and MySQL that are run in each run."""
 
 from __future__ import annotations
@@ -52,13 +53,19 @@ def run(
 ) -> Planned:
     """Run a query in a database.
 
-    name: only a name. database: where it runs. query: the statement, or several. output: what takes
-    the answer: the path of a file, or grain; else it is the comment. grain: the grain. key: a key
-    in the grain. overwrite: False for no query where the file, grain or key is there already.
-    check_db_exists: it fails where there is no such database. client_flags: accepted, the client
-    chooses them itself. connection_host, connection_port, connection_user, connection_pass,
-    connection_unix_socket, connection_default_file, connection_default_group, connection_charset,
-    connection_db: how to connect; else mysql.host and so on of the configuration.
+    name: Names the state.
+    database: The database that the query runs in.
+    query: The statement, or several.
+    output: What takes the answer: the path of a file, or `grain`; without it the comment of the
+      result has it.
+    grain: The grain that takes the answer.
+    key: The key in the grain that takes the answer.
+    overwrite: False makes no query where the file, the grain or the key is there already.
+    check_db_exists: Fail where there is no such database; false does not look.
+    client_flags: Ignored; the client chooses them itself.
+    connection_host, connection_port, connection_user, connection_pass, connection_db,
+      connection_unix_socket, connection_default_file, connection_default_group, connection_charset:
+      As of mysql_database.present.
 
         count users:
           mysql_query.run:
@@ -108,14 +115,15 @@ def run_file(
 ) -> Planned:
     """Run the statements of a file in a database.
 
-    name: only a name. database: where they run. query_file: the file, salt:// or a path; the name
-    by default. output: what takes the answer: the path of a file, or grain; else it is the comment.
-    grain: the grain. key: a key in the grain. overwrite: False for no query where the file, grain
-    or key is there already. saltenv: the environment of salt://. check_db_exists: it fails where
-    there is no such database. client_flags: accepted, the client chooses them itself.
-    connection_host, connection_port, connection_user, connection_pass, connection_unix_socket,
-    connection_default_file, connection_default_group, connection_charset, connection_db: how to
-    connect; else mysql.host and so on of the configuration.
+    name: Names the state, or without query_file the file.
+    database: The database that the statements run in.
+    query_file: The file with the statements (salt://, a path).
+    output, grain, key, overwrite, check_db_exists: as of mysql_query.run.
+    saltenv: The environment that a salt:// file comes from.
+    client_flags: Ignored; the client chooses them itself.
+    connection_host, connection_port, connection_user, connection_pass, connection_db,
+      connection_unix_socket, connection_default_file, connection_default_group, connection_charset:
+      As of mysql_database.present.
 
         salt://db/schema.sql:
           mysql_query.run_file:

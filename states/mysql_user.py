@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Accounts of MariaDB and MySQL."""
 
 from __future__ import annotations
@@ -7,6 +8,7 @@ from collections.abc import Iterator
 from modules import mysql
 from modules.mysql import Login, Server
 from runner.api import AbsolutePath, Line, Name, Plan, Planned, Secret, StateFailed
+from runner.api.opposite import Opposite
 from states._mysql import after_server, carry_out
 
 
@@ -31,14 +33,18 @@ def present(
 ) -> Planned:
     """Make sure that there is an account, and how it logs in.
 
-    name: its user. host: where it may connect from, % for everywhere. password: as it is.
-    password_hash: as the server keeps it (a star and 40 digits); password goes before it.
-    allow_passwordless: it may have none. unix_socket: with allow_passwordless, it is the user of
-    the system with this name. password_column: accepted, the server says itself where it keeps
-    passwords. auth_plugin: what keeps the password, on MySQL. connection_host, connection_port,
-    connection_user, connection_pass, connection_unix_socket, connection_default_file,
-    connection_default_group, connection_charset, connection_db: how to connect; else mysql.host and
-    so on of the configuration.
+    name: The user of the account.
+    host: The host that it connects from, `%` for all.
+    password: The password, as it is typed.
+    password_hash: The password as the server keeps it (a star and 40 digits); password goes before
+      it.
+    allow_passwordless: Accept an account without a password.
+    unix_socket: With allow_passwordless, let the user of the system log in who has this name.
+    password_column: Ignored; the server says itself where it keeps passwords.
+    auth_plugin: The plugin that checks the password, on MySQL.
+    connection_host, connection_port, connection_user, connection_pass, connection_db,
+      connection_unix_socket, connection_default_file, connection_default_group, connection_charset:
+      As of mysql_database.present.
 
         app:
           mysql_user.present:
@@ -117,10 +123,11 @@ def absent(
 ) -> Planned:
     """Make sure that there is no such account.
 
-    name: its user. host: where it may connect from. connection_host, connection_port,
-    connection_user, connection_pass, connection_unix_socket, connection_default_file,
-    connection_default_group, connection_charset, connection_db: how to connect; else mysql.host and
-    so on of the configuration.
+    name: The user of the account.
+    host: The host that it connects from.
+    connection_host, connection_port, connection_user, connection_pass, connection_db,
+      connection_unix_socket, connection_default_file, connection_default_group, connection_charset:
+      As of mysql_database.present.
 
         olduser:
           mysql_user.absent: []
@@ -155,3 +162,6 @@ def absent(
 def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:
     """An account comes after the server."""
     yield from after_server()
+
+
+OPPOSITE = {"present": Opposite("absent", by=("host",))}

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tables, chains and rules of nftables."""
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 from modules import nftables
-from runner.api import CommandFailed, Line, Name, Plan, Planned, Record, StateFailed
+from runner.api import AbsolutePath, CommandFailed, Name, Plan, Planned, Record, StateFailed
 
 Family = Literal["ipv4", "ipv6", "ip", "ip6", "inet", "arp", "bridge", "netdev"]
 # names that nft has for priorities; those of bridges are others
@@ -47,18 +48,23 @@ def append(
     chain: Name | None = None,
     table: Name = "filter",
     family: Family = "ipv4",
-    save: bool | Line = False,
+    save: bool | AbsolutePath = False,
     **rule: Any,
 ) -> Planned:
     """Make sure that a chain has a rule; one that is missing comes last. A rule that means the same
     to the kernel is the same, however it is written.
 
-    name: names the state. chain: input, ... table: where the chain is. family: ipv4, ipv6, inet,
-    arp, bridge or netdev. save: also write all rules to /etc/nftables.conf, which nft reads at the
-    start (or to this path). rule: `if`, `of`, proto, dport, sport, source, destination, connstate,
-    icmp-type, icmpv6-type, counter, limit (5/minute), log, log-prefix, comment, jump (a verdict or
-    a chain), goto, to-source, to-destination, to-port, reject-with; lists are sets, `! value`
-    negates; `rule` is text in nft's own language.
+    A rule that means the same to the kernel is the same, however it is written. Any other argument
+    is a part of it: `if`, `of`, `proto`, `dport`, `sport`, `source`, `destination`, `connstate`,
+    `icmp-type`, `icmpv6-type`, `counter`, `limit` (5/minute), `log`, `log-prefix`, `comment`,
+    `jump` (a verdict or a chain), `goto`, `to-source`, `to-destination`, `to-port`, `reject-with`;
+    lists are sets, `! value` negates; `rule` is text in nft's own language.
+
+    name: Names the state.
+    chain: The chain, such as `input`.
+    table: The table that the chain is in.
+    family: The family of the table: ipv4, ipv6, inet, arp, bridge or netdev.
+    save: Write all rules to /etc/nftables.conf, which nft reads at the start, or to this path.
 
         ssh is let in:
           nftables.append:
@@ -90,11 +96,17 @@ def insert(
     position: int = 1,
     table: Name = "filter",
     family: Family = "ipv4",
-    save: bool | Line = False,
+    save: bool | AbsolutePath = False,
     **rule: Any,
 ) -> Planned:
     """Make sure that a chain has a rule; one that is missing comes at a position: 1 is the first,
     -1 the last, and beyond the last is the end. The rest as append.
+
+    Any other argument is a part of the rule, as of nftables.append.
+
+    name, chain, table, family, save: as of nftables.append.
+    position: Where a rule that is missing comes, 1 for the first, -1 for the last; beyond the last
+      is the end.
 
         ssh comes first:
           nftables.insert:
@@ -133,10 +145,14 @@ def delete(
     chain: Name | None = None,
     table: Name = "filter",
     family: Family = "ipv4",
-    save: bool | Line = False,
+    save: bool | AbsolutePath = False,
     **rule: Any,
 ) -> Planned:
-    """Make sure that a chain does not have a rule. Arguments as those of nftables.append.
+    """Make sure that a chain does not have a rule.
+
+    Any other argument is a part of the rule, as of nftables.append.
+
+    name, chain, table, family, save: as of nftables.append.
 
         telnet is not let in:
           nftables.delete:
@@ -177,8 +193,11 @@ def flush(
 ) -> Planned:
     """Make sure that a table, or one of its chains, has no rules.
 
-    name: names the state. chain: only this one. table, family: where. ignore_absence: a table or
-    chain that does not exist is no failure.
+    name: Names the state.
+    chain: The chain; without it all of the table.
+    table: The table.
+    family: as of nftables.append.
+    ignore_absence: A table or chain that does not exist is no failure.
 
         no rules of old:
           nftables.flush:
@@ -214,12 +233,14 @@ def set_policy(
     policy: Literal["accept", "drop", "ACCEPT", "DROP"],
     table: Name = "filter",
     family: Family = "ipv4",
-    save: bool | Line = False,
+    save: bool | AbsolutePath = False,
 ) -> Planned:
     """Make sure that a chain does this with what no rule decides.
 
-    name: names the state. chain: one with a hook. policy: accept or drop. table, family, save: as
-    with append.
+    name: Names the state.
+    chain: The chain, one with a hook.
+    policy: What becomes of packets that no rule decides on.
+    table, family, save: as of nftables.append.
 
         nothing is let in:
           nftables.set_policy:
@@ -257,9 +278,13 @@ def chain_present(
 ) -> Planned:
     """Make sure that there is a chain.
 
-    name: the chain. table, family: where. table_type (filter, nat or route), hook (input, ...) and
-    priority (a number, or nft's name for it): what makes packets go through it; without them only
-    other rules lead to it.
+    name: The chain.
+    table, family: as of nftables.append.
+    table_type: The type of a chain that packets go through by themselves: `filter`, `nat` or
+      `route`.
+    hook: The hook that packets come from: `input`, `output`, `forward`, `prerouting`,
+      `postrouting`; without it only other rules lead to the chain.
+    priority: When it is its turn among the chains of its hook.
 
         input:
           nftables.chain_present:
@@ -310,8 +335,9 @@ def _refuse_other(failed: str, settings: dict[str, Any], base: dict[str, Any]) -
 
 
 def chain_absent(name: Name, table: Name = "filter", family: Family = "ipv4") -> Planned:
-    """Make sure that there is no such chain; its rules go with it. Arguments as those of
-    nftables.chain_present.
+    """Make sure that there is no such chain; its rules go with it.
+
+    name, table, family: As of nftables.chain_present.
 
         knocking:
           nftables.chain_absent: []
@@ -336,7 +362,8 @@ def chain_absent(name: Name, table: Name = "filter", family: Family = "ipv4") ->
 def table_present(name: Name, family: Family = "ipv4") -> Planned:
     """Make sure that there is a table.
 
-    name: the table. family: its family.
+    name: The table.
+    family: as of nftables.append.
 
         filter:
           nftables.table_present:
@@ -360,8 +387,9 @@ def table_present(name: Name, family: Family = "ipv4") -> Planned:
 
 
 def table_absent(name: Name, family: Family = "ipv4") -> Planned:
-    """Make sure that there is no such table; its chains and rules go with it. Arguments as those of
-    nftables.table_present.
+    """Make sure that there is no such table; its chains and rules go with it.
+
+    name, family: As of nftables.table_present.
 
         filter:
           nftables.table_absent:

@@ -1,11 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
 """Packages of Node.js."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from modules import npm
 from runner.api import OPEN, AbsolutePath, Line, Name, Plan, Planned, here
+from runner.api.opposite import Opposite, Removal
 from states._tools import Variables, carry_out, explained
 
 NON_IDEMPOTENT = {"installed": "with force_reinstall it installs in each run"}
@@ -22,10 +24,14 @@ def installed(
 ) -> Planned:
     """Make sure that packages are installed.
 
-    name: one package, also with a version (name@1.2.3), a range (name@^1.2), a tag (name@latest),
-    an address or the path of an archive; pkgs: several. dir: the project; without it they are
-    installed globally. user: who installs them. force_reinstall: also what is installed already.
-    registry: where they come from. env: variables, as those of cmd.run.
+    name: One package, also with a version (name@1.2.3), a range (name@^1.2), a tag (name@latest),
+      an address or the path of an archive.
+    pkgs: Several packages.
+    dir: The project; without it they are installed globally.
+    user: The user who installs them.
+    force_reinstall: Install packages again that are installed already.
+    registry: The address of the registry that they come from.
+    env: Further variables, as of cmd.run.
 
         express@^4:
           npm.installed:
@@ -78,7 +84,9 @@ def _versions(packages: dict[str, dict[str, str]], wanted: list[str]) -> list[st
 def removed(name: Name, dir: AbsolutePath | None = None, user: Name | None = None) -> Planned:
     """Make sure that a package is not installed.
 
-    name: the package. dir: the project; without it the global packages. user: who removes it.
+    name: The package.
+    dir: The project; without it the global packages.
+    user: The user who removes it.
 
         express:
           npm.removed:
@@ -103,7 +111,9 @@ def removed(name: Name, dir: AbsolutePath | None = None, user: Name | None = Non
 def bootstrap(name: AbsolutePath, user: Name | None = None, silent: bool = True) -> Planned:
     """Make sure that what a project's package.json asks for is installed in it.
 
-    name: the directory of the project. user: who installs it. silent: accepted.
+    name: The directory of the project.
+    user: The user who installs it.
+    silent: Ignored; what npm prints is reported where it fails.
 
         /srv/app:
           npm.bootstrap:
@@ -131,8 +141,9 @@ def cache_cleaned(
 ) -> Planned:
     """Make sure that npm's cache has nothing of a package, or nothing at all.
 
-    name: the package, or a key of the cache; null for all. user: whose cache. force: npm removes
-    all of it with force only.
+    name: The package, or a key of the cache; null for all.
+    user: The user whose cache it is.
+    force: Remove all of the cache, which npm does only so.
 
         express:
           npm.cache_cleaned: []
@@ -173,3 +184,17 @@ def autorequire(
 
 
 __all__ = ["autorequire", "bootstrap", "cache_cleaned", "installed", "removed"]
+
+
+def _packages(
+    name: str, pkgs: Sequence[str] | None = None, **arguments: object
+) -> Iterator[Removal]:
+    """Each package, without the version that is asked for."""
+    where = {key: arguments[key] for key in ("dir", "user") if arguments.get(key)}
+    for spec in pkgs or [name]:
+        bare = spec[:1] + spec[1:].partition("@")[0]  # a scope begins with @
+        thing = f"{bare} in {where.get('dir', 'the system')}"
+        yield Removal(bare, where, {**where, "name": spec}, thing=thing)
+
+
+OPPOSITE = {"installed": Opposite("removed", things=_packages)}

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The servers that ntpd takes its time from."""
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ def managed(
 ) -> Planned:
     """Make sure that ntpd's configuration names these servers, and no others.
 
-    name: whatever you like. servers: their names, in order. conf_file: the configuration;
-    /etc/ntpsec/ntp.conf or /etc/ntp.conf unless it is given. Its other lines stay, options of
-    servers that stay, too; new servers get iburst. Restart the service by a watch.
+    name: Names the state.
+    servers: The names of the servers, in order.
+    conf_file: The configuration; /etc/ntpsec/ntp.conf or /etc/ntp.conf unless it is given. Its
+      other lines stay, options of servers that stay, too; new servers get iburst. Restart the
+      service by a watch.
 
         time:
           ntp.managed:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Python packages."""
 
 from __future__ import annotations
@@ -5,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from modules import file, pip
+from modules import pip
 from runner.api import (
     OPEN,
     AbsolutePath,
@@ -20,7 +21,8 @@ from runner.api import (
     StateFailed,
     here,
 )
-from states._requirements import check, lines, met, name_of, spec_of
+from runner.api.opposite import Opposite, Removal
+from states._requirements import check, files, lines, met, name_of, spec_of
 
 
 def installed(
@@ -74,17 +76,55 @@ def installed(
 ) -> Planned:
     """Make sure that Python packages are installed.
 
-    name: one package, also as `name==1.2` or `name>=1,<2`; pkgs: several; requirements: a file of
-    them, or several (salt:// too). bin_env (pip_bin): the environment or the pip to use; without it
-    the system's. user, cwd, env_vars: how pip runs. upgrade: to the newest version.
-    force_reinstall, ignore_installed, no_deps, pre_releases, target, editable, no_binary,
-    extra_args: as pip has them. index_url, extra_index_url, find_links, no_index, trusted_host,
-    proxy, timeout, cert, cache_dir, no_cache_dir: where packages come from. source: where editable
-    ones are kept. exists_action, log, global_options: as pip has them. repo: the same as a name
-    that begins with git+https://. use_wheel, no_use_wheel, download_cache, disable_version_check,
-    use_vt: accepted, today's pip needs them not. no_install, no_download, download, build, mirrors,
-    install_options, allow_all_external, allow_external, allow_unverified, process_dependency_links:
-    refused, today's pip has them no more.
+    name: One package, also as `name==1.2` or `name>=1,<2`; with pkgs, requirements or editable only
+      the state's name.
+    pkgs: Several packages.
+    pip_bin: An older name of bin_env.
+    requirements: A file with packages, or several (salt:// too).
+    bin_env: The environment, or the pip to use; without it the system's.
+    use_wheel: ignored; pip takes wheels by itself.
+    no_use_wheel: ignored; write no_binary.
+    log: The file that pip writes a log to.
+    proxy: The proxy that pip goes through.
+    timeout: Seconds to wait for an answer of a server.
+    repo: The same as a name that begins with git+https://.
+    mirrors: refused; today's pip knows no mirrors.
+    editable: Projects that are installed as they lie, in a folder or a repository.
+    find_links: Further places with packages: addresses, folders.
+    index_url: The address of the index, instead of PyPI.
+    extra_index_url: The addresses of further indexes.
+    no_index: Look only in find_links, in no index.
+    build: refused; today's pip chooses where it builds.
+    target: The folder that the packages are put in, instead of the environment.
+    download: refused; today's pip downloads by a command of its own.
+    download_cache: ignored; write cache_dir.
+    source: The folder that editable projects from repositories are kept in.
+    upgrade: Bring the packages to their newest version.
+    force_reinstall: Install packages anew that are there already.
+    ignore_installed: Install without regard to what is there.
+    exists_action: What pip does with a path that exists: `s`witch, `i`gnore, `w`ipe, `b`ackup or
+      `a`bort.
+    no_deps: Do not install what the packages need.
+    no_install: refused; today's pip always installs.
+    no_download: refused; write no_index and find_links.
+    install_options: refused; today's pip hands no options to setup.py install.
+    global_options: Options for setup.py, before its command.
+    user: The user that pip runs as; without it the caller.
+    cwd: The folder that pip runs in.
+    pre_releases: Take also versions that are not finished.
+    cert: A file with the authorities that pip trusts.
+    allow_all_external: refused; today's indexes have no external packages.
+    allow_external: refused; write the address of the package.
+    allow_unverified: refused; write trusted_host.
+    process_dependency_links: refused; write `name @ address` in what needs it.
+    env_vars: Further variables for pip.
+    use_vt: ignored; pip has no terminal to wait at.
+    trusted_host: Servers that are trusted without a valid certificate.
+    no_cache_dir: Use no cache.
+    cache_dir: The folder of the cache.
+    no_binary: Packages that are built from their sources, `:all:` for all.
+    extra_args: Further options of pip.
+    disable_version_check: ignored; pip never looks for a newer pip.
 
         /srv/venv packages:
           pip.installed:
@@ -96,7 +136,7 @@ def installed(
     arguments = locals()
     _refuse_removed(arguments)
     where = _Where(bin_env or pip_bin, user, cwd)
-    paths = _files(requirements)
+    paths = files(requirements)
     specs = [spec_of(package) for package in pkgs or ()]
     if not pkgs and not requirements and not editable:
         specs = [repo or name]
@@ -211,7 +251,16 @@ def removed(
     cwd: AbsolutePath | None = None,
     use_vt: bool = False,
 ) -> Planned:
-    """Make sure that Python packages are not installed. Arguments as those of pip.installed.
+    """Make sure that Python packages are not installed.
+
+    name: One package, or with pkgs or requirements only the state's name.
+    pkgs: Several packages.
+    requirements: A file with the packages that go, or several.
+    bin_env, user, cwd: As of pip.installed.
+    log: ignored; the log of pip.
+    proxy: ignored; nothing is fetched.
+    timeout: ignored; no server is asked.
+    use_vt: ignored; pip has no terminal to wait at.
 
         simplejson:
           pip.removed:
@@ -225,7 +274,7 @@ def removed(
     }
     names = [name_of(package) for package in pkgs or [name]]
     if requirements:
-        names = [name_of(line) for path in _files(requirements) for line in lines(path)]
+        names = [name_of(line) for path in files(requirements) for line in lines(path)]
     there = [have[pip.normal(package)] for package in names if pip.normal(package) in have]
     if not there:
         return "Package is not installed." if len(names) == 1 else "Packages are not installed."
@@ -242,6 +291,10 @@ def uptodate(
     use_vt: bool = False,
 ) -> Planned:
     """Make sure that all Python packages of an environment are in their newest version.
+
+    name: Names the state.
+    bin_env, user, cwd: As of pip.installed.
+    use_vt: as of pip.installed.
 
         /srv/venv is up to date:
           pip.uptodate:
@@ -368,17 +421,16 @@ def _named(requirements: OneOrMany[str]) -> str:
     return str(requirements[0] if len(requirements) == 1 else requirements)
 
 
-def _files(requirements: OneOrMany[str] | None) -> list[str]:
-    """The files of an argument: one or several, also as a text with commas."""
-    named = [requirements] if isinstance(requirements, str) else requirements or ()
-    return [_file(part) for text in named for part in text.split(",")]
+def _packages(
+    name: str, pkgs: Sequence[Any] | None = None, requirements: object = None, **arguments: Any
+) -> Iterator[Removal]:
+    """Each package, in its environment; those of requirements are in files of the tree."""
+    given = {key: arguments[key] for key in ("bin_env", "user", "cwd") if arguments.get(key)}
+    where = arguments.get("bin_env") or "the system"
+    for entry in () if requirements else pkgs or [name]:
+        spec = str(next(iter(entry))) if isinstance(entry, Mapping) else str(entry)
+        bare = name_of(spec)
+        yield Removal(bare, given, {**given, "name": spec}, thing=f"{bare} in {where}")
 
 
-def _file(requirements: str) -> str:
-    path = here.tree.fetch(requirements, here.saltenv)
-    if path is None:
-        if what := file.why_no_file(requirements.removeprefix("file://")):
-            raise StateFailed(f"requirements file '{requirements}' is {what}")
-        missing = ("file", requirements) if requirements.startswith("/") else None
-        raise StateFailed(f"requirements file '{requirements}' not found", missing=missing)
-    return path
+OPPOSITE = {"installed": Opposite("removed", things=_packages)}

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Archives that packages come from."""
 
 from __future__ import annotations
@@ -70,6 +71,8 @@ OPTIONS = frozenset(
     ]
 )
 
+OPPOSITE = {"managed": "absent"}
+
 
 def _names_option(key: str) -> bool:
     """Return whether an argument is an option of a repository, and no misspelt argument."""
@@ -125,34 +128,55 @@ def managed(
 ) -> Planned:
     """Make sure that the package manager knows an archive.
 
-    name: with dnf, the ID of the repository; with apt, the entry as in sources.list (`deb [options]
-    URI dist components`); dist and comps may be given apart, options as architectures, signedby,
-    trusted. file: the list that it belongs in (`*.sources`: as a stanza) when it has to be written;
-    without it where it already is, else /etc/apt/sources.list. disabled (or enabled: false): known,
-    but not used. comments: behind it. clean_file: what else the file says goes. consolidate: other
-    files lose the archive. key_url (salt://, /path, http://), key_text, or keyid with keyserver:
-    the key that the archive is signed with; it goes to signedby (or what the entry names), else to
-    apt's trusted keys. aptkey: False insists on signedby. allow_insecure_key: False refuses a
-    key_url with http. refresh (refresh_db is an older name): renew the package lists after a
-    change, as happens without it. ppa: `user/archive` of Launchpad, on Ubuntu, with its key. What
-    means nothing to apt: baseurl, mirrorlist or metalink, one of which says where the packages are;
-    humanname: the name that is shown; gpgcheck: whether packages must be signed; gpgkey: the
-    addresses of the keys, which the package manager fetches itself; priority; copr: `user/project`
-    of Fedora's Copr instead of all these; gpgautoimport: for zypper. options: any other key goes
-    into the repository's file as it is (`sslverify: 0`, `skip_if_unavailable: 1`, `exclude:
-    kernel*`); an empty one goes.
+    Which arguments mean something depends on the package manager: apt takes an entry as in
+    sources.list, dnf and zypper an ID with `baseurl`, `mirrorlist` or `metalink`, pacman a name
+    with `server` or `mirrorlist`, apk an address.
 
-    With zypper, name: the alias. gpgautoimport: the keys that the repository offers are fetched and
-    trusted when it is written; key_url and key_text are trusted by rpm. refresh, where given: also
-    whether zypper renews the lists by itself. cache: downloaded packages stay. file: where in
-    /etc/zypp/repos.d a new one is written, ALIAS.repo without it.
+    Any other argument goes into the repository's file of dnf and zypper as it is (`sslverify: 0`,
+    `skip_if_unavailable: 1`, `exclude: kernel*`); an empty one goes. With zypper `cache` keeps
+    downloaded packages. pacman's is written to /etc/pacman.d/NAME.conf, which pacman.conf includes
+    at its end, or changed where it is.
 
-    With pacman, name: the repository. server: its addresses. siglevel: which signatures it needs
-    (`Required DatabaseOptional`). mirrorlist: a file with servers instead. key_url, key_text,
-    keyid: keys that pacman is to trust. It is written to /etc/pacman.d/NAME.conf, which pacman.conf
-    includes at its end, or changed where it is. With apk, name: the address as in
-    /etc/apk/repositories, with `@tag` in front of it if it has one. key_url: its key, which keeps
-    the name of its file in /etc/apk/keys; key_text needs signedby, the path of the key there.
+    name: With apt the entry as in sources.list (`deb [options] URI dist components`), with dnf and
+      pacman the name of the repository, with zypper its alias, with apk the address as in
+      /etc/apk/repositories, with `@tag` in front of it if it has one.
+    ppa: `user/archive` of Launchpad instead, on Ubuntu, with its key.
+    copr: `user/project` of Fedora's Copr instead.
+    aptkey: False insists on signedby, instead of apt's trusted keys.
+    file: The list that it belongs in when it has to be written (`*.sources`: as a stanza); without
+      it where it already is, else /etc/apt/sources.list, or with zypper
+      /etc/zypp/repos.d/ALIAS.repo.
+    key_url: Where the key that it is signed with comes from (salt://, /path, http(s)://); it goes
+      to signedby or what the entry names, else to the trusted keys; apk keeps the name of the file.
+    key_text: The key that it is signed with, as a text; with apk it needs signedby.
+    keyid: The key that it is signed with, by its ID, from `keyserver`; with pacman a key to trust.
+    keyserver: The server that has the keys of keyid; without it keyserver.ubuntu.com.
+    signedby: The path of the key file that its packages are verified with.
+    dist: The release, where the entry does not say it.
+    comps: The components, where the entry does not say them.
+    architectures: The architectures whose packages it is used for.
+    disabled: Know it, but do not use it.
+    enabled: False is the same as disabled.
+    comments: Comments behind the entry.
+    clean_file: Remove what else the file says.
+    consolidate: Remove it from other files.
+    refresh: False does not renew the package lists after a change; with zypper also whether it
+      renews them by itself.
+    refresh_db: An older name of refresh.
+    humanname: The name that is shown.
+    trusted: Whether its packages are trusted without a signature.
+    gpgcheck: Whether its packages must be signed (dnf, zypper, pacman).
+    allow_insecure_key: False refuses a key_url with http.
+    baseurl: The address of the packages (dnf, zypper).
+    mirrorlist: The address of a list of servers (dnf), or a file with servers (pacman).
+    metalink: The address of a list of servers with checksums (dnf).
+    gpgkey: The addresses of the keys, which dnf and zypper fetch themselves.
+    gpgautoimport: Fetch and trust the keys that the repository offers when it is written (zypper).
+    priority: The rank among repositories that have the same package; the smallest number wins (dnf,
+      zypper).
+    server: The addresses of the servers (pacman).
+    siglevel: Which signatures pacman needs (`Required DatabaseOptional`); without it as gpgcheck
+      says.
 
         docker:
           pkgrepo.managed:
@@ -233,12 +257,17 @@ def absent(
 ) -> Planned:
     """Make sure that the package manager does not know an archive.
 
-    name: with dnf, the ID of the repository; with apt, the entry as in sources.list, in which
-    components and options need not be right. file:
-    accepted; all lists are searched. ppa: `user/archive` of Launchpad instead. keyid: the trusted
-    keys that pkgrepo.managed fetched by these IDs go too, when the archive does. refresh: renew the
-    package lists after a change, as happens without it. keyid_ppa, copr, aptkey, dist, comps:
-    accepted for trees that say them. With zypper, name: the alias.
+    name: With apt the entry as in sources.list, in which components and options need not be right;
+      with dnf and pacman the name of the repository, with zypper its alias.
+    ppa: `user/archive` of Launchpad instead.
+    copr: `user/project` of Fedora's Copr instead.
+    keyid: The trusted keys that pkgrepo.managed fetched by these IDs, which go together with it.
+    keyid_ppa: Ignored; the key of a PPA goes with it.
+    file: Ignored; all lists are searched.
+    dist: The release, where the entry does not say it.
+    comps: The components, where the entry does not say them.
+    refresh: False does not renew the package lists after a change.
+    aptkey: Ignored; whether apt-key is used.
 
         old archive:
           pkgrepo.absent:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Clusters of PostgreSQL, as Debian's tools make them."""
 
 from __future__ import annotations
@@ -21,10 +22,16 @@ def present(
 ) -> Planned:
     """Make sure that there is a cluster.
 
-    name, version: which, such as main of 15. port: what it listens on. encoding, locale: of its
-    databases. datadir: where they lie. allow_group_access: the group of the server may read them.
-    data_checksums: pages have checksums. wal_segsize: megabytes of a segment of the log. Port and
-    datadir are compared with those of an existing cluster; the others hold when it is made.
+    name: The name of the cluster, such as main.
+    version: The version of the server, such as 15.
+    port: The port that it listens on; compared with that of an existing cluster.
+    encoding: The encoding of its databases; it holds when the cluster is made.
+    locale: The locale of its databases; it holds when the cluster is made.
+    datadir: The folder of its databases; compared with that of an existing cluster.
+    allow_group_access: The group of the server may read the folder; it holds when the cluster is
+      made.
+    data_checksums: Pages have checksums; it holds when the cluster is made.
+    wal_segsize: Megabytes of a segment of the log; it holds when the cluster is made.
 
         main:
           postgres_cluster.present:
@@ -82,7 +89,7 @@ def absent(name: Name, version: Name) -> Planned:
     """Make sure that there is no such cluster: it is stopped, and removed with all of its
     databases.
 
-    name, version: which.
+    name, version: as of postgres_cluster.present.
 
         main:
           postgres_cluster.absent:

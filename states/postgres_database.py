@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Databases of PostgreSQL."""
 
 from __future__ import annotations
@@ -49,10 +50,20 @@ def present(
 ) -> Planned:
     """Make sure that there is a database.
 
-    name: its name. owner, tablespace: changed where they differ. owner_recurse: all in it belongs
-    to the owner, too. encoding, lc_collate, lc_ctype, template: of a new database; a database that
-    has others fails. user: the user of the system as whom psql runs (postgres). db_user,
-    db_password, db_host, db_port, maintenance_db: how it connects.
+    name: The name of the database.
+    tablespace: The tablespace that it lies in; changed where it differs.
+    encoding: The encoding of a new database; one that has another fails.
+    lc_collate: The order of texts in a new database; one that has another fails.
+    lc_ctype: The kinds of characters in a new database; one that has others fails.
+    owner: The role that it belongs to; changed where it differs.
+    owner_recurse: Give all that is in it to the owner, too.
+    template: The database that a new one is a copy of.
+    user: The user of the system as whom psql runs (postgres).
+    maintenance_db: The database to connect to.
+    db_password: The password of db_user.
+    db_host: The server, or the folder of its socket.
+    db_port: The port of the server.
+    db_user: The role to log in as.
 
         app:
           postgres_database.present:
@@ -147,8 +158,9 @@ def absent(
 ) -> Planned:
     """Make sure that there is no such database.
 
-    name: its name. user: the user of the system as whom psql runs (postgres). db_user, db_password,
-    db_host, db_port, maintenance_db: how it connects.
+    name: The name of the database.
+    user: The user of the system as whom psql runs (postgres).
+    maintenance_db, db_password, db_host, db_port, db_user: As of postgres_database.present.
 
         old:
           postgres_database.absent: []

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Extensions in PostgreSQL's databases."""
 
 from __future__ import annotations
@@ -26,10 +27,15 @@ def present(
 ) -> Planned:
     """Make sure that an extension is installed in a database (maintenance_db).
 
-    name: the extension. schema: where its objects are. ext_version: its version; without it the
-    newest for a new one, and any for one that is there. from_version: the version before there were
-    extensions (old servers). if_not_exists: accepted. user: the user of the system as whom psql
-    runs (postgres). db_user, db_password, db_host, db_port, maintenance_db: how it connects.
+    name: The extension.
+    if_not_exists: Ignored; this is what is done.
+    schema: The schema that its objects are in.
+    ext_version: The version of the extension; without it the newest for a new one, and any for one
+      that is there.
+    from_version: The version before there were extensions (old servers).
+    user: The user of the system as whom psql runs (postgres).
+    maintenance_db: The database that it is installed in.
+    db_password, db_host, db_port, db_user: As of postgres_database.present.
 
         hstore:
           postgres_extension.present:
@@ -77,9 +83,13 @@ def absent(
 ) -> Planned:
     """Make sure that an extension is not installed in a database (maintenance_db).
 
-    name: the extension. cascade: what depends on it goes too. restrict, if_exists: accepted, this
-    is what is done. user: the user of the system as whom psql runs (postgres). db_user,
-    db_password, db_host, db_port, maintenance_db: how it connects.
+    name: The extension.
+    if_exists: Ignored; this is what is done.
+    restrict: Ignored; without cascade nothing else goes.
+    cascade: Remove what depends on it, too.
+    user: The user of the system as whom psql runs (postgres).
+    maintenance_db: The database that it is removed from.
+    db_password, db_host, db_port, db_user: As of postgres_database.present.
 
         hstore:
           postgres_extension.absent:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Groups of PostgreSQL."""
 
 from __future__ import annotations
@@ -33,12 +34,20 @@ def present(
 ) -> Planned:
     """Make sure that there is a group, and what it may.
 
-    name: its name. createdb, createroles, superuser, replication, inherit, login: what it may; what
-    is not given stays as it is. password: as it is, or as the server keeps it (md5...,
-    SCRAM-SHA-256$...). encrypted: how it is kept: md5 (or true), scram-sha-256, or false for what
-    the server itself does. refresh_password: set the password in each run, for servers that do not
-    show what they keep. groups: those that it is a member of. user: the user of the system as whom
-    psql runs (postgres). db_user, db_password, db_host, db_port, maintenance_db: how it connects.
+    name: The name of the group.
+    createdb: Whether it may make databases; without it as it is.
+    createroles: Whether it may make roles; without it as it is.
+    encrypted: How the password is kept: `md5` (or true), `scram-sha-256`, or false for what the
+      server itself does.
+    superuser: Whether it may do anything; without it as it is.
+    replication: Whether it may replicate the server; without it as it is.
+    inherit: Whether it has the rights of the groups that it is in; without it as it is.
+    login: Whether it may log in; without it as it is.
+    password: The password, as it is typed or as the server keeps it (md5..., SCRAM-SHA-256$...).
+    refresh_password: Set the password in each run, for servers that do not show what they keep.
+    groups: The groups that it is a member of.
+    user: The user of the system as whom psql runs (postgres).
+    maintenance_db, db_password, db_host, db_port, db_user: As of postgres_database.present.
 
         readers:
           postgres_group.present: []
@@ -71,8 +80,9 @@ def absent(
 ) -> Planned:
     """Make sure that there is no such group.
 
-    name: its name. user: the user of the system as whom psql runs (postgres). db_user, db_password,
-    db_host, db_port, maintenance_db: how it connects.
+    name: The name of the group.
+    user: The user of the system as whom psql runs (postgres).
+    maintenance_db, db_password, db_host, db_port, db_user: As of postgres_database.present.
 
         oldgroup:
           postgres_group.absent: []
@@ -87,3 +97,6 @@ def absent(
 
 
 autorequire = _postgres_role.autorequire
+
+
+OPPOSITE = {"present": "absent"}

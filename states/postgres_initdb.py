@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Folders with the databases of a PostgreSQL server, made with initdb."""
 
 from __future__ import annotations
@@ -37,10 +38,15 @@ def present(
 ) -> Planned:
     """Make sure that a folder holds the databases of a server.
 
-    name: the folder. user, password: the server's superuser (runas) and what it signs in with; the
-    ways with a password need one. auth: how local users sign in. encoding, locale: of the
-    databases. runas: the user of the system that they belong to; without it postgres, where root
-    runs this. waldir: where the log lies. checksums: pages have checksums.
+    name: The folder.
+    user: The server's superuser; without it the user of runas.
+    password: The password of the superuser; the ways of `auth` with a password need one.
+    auth: How local users sign in: `password`, `md5`, `scram-sha-256`, `peer`, `trust`.
+    encoding: The encoding of the databases.
+    locale: The locale of the databases.
+    runas: The user of the system that they belong to; without it postgres, where root runs this.
+    waldir: The folder of the log.
+    checksums: Have pages carry checksums.
 
         /srv/postgres/data:
           postgres_initdb.present:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Procedural languages in PostgreSQL's databases."""
 
 from __future__ import annotations
@@ -21,8 +22,10 @@ def present(
 ) -> Planned:
     """Make sure that a language is installed in a database.
 
-    name: the language. maintenance_db: the database. user: the user of the system as whom psql runs
-    (postgres). db_user, db_password, db_host, db_port: how it connects.
+    name: The language.
+    maintenance_db: The database that it is installed in.
+    user: The user of the system as whom psql runs (postgres).
+    db_password, db_host, db_port, db_user: As of postgres_database.present.
 
         plperl:
           postgres_language.present:
@@ -49,8 +52,10 @@ def absent(
     db_port: int | Line | None = None,
     db_user: Name | None = None,
 ) -> Planned:
-    """Make sure that a language is not installed in a database. Arguments as those of
-    postgres_language.present.
+    """Make sure that a language is not installed in a database.
+
+    name, user, db_password, db_host, db_port, db_user: As of postgres_language.present.
+    maintenance_db: The database that it is removed from.
 
         plperl:
           postgres_language.absent:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rights of PostgreSQL's roles."""
 
 from __future__ import annotations
@@ -31,12 +32,15 @@ def present(
 ) -> Planned:
     """Make sure that a role has rights on an object.
 
-    name: the role, or public. object_name: the object; ALL for all tables or sequences of a schema;
-    a function with the types of its arguments. object_type: what it is; group makes the role a
-    member. privileges: SELECT, CREATE, ALL, ... (not for group). grant_option: the role may pass
-    them on. prepend: the schema of tables, sequences and functions. user: the user of the system as
-    whom psql runs (postgres). db_user, db_password, db_host, db_port, maintenance_db: how it
-    connects.
+    name: The role, or public.
+    object_name: The object; ALL for all tables or sequences of a schema; a function with the types
+      of its arguments.
+    object_type: The kind of object; `group` makes the role a member.
+    privileges: SELECT, CREATE, ALL, ... (not for group).
+    grant_option: The role may pass them on.
+    prepend: The schema of tables, sequences and functions.
+    user: The user of the system as whom psql runs (postgres).
+    maintenance_db, db_password, db_host, db_port, db_user: As of postgres_database.present.
 
         app may read:
           postgres_privileges.present:
@@ -85,8 +89,10 @@ def absent(
     db_port: int | Line | None = None,
     db_user: Name | None = None,
 ) -> Planned:
-    """Make sure that a role does not have rights on an object. Arguments as those of
-    postgres_privileges.present.
+    """Make sure that a role does not have rights on an object.
+
+    name, object_name, object_type, privileges, prepend, user: As of postgres_privileges.present.
+    maintenance_db, db_password, db_host, db_port, db_user: as of postgres_privileges.present.
 
         app may not create:
           postgres_privileges.absent:

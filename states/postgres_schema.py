@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Schemas of PostgreSQL's databases."""
 
 from __future__ import annotations
@@ -22,9 +23,11 @@ def present(
 ) -> Planned:
     """Make sure that a database has a schema.
 
-    dbname: the database. name: the schema. owner: of a new one, or of one that belongs to somebody
-    else. user: the user of the system as whom psql runs (postgres). db_user, db_password, db_host,
-    db_port: how it connects.
+    dbname: The database that it is in.
+    name: The schema.
+    owner: The role that it belongs to.
+    user: The user of the system as whom psql runs (postgres).
+    db_password, db_host, db_port, db_user: As of postgres_database.present.
 
         reports:
           postgres_schema.present:
@@ -72,8 +75,10 @@ def absent(
 ) -> Planned:
     """Make sure that a database does not have a schema.
 
-    dbname: the database. name: the schema. user: the user of the system as whom psql runs
-    (postgres). db_user, db_password, db_host, db_port: how it connects.
+    dbname: The database that it is in.
+    name: The schema.
+    user: The user of the system as whom psql runs (postgres).
+    db_password, db_host, db_port, db_user: As of postgres_database.present.
 
         reports:
           postgres_schema.absent:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tablespaces of PostgreSQL."""
 
 from __future__ import annotations
@@ -25,9 +26,12 @@ def present(
 ) -> Planned:
     """Make sure that there is a tablespace.
 
-    name: its name. directory: the folder, which has to be there, empty, and the server's own.
-    options: such as random_page_cost. owner: a role. user: the user of the system as whom psql runs
-    (postgres). db_user, db_password, db_host, db_port, maintenance_db: how it connects.
+    name: The name of the tablespace.
+    directory: The folder, which has to be there, empty, and the server's own.
+    options: Settings of the tablespace, such as random_page_cost.
+    owner: The role that it belongs to.
+    user: The user of the system as whom psql runs (postgres).
+    maintenance_db, db_password, db_host, db_port, db_user: As of postgres_database.present.
 
         fast:
           postgres_tablespace.present:
@@ -94,8 +98,9 @@ def absent(
 ) -> Planned:
     """Make sure that there is no such tablespace.
 
-    name: its name. user: the user of the system as whom psql runs (postgres). db_user, db_password,
-    db_host, db_port, maintenance_db: how it connects.
+    name: The name of the tablespace.
+    user: The user of the system as whom psql runs (postgres).
+    maintenance_db, db_password, db_host, db_port, db_user: As of postgres_database.present.
 
         fast:
           postgres_tablespace.absent: []

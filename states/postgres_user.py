@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Users of PostgreSQL."""
 
 from __future__ import annotations
@@ -35,13 +36,16 @@ def present(
 ) -> Planned:
     """Make sure that there is a user, and what he may.
 
-    name: its name. createdb, createroles, superuser, replication, inherit, login: what it may; what
-    is not given stays as it is (a new user may log in). password: as it is, or as the server keeps
-    it (md5..., SCRAM-SHA-256$...). encrypted: how it is kept: md5 (or true), scram-sha-256, or
-    false for what the server itself does. default_password: for a new user only. refresh_password:
-    set the password in each run, for servers that do not show what they keep. valid_until: a time.
-    groups: those that it is a member of. user: the user of the system as whom psql runs (postgres).
-    db_user, db_password, db_host, db_port, maintenance_db: how it connects.
+    name: The name of the user.
+    createdb, createroles, superuser, replication, inherit: As of postgres_group.present.
+    encrypted, password: as of postgres_group.present.
+    login: Whether it may log in; without it as it is, and a new user may.
+    default_password: The password of a new user.
+    refresh_password: Set the password in each run, for servers that do not show what they keep.
+    valid_until: The time until which its password is valid.
+    groups: The groups that it is a member of.
+    user: The user of the system as whom psql runs (postgres).
+    maintenance_db, db_password, db_host, db_port, db_user: As of postgres_database.present.
 
         app:
           postgres_user.present:
@@ -78,8 +82,9 @@ def absent(
 ) -> Planned:
     """Make sure that there is no such user.
 
-    name: its name. user: the user of the system as whom psql runs (postgres). db_user, db_password,
-    db_host, db_port, maintenance_db: how it connects.
+    name: The name of the user.
+    user: The user of the system as whom psql runs (postgres).
+    maintenance_db, db_password, db_host, db_port, db_user: As of postgres_database.present.
 
         olduser:
           postgres_user.absent: []
@@ -94,3 +99,6 @@ def absent(
 
 
 autorequire = _postgres_role.autorequire
+
+
+OPPOSITE = {"present": "absent"}

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Clusters of RabbitMQ."""
 
 from __future__ import annotations
@@ -20,8 +21,11 @@ def joined(
     """Make sure that this node is in the cluster of another one. It loses what it has; both need
     the same /var/lib/rabbitmq/.erlang.cookie.
 
-    name: names the state. host: the machine of the other node. user: the part of its name before
-    the @. ram_node: keep what the node knows in memory only. runas: the user who runs rabbitmqctl.
+    name: Names the state.
+    host: The machine of the other node.
+    user: The part of its name before the @.
+    ram_node: Keep what the node knows in memory only.
+    runas: The user who runs rabbitmqctl.
 
         one cluster:
           rabbitmq_cluster.joined:

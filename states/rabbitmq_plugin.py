@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plugins of RabbitMQ."""
 
 from __future__ import annotations
@@ -8,12 +9,15 @@ from modules import rabbitmq
 from runner.api import Name, Plan, Planned, StateFailed
 from states._tools import carry_out
 
+OPPOSITE = {"enabled": "disabled"}
+
 
 def enabled(name: Name, runas: Name | None = None) -> Planned:
     """Make sure that a plugin is enabled, and what it needs. A server that does not run has it from
     its start on.
 
-    name: the plugin. runas: the user who runs rabbitmq-plugins.
+    name: The plugin.
+    runas: The user who runs rabbitmq-plugins.
 
         rabbitmq_management:
           rabbitmq_plugin.enabled: []
@@ -37,7 +41,8 @@ def enabled(name: Name, runas: Name | None = None) -> Planned:
 def disabled(name: Name, runas: Name | None = None) -> Planned:
     """Make sure that a plugin is not enabled.
 
-    name: the plugin. runas: the user who runs rabbitmq-plugins.
+    name: The plugin.
+    runas: The user who runs rabbitmq-plugins.
 
         rabbitmq_management:
           rabbitmq_plugin.disabled: []

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Policies of RabbitMQ: settings of the queues and exchanges that a pattern matches."""
 
 from __future__ import annotations
@@ -8,10 +9,13 @@ from typing import Any, Literal
 
 from modules import rabbitmq
 from runner.api import CommandFailed, Line, Name, Plan, Planned, StateFailed
+from runner.api.opposite import Opposite
 from states._rabbitmq import after_server
 from states._tools import carry_out
 
 ApplyTo = Literal["queues", "classic_queues", "quorum_queues", "streams", "exchanges", "all"]
+
+OPPOSITE = {"present": Opposite("absent", by=("vhost",))}
 
 
 def present(
@@ -25,10 +29,13 @@ def present(
 ) -> Planned:
     """Make sure that a virtual host has a policy.
 
-    name: the policy. pattern: a regular expression of the names that it is for. definition: its
-    settings, as a mapping or as JSON. priority: the highest one of those that match counts. vhost:
-    the virtual host. apply_to: queues, exchanges or all (the default of RabbitMQ). runas: the user
-    who runs rabbitmqctl.
+    name: The policy.
+    pattern: A regular expression of the names that it is for.
+    definition: The settings of the policy, as a mapping or as JSON.
+    priority: The highest one of those that match counts.
+    vhost: The virtual host.
+    runas: The user who runs rabbitmqctl.
+    apply_to: Queues, exchanges or all (the default of RabbitMQ).
 
         short queues:
           rabbitmq_policy.present:
@@ -76,7 +83,9 @@ def present(
 def absent(name: Name, vhost: Name = "/", runas: Name | None = None) -> Planned:
     """Make sure that a virtual host has no such policy.
 
-    name: the policy. vhost: the virtual host. runas: the user who runs rabbitmqctl.
+    name: The policy.
+    vhost: The virtual host.
+    runas: The user who runs rabbitmqctl.
 
         short queues:
           rabbitmq_policy.absent: []

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Upstreams of RabbitMQ's federation: the servers that it takes messages from."""
 
 from __future__ import annotations
@@ -29,12 +30,19 @@ def present(
     """Make sure that the federation has an upstream, in the virtual host /. It needs the plugin
     rabbitmq_federation.
 
-    name: the upstream. uri: its address (amqp://user:password@host). prefetch_count: messages that
-    are on their way unconfirmed. reconnect_delay: seconds. ack_mode: when messages are confirmed.
-    trust_user_id: believe the upstream who sent a message. exchange, queue: its name there.
-    max_hops: how many federations a message may cross. expires, message_ttl: milliseconds that a
-    queue there, and a message in it, outlive a connection. ha_policy: of that queue. runas: the
-    user who runs rabbitmqctl.
+    name: The upstream.
+    uri: The address of the upstream (amqp://user:password@host).
+    prefetch_count: Messages that are on their way unconfirmed.
+    reconnect_delay: Seconds until a lost connection is tried again.
+    ack_mode: When messages are confirmed.
+    trust_user_id: Believe the upstream who sent a message.
+    exchange: The name of the exchange there; without it as here.
+    max_hops: How many federations a message may cross.
+    expires: Milliseconds that a queue there outlives a connection.
+    message_ttl: Milliseconds that a message in it outlives a connection.
+    ha_policy: The policy by which the queue there is kept on several nodes.
+    queue: The name of the queue there; without it as here.
+    runas: The user who runs rabbitmqctl.
 
         far:
           rabbitmq_upstream.present:
@@ -73,7 +81,8 @@ def present(
 def absent(name: Name, runas: Name | None = None) -> Planned:
     """Make sure that the federation has no such upstream.
 
-    name: the upstream. runas: the user who runs rabbitmqctl.
+    name: The upstream.
+    runas: The user who runs rabbitmqctl.
 
         far:
           rabbitmq_upstream.absent: []

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Accounts of RabbitMQ."""
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ Rights = dict[str, dict[str, str]]
 
 NON_IDEMPOTENT = {"present": "with force and without a password it is taken away in each run"}
 
+OPPOSITE = {"present": "absent"}
+
 
 def present(
     name: Name,
@@ -25,10 +28,13 @@ def present(
 ) -> Planned:
     """Make sure that there is an account, with its password, tags and rights.
 
-    name: the account. password: its password; without it nobody can log in to a new account. force:
-    without a password, take the one away that an account has. tags: these and no others. perms: by
-    virtual host, what it may configure, write and read: three regular expressions. runas: the user
-    who runs rabbitmqctl.
+    name: The account.
+    password: The password; without it nobody can log in to a new account.
+    force: Without a password, take the one away that an account has.
+    tags: The tags that the user has, and no others.
+    perms: What the user may configure, write and read in each virtual host: three regular
+      expressions.
+    runas: The user who runs rabbitmqctl.
 
         app:
           rabbitmq_user.present:
@@ -102,7 +108,8 @@ def _rights(perms: list[dict[str, list[str]]] | None) -> Rights:
 def absent(name: Name, runas: Name | None = None) -> Planned:
     """Make sure that there is no such account.
 
-    name: the account. runas: the user who runs rabbitmqctl.
+    name: The account.
+    runas: The user who runs rabbitmqctl.
 
         guest:
           rabbitmq_user.absent: []

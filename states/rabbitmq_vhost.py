@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Virtual hosts of RabbitMQ."""
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from states._tools import carry_out
 def present(name: Name) -> Planned:
     """Make sure that there is a virtual host.
 
-    name: the virtual host.
+    name: The virtual host.
 
         /app:
           rabbitmq_vhost.present: []
@@ -39,7 +40,7 @@ def present(name: Name) -> Planned:
 def absent(name: Name) -> Planned:
     """Make sure that there is no such virtual host: its queues are lost.
 
-    name: the virtual host.
+    name: The virtual host.
 
         /old:
           rabbitmq_vhost.absent: []

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Software RAID."""
 
 from __future__ import annotations
@@ -37,10 +38,14 @@ def present(
 ) -> Planned:
     """Make sure that there is an array, and that it runs; members of one are assembled.
 
-    name: its device. level: 0, 1, 4, 5, 6, 10 or linear. devices: what it is made of; `missing` for
-    one that is added later. force: whatever the devices hold is overwritten; without it, only
-    devices that hold nothing are taken, and those in use never. run: accepted, nobody is asked.
-    options: those of mdadm: chunk, metadata, spare-devices, ...
+    Any other argument is an option of mdadm: chunk, metadata, spare-devices, ...
+
+    name: The device of the array.
+    level: The level: 0, 1, 4, 5, 6, 10 or linear.
+    devices: The devices that it is made of; `missing` for one that is added later.
+    force: Whatever the devices hold is overwritten; without it, only devices that hold nothing are
+      taken, and those in use never.
+    run: Ignored; nobody is asked.
 
         /dev/md0:
           raid.present:
@@ -69,7 +74,10 @@ def present(
 def assembled(name: AbsolutePath, devices: list[Name], **options: Option) -> Planned:
     """Make sure that an array that was made before runs.
 
-    name: its device. devices: its members. options: those of mdadm.
+    Any other argument is an option of mdadm.
+
+    name: The device of the array.
+    devices: The devices that it consists of.
 
         /dev/md0:
           raid.assembled:
@@ -124,7 +132,7 @@ def _started(name: str, devices: list[Device], words: list[str], new: bool) -> P
 def absent(name: AbsolutePath) -> Planned:
     """Make sure that there is no such array; what is in it is lost.
 
-    name: its device. One that is in use is left alone.
+    name: The device of the array. One that is in use is left alone.
 
         /dev/md0:
           raid.absent: []

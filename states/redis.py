@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Keys of a redis server, and whose replica it is."""
 
 from __future__ import annotations
@@ -23,9 +24,14 @@ def string(
 ) -> Planned:
     """Make sure that a key has a value.
 
-    name: the key. value: the text. expire: it ends so many seconds after each run. expireat: it
-    ends at this time, in seconds since 1970. host, port, db, password: which server, else those of
-    the configuration (redis.host, ...), else the database 0 of 127.0.0.1:6379.
+    name: The key.
+    value: The text of the key.
+    expire: Seconds after which it goes, counted from each run.
+    expireat: The time at which it goes, in seconds since 1970.
+    host: The server; without it redis.host of the configuration, else 127.0.0.1.
+    port: The port of the server; without it redis.port of the configuration, else 6379.
+    db: The number of the database; without it redis.db of the configuration, else 0.
+    password: The password of the server; without it redis.password of the configuration.
 
         app:mode:
           redis.string:
@@ -66,8 +72,9 @@ def absent(
 ) -> Planned:
     """Make sure that keys are not there.
 
-    name: the key; keys: several instead. host, port, db, password: which server, as for
-    redis.string.
+    name: The key.
+    keys: Several keys instead.
+    host, port, db, password: as of redis.string.
 
         app:mode:
           redis.absent: []
@@ -96,9 +103,11 @@ def slaveof(
     """Make sure that a server is the replica of the master that a sentinel knows, unless this
     machine is that master.
 
-    name: the name that the sentinel has for the master. sentinel_host, sentinel_port,
-    sentinel_password: the sentinel, at 127.0.0.1:26379 as a default. host, port, db, password: the
-    server, as for redis.string.
+    name: The name that the sentinel has for the master.
+    sentinel_host: The sentinel; without it 127.0.0.1.
+    sentinel_port: The port of the sentinel; without it 26379.
+    sentinel_password: The password of the sentinel.
+    host, port, db, password: as of redis.string.
 
         mymaster:
           redis.slaveof:

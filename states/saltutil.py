@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Copies from Salt's master: nothing here, so that trees that ask for it run."""
 
 from __future__ import annotations
@@ -46,7 +47,10 @@ def _sync(kind: str) -> Callable[..., str]:
     sync.__name__ = sync.__qualname__ = f"sync_{kind}"
     sync.__doc__ = f"""Copy nothing: a tree's modules are used in place, also those this run wrote.
 
-    refresh, extmod_whitelist, extmod_blacklist: accepted.
+    name: names the state.
+    refresh: ignored; there is nothing to renew.
+    extmod_whitelist: ignored; the modules that Salt would copy.
+    extmod_blacklist: ignored; the modules that Salt would not copy.
 
         sync_{kind}:
           saltutil.sync_{kind}

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """SELinux: its mode, booleans and modules."""
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ OFF = ("off", "false", "no", "0")
 def mode(name: Name) -> Planned:
     """Make sure of the mode, now and for the next start; disabled holds from the next start on.
 
-    name: enforcing, permissive or disabled.
+    name: Enforcing, permissive or disabled.
 
         enforcing:
           selinux.mode: []
@@ -46,8 +47,10 @@ def boolean(
 ) -> Planned:
     """Make sure that booleans of the policy have a value.
 
-    name: one boolean. value: on or off. booleans: several, as a list or with a value each; those
-    without take value. persist: also after the next start.
+    name: The boolean.
+    value: Whether it is on or off.
+    booleans: Several booleans, as a list or with a value each; those without take `value`.
+    persist: Have it so after the next start, too.
 
         httpd_can_network_connect:
           selinux.boolean:
@@ -112,8 +115,12 @@ def module(
 ) -> Planned:
     """Make sure that a module of the policy is enabled or disabled.
 
-    name: the module. module_state: which. version: any; today's policies have none. install:
-    install it from source where it is missing. remove: have it not at all.
+    name: The module.
+    module_state: `Enabled` or `Disabled`.
+    version: The version that the module has to have, `any` for all; today's policies have none.
+    install: Install a missing module from source.
+    remove: Make sure that there is no such module, instead.
+    source: The file of the module (.pp), for install.
 
         nagios:
           selinux.module:
@@ -145,7 +152,7 @@ def module(
 def module_install(name: AbsolutePath) -> Planned:
     """Make sure that a module of the policy is installed.
 
-    name: its file (.pp); the module is called as the file.
+    name: The file of the module (.pp); the module is called as the file.
 
         /usr/local/share/selinux/site.pp:
           selinux.module_install: []
@@ -165,7 +172,7 @@ def module_install(name: AbsolutePath) -> Planned:
 def module_remove(name: Name) -> Planned:
     """Make sure that a module of the policy is not installed.
 
-    name: the module.
+    name: The module.
 
         nagios:
           selinux.module_remove: []

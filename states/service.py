@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Services of the machine."""
 
 from __future__ import annotations
@@ -19,8 +20,10 @@ from runner.api import (
     Planned,
     StateFailed,
     here,
+    is_planning,
     requires_feature,
 )
+from runner.api.opposite import Opposite, Removal
 
 PROVIDERS = service.PROVIDERS
 User = Annotated[Name | None, requires_feature("user_units")]
@@ -40,13 +43,19 @@ def running(
 ) -> Planned:
     """Make sure that a service runs.
 
-    name: the service. enable: whether it starts with the machine. sig: for init scripts, a text in
-    the command line of its process that tells whether it runs (systemd knows). init_delay: seconds
-    to wait after a start. timeout: seconds that it may take to run. no_block: do not wait for it.
-    unmask: unmask it first; unmask_runtime: take away a mask that holds until the next start of the
-    machine. runlevels: OpenRC's runlevels that are to start it (with enable: False: not to);
-    without them `default`. user: it is a service of this user's systemd, which runs while the user
-    lingers (user.present) or is logged in.
+    name: The service.
+    enable: Whether it starts with the machine; without it as it is.
+    sig: For init scripts, a text in the command line of its process by which it is found running;
+      systemd needs none.
+    init_delay: Seconds to wait after a start.
+    no_block: Start it without waiting until it runs (systemd).
+    unmask: Take away a mask that keeps it from being started.
+    unmask_runtime: Take away a mask that holds until the next start of the machine.
+    timeout: Seconds that it may take until it runs.
+    runlevels: The runlevels of OpenRC that are to start it, or with `enable: False` not to; without
+      them `default`.
+    user: The user whose own systemd has the service; it runs while the user lingers (user.present)
+      or is logged in.
 
         nginx:
           service.running:
@@ -115,7 +124,14 @@ def dead(
     runlevels: Annotated[OneOrMany[Name] | None, requires_feature("runlevels")] = None,
     user: User = None,
 ) -> Planned:
-    """Make sure that a service does not run. Arguments as those of service.running.
+    """Make sure that a service does not run.
+
+    name: The service.
+    enable: Whether it starts with the machine; without it as it is.
+    sig, runlevels, user: as of service.running.
+    init_delay: Seconds to wait after a stop.
+    no_block: Stop it without waiting until it has ended (systemd).
+    timeout: Seconds that it may take until it has ended.
 
         bluetooth:
           service.dead:
@@ -132,7 +148,8 @@ def dead(
     comment = (
         f"Service {name} is set to be killed" if runs else f"Service {name} set to be {steps[0]}d"
     )
-    yield Plan({name: not runs or bool(steps)}, comment)
+    ended = [("processes", "ended")] if runs else []  # whichever they are
+    yield Plan({name: not runs or bool(steps)}, comment, provides=ended)
     _act(name, [*steps, *(["stop"] if runs else [])], _options(no_block), runlevels, user=user)
     _wait(init_delay if runs else None)
     if runs and not no_block and not service.wait_until(name, sig, False, timeout, user):
@@ -151,8 +168,9 @@ def enabled(
 ) -> Planned:
     """Make sure that a service starts with the machine.
 
-    name: the service. runlevels: OpenRC's runlevels that are to start it; without them any
-    is enough. user: as of service.running.
+    name: The service.
+    runlevels: OpenRC's runlevels that are to start it; without them any is enough.
+    user: as of service.running.
 
         cron:
           service.enabled: []
@@ -174,7 +192,8 @@ def disabled(
 ) -> Planned:
     """Make sure that a service does not start with the machine.
 
-    name: the service. runlevels: OpenRC's runlevels that are not to start it; without them: none.
+    name: The service.
+    runlevels: OpenRC's runlevels that are not to start it; without them: none.
     user: as of service.running.
 
         bluetooth:
@@ -191,6 +210,9 @@ def disabled(
     return f"Service {name} has been disabled, and is in the desired state"
 
 
+REACTS = ("running", "dead")
+
+
 def mod_watch(
     name: Name,
     sfun: Line,
@@ -205,10 +227,14 @@ def mod_watch(
     """Restart a service because something that it watches changed; a stopped one is started,
     service.dead stops it.
 
-    reload: reload instead; force: or restart what cannot reload. full_restart: taken for Salt's
-    sake. init_delay: seconds to wait afterwards. no_block: do not wait for it.
+    reload: Have the service read its configuration anew instead of restarting it; what service.dead
+      stops is stopped all the same.
+    full_restart: Ignored; the service manager decides how it restarts.
+    init_delay: Seconds to wait afterwards.
+    force: With reload, restart a service that cannot reload.
+    no_block: Do not wait until it is done.
     """
-    if sfun not in ("running", "dead"):
+    if sfun not in REACTS:
         here.warn(
             f"service.{sfun} has nothing to restart: what it watches belongs to a service.running"
         )
@@ -218,6 +244,7 @@ def mod_watch(
             return "Service is already stopped"
         action, past = "stop", "stopped"
     elif not service.status(name, sig, user):
+        _require_available(name, user)
         action, past = "start", "started"
     else:
         action, past = _reaction(reload, force)
@@ -279,7 +306,7 @@ def _act(
             words = runlevels or () if action in ("enable", "disable") else options
             service.act(name, action, words, user)
         except CommandFailed as failure:
-            raise StateFailed(failure.message, changes={}) from None
+            raise StateFailed(failure.message, changes={}, missing=failure.missing) from None
 
 
 def _options(no_block: bool) -> list[str]:
@@ -289,7 +316,7 @@ def _options(no_block: bool) -> list[str]:
 
 def _wait(seconds: float | None) -> str:
     """The comment on the wait."""
-    if not seconds:
+    if not seconds or is_planning():
         return ""
     time.sleep(seconds)
     return f"\nDelayed return for {seconds:g} seconds"
@@ -338,8 +365,9 @@ def _definitions(name: str) -> Iterator[str]:
 def masked(name: Name, runtime: bool = False, user: User = None) -> Planned:
     """Make sure that a service cannot be started at all.
 
-    name: the service. runtime: only until the next start of the machine. user: as of
-    service.running.
+    name: The service.
+    runtime: Mask it only until the next start of the machine.
+    user: as of service.running.
 
         rpcbind:
           service.masked: []
@@ -358,7 +386,11 @@ def masked(name: Name, runtime: bool = False, user: User = None) -> Planned:
 
 @requires_feature("maskable")
 def unmasked(name: Name, runtime: bool = False, user: User = None) -> Planned:
-    """Make sure that a service can be started. Arguments as those of service.masked.
+    """Make sure that a service can be started.
+
+    name: The service.
+    runtime: Take away only a mask that holds until the next start of the machine.
+    user: as of service.running.
 
         rpcbind:
           service.unmasked: []
@@ -369,6 +401,40 @@ def unmasked(name: Name, runtime: bool = False, user: User = None) -> Planned:
     done = kind.replace("masked", "unmasked")
     if not service.masked(name, runtime, user):
         return f"Service {name} was already {done}"
-    yield Plan({kind: {"old": True, "new": False}}, f"Service {name} would be {done}")
+    yield Plan(
+        {kind: {"old": True, "new": False}},
+        f"Service {name} would be {done}",
+        provides=[("unmasked", name)],
+    )
     _act(name, ["unmask"], ["--runtime"] if runtime else [], user=user)
     return f"Service {name} was {done}"
+
+
+def _enabled(name: str, user: str | None = None, **_: object) -> Iterator[Removal]:
+    whose = {"user": user} if user else {}
+    yield Removal(name, whose, thing=f"{name} at the start of the machine", function="disabled")
+
+
+def _running(
+    name: str, enable: object = None, user: str | None = None, **_: object
+) -> Iterator[Removal]:
+    """It runs, and starts with the machine: one of the two may have been so before."""
+    yield Removal(name, {"user": user} if user else {})
+    yield from (
+        removal._replace(made=enable is True or str(enable).lower() == "true")
+        for removal in _enabled(name, user)
+    )
+
+
+def _masked(
+    name: str, runtime: bool = False, user: str | None = None, **_: object
+) -> Iterator[Removal]:
+    given = {key: value for key, value in (("runtime", runtime), ("user", user)) if value}
+    yield Removal(name, given, thing=f"{name}, masked")
+
+
+OPPOSITE = {
+    "running": Opposite("dead", things=_running),
+    "enabled": Opposite("disabled", things=_enabled),
+    "masked": Opposite("unmasked", things=_masked),
+}

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Applications of snapd."""
 
 from __future__ import annotations
@@ -8,12 +9,16 @@ from modules import snap
 from runner.api import OPEN, Name, Plan, Planned
 from states._tools import carry_out, explained
 
+OPPOSITE = {"installed": "removed"}
+
 
 def installed(name: Name, channel: Name | None = None, classic: bool = False) -> Planned:
     """Make sure that a snap is installed.
 
-    name: the snap. channel: follow this one (stable, edge, 5.21/stable); without it the one that it
-    follows, or its default. classic: install it without confinement, for one that needs that.
+    name: The snap.
+    channel: Follow this one (stable, edge, 5.21/stable); without it the one that it follows, or its
+      default.
+    classic: Install it without confinement, for one that needs that.
 
         lxd:
           snap.installed:
@@ -67,7 +72,7 @@ def _whole(channel: str, tracking: str) -> str:
 def removed(name: Name) -> Planned:
     """Make sure that a snap is not installed.
 
-    name: the snap.
+    name: The snap.
 
         lxd:
           snap.removed: []

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Keys that may log in: the authorized_keys of users."""
 
 from __future__ import annotations
@@ -8,8 +9,11 @@ from typing import Any
 from modules import file
 from modules.ssh import keys
 from runner.api import Done, Line, Name, OneOrMany, Plan, Planned, StateFailed, here
+from runner.api.opposite import Opposite
 
 CONFIG = ".ssh/authorized_keys"
+
+OPPOSITE = {"present": Opposite("absent", by=("user",))}
 
 
 def dry_run_check(
@@ -31,10 +35,14 @@ def present(
 ) -> Planned:
     """Make sure that a key may log in as a user.
 
-    name: a whole line of a public key, or only its digits, then with enc (ssh-rsa, ed25519, ...),
-    comment and options. user: whose key it is. source: a file (salt://) with several keys instead;
-    name then only names the state. config: the file below the home folder; %h and %u stand for home
-    and user. fingerprint_hash_type: accepted.
+    name: A whole line of a public key, or only the key itself, in base64.
+    user: The user who may log in with it.
+    enc: The kind of a key that `name` does not say: ssh-rsa, ed25519, ecdsa, ...
+    comment: The comment behind a key that `name` does not say.
+    source: A file (salt://) with several keys instead; name then only names the state.
+    options: Options before a key that `name` does not say, such as `no-pty` or `command="..."`.
+    config: The file below the home folder; %h and %u stand for home and user.
+    fingerprint_hash_type: Ignored; keys are compared, not their fingerprints.
 
         AAAAC3NzaC1lZDI1NTE5AAAAIBXXXX:
           ssh_auth.present:
@@ -79,7 +87,13 @@ def absent(
     config: Line = CONFIG,
     fingerprint_hash_type: Line | None = None,
 ) -> Planned:
-    """Make sure that a key may not log in as a user. Arguments as those of ssh_auth.present.
+    """Make sure that a key may not log in as a user.
+
+    name: A whole line of a public key, or only the key itself, in base64.
+    user, source, config, fingerprint_hash_type: as of ssh_auth.present.
+    enc: ignored; a key is found by itself; its kind.
+    comment: ignored; the comment behind the key.
+    options: ignored; the options before the key.
 
         AAAAC3NzaC1lZDI1NTE5AAAAIBXXXX:
           ssh_auth.absent:
@@ -119,7 +133,13 @@ def manage(
 ) -> Planned:
     """Make sure that these keys, and no others, may log in as a user.
 
-    ssh_keys: the keys, as the name of ssh_auth.present. The rest as there.
+    name: Names the state.
+    ssh_keys: The keys, each a whole line of a public key or only the key itself.
+    user, config, fingerprint_hash_type: As of ssh_auth.present.
+    enc: The kind of those ssh_keys that do not say it.
+    comment: The comment behind those ssh_keys that have none.
+    source: A file (salt://) with further keys.
+    options: Options before those ssh_keys that are only the key itself.
 
         zoe's keys:
           ssh_auth.manage:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The keys by which other machines are known."""
 
 from __future__ import annotations
@@ -8,6 +9,9 @@ from typing import Any
 from modules import file
 from modules.ssh import known_hosts
 from runner.api import Line, Name, Plan, Planned, StateFailed, here
+from runner.api.opposite import Opposite
+
+OPPOSITE = {"present": Opposite("absent", by=("user",))}
 
 
 def dry_run_check(
@@ -31,11 +35,17 @@ def present(
 ) -> Planned:
     """Make sure that the key of a host is known.
 
-    name: the host. user: whose known_hosts; without it the system's. key: the host's key (with enc:
-    its kind); without it the host is asked, and `fingerprint` (hexadecimal pairs;
-    fingerprint_hash_type sha256 or md5) says which key is right: without both anybody who answers
-    is believed. port, timeout (seconds): for asking. config: the file. hash_known_hosts: do not
-    write the name of the host in plain.
+    name: The host.
+    user: The user who knows the host; without it all users do.
+    fingerprint: The fingerprint of the right key, in hexadecimal pairs; without it and `key`
+      anybody who answers is believed.
+    key: The key of the host; without it the host is asked.
+    port: The port that the host is asked at, and known with.
+    enc: The kind of the key: ed25519, ecdsa, ssh-rsa; needed with `key`.
+    config: The file; without `user` an absolute path.
+    hash_known_hosts: Write a hash instead of the name of the host.
+    timeout: Seconds to wait for an answer of the host.
+    fingerprint_hash_type: The algorithm of the fingerprint, `sha256` or `md5`; without it sha256.
 
         github.com:
           ssh_known_hosts.present:
@@ -97,7 +107,9 @@ def _shown_file(user: str | None, config: str | None) -> str:
 
 
 def absent(name: Name, user: Name | None = None, config: Line | None = None) -> Planned:
-    """Make sure that a host is not known. Arguments as those of ssh_known_hosts.present.
+    """Make sure that a host is not known.
+
+    name, user, config: As of ssh_known_hosts.present.
 
         old.example.com:
           ssh_known_hosts.absent: []

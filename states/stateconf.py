@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """States that carry the parameters of an SLS written for the stateconf renderer; they do nothing
 themselves.
 """
@@ -12,8 +13,9 @@ from runner.api import Done
 def set(name: str, **parameters: Any) -> str | Done:
     """Parameters of an SLS, which an SLS that includes it may extend.
 
-    name: the ID.
-    parameters: what the SLS finds in the variable that is named like the ID.
+    Any other argument is what the SLS finds in the variable that is named like the ID.
+
+    name: The ID.
 
         #!stateconf
         .params:
@@ -33,8 +35,9 @@ def set(name: str, **parameters: Any) -> str | Done:
 def context(name: str, **parameters: Any) -> str | Done:
     """The same under another name.
 
-    name: the ID.
-    parameters: what the SLS finds in the variable that is named like the ID.
+    Any other argument is what the SLS finds in the variable that is named like the ID.
+
+    name: The ID.
 
         .params:
           stateconf.context:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Processes of supervisor."""
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ def running(
 ) -> Planned:
     """Make sure that a process of supervisor runs.
 
-    name: the process, or a group as `name:` or `name:*`. restart: it in each run. update: have
-    supervisord read its configuration first, which restarts what differs. user: whose supervisorctl
-    it is. conf_file: the configuration. bin_env: a virtual environment, or the path of
-    supervisorctl. A process that supervisord does not know yet is added.
+    name: The process, or a group as `name:` or `name:*`.
+    restart: Restart the process in each run.
+    update: Have supervisord read its configuration first, which restarts what differs.
+    user: The user whose supervisorctl it is.
+    conf_file: The configuration.
+    bin_env: A virtual environment, or the path of supervisorctl.
 
         worker:
           supervisord.running:
@@ -70,7 +73,8 @@ def dead(
 ) -> Planned:
     """Make sure that a process of supervisor does not run.
 
-    name: the process, or a group as `name:` or `name:*`. user, conf_file, bin_env: as of running.
+    name: The process, or a group as `name:` or `name:*`.
+    user, conf_file, bin_env: as of supervisord.running.
 
         worker:
           supervisord.dead: []
@@ -89,6 +93,9 @@ def dead(
     return f"Stopped service: {name}"
 
 
+REACTS = ("running",)  # a watched change makes dead look again, no more
+
+
 def mod_watch(
     name: Name,
     sfun: str | None = None,
@@ -102,3 +109,6 @@ def mod_watch(
     if sfun == "dead":
         return (yield from dead(name, user, conf_file, bin_env))
     return (yield from running(name, restart, update, user, conf_file, bin_env))
+
+
+OPPOSITE = {"running": "dead"}

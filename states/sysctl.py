@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parameters of the kernel."""
 
 from __future__ import annotations
@@ -22,9 +23,11 @@ def present(
 ) -> Planned:
     """Make sure that a kernel parameter has a value, now and after the next start.
 
-    name: such as net.ipv4.ip_forward. value: what it is to be. config: the file that keeps it;
-    without it /etc/sysctl.d/99-salt.conf where systemd runs, else /etc/sysctl.conf. persist: False
-    sets the running value alone.
+    name: The parameter, such as net.ipv4.ip_forward.
+    value: The value that it has to have.
+    config: The file that keeps it; without it /etc/sysctl.d/99-salt.conf where systemd runs, else
+      /etc/sysctl.conf.
+    persist: False sets the running value alone.
 
         vm.swappiness:
           sysctl.present:

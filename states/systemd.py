@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Units of systemd, from their files to what runs."""
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from runner.api import (
     Record,
     StateFailed,
     here,
+    is_planning,
 )
 from states.file._diff import diff
 
@@ -46,15 +48,18 @@ def unit(
 ) -> Planned:
     """Make sure that a unit of systemd has these files, is enabled and runs.
 
-    name: the unit; without a suffix a service. contents: its text, written below
-    /etc/systemd/system; without it, the unit that is installed. drop_ins: texts by name, of files
-    in the folder NAME.d that change parts of it. timer: the text of a timer that starts the unit;
-    enable and running are then the timer's. enable: whether it starts with the machine. running:
-    whether it runs. restart: restart it when its files changed and it runs. user: it is a unit of
-    this user's systemd, and its files are in ~/.config/systemd/user.
-
     `systemd-analyze verify` sees the files before they are written, also in a dry run; a unit that
     it refuses fails with its words. Then the files are written and systemd reads them anew.
+
+    name: The unit; without a suffix a service.
+    contents: The text of the unit, written below /etc/systemd/system; without it, the unit that is
+      installed.
+    drop_ins: Texts by name, of files in the folder NAME.d that change parts of it.
+    timer: The text of a timer that starts the unit; enable and running are then the timer's.
+    enable: Whether it starts with the machine.
+    running: Whether the unit runs.
+    restart: Restart it when its files changed and it runs.
+    user: The user whose own systemd has the unit; its files are in ~/.config/systemd/user.
 
         backup:
           systemd.unit:
@@ -222,6 +227,8 @@ def _ends(handled: str, user: str) -> bool:
     """Return whether a unit is one that ends by itself (a oneshot service that has worked)."""
     from modules import cmd
 
+    if is_planning():
+        return unit_files.ends_by_itself(handled, user)
     argv = systemctl(user, "show", "--property=Type,Result", "--", handled)
     return set(cmd.probe(argv).stdout.split()) >= {"Type=oneshot", "Result=success"}
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """States that do nothing: for trying requisites, for showing text, for checking pillar."""
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ import random
 from typing import Any, Literal
 
 from modules import pillar
-from runner.api import Changes, Done, OneOrMany, Plan, Planned, StateFailed, here
+from runner.api import Changes, Done, OneOrMany, Plan, Planned, StateFailed, here, refuse_unforeseen
 
 NON_IDEMPOTENT = {
     "succeed_with_changes": "it pretends to change something in each run",
@@ -19,7 +20,7 @@ PRETENDED: Changes = {"testing": {"old": "Unchanged", "new": "Something pretende
 def nop(name: str) -> str:
     """Succeed without doing anything.
 
-    name: any text.
+    name: Names the state.
 
         anchor:
           test.nop: []
@@ -32,7 +33,8 @@ def nop(name: str) -> str:
 def succeed_without_changes(name: str, comment: str = "Success!") -> str:
     """Succeed without doing anything.
 
-    comment: what the result says.
+    name: As of test.nop.
+    comment: What the result says.
 
         always:
           test.succeed_without_changes: []
@@ -45,7 +47,8 @@ def succeed_without_changes(name: str, comment: str = "Success!") -> str:
 def fail_without_changes(name: str, comment: str = "Failure!") -> str:
     """Fail without doing anything.
 
-    comment: what the result says.
+    name: As of test.nop.
+    comment: What the result says.
 
         stop here:
           test.fail_without_changes:
@@ -59,7 +62,8 @@ def fail_without_changes(name: str, comment: str = "Failure!") -> str:
 def succeed_with_changes(name: str, comment: str = "Success!") -> Planned:
     """Pretend to change something.
 
-    comment: what the result says.
+    name: As of test.nop.
+    comment: What the result says.
 
         changed:
           test.succeed_with_changes: []
@@ -73,7 +77,8 @@ def succeed_with_changes(name: str, comment: str = "Success!") -> Planned:
 def fail_with_changes(name: str, comment: str = "Failure!") -> Planned:
     """Pretend to change something, then fail.
 
-    comment: what the result says.
+    name: As of test.nop.
+    comment: What the result says.
 
         broken:
           test.fail_with_changes: []
@@ -81,6 +86,7 @@ def fail_with_changes(name: str, comment: str = "Failure!") -> Planned:
     Behaviour: Salt 3008's test.fail_with_changes.
     """
     yield Plan(PRETENDED, "If we weren't testing, this would be failed with changes")
+    refuse_unforeseen("a failure")
     raise StateFailed(comment, changes=PRETENDED)
 
 
@@ -94,9 +100,12 @@ def configurable_test_state(
 ) -> Planned:
     """Succeed or fail, with or without changes, as asked.
 
-    changes, result: whether it changes something and succeeds; Random tosses a coin.
-    comment: what the result says (a mapping or a list as text). warnings: warnings of the result.
-    allow_test_mode_failure: a dry run fails, too, if the state is to fail.
+    name: As of test.nop.
+    changes: Whether it changes something; Random tosses a coin.
+    result: Whether it succeeds; Random tosses a coin for that, too.
+    comment: What the result says (a mapping or a list as text).
+    warnings: Warnings of the result.
+    allow_test_mode_failure: A dry run fails, too, if the state is to fail.
 
         try it:
           test.configurable_test_state:
@@ -118,6 +127,7 @@ def configurable_test_state(
     if here.dry and failing:
         raise StateFailed(message, changes=PRETENDED)
     yield Plan(PRETENDED, message)
+    refuse_unforeseen("a failure")
     if not succeeds:
         raise StateFailed(message, changes=PRETENDED)
     return message
@@ -126,7 +136,8 @@ def configurable_test_state(
 def show_notification(name: str, text: str) -> str:
     """Show a text in the results.
 
-    text: what to show.
+    name: As of test.nop.
+    text: What to show.
 
         note:
           test.show_notification:
@@ -151,8 +162,14 @@ def check_pillar(
 ) -> str:
     """Fail when keys of the pillar are missing or have the wrong type.
 
-    present: keys that have to be there. boolean, integer, string, listing, dictionary: keys that
-    have to have this type. verbose: name those that have it, too.
+    name: Names the state.
+    present: Keys that have to be there.
+    boolean: Keys that have to be true or false.
+    integer: Keys that have to be whole numbers.
+    string: Keys that have to be texts.
+    listing: Keys that have to be lists.
+    dictionary: Keys that have to be mappings.
+    verbose: Name the keys that are right, too.
 
         pillar is complete:
           test.check_pillar:
@@ -213,6 +230,7 @@ def mod_watch(
         changes = {"Requisites with changes": list(here.changed_requisites)}
     message = str(comment)
     yield Plan(changes, message)
+    refuse_unforeseen("a failure")
     if not result:
         raise StateFailed(message, changes=changes)
     return Done(message, changes)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The time zone of the machine."""
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
 def system(name: NonEmptyLine, utc: bool = True) -> Planned:
     """Make sure that the machine is in a time zone.
 
-    name: the zone, such as Europe/Berlin. utc: whether the hardware clock keeps UTC.
+    name: The zone, such as Europe/Berlin.
+    utc: Whether the hardware clock keeps UTC.
 
         Europe/Berlin:
           timezone.system: []

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ufw: the firewall of Ubuntu and Debian that is easy to set."""
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ def enabled(name: Name) -> Planned:
     """Make sure that the firewall is on, now and at the next start. The rules that let you in come
     before it.
 
-    name: names the state.
+    name: Names the state.
 
         OpenSSH:
           ufw.allow: []
@@ -31,7 +32,7 @@ def enabled(name: Name) -> Planned:
 def disabled(name: Name) -> Planned:
     """Make sure that the firewall is off, now and at the next start; its rules stay.
 
-    name: names the state.
+    name: Names the state.
 
         firewall:
           ufw.disabled: []
@@ -53,7 +54,8 @@ def default(
 ) -> Planned:
     """Make sure what is done with packets that no rule decides.
 
-    name: the direction: incoming, outgoing or routed. policy: allow, deny or reject.
+    name: The direction: incoming, outgoing or routed.
+    policy: What becomes of such packets: `allow`, `deny` or `reject`.
 
         incoming:
           ufw.default:
@@ -83,10 +85,14 @@ def allow(
     """Make sure that packets are let through. A rule with another action for the same packets is
     replaced.
 
-    name: the port (22/tcp, 8000:8010/udp, 80,443/tcp), service or application, unless port says it.
-    port: the same, or `any` for all ports. proto: tcp, udp, ... source, destination: an address or
-    a network, of any as a default. interface: only this one. direction: in or out. comment: is kept
-    with the rule.
+    name: The port (22/tcp, 8000:8010/udp, 80,443/tcp), service or application, unless port says it.
+    port: The port, or `any` for all ports.
+    proto: The protocol, such as `tcp` or `udp`; without it any.
+    source: The address or network that packets come from.
+    destination: The address or network that packets go to.
+    interface: Only packets of this interface.
+    direction: Whether packets come `in` or go `out`.
+    comment: A comment that is kept with the rule.
 
         22/tcp:
           ufw.allow: []
@@ -111,8 +117,9 @@ def deny(
     direction: Direction = "in",
     comment: Line | None = None,
 ) -> Planned:
-    """Make sure that packets are dropped: their sender learns nothing. Arguments as those of
-    ufw.allow.
+    """Make sure that packets are dropped: their sender learns nothing.
+
+    name, port, proto, source, destination, interface, direction, comment: As of ufw.allow.
 
         mail goes out by the relay alone:
           ufw.deny:
@@ -134,7 +141,9 @@ def limit(
     comment: Line | None = None,
 ) -> Planned:
     """Make sure that packets are let through, but not for an address that connects six times in
-    thirty seconds. Arguments as those of ufw.allow.
+    thirty seconds.
+
+    name, port, proto, source, destination, interface, direction, comment: As of ufw.allow.
 
         22/tcp:
           ufw.limit: []
@@ -153,8 +162,9 @@ def reject(
     direction: Direction = "in",
     comment: Line | None = None,
 ) -> Planned:
-    """Make sure that packets are refused, which their sender learns. Arguments as those of
-    ufw.allow.
+    """Make sure that packets are refused, which their sender learns.
+
+    name, port, proto, source, destination, interface, direction, comment: As of ufw.allow.
 
         113/tcp:
           ufw.reject: []

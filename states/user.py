@@ -1,11 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
 """Users of the machine."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from typing import Any
 
-from modules import file, group, shadow
+from modules import file, group, ps, shadow
 from modules import user as users
 from runner.api import (
     CommandFailed,
@@ -32,6 +33,17 @@ from states._account import (
     refuse_new_account,
 )
 from states._user_extras import Extras
+
+OPPOSITE = {"present": "absent"}
+
+
+def prune_check(
+    fun: str, names: Sequence[str], going: Collection[str]
+) -> Iterator[tuple[str, str]]:
+    """Users who are logged in, or whom programs run as."""
+    for name in names:
+        if pids := ps.pgrep("", user=name):
+            yield name, f"the user is logged in, or has programs running: process {pids[0]}"
 
 
 def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
@@ -90,23 +102,52 @@ def present(
 ) -> Planned:
     """Make sure that a user exists.
 
-    name: the user. uid, gid: numbers; the group also by its name. usergroup: a new user gets a
-    group of their name. groups: the further groups; with remove_groups they are all there are.
-    optional_groups: those of them that exist. home: the home folder; createhome makes it where it
-    is not there; persist_home moves its contents when it changes. password: its hash, or with
-    hash_password the password itself; enforce_password keeps it so. empty_password: no password is
-    needed. password_lock: nobody gets in by it (False: unlocked). shell: the login shell. unique:
-    False lets users share a number. system: a new user gets a number of the system's range.
-    fullname, roomnumber, workphone, homephone, other: the GECOS field. date: of the last change of
-    the password; expire: when the account ends (days since 1970, or 2030-01-31). mindays, maxdays,
-    warndays, inactdays: how long a password holds, in days; -1 for no limit. nologinit: a new user
-    is not entered in lastlog and faillog. allow_uid_change, allow_gid_change: change the numbers of
-    an existing user. gid_from_name: what usergroup was called once. local, loginclass, win_*:
-    accepted.
-
-    Beyond Salt's: linger: whether the user's own systemd, with its services, runs without a login.
-    subuids, subgids: ranges such as 100000-165535 of subordinate numbers that the user has to own,
-    for containers; other ranges stay.
+    name: The user.
+    uid: The user's number.
+    gid: The primary group, by its number or its name.
+    usergroup: Give a new user a group of the same name; without it as the system does.
+    groups: The groups that the user is in beside the primary one.
+    optional_groups: Further groups, as far as they exist.
+    remove_groups: Where groups or optional_groups are given, the user is in no others; false only
+      adds.
+    home: The home folder.
+    createhome: Create the home folder where it is not there.
+    persist_home: Move what is in the home folder when `home` changes.
+    password: The hash of the password, or with hash_password the password itself.
+    hash_password: The password is not a hash yet, and is hashed.
+    enforce_password: False leaves a password that is there.
+    empty_password: The user needs no password.
+    shell: The login shell.
+    unique: False lets users share a number.
+    system: A new user gets a number of the system's range.
+    fullname: The user's full name, in the GECOS field.
+    roomnumber: The room, in the GECOS field.
+    workphone: The telephone number at work, in the GECOS field.
+    homephone: The telephone number at home, in the GECOS field.
+    other: What else is to be in the GECOS field.
+    loginclass: Ignored; it is for BSD.
+    date: The day of the last change of the password (days since 1970, or 2030-01-31).
+    mindays: Days after which the password may be changed.
+    maxdays: Days after which the password has to be changed; -1 for no limit.
+    inactdays: Days that a password works after it should have been changed; -1 for no limit.
+    warndays: Days before the end of the password when the user is warned.
+    expire: When the account ends (days since 1970, or 2030-01-31).
+    win_homedrive: Ignored; the drive of the home folder, for Windows.
+    win_profile: Ignored; the folder of the profile, for Windows.
+    win_logonscript: Ignored; the script that a login runs, for Windows.
+    win_description: Ignored; a description, for Windows.
+    nologinit: Do not enter a new user in lastlog and faillog.
+    allow_uid_change: Change the number of an existing user, which otherwise fails.
+    allow_gid_change: Change the primary group of an existing user, which otherwise fails.
+    password_lock: Whether the password is locked, so that nobody gets in by it; without it as it
+      is.
+    local: Ignored; users are always local ones.
+    gid_from_name: An older name of usergroup.
+    linger: Whether the user's own systemd, with its services, runs without a login; without it as
+      it is.
+    subuids: Ranges such as 100000-165535 of subordinate user numbers that the user has to own, for
+      containers; other ranges stay.
+    subgids: Ranges of subordinate group numbers, written as those of subuids.
 
         deploy:
           user.present:
@@ -143,6 +184,8 @@ def present(
         if value is not None
     }
     further = further_groups(groups, optional_groups)
+    if password and ":" in password and not hash_password:
+        raise StateFailed("password: a hash has no colon, which ends the field of /etc/shadow")
     secret = Password(
         "" if empty_password else password or None, hash_password, enforce_password, password_lock
     )
@@ -188,13 +231,16 @@ def _add(
         "uid": "",
     }
     shown |= {**dict.fromkeys(users.GECOS, ""), **wanted.account, **extra}
-    facts = [("user", name), ("group", name), ("linger", name)]
+    facts = [("user", name), ("group", name)]
+    facts += [("linger", name)] if wanted.extras.linger else []
     yield Plan(shown, f"User {name} set to be added", provides=facts)
     try:
         users.useradd(name, *_new(wanted), *options)
     except CommandFailed as failure:
         raise StateFailed(
-            f"Failed to create new user {name}: {failure.message}", changes={}
+            f"Failed to create new user {name}: {failure.message}",
+            changes={},
+            missing=failure.missing,
         ) from None
     try:
         secret.put(name, secret.text is None, not secret.locked)
@@ -267,7 +313,9 @@ def _change(
             _make_home(work.home, users.info(name))
         work.wanted.extras.apply(name)
     except CommandFailed as failure:
-        raise StateFailed(f"User {name} could not be changed: {failure.message}") from None
+        raise StateFailed(
+            f"User {name} could not be changed: {failure.message}", missing=failure.missing
+        ) from None
     return Done(f"Updated user {name}", done_changes(changes, name))
 
 
@@ -281,8 +329,10 @@ def _make_home(path: str, owner: Mapping[str, Any]) -> None:
 def absent(name: Name, purge: bool = False, force: bool = False, local: bool = False) -> Planned:
     """Make sure that a user does not exist.
 
-    name: the user. purge: delete the home folder too. force: also while the user is logged in.
-    local: accepted.
+    name: The user.
+    purge: Delete the home folder, too.
+    force: Delete also a user who is logged in.
+    local: ignored; users are always local ones.
 
         games:
           user.absent:
@@ -294,7 +344,7 @@ def absent(name: Name, purge: bool = False, force: bool = False, local: bool = F
         return Done(f"User {name} is not present", missing=[("user", name)])
     group_of_own = bool(group.info(name)) and users.primary_group(name) == name
     changes = {name: "removed"} | ({f"{name} group": "removed"} if group_of_own else {})
-    yield Plan(changes, f"User {name} set for removal")
+    yield Plan(changes, f"User {name} set for removal", provides=[("no user", name)])
     users.userdel(name, *(["-r"] if purge else []), *(["-f"] if force else []))
     if group_of_own and group.info(name):
         return Done(f"Removed user {name}", {name: "removed"})

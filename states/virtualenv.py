@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Python environments."""
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from runner.api import (
     StateFailed,
     here,
 )
+from states._requirements import files
 from states.pip import installed
 
 Where = tuple[str, str | None, str | None]  # the environment, who runs pip, and where
@@ -58,12 +60,33 @@ def managed(
 ) -> Planned:
     """Make sure that there is a Python environment, with some packages.
 
-    name: the folder. python: the interpreter. venv_bin: virtualenv or its path; without it Python's
-    own venv. system_site_packages: see the system's packages, too. clear: make it anew. user: whose
-    it is. prompt: its prompt. requirements, pip_*, index_url, extra_index_url, pre_releases,
-    no_deps, no_binary, proxy, cwd, env_vars: packages and how to get them, as with pip.installed.
-    use_wheel, no_use_wheel: refused, today's pip has them no more. Others: accepted; today's tools
-    have them no more.
+    name: The folder.
+    venv_bin: The program virtualenv, by name or path; without it Python's own venv.
+    requirements, index_url, extra_index_url, pre_releases, no_deps, proxy, no_binary: as of
+      pip.installed.
+    system_site_packages: Let it see the system's packages, too.
+    distribute: ignored; setuptools took its place.
+    use_wheel: refused; today's pip takes wheels by itself.
+    clear: Make it anew in each run.
+    python: The interpreter; without it the system's.
+    extra_search_dir: ignored; where wheels of pip are looked for.
+    never_download: ignored; today's tools do so without being asked.
+    prompt: What the shell shows in front of its prompt.
+    user: The user whose environment it is.
+    cwd: The folder that pip runs in.
+    pip_download: ignored; today's pip downloads by a command of its own.
+    pip_download_cache: ignored; write pip_cache_dir.
+    pip_exists_action: What pip does with a path that exists: `s`witch, `i`gnore, `w`ipe, `b`ackup
+      or `a`bort.
+    pip_ignore_installed: Install without regard to what is there.
+    use_vt: ignored; there is no terminal to wait at.
+    env_vars: Further variables for pip.
+    no_use_wheel: refused; write no_binary.
+    pip_upgrade: Bring the packages to their newest version.
+    pip_pkgs: Packages beside those of requirements.
+    pip_no_cache_dir: Have pip use no cache.
+    pip_cache_dir: The folder of pip's cache.
+    process_dependency_links: ignored; today's pip has it no more.
 
         /srv/app/venv:
           virtualenv.managed:
@@ -104,6 +127,7 @@ def managed(
             )
         )
     virtualenv.refuse_program(venv_bin)
+    files(requirements)  # which have to be there
     why = "there is no environment yet that could say what it would install" if wanted else None
     changes: dict[str, Any] = {"new": virtualenv.version(name) if exists else ""}
     if exists:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Private keys, certificates, signing requests and revocation lists, made on this machine."""
 
 from __future__ import annotations
@@ -58,9 +59,6 @@ def autorequire(name: str, **arguments: object) -> Iterator[tuple[str, str]]:
 def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
     """Raise StateFailed for a file that the caller may not write."""
     file.refuse_rewrite(file.real_path(name) if arguments.get("follow_symlinks", True) else name)
-    check = arguments.get("check_cmd")
-    if check:
-        file.refuse_check(str(check))
 
 
 def private_key_managed(
@@ -87,17 +85,23 @@ def private_key_managed(
 ) -> Planned:
     """Make sure that there is a private key.
 
-    name: its file. algo: rsa, ec, ed25519 or ed448. keysize: its bits; of rsa 2048 (the default),
-    3072 or 4096, of ec 256 (the default), 384 or 521. passphrase: what it is encrypted with.
-    encoding: pem, der or pkcs12. new: make another one in each run, for a state that runs with a
-    prereq on what needs it. overwrite: replace what is there even if it is no key, or one that the
-    passphrase does not open. pkcs12_encryption_compat: encrypt PKCS#12 for old programs. user,
-    group, attrs, makedirs, create, follow_symlinks, check_cmd, tmp_dir, tmp_ext: as of
-    file.managed. mode: 0400 unless it is given. dir_mode: of folders that makedirs makes, 0700
-    unless it is given. backup: has no effect, an old key is kept nowhere.
-
     A key whose algorithm or size differs is replaced by a new one; one whose encoding or passphrase
     alone differs stays the same key. It is written with its mode from the start.
+
+    name: The file.
+    algo: The kind of key: `rsa`, `ec`, `ed25519` or `ed448`.
+    keysize: The size in bits; of rsa 2048 (without it), 3072 or 4096, of ec 256 (without it), 384
+      or 521.
+    passphrase: The passphrase that it is encrypted with.
+    encoding: `pem`, `der` or `pkcs12`.
+    new: Make another one in each run, for a state that runs with a prereq on what needs it.
+    overwrite: Replace what is there even if it is no key, or one that the passphrase does not open.
+    pkcs12_encryption_compat: Encrypt a PKCS#12 file for old programs.
+    user, group, attrs, makedirs, create, follow_symlinks, check_cmd, tmp_dir, tmp_ext: As of
+      file.managed.
+    mode: The rights of the file.
+    dir_mode: The rights of the folders that makedirs creates; without it 0700.
+    backup: Ignored; an old key is kept nowhere.
 
         /etc/ssl/private/www.key:
           x509.private_key_managed:
@@ -226,26 +230,44 @@ def certificate_managed(
 ) -> Planned:
     """Make sure that there is a certificate, and that it is valid for some time yet.
 
-    name: its file. Keys and certificates are given as a path or a text. signing_private_key,
-    signing_private_key_passphrase, signing_cert: who signs; without signing_cert, the certificate
-    signs itself. public_key, private_key (with private_key_passphrase) or csr: whose certificate it
-    is; of csr come the key and the extensions that are not given. subject: the whole name, as text
-    (CN=www.example.org,O=Example), list or mapping; or its parts: C, ST, L, STREET, O, OU, CN,
-    emailAddress, SN, GN, UID, SERIALNUMBER. days_valid: 365 unless it is given; or not_before and
-    not_after (2027-01-31 12:00:00, UTC). days_remaining: it is renewed when it has less, 90 unless
-    that is given; what lasts no longer is renewed after two thirds of its time. serial_number:
-    random unless it is given. digest: sha256 and others. encoding: pem, der, pkcs7_pem, pkcs7_der
-    or pkcs12 (with private_key in it, pkcs12_passphrase, pkcs12_friendlyname, and
-    pkcs12_encryption_compat for old programs). append_certs: certificates that follow it in the
-    file. copypath: a folder for a copy named by the serial number (after the common name with
-    prepend_cn). signing_policy: arguments by this name in x509_signing_policies of the
-    configuration or the pillar, which go before those here. ca_server: refused. user, group, mode,
-    attrs, makedirs, dir_mode, backup, create, follow_symlinks, check_cmd, tmp_dir, tmp_ext: as of
-    file.managed. further: parts of the subject, and extensions: basicConstraints, keyUsage,
-    extendedKeyUsage, subjectKeyIdentifier, authorityKeyIdentifier, issuerAltName,
-    authorityInfoAccess, subjectAltName, crlDistributionPoints, certificatePolicies,
-    policyConstraints, inhibitAnyPolicy, nameConstraints, noCheck, tlsfeature; each as a text or a
-    list (`critical` among them), or a mapping.
+    Keys and certificates are given as a path or a text.
+
+    Any other argument is a part of the subject (C, ST, L, STREET, O, OU, CN, emailAddress, SN, GN,
+    UID, SERIALNUMBER) or an extension: basicConstraints, keyUsage, extendedKeyUsage,
+    subjectKeyIdentifier, authorityKeyIdentifier, issuerAltName, authorityInfoAccess,
+    subjectAltName, crlDistributionPoints, certificatePolicies, policyConstraints, inhibitAnyPolicy,
+    nameConstraints, noCheck, tlsfeature; each as a text or a list (`critical` among them), or a
+    mapping.
+
+    name: The file.
+    days_remaining: Renew it when it has less; without it 90. What lasts no longer is renewed after
+      two thirds of its time.
+    ca_server: refused; there is no other machine to ask.
+    signing_policy: The name of arguments in x509_signing_policies of the configuration or the
+      pillar, which go before those here.
+    encoding: `pem`, `der`, `pkcs7_pem`, `pkcs7_der`, or `pkcs12` with private_key in it.
+    append_certs: Certificates that follow it in the file.
+    digest: The algorithm of the signature: `sha256` and others.
+    signing_private_key: The key that signs; without signing_cert the certificate signs itself.
+    signing_private_key_passphrase: What signing_private_key is encrypted with.
+    signing_cert: The certificate of who signs.
+    public_key: The key that it is for.
+    private_key: The private key that it is for, instead of public_key.
+    private_key_passphrase: What private_key is encrypted with.
+    csr: The request that the key comes from, and the extensions that are not given.
+    subject: The whole name, as text (CN=www.example.org,O=Example), list or mapping, instead of its
+      parts.
+    serial_number: The serial number; without it a random one.
+    not_before: From when it is valid (2027-01-31 12:00:00, UTC); without it from now on.
+    not_after: Until when it is valid, instead of days_valid.
+    days_valid: How long it is valid; without it 365.
+    pkcs12_passphrase: What a PKCS#12 file is encrypted with.
+    pkcs12_encryption_compat: Encrypt a PKCS#12 file for old programs.
+    pkcs12_friendlyname: The name of the entry in a PKCS#12 file.
+    copypath: A folder for a copy named by the serial number.
+    prepend_cn: Begin the name of the copy in copypath with the common name.
+    user, group, mode, attrs, makedirs, dir_mode, backup, create, follow_symlinks, check_cmd,
+      tmp_dir, tmp_ext: As of file.managed.
 
         /etc/ssl/certs/www.crt:
           x509.certificate_managed:
@@ -306,11 +328,11 @@ def _certificate(name: str, given: dict[str, Any], arguments: FileArguments) -> 
     else:
         changes = _certificate_changes(name, data, given, wanted, chain, key)
 
+    signed: list[Any] = []  # the certificate, once it is made
+
     def make() -> bytes:
         certificate = wanted.sign()
-        if copies:
-            copy = x509.copy_path(given, certificate)
-            file.write(copy, encoded.certificate(certificate), mode=arguments.mode)
+        signed.append(certificate)
         return encoded.certificate(
             certificate,
             encoding,
@@ -322,7 +344,11 @@ def _certificate(name: str, given: dict[str, Any], arguments: FileArguments) -> 
         )
 
     anew = "replaced" not in changes
-    return (yield from manage("certificate", writing, arguments, changes, make, anew))
+    outcome = yield from manage("certificate", writing, arguments, changes, make, anew)
+    for certificate in signed if copies else ():
+        copy = x509.copy_path(given, certificate)
+        file.write(copy, encoded.certificate(certificate), mode=arguments.mode)
+    return outcome
 
 
 def _certificate_changes(
@@ -378,10 +404,14 @@ def csr_managed(
 ) -> Planned:
     """Make sure that there is a certificate signing request.
 
-    name: its file. private_key, private_key_passphrase: whose certificate it asks for. digest:
-    sha256 and others. encoding: pem or der. subject, further: as of certificate_managed. user,
-    group, mode, attrs, makedirs, dir_mode, backup, create, follow_symlinks, check_cmd, tmp_dir,
-    tmp_ext: as of file.managed.
+    Any other argument is a part of the subject or an extension, as of x509.certificate_managed.
+
+    name: The file.
+    private_key: The key that a certificate is asked for.
+    private_key_passphrase, digest, subject: As of x509.certificate_managed.
+    encoding: The form of the file, `pem` or `der`.
+    user, group, mode, attrs, makedirs, dir_mode, backup, create, follow_symlinks, check_cmd,
+      tmp_dir, tmp_ext: As of file.managed.
 
         /etc/ssl/www.csr:
           x509.csr_managed:
@@ -451,16 +481,22 @@ def crl_managed(
     """Make sure that there is a certificate revocation list, and that it is valid for some time
     yet.
 
-    name: its file. signing_private_key, signing_private_key_passphrase, signing_cert: who signs.
-    revoked: the entries, each with serial_number or certificate (its path), and revocation_date,
-    not_after, reason (keyCompromise, superseded, ...) or extensions (CRLReason, invalidityDate,
-    certificateIssuer). include_expired: list what has expired, too. days_valid: 100 unless it is
-    given. days_remaining: it is renewed when it has less, 30 unless that is given; what lasts no
-    longer is renewed after two thirds of its time. digest: sha256 and others. encoding: pem or der.
+    name: The file.
+    signing_private_key: The key that signs.
+    revoked: The entries, each with serial_number or certificate (its path), and revocation_date,
+      not_after, reason (keyCompromise, superseded, ...) or extensions (CRLReason, invalidityDate,
+      certificateIssuer).
+    days_remaining: Renew it when it has less; without it 30. What lasts no longer is renewed after
+      two thirds of its time.
+    signing_cert: The certificate of who signs.
+    signing_private_key_passphrase, digest: As of x509.certificate_managed.
+    include_expired: List what has expired, too.
+    days_valid: How long it is valid; without it 100.
+    encoding: The form of the file, `pem` or `der`.
     extensions: cRLNumber (auto: one more than the last), deltaCRLIndicator, authorityKeyIdentifier,
-    issuerAltName, authorityInfoAccess, issuingDistributionPoint, freshestCRL. user, group, mode,
-    attrs, makedirs, dir_mode, backup, create, follow_symlinks, check_cmd, tmp_dir, tmp_ext: as of
-    file.managed.
+      issuerAltName, authorityInfoAccess, issuingDistributionPoint, freshestCRL.
+    user, group, mode, attrs, makedirs, dir_mode, backup, create, follow_symlinks, check_cmd,
+      tmp_dir, tmp_ext: As of file.managed.
 
         /etc/ssl/ca.crl:
           x509.crl_managed:
@@ -561,9 +597,12 @@ def pem_managed(
 ) -> Planned:
     """Make sure that a file holds PEM entries, with their lines in order.
 
-    name: the file. text: the entries, whose lines may have been joined, or the path of a file with
-    them. user, group, mode, attrs, makedirs, dir_mode, backup, create, follow_symlinks, check_cmd,
-    tmp_dir, tmp_ext: as of file.managed; a new file with a private key is its owner's alone.
+    name: The file.
+    text: The entries, whose lines may have been joined, or the path of a file with them.
+    user, group, attrs, makedirs, dir_mode, backup, create, follow_symlinks, check_cmd, tmp_dir,
+      tmp_ext: as of file.managed.
+    mode: The rights; without it as they are, and a new file with a private key is its owner's
+      alone.
 
         /etc/ssl/certs/partner.crt:
           x509.pem_managed:
@@ -583,6 +622,6 @@ def pem_managed(
     writing = arguments.writing(name, private)
     if writing.new and not create:
         return f"File {name} is not present and is not set for creation"
-    changes = writing.difference(present_data(writing), entry.encode(), show=False, new_file=False)
+    changes, _ = writing.difference(entry.encode(), show=False, new_file=False)
     changes |= writing.permission_changes()
     return (yield from writing.write(entry.encode(), changes, {}))

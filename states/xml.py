@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Values in XML files."""
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from runner.api import AbsolutePath, Line, Plan, Planned, StateFailed
 def value_present(name: AbsolutePath, xpath: Line, value: str) -> Planned:
     """Make sure that an element of an XML file has a value.
 
-    name: the file. xpath: finds the element, as far as Python's ElementTree understands it; the
-    first one counts. value: its text.
+    name: The file.
+    xpath: Finds the element, as far as Python's ElementTree understands it; the first one counts.
+    value: The text of the element.
 
         /etc/app/server.xml:
           xml.value_present:

@@ -1,12 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fixtures of all tests."""
 
 import gc
 import signal
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
-from command import Machine
+from command import ROOT, Machine
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--fast", action="store_true", help="leave out what tests/slow.txt names")
+
+
+@cache
+def _slow() -> frozenset[Path]:
+    """The files and directories that take long, and `FILE::TEST` of single tests."""
+    lines = (ROOT / "tests/slow.txt").read_text().splitlines()
+    return frozenset(ROOT / "tests" / line for line in lines if not line.startswith("#"))
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out what is slow, unless the command line names it. None leaves it to pytest."""
+    return True if config.getoption("--fast") and collection_path in _slow() else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the single tests that are slow."""
+    if not config.getoption("--fast"):
+        return
+    names = {str(path) for path in _slow()}
+    slow = [f"{item.path}::{item.name.split('[')[0]}" in names for item in items]
+    config.hook.pytest_deselected(
+        items=[item for item, is_slow in zip(items, slow, strict=True) if is_slow]
+    )
+    items[:] = [item for item, is_slow in zip(items, slow, strict=True) if not is_slow]
 
 
 def pytest_configure() -> None:

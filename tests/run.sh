@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Installs runner with its test tools into .venv and passes the tests.
 set -eu
 cd "$(dirname "$0")/.."

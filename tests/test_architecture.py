@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rules of the house that a machine can check: who imports whom, and how long things are.
 
 `docs/architecture.md` holds the table of ranks; this test reads it, so the document cannot be
@@ -9,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -48,21 +50,58 @@ def imports(path: Path, root: Path = ROOT) -> Iterator[Import]:
     package = module_name(path, root).split(".")
     if path.name != "__init__.py":
         package.pop()
-    for node in _executed(ast.parse(path.read_text())):
+    for node in parsed(path).nodes:
         for name in _imported(node, package):
             if name.split(".")[0] in TOP:
                 yield Import(name, getattr(node, "lineno", 0))
 
 
-def _executed(node: ast.AST) -> Iterator[ast.AST]:
-    """All nodes but those below `if TYPE_CHECKING:`."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.If) and ast.unparse(child.test).endswith("TYPE_CHECKING"):
-            for other in child.orelse:
-                yield from (other, *_executed(other))
+class Parsed(Record):
+    """What the rules look at in a file. functions: the lines of their bodies."""
+
+    nodes: list[ast.AST]
+    functions: list[tuple[str, int]]
+
+
+@cache
+def parsed(path: Path) -> Parsed:
+    """All imports, and what names one of CALLED or a stream of sys, but for those below
+    `if TYPE_CHECKING:`. A file is parsed once, and not kept.
+    """
+    nodes: list[ast.AST] = []
+    functions = []
+    waiting: list[ast.AST] = [ast.parse(path.read_text())]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
+            waiting += node.orelse
             continue
-        yield child
-        yield from _executed(child)
+        if isinstance(node, ast.FunctionDef):
+            functions.append((node.name, _length(node)))
+        elif isinstance(node, ast.Import | ast.ImportFrom) or _tells(node):
+            nodes.append(node)
+        waiting += ast.iter_child_nodes(node)
+    return Parsed(nodes, functions)
+
+
+CALLED = ("import_module", "__import__", "print")
+
+
+def _tells(node: ast.AST) -> bool:
+    if isinstance(node, ast.Attribute):
+        return node.attr in STREAMS
+    return isinstance(node, ast.Call) and _last_name(node.func) in CALLED
+
+
+def _last_name(node: ast.AST) -> str:
+    """`import_module` of `importlib.import_module`."""
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def _length(node: ast.FunctionDef) -> int:
+    """The lines of a function's body, without the docstring."""
+    first = node.body[1] if ast.get_docstring(node) and len(node.body) > 1 else node.body[0]
+    return (node.end_lineno or 0) - first.lineno + 1
 
 
 def _imported(node: ast.AST, package: list[str]) -> list[str]:
@@ -72,10 +111,7 @@ def _imported(node: ast.AST, package: list[str]) -> list[str]:
         base = package[: len(package) - node.level + 1] if node.level else []
         module = ".".join([*base, *([node.module] if node.module else [])])
         return [f"{module}.{alias.name}" for alias in node.names]
-    if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in (
-        "import_module",
-        "__import__",
-    ):
+    if isinstance(node, ast.Call) and _last_name(node.func) in CALLED[:2]:
         return [text for text in map(_text, node.args[:1]) if text]
     return []
 
@@ -225,7 +261,7 @@ def test_values_are_records() -> None:
     for path in sources():
         imported = {
             alias.name
-            for node in ast.walk(ast.parse(path.read_text()))
+            for node in parsed(path).nodes
             if isinstance(node, ast.ImportFrom)
             and node.module in ("typing", "dataclasses", "collections")
             for alias in node.names
@@ -242,7 +278,7 @@ STREAMS = ("stdout", "stderr", "__stdout__", "__stderr__")
 
 def prints(path: Path) -> Iterator[int]:
     """The lines of a file that print, or have a standard stream in hand."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in parsed(path).nodes:
         if (
             (isinstance(node, ast.Call) and ast.unparse(node.func) == "print")
             or (isinstance(node, ast.Attribute) and ast.unparse(node) in _STREAMS_OF_SYS)
@@ -317,15 +353,8 @@ def test_diagnostics_have_fields_instead_of_texts_to_cut() -> None:
 def lengths() -> Iterator[tuple[str, int]]:
     """Functions with the lines of their bodies, without the docstring."""
     for path in sources():
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.FunctionDef):
-                first = (
-                    node.body[1] if ast.get_docstring(node) and len(node.body) > 1 else node.body[0]
-                )
-                yield (
-                    f"{path.relative_to(ROOT)}:{node.name}",
-                    (node.end_lineno or 0) - first.lineno + 1,
-                )
+        for name, length in parsed(path).functions:
+            yield f"{path.relative_to(ROOT)}:{name}", length
 
 
 def test_functions_are_short() -> None:

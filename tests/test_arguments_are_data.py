@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What an SLS, a pillar or a template gives as an argument is data: never an option of a program,
 never further lines.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The documents are true: code in them runs, tests and files that they name are there."""
 
 from __future__ import annotations
@@ -99,15 +100,28 @@ def test_the_database_of_the_tutorial_refuses(
     assert message in tutorial("check", "a", code=1).stdout
 
 
+def anchors(page: str) -> set[str]:
+    """Return what links to the headings of a page end with."""
+    headings = re.findall(r"^#+ (.+)$", re.sub(r"```.*?```", "", page, flags=re.S), re.M)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 @pytest.mark.parametrize(
-    "name", sorted(path.name for path in (ROOT / "docs").glob("*.md")) + ["README.md"]
+    "path",
+    [*sorted((ROOT / "docs").glob("*.md")), *sorted(ROOT.glob("*.md"))],
+    ids=lambda path: path.name,
 )
-def test_links_and_tests_that_documents_name_are_there(name: str) -> None:
-    path = ROOT / name if name == "README.md" else ROOT / "docs" / name
+def test_links_and_tests_that_documents_name_are_there(path: Path) -> None:
     text = path.read_text()
-    for link in re.findall(r"\]\(([^)#:]+)\)", text):
-        assert (path.parent / link).exists(), link
-    for test in re.findall(r"\btests/[\w/]+\.py\b", text):
+    assert not re.search(r"^(<{7}|>{7}) ", text, re.M), "a merge that was not ended"
+    prose = re.sub(r"```.*?```", "", text, flags=re.S)
+    for link, anchor in re.findall(
+        r"\]\(([^)#:]*)(?:#([^)]+))?\)", re.sub(r"`[^`\n]*`", "", prose)
+    ):
+        target = path.parent / link if link else path
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target.read_text()), f"{link}#{anchor}"
+    for test in re.findall(r"\btests/[\w/]+\.(?:py|sh)\b", prose):
         assert (ROOT / test).exists(), test
 
 
@@ -122,6 +136,16 @@ def test_the_commands_of_the_reliability_table_select_tests() -> None:
                 file,
                 each,
             )
+
+
+def test_what_the_fast_part_of_the_tests_leaves_out_is_there() -> None:
+    lines = (ROOT / "tests/slow.txt").read_text().splitlines()
+    paths = [line for line in lines if not line.startswith("#")]
+    assert paths == sorted(set(paths))
+    for path in paths:
+        file, _, test = path.partition("::")
+        assert (ROOT / "tests" / file).exists(), path
+        assert not test or f"def {test}(" in (ROOT / "tests" / file).read_text(), path
 
 
 def test_the_readme_names_each_command() -> None:
@@ -143,7 +167,9 @@ def test_the_differences_are_in_tables_by_subject_and_each_is_there_once() -> No
 
 
 def test_the_changelog_is_read_in_two_minutes() -> None:
-    lines = (ROOT / "CHANGELOG.md").read_text().splitlines()
-    assert len(lines) < 130, "one line a capability; no corrections of what was never released"
-    headings = [line for line in lines if line.startswith("### ")]
-    assert sorted(set(headings)) == sorted(headings), "merged twice?"
+    _, *releases = re.split(r"^## ", (ROOT / "CHANGELOG.md").read_text(), flags=re.MULTILINE)
+    for release in releases:
+        assert re.match(r"Unreleased\n|\d+\.\d+\.\d+ - \d{4}-\d\d-\d\d\n", release)
+        assert len(release.split()) < 600, "one line a capability; details are for docs"
+        headings = re.findall(r"^### .+", release, re.MULTILINE)
+        assert sorted(set(headings)) == sorted(headings), "merged twice?"

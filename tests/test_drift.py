@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Drift is what others changed behind our back, and nothing else."""
 
 from __future__ import annotations

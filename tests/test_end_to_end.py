@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a user sees: the command line in its own process, its streams, its exit code, its JSON."""
 
 from __future__ import annotations
@@ -382,12 +383,6 @@ def test_a_relative_path_on_the_command_line_fails(machine: Machine) -> None:
         False,
         "Specified file a/b is not an absolute path",
     )
-
-
-def test_only(machine: Machine) -> None:
-    machine.write(t="a: test.nop\nb: {test.nop: [{require: [{test: c}]}]}\nc: test.nop\n")
-    assert list(machine.results("sls", "t", "--only", "b")) == ["c", "b"]
-    assert list(machine.results("sls", "t", "--exclude", "a")) == ["c", "b"]
 
 
 def test_salt_call(machine: Machine) -> None:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """States of the library as a user meets them: what one does, the next sees; errors are reported."""
 
 from __future__ import annotations

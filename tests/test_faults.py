@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A small sample of each of the fault scripts in bench/faults; docs/reliability.md says what all of
 them found.
 """
@@ -25,6 +26,8 @@ SAMPLES = {
     "secrets in sinks": "sinks.py --every 7",
     "modes at each call": "modes.py --only cop",
     "mangled files": "fuzz.py --trials 15",
+    "pulls killed at calls that write": "pulls.py --every-call --trials 2",
+    "pulls onto full disks": "pulls.py --full-disk --trials 2",
     "hostile trees": "hostile.py --quick --every 29",
 }
 
@@ -36,6 +39,7 @@ def test_sample(sample: str, tmp_path: Path) -> None:
         pytest.skip("mounting needs root")
     if shutil.which("cc") is None and words[0] in (
         "kills.py",
+        "pulls.py",
         "errors.py",
         "swap.py",
         "clock.py",

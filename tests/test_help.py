@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every --help: a line that says what the command does, an example, within 80 columns."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Typical mistakes, one after another: each has its place, its cause and its cure, and is told
 once.
 

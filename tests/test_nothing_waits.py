@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From cron and from a terminal alike nothing waits for a person, and what takes too long is ended,
 all of it.
 """

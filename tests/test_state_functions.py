@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Salt's `state.*` and `sys.*`, as people who come from a masterless Salt type them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs from cron are safe: lock, time limit, history, undo, secrets, leftovers, permissions."""
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import signal
 import sqlite3
 import subprocess
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,8 @@ import pytest
 from command import Machine
 
 from runner.history import snapshots
+from runner.history.contents import Store
+from runner.history.store import open_history
 from runner.redaction import HIDDEN, Secrets
 
 FILE = "{tmp}/f:\n  file.managed:\n    - contents: new\n    - mode: '0600'\n"
@@ -169,7 +173,7 @@ def test_history_tells_what_runs_did(machine: Machine) -> None:
         1,
         "failed",
     ]
-    assert "3 states, 1 changed, 1 failed, 1 skipped" in machine("history").stdout
+    assert "3 states: 1 failed, 1 changed, 1 skipped" in machine("history").stdout
     shown = answer(machine, "history", "show", "1")
     assert shown["results"][0]["changes"] == {"diff": "New file"}
     assert shown["results"][0]["place"].endswith("a.sls:2:3")
@@ -183,6 +187,11 @@ def test_history_tells_what_runs_did(machine: Machine) -> None:
     assert "there is no run 9" in machine("history", "show", "9", code=1).stderr
     machine("history", "show", code=1)
     assert "bad" in machine("history", "show", "last").stdout
+    (machine.folder / "f").write_text("old\n")
+    (machine.folder / "f").chmod(0o640)
+    machine("sls", "a", code=2)
+    shown = machine("history", "show", "last").stdout
+    assert f"--- {machine.folder}/f (before)\n" in shown and "mode: 0640 -> 0600" in shown
 
 
 def test_drift_intent_and_repetition_are_told_apart(machine: Machine) -> None:
@@ -267,11 +276,18 @@ def test_a_history_that_cannot_be_written_keeps_no_run_from_working(
 
 
 def test_files_of_the_kernel_are_kept_too(tmp_path: Path) -> None:
-    store = snapshots.Store(str(tmp_path))
-    for path in ("/proc/sys/kernel/ostype", "/usr/bin/env"):
-        found = snapshots.at(path)
-        store.put(found)
-        assert store.get(found.content) == Path(path).read_bytes()
+    tmp_path.chmod(0o700)
+    large = tmp_path / "large"
+    large.write_bytes(os.urandom(snapshots.SMALL + 1))
+    with closing(open_history(str(tmp_path))) as database:
+        store = Store(str(tmp_path), lambda: database)
+        store.begin(1, database.execute)
+        paths = ("/proc/sys/kernel/ostype", "/usr/bin/env", str(large))
+        for path in paths:
+            store.put(snapshots.look(path))
+        store.close()
+        for path in paths:
+            assert store.get(snapshots.at(path).content) == Path(path).read_bytes()
 
 
 @pytest.mark.parametrize("durable", ["wanted", "required"])

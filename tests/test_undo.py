@@ -1,18 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
 """runner undo: files as they were before a run; what cannot be restored is left out, reported, and
 foreseen.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
+import sqlite3
+import zlib
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command import Machine
+
+from runner.history.kept import KeptRun
+from runner.history.store import MIGRATIONS
+from runner.history.undo import earlier
 
 FILE = "{tmp}/f:\n  file.managed:\n    - contents: new\n    - mode: '0600'\n"
 
@@ -195,3 +204,187 @@ def test_what_fails_against_expectation_is_reported_and_the_rest_is_done(machine
     assert "left out: no space" in shown and "Restored 1 path; 1 was left out." in shown
     assert (machine.folder / "f").read_text() == "old"
     assert "g was left out: no space" in machine("history", "show", "last").stdout
+
+
+WATCHED = """
+{tmp}/f: {file.managed: [contents: VERSION]}
+reload:
+  cmd.wait:
+    - name: echo told >> {tmp}/log
+    - watch: [{file: {tmp}/f}]
+"""
+
+
+def test_one_path_is_restored_to_any_version_that_runs_found(machine: Machine) -> None:
+    target = machine.folder / "f"
+    target.write_text("zero\n")
+    for version in ("one", "two", "three"):
+        machine.write(a=TREE.replace("contents: new", f"contents: {version}").replace("moved", "m"))
+        (machine.folder / "first").write_text("1")
+        machine("sls", "a", code=None)
+        if version == "two":
+            target.write_text("two\nand theirs\n")
+    shown = machine("history", "file", str(target)).stdout
+    assert [line.strip() for line in shown.splitlines()[4:6]] == ["-zero", "+one"]
+    assert "since then, not by runner: other contents" in shown and "    +and theirs" in shown
+    changes = answer(machine, "history", "file", str(target))["changes"]
+    assert [change["run"] for change in changes] == [1, 2, None, 3]
+    assert changes[3]["restore"] == f"runner undo 3 --path {target}"
+    for run, text in (("3", "two\nand theirs\n"), ("1", "zero\n"), ("2", "one\n")):
+        machine("undo", run, "--path", str(target))
+        assert target.read_text() == text, run
+    assert (machine.folder / "n/m/o").exists(), "the rest of the run stays"
+    target.write_text("by hand")
+    assert (
+        "changed since: other contents"
+        in machine("undo", "3", "--path", str(target), code=2).stdout
+    )
+    assert target.read_text() == "by hand"
+    assert "run 1 did not alter /etc/hosts" in (
+        machine("undo", "1", "--path", "/etc/hosts", code=1).stderr
+    )
+    assert "no run of the history altered /etc/hosts" in (
+        machine("history", "file", "/etc/hosts", code=1).stderr
+    )
+
+
+def test_what_is_not_to_be_shown_is_not_shown_as_a_version(machine: Machine) -> None:
+    machine.write(
+        a="{tmp}/f: {file.managed: [contents: hushed, show_changes: false]}\n"
+        "{tmp}/g: {file.managed: [contents: 'p: geheim42']}\n",
+        pillar__top="base: {'*': [p]}",
+        pillar__p="password: geheim42",
+    )
+    (machine.folder / "f").write_text("before")
+    (machine.folder / "g").write_text("p: before")
+    machine("sls", "a")
+    shown = machine("history", "file", str(machine.folder / "f")).stdout
+    assert "contents that are not shown" in shown and "hushed" not in shown
+    shown = machine("history", "file", str(machine.folder / "g")).stdout
+    assert "+p: ****" in shown and "geheim42" not in shown
+
+
+def test_a_strict_undo_does_all_or_nothing(machine: Machine) -> None:
+    machine.write(a=FILE + FILE.replace("/f:", "/g:"))
+    machine("sls", "a")
+    (machine.folder / "g").write_text("theirs")
+    refused = machine("undo", "--strict", code=1)
+    assert "g would be left out: the machine was changed since" in refused.stderr
+    assert (machine.folder / "f").exists()
+    assert answer(machine, "history")[0]["kind"] == "run", "nothing was begun"
+    (machine.folder / "g").write_text("new\n")
+    machine("undo", "--strict")
+    assert not (machine.folder / "f").exists()
+
+
+def test_a_killed_run_is_undone_as_far_as_it_came(machine: Machine) -> None:
+    (machine.folder / "f").write_text("old")
+    (machine.folder / "states/_states").mkdir()
+    (machine.folder / "states/_states/dies.py").write_text(
+        "import os, signal\nfrom modules import file\nfrom runner.api import Plan\n"
+        "def halfway(name):\n    yield Plan({}, '')\n    file.write(name, b'half')\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    machine.write(
+        a=FILE
+        + FILE.replace("/f:", "/g:")
+        + "{tmp}/h: {dies.halfway: []}\n{tmp}/i: {file.touch: []}"
+    )
+    machine("sls", "a", code=-9)
+    (machine.folder / "g").write_text("theirs")
+    foreseen = answer(machine, "undo", "--test", code=2)["steps"]
+    assert [os.path.basename(step["path"]) for step in foreseen] == ["h", "g", "f"]
+    assert "the run was killed before" in foreseen[0]["note"]
+    assert "changed since" in foreseen[1]["refused"]
+    assert answer(machine, "undo", code=2)["steps"] == foreseen
+    assert (machine.folder / "f").read_text() == "old"
+    assert not (machine.folder / "h").exists()
+
+
+def test_who_watched_what_is_restored_is_named_and_reacts(machine: Machine) -> None:
+    (machine.folder / "f").write_text("old")
+    machine.write(a=WATCHED.replace("VERSION", "one"))
+    machine("sls", "a")
+    log = machine.folder / "log"
+    shown = machine("undo", "--test", code=2).stdout
+    assert "log) watches what is restored; with --react it reacts too." in shown
+    assert "cmd: reload (cmd.execute_shell" in shown and "cannot be undone" in shown
+    done = answer(machine, "undo", "--react", code=2)
+    (watcher,) = done["watchers"]
+    assert (watcher["state"], watcher["of"], watcher["result"]) == (
+        f"cmd.wait reload (echo told >> {log})",
+        [str(machine.folder / "f")],
+        True,
+    )
+    assert log.read_text() == "told\n" * 2
+    undo = answer(machine, "history", "show", "last")
+    assert [result["id"] for result in undo["results"]] == ["reload"]
+    machine("undo", "2", "--react", code=2)
+    assert (machine.folder / "f").read_text() == "one\n"
+    assert log.read_text() == "told\n" * 3
+
+
+def test_an_older_history_is_undone(machine: Machine) -> None:
+    (machine.folder / "f").write_text("old")
+    machine.write(a=FILE + "'true': {cmd.run: []}\n")
+    machine("sls", "a")
+    path = machine.folder / "cache/state/history.sqlite"
+    older = path.with_suffix(".older")
+    connection = sqlite3.connect(older)
+    connection.executescript(";".join(MIGRATIONS[:4]) + ";PRAGMA user_version=4")
+    connection.execute("ATTACH ? AS now", (str(path),))
+    for table in ("runs", "results", "changers", "kept", "left_behind"):
+        columns = ", ".join(row[1] for row in connection.execute(f"PRAGMA table_info({table})"))
+        connection.execute(f"INSERT INTO {table} ({columns}) SELECT {columns} FROM now.{table}")
+    connection.commit()
+    connection.close()
+    for suffix in ("-wal", "-shm"):
+        Path(f"{path}{suffix}").unlink(missing_ok=True)
+    older.rename(path)
+    content = hashlib.sha256(b"old").hexdigest()  # which had a file of its own then
+    shutil.rmtree(path.parent / "undo")
+    (path.parent / f"undo/{content[:2]}").mkdir(parents=True)
+    (path.parent / f"undo/{content[:2]}/{content}.z").write_bytes(zlib.compress(b"old"))
+    done = answer(machine, "undo", code=2)
+    assert [step["refused"] for step in done["steps"]] == [None]
+    assert len(done["unknown"]) == 1
+    assert (machine.folder / "f").read_text() == "old"
+
+
+def test_the_run_to_undo_is_found_without_reading_the_whole_history(machine: Machine) -> None:
+    machine.write(a=FILE)
+    machine("sls", "a")
+    with closing(sqlite3.connect(machine.folder / "cache/state/history.sqlite")) as history:
+        for table, number in (("runs", "id"), ("kept", "run")):
+            rows = history.execute(f"SELECT name FROM pragma_table_info('{table}')").fetchall()
+            columns = ", ".join(name for (name,) in rows if name != number)
+            history.executemany(
+                f"INSERT INTO {table} ({number}, {columns})"
+                f" SELECT ?, {columns} FROM {table} WHERE {number} = 1",
+                [(run,) for run in range(2, 1001)],
+            )
+        history.commit()
+        steps: list[None] = []
+        history.set_progress_handler(lambda: steps.append(None), 100)
+        assert earlier(history, 1000) == 999
+        state_dir = str(machine.folder / "cache/state")
+        assert KeptRun.named(history, state_dir, "last").number == 1000
+    assert len(steps) < 10
+    assert answer(machine, "undo", "--test")["run"] == 1000
+
+
+def test_contents_that_no_run_names_any_more_are_deleted(machine: Machine) -> None:
+    target, undo = machine.folder / "f", machine.folder / "cache/state/undo"
+    machine.config["history_runs"] = 2
+    for number in range(4):
+        machine.write(a=FILE.replace("contents: new", f"contents: text {number} {'x' * 2000}"))
+        machine("sls", "a")
+    # what run 3 replaced stands in the file of run 2
+    files = {path.name: path.read_text("latin-1") for path in undo.iterdir()}
+    assert files.keys() == {"2.contents", "3.contents", "4.contents"}
+    whole = (undo / "3.contents").read_bytes()
+    (undo / "3.contents").write_bytes(b"?" * len(whole))
+    assert "the store is not whole" in machine("undo", "4", "--test", code=None).stdout
+    (undo / "3.contents").write_bytes(whole)
+    machine("undo", "3", "--path", str(target))
+    assert target.read_text().startswith("text 1 x")

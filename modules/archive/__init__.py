@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Archives: what is in them, and how they are unpacked without leaving their folder.
 
 What the archive state uses comes first, then Salt's functions.

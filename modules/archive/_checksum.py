@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The sum of the archive that a folder was filled from, kept in the cache: a later one of another
 sum is noticed.
 """
@@ -8,7 +9,7 @@ import os
 
 from modules._cache_files import load_text, save_text
 from modules.file._hash import hash_of
-from runner.api import fetcher
+from runner.api import fetcher, is_planning
 
 
 def _record(name: str) -> str:
@@ -22,5 +23,6 @@ def kept_sum(name: str) -> str:
 
 @fetcher
 def keep_sum(name: str, digest: str) -> None:
-    """Note the sum of the archive that a folder holds."""
-    save_text(_record(name), digest)
+    """Note the sum of the archive that a folder holds, and not only in a plan."""
+    if not is_planning():
+        save_text(_record(name), digest)

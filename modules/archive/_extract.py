@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Unpacking: first to a private folder beside the target, then each member whole to its place."""
 
 from __future__ import annotations
@@ -6,21 +7,26 @@ import errno
 import os
 import stat as bits
 from collections.abc import Collection, Sequence
-from typing import IO, Any
+from typing import IO, Any, cast
 
-from modules import cmd
+from modules import _paths, cmd
 from modules.archive._members import TAR, Member, readable, refuse, refuse_changed, stripped
 from modules.archive._source import fixed, name_of
 from modules.file._change import alters, make_folders
 from modules.file._copy import copy_place, preserve_from
 from modules.file._place import Folder, Place
 from modules.file._place import place as place_of
+from modules.file._planned_place import PlannedPlace
+from modules.file._resolve import resolved
 from modules.file._snapshot import snapshot_of_second
 from modules.file._write import Owner
-from runner.api import StateFailed
+from runner.api import StateFailed, Unforeseen, here
+from runner.api.planning import only_files
 
 # so that an archive that says something of its own top folder does not open the private one
 INSIDE = "members"
+MOST_PLANNED = 64 << 20  # bytes of an archive that a dry run unpacks
+MOST_PLANNED_MEMBERS = 256 << 20  # bytes of all that is in it
 
 
 class Unpacked:
@@ -63,10 +69,46 @@ class Unpacked:
             os.close(self._where.folder)
 
 
-@alters(before=snapshot_of_second, path=1)
-def unpack(
+class _PlannedUnpacked(Unpacked):
+    """An archive that a dry run has unpacked to a folder of the cache, as if to a planned one."""
+
+    def __init__(self, target: str) -> None:
+        with place_of(os.path.join(_beside(target), "archive")) as above:
+            self._planned = cast(PlannedPlace, above.beside())
+        super().__init__(Place(resolved(os.path.join(self._planned.scratch(), "archive"))))
+
+    def members(self) -> Place:
+        self._planned.graft(os.path.join(self._where.path, INSIDE))
+        return self._planned
+
+    def remove(self) -> None:
+        self._planned.remove()
+        os.close(self._private.handle)
+        os.close(self._where.folder)
+
+
+@only_files
+def _plan_unpacking(source: str, target: str, kind: str, **options: Any) -> Unpacked:
+    _, members = here.store("archives").get(source, (None, None))
+    size = sum(member.size for member in members or ())
+    if members is None or os.path.getsize(source) > MOST_PLANNED or size > MOST_PLANNED_MEMBERS:
+        raise Unforeseen(f"the members of {source}")
+    return _fill(_PlannedUnpacked(target), source, kind, **options)
+
+
+@alters(before=snapshot_of_second, path=1, planned=_plan_unpacking)
+def unpack(source: str, target: str, kind: str, **options: Any) -> Unpacked:
+    """Unpack to a hidden folder on the target's file system, which is the answer; `place` or
+    `discard` come next. Raises StateFailed when it cannot be extracted. options: as of `_fill`.
+    """
+    with place_of(os.path.join(_beside(target), "archive")) as above:
+        unpacked = Unpacked(above.beside())
+    return _fill(unpacked, source, kind, **options)
+
+
+def _fill(
+    unpacked: Unpacked,
     source: str,
-    target: str,
     kind: str,
     *,
     strip: int = 0,
@@ -77,15 +119,12 @@ def unpack(
     permissions: bool = True,
     without: Collection[str] = (),
 ) -> Unpacked:
-    """Unpack to a hidden folder on the target's file system, which is the answer; `place` or
-    `discard` come next. Raises StateFailed when it cannot be extracted.
+    """Unpack an archive. Raises StateFailed when it cannot be extracted.
 
     strip: leading parts of the names that are dropped. options: further ones, for the tar program.
     user, group: of all members; -1 keeps those of the archive. permissions: as a zip has them.
     without: names in a zip that are left out.
     """
-    with place_of(os.path.join(_beside(target), "archive")) as above:
-        unpacked = Unpacked(above.beside())
     try:
         with readable(source, "{} cannot be extracted"), fixed(source) as file:
             refuse_changed(file, source, kind, strip, password, options)
@@ -112,7 +151,9 @@ def shortage(members: Sequence[Member], target: str) -> str:
     when they fit.
     """
     folder = _beside(target)
-    disk = os.statvfs(folder)
+    while not (there := _paths.source(folder)):  # it is only planned
+        folder = os.path.dirname(folder)
+    disk = os.statvfs(there)
     free = disk.f_frsize * (disk.f_bavail if os.geteuid() else disk.f_bfree)
     needed = sum(member.size for member in members)
     if needed <= free:
@@ -128,9 +169,9 @@ def _beside(target: str) -> str:
     file system.
     """
     folder = os.path.dirname(target)
-    while not os.path.isdir(folder):
+    while not _paths.isdir(folder):
         folder = os.path.dirname(folder)
-    mounted = os.path.isdir(target) and os.stat(target).st_dev != os.stat(folder).st_dev
+    mounted = _paths.isdir(target) and _paths.stat(target).st_dev != _paths.stat(folder).st_dev
     return target if mounted else folder
 
 

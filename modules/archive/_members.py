@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The members of an archive, and which archives are refused."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Salt's functions of the archive module."""
 
 from __future__ import annotations
@@ -7,7 +8,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 from typing import IO, Any
 
-from modules import cmd
+from modules import _paths, cmd
 from modules._lines import plain_name
 from modules.archive._extract import place, unpack
 from modules.archive._members import ZIP, Member, kind_of, members, stripped
@@ -57,7 +58,7 @@ def _shown(member: Member, strip: int) -> str:
 
 def _local(name: str) -> str:
     local = here.tree.fetch(name, here.saltenv) if name.startswith(("salt://", "file://")) else name
-    if local is None or not os.path.isfile(local):
+    if local is None or not _paths.isfile(local):
         raise StateFailed(
             f"{name} does not exist", missing=None if local is None else ("file", local)
         )
@@ -195,5 +196,5 @@ def _pack(file: IO[bytes], sources: Sequence[str], cwd: str | None, named: list[
 
 def _below(path: str) -> Iterable[str]:
     yield path
-    for root, folders, files in os.walk(path):
+    for root, folders, files in _paths.walk(path):
         yield from (os.path.join(root, name) for name in [*sorted(folders), *sorted(files)])

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The file of an archive: what was listed is what is unpacked."""
 
 from __future__ import annotations

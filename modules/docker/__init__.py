@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Containers, images, networks and volumes of Docker and Podman: what the docker_* states look at
 and change, and Salt's functions.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The connection to a container engine: Docker, or Podman by its compatible socket.
 
 Its API is spoken by the Python package docker, which is imported when a state or a function needs
@@ -13,8 +14,8 @@ import socket
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from modules import config
-from runner.api import CommandFailed, here
+from modules import _paths, config
+from runner.api import CommandFailed, here, refuse_unforeseen
 
 if TYPE_CHECKING:
     from docker import APIClient
@@ -93,6 +94,7 @@ def engine() -> str:
 
 def client(timeout: float | None = None) -> APIClient:
     """The client, which is connected once a run. Raises CommandFailed when no engine answers."""
+    refuse_unforeseen("the container engine")
     timeout = timeout or TIMEOUT
     clients = here.store("docker clients")
     if timeout not in clients:
@@ -115,7 +117,7 @@ def package() -> Any:
     except ImportError:
         raise CommandFailed(
             "Containers are managed by means of the Python package docker, which is not installed:"
-            " pip install 'runner[docker]' (Debian: python3-docker)",
+            " pip install 'sls-runner[docker]' (Debian: python3-docker)",
             missing=("pkg", "python3-docker"),
         ) from None
     return docker
@@ -137,7 +139,7 @@ def address() -> str:
     if chosen:
         return f"unix://{chosen}" if chosen.startswith("/") else chosen
     for path in sockets():
-        if os.path.exists(path):
+        if _paths.exists(path):
             return f"unix://{path}"
     raise CommandFailed(
         "There is no container engine: " + ", ".join(sockets()) + " do not exist. Install docker.io"

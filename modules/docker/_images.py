@@ -1,13 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
 """Images: Salt's functions to look at them, to pull, load, build, tag and remove them."""
 
 from __future__ import annotations
 
-import os
 import re
 import time
 from typing import Any
 from urllib.parse import quote
 
+from modules import _paths
 from modules.docker._containers import with_local_time
 from modules.docker._engine import EngineFailed, ask, engine, fetch, find, no_such, stream
 from modules.file._look import opened_to_read
@@ -192,7 +193,7 @@ def load(path: str, repository: str | None = None, tag: str | None = None) -> Js
 def archive(path: str) -> str:
     """The file of an archive. Raises CommandFailed where there is none."""
     local = here.tree.fetch(path, here.saltenv)
-    if local is None or not os.path.isfile(local):
+    if local is None or not _paths.isfile(local):
         raise CommandFailed(f"Source file {path} does not exist", missing=("file", path))
     return local
 

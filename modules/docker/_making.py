@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Containers that are made, replaced and removed, and commands in them."""
 
 from __future__ import annotations

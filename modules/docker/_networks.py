@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks and volumes: Salt's functions to look at them and to change them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What people write for options of containers -> what the engine's API takes.
 
 Each form raises ValueError with what is wrong.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The options of containers: one table that says for each of them where the engine's API has it,
 what people may write, and how it is compared with the container that there is.
 """

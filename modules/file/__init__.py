@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files, folders and links: how to look at them and how to change them.
 
 What states use comes first; `salt['file.…']` of templates finds Salt's functions by Salt's names,
@@ -6,130 +7,139 @@ some of them through `__func_alias__`, where Salt's arguments are not ours.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from modules.file._change import (
-    chown,
-    link,
-    makedirs,
-    mkdir,
-    mknod,
-    put_symlink,
-    remove,
-    remove_folder,
-    set_attributes,
-    set_mode,
-    symlink,
-    utime,
-)
-from modules.file._check import refuse_check, try_contents
-from modules.file._copy import copy, rename
-from modules.file._download import cached_path, download, keep_download, redacted
-from modules.file._entries import entries_below, same
-from modules.file._find import find
-from modules.file._hash import check_hash, get_hash, get_sum, hash_of, source_hash, split_hash
-from modules.file._look import (
-    Stat,
-    device,
-    exists,
-    get_attributes,
-    is_dir,
-    is_file,
-    is_link,
-    lexists,
-    listdir,
-    read_bytes,
-    readlink,
-    real_path,
-    seen,
-    stat,
-    why_no_file,
-)
-from modules.file._owners import (
-    gid_of,
-    gid_to_group,
-    group_to_gid,
-    uid_of,
-    uid_to_user,
-    user_to_uid,
-)
-from modules.file._put_back import put_back
-from modules.file._rights import (
-    refuse_chmod,
-    refuse_owner,
-    refuse_put,
-    refuse_rewrite,
-    refuse_touch,
-)
-from modules.file._salt_changes import (
-    chgrp,
-    lchown,
-    makedirs_perms,
-    move,
-    rmdir,
-    salt_copy,
-    salt_link,
-    salt_makedirs,
-    salt_mkdir,
-    salt_mknod,
-    salt_remove,
-    salt_rename,
-    salt_symlink,
-    salt_write,
-    touch,
-    truncate,
-)
-from modules.file._salt_edits import (
-    append,
-    blockreplace,
-    comment,
-    comment_line,
-    line,
-    prepend,
-    psed,
-    replace,
-    sed,
-    uncomment,
-)
-from modules.file._salt_looks import (
-    access,
-    basename,
-    directory_exists,
-    dirname,
-    diskusage,
-    file_exists,
-    get_gid,
-    get_group,
-    get_mode,
-    get_uid,
-    get_user,
-    is_blkdev,
-    is_chrdev,
-    is_fifo,
-    is_hardlink,
-    join,
-    lstat,
-    normpath,
-    pardir,
-    path_exists_glob,
-    read,
-    readdir,
-    salt_readlink,
-    stats,
-    statvfs,
-)
-from modules.file._salt_text import contains, contains_glob, contains_regex, get_diff, grep, search
-from modules.file._streamed import (
-    Contents,
-    Streamed,
-    head_of,
-    same_contents,
-    size_of,
-    streamed,
-    whole,
-)
-from modules.file._unchangeable import unchangeable
-from modules.file._write import default_folder_mode, default_mode, write
+if TYPE_CHECKING:
+    from modules.file._change import (
+        chown,
+        link,
+        makedirs,
+        mkdir,
+        mknod,
+        put_symlink,
+        remove,
+        remove_folder,
+        set_attributes,
+        set_mode,
+        symlink,
+        utime,
+    )
+    from modules.file._check import try_contents
+    from modules.file._copy import copy, rename
+    from modules.file._download import cached_path, download, keep_download, redacted
+    from modules.file._entries import entries_below, same
+    from modules.file._find import find
+    from modules.file._hash import check_hash, get_hash, get_sum, hash_of, source_hash, split_hash
+    from modules.file._look import (
+        Stat,
+        device,
+        exists,
+        get_attributes,
+        is_dir,
+        is_file,
+        is_link,
+        lexists,
+        listdir,
+        read_bytes,
+        readlink,
+        real_path,
+        seen,
+        stat,
+        why_no_file,
+    )
+    from modules.file._owners import (
+        gid_of,
+        gid_to_group,
+        group_to_gid,
+        primary_gid,
+        uid_of,
+        uid_to_user,
+        user_to_uid,
+    )
+    from modules.file._put_back import put_back
+    from modules.file._rights import (
+        refuse_chmod,
+        refuse_owner,
+        refuse_put,
+        refuse_rewrite,
+        refuse_touch,
+    )
+    from modules.file._salt_changes import (
+        chgrp,
+        lchown,
+        makedirs_perms,
+        move,
+        rmdir,
+        salt_copy,
+        salt_link,
+        salt_makedirs,
+        salt_mkdir,
+        salt_mknod,
+        salt_remove,
+        salt_rename,
+        salt_symlink,
+        salt_write,
+        touch,
+        truncate,
+    )
+    from modules.file._salt_edits import (
+        append,
+        blockreplace,
+        comment,
+        comment_line,
+        line,
+        prepend,
+        psed,
+        replace,
+        sed,
+        uncomment,
+    )
+    from modules.file._salt_looks import (
+        access,
+        basename,
+        directory_exists,
+        dirname,
+        diskusage,
+        file_exists,
+        get_gid,
+        get_group,
+        get_mode,
+        get_uid,
+        get_user,
+        is_blkdev,
+        is_chrdev,
+        is_fifo,
+        is_hardlink,
+        join,
+        lstat,
+        normpath,
+        pardir,
+        path_exists_glob,
+        read,
+        readdir,
+        salt_readlink,
+        stats,
+        statvfs,
+    )
+    from modules.file._salt_text import (
+        contains,
+        contains_glob,
+        contains_regex,
+        get_diff,
+        grep,
+        search,
+    )
+    from modules.file._streamed import (
+        Contents,
+        Streamed,
+        head_of,
+        same_contents,
+        size_of,
+        streamed,
+        whole,
+    )
+    from modules.file._unchangeable import unchangeable
+    from modules.file._write import default_folder_mode, default_mode, write
 
 __all__ = [
     "Contents",
@@ -199,6 +209,7 @@ __all__ = [
     "pardir",
     "path_exists_glob",
     "prepend",
+    "primary_gid",
     "psed",
     "put_back",
     "put_symlink",
@@ -208,7 +219,6 @@ __all__ = [
     "readlink",
     "real_path",
     "redacted",
-    "refuse_check",
     "refuse_chmod",
     "refuse_owner",
     "refuse_put",
@@ -258,37 +268,72 @@ __all__ = [
     "write",
 ]
 
-# what few trees use: imported when it is asked for
-_LAZY = {
-    name: submodule
+# each is imported with the first name of it that is asked for: a file that is as it should be takes
+# few of them
+_SUBMODULES = {
+    submodule: names.split()
     for submodule, names in {
+        "_change": (
+            "chown link makedirs mkdir mknod put_symlink remove remove_folder set_attributes "
+            "set_mode symlink utime"
+        ),
+        "_check": "try_contents",
+        "_copy": "copy rename",
+        "_download": "cached_path download keep_download redacted",
+        "_entries": "entries_below same",
+        "_find": "find",
+        "_hash": "check_hash get_hash get_sum hash_of source_hash split_hash",
+        "_look": (
+            "Stat device exists get_attributes is_dir is_file is_link lexists listdir "
+            "read_bytes readlink real_path seen stat why_no_file"
+        ),
+        "_owners": "gid_of gid_to_group group_to_gid primary_gid uid_of uid_to_user user_to_uid",
+        "_put_back": "put_back",
+        "_rights": "refuse_chmod refuse_owner refuse_put refuse_rewrite refuse_touch",
+        "_salt_changes": (
+            "chgrp lchown makedirs_perms move rmdir salt_copy salt_link salt_makedirs "
+            "salt_mkdir salt_mknod salt_remove salt_rename salt_symlink salt_write touch "
+            "truncate"
+        ),
+        "_salt_edits": (
+            "append blockreplace comment comment_line line prepend psed replace sed uncomment"
+        ),
+        "_salt_looks": (
+            "access basename directory_exists dirname diskusage file_exists get_gid get_group "
+            "get_mode get_uid get_user is_blkdev is_chrdev is_fifo is_hardlink join lstat "
+            "normpath pardir path_exists_glob read readdir salt_readlink stats statvfs"
+        ),
+        "_salt_text": "contains contains_glob contains_regex get_diff grep search",
+        "_streamed": "Contents Streamed head_of same_contents size_of streamed whole",
+        "_unchangeable": "unchangeable",
+        "_write": "default_folder_mode default_mode write",
         "_salt_backups": (
-            *("delete_backup", "list_backup", "list_backups", "list_backups_dir"),
-            *("remove_backup", "restore_backup"),
+            "delete_backup list_backup list_backups list_backups_dir remove_backup restore_backup"
         ),
-        "_salt_attributes": ("chattr", "check_perms", "get_selinux_context", "lsattr"),
-        "_salt_devices": ("get_devmm", "mknod_blkdev", "mknod_chrdev", "mknod_fifo"),
-        "_salt_patching": ("patch", "seek_read", "seek_write"),
-        "_salt_sources": (
-            *("apply_template_on_contents", "extract_hash", "get_source_sum", "source_list"),
-        ),
+        "_attributes": "refuse_attributes",
+        "_salt_attributes": "chattr check_perms get_selinux_context lsattr",
+        "_salt_devices": "get_devmm mknod_blkdev mknod_chrdev mknod_fifo",
+        "_salt_patching": "patch seek_read seek_write",
+        "_salt_sources": "apply_template_on_contents extract_hash get_source_sum source_list",
     }.items()
-    for name in names
 }
+_SUBMODULE_OF = {name: submodule for submodule, names in _SUBMODULES.items() for name in names}
 
-__load__ = [*__all__, *_LAZY]  # what `runner call` and templates find
+__load__ = [*_SUBMODULE_OF]  # what `runner call` and templates find
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _LAZY:
+    if name not in _SUBMODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f"{__name__}.{_LAZY[name]}"), name)
+    value = getattr(import_module(f"{__name__}.{_SUBMODULE_OF[name]}"), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
+    return sorted({*globals(), *_SUBMODULE_OF})
 
 
 __func_alias__ = {

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The attributes of files that chattr(1) sets, by descriptor (ioctl_iflags(2))."""
 
 from __future__ import annotations
@@ -5,7 +6,7 @@ from __future__ import annotations
 import fcntl
 import struct
 
-from runner.api import StateFailed
+from runner.api import StateFailed, for_states
 
 GET, SET = (number | struct.calcsize("l") << 16 for number in (0x80006601, 0x40006602))
 LETTERS = {
@@ -41,14 +42,25 @@ def change(handle: int, text: str) -> None:
     attribute.
     """
     sign, letters = text[:1], text[1:]
-    unknown = "".join(letter for letter in letters if letter not in LETTERS)
-    if sign not in ("+", "-", "=") or unknown:
-        raise StateFailed(
-            f"there is no attribute {unknown or text!r}: expected +, - or = and letters as of"
-            " chattr"
-        )
+    if sign not in ("+", "-", "="):
+        raise _no_attribute(text)
+    refuse_attributes(letters)
     present, wanted = flags(handle), sum({LETTERS[letter] for letter in letters})
     new = present | wanted if sign == "+" else present & ~wanted
     if sign == "=":
         new = present & ~sum(LETTERS[letter] for letter in LETTERS if letter != "e") | wanted
     fcntl.ioctl(handle, SET, struct.pack("I", new) + bytes(4))
+
+
+@for_states
+def refuse_attributes(letters: str) -> None:
+    """Raise StateFailed for letters that are no attributes."""
+    unknown = "".join(letter for letter in letters if letter not in LETTERS)
+    if unknown:
+        raise _no_attribute(unknown)
+
+
+def _no_attribute(text: str) -> StateFailed:
+    return StateFailed(
+        f"there is no attribute {text!r}: expected +, - or = and letters as of chattr"
+    )

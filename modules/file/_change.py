@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Changing paths: each function is a changer and turns the system's errors into StateFailed."""
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import ParamSpec, TypeVar
 
-from modules import _umask
+from modules import _paths, _umask
+from modules.file._mounts import refuse_mounted
 from modules.file._owners import gid_of, uid_of
 from modules.file._place import Place, place
 from modules.file._snapshot import snapshot, snapshot_of_missing, snapshot_of_second
@@ -26,9 +28,11 @@ _SYSTEM = ("/etc/", "/usr/", "/lib", "/run/", "/var/lib/", "/boot/")
 
 
 def alters(
-    *, before: Callable[..., object], path: int = 0
+    *, before: Callable[..., object], path: int = 0, planned: Callable[..., object] | bool = True
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """A changer of files. path: which positional argument is the path that changes."""
+    """A changer of files. path: which positional argument is the path that changes. planned: as of
+    `changer`; True, the default, for one that only changes places.
+    """
 
     def wrap(function: Callable[P, R]) -> Callable[P, R]:
         @functools.wraps(function)
@@ -42,7 +46,7 @@ def alters(
                         _forget_looks(None)
 
         call.__module__ = "modules.file"  # events say file.write, wherever the function lies
-        return changer(touches=["files"], before=before)(call)
+        return changer(touches=["files"], before=before, planned=planned)(call)
 
     return wrap
 
@@ -82,8 +86,9 @@ def owner_ids(user: str | int | None, group: str | int | None) -> tuple[int, int
 @alters(before=snapshot)
 def remove(path: str) -> None:
     """Remove a file, a link or a folder with all that it holds; links in it are not followed.
-    Nothing there is fine.
+    Nothing there is fine. Raises StateFailed where something is mounted in it: nothing is removed.
     """
+    refuse_mounted("remove", path, below=True)
     try:
         where = place(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -97,6 +102,7 @@ def remove(path: str) -> None:
 @alters(before=snapshot)
 def remove_folder(path: str) -> None:
     """Remove a folder that holds nothing; one that does fails."""
+    refuse_mounted("remove folder", path)
     with place(path) as where:
         where.rmdir()
         where.sync()
@@ -131,7 +137,7 @@ def make_folders(path: str, mode: str | None = None, owner: tuple[int, int] = (-
     was made.
     """
     missing = []
-    while not os.path.isdir(path):
+    while not _paths.isdir(path):
         missing.append(path)
         path = os.path.dirname(path.rstrip("/"))
     for folder in reversed(missing):
@@ -143,9 +149,10 @@ def _make(path: str, mode: str | None, owner: tuple[int, int]) -> None:
         try:
             where.mkdir(0o777 if mode is None else int(mode, 8) & 0o700)
         except FileExistsError:
-            if not os.path.isdir(path):
+            if not _paths.isdir(path):
                 raise
             return
+        where.sync()
         mask = _umask.of_state()
         final = int(mode, 8) if mode is not None else None if mask is None else 0o777 & ~mask
         if owner == (-1, -1) and final is None:
@@ -163,6 +170,7 @@ def symlink(target: str, path: str) -> None:
     """Create a symbolic link at `path` that says `target`."""
     with place(path) as where:
         where.symlink(target)
+        where.sync()
 
 
 @alters(before=snapshot_of_second, path=1)
@@ -198,6 +206,7 @@ def link(target: str, path: str) -> None:
     """Create a hard link at `path` to the file `target`."""
     with place(target) as file, place(path) as where:
         where.link_to(file)
+        where.sync()
 
 
 @alters(before=snapshot)
@@ -244,9 +253,10 @@ def mknod(path: str, kind: str, major: int = 0, minor: int = 0, mode: str = "060
         with where.pinned() as node:
             node.refuse_foreign(form)
             node.chmod(int(mode, 8))
+        where.sync()
 
 
-@alters(before=snapshot)
+@alters(before=snapshot, planned=False)
 def set_attributes(path: str, change: str) -> None:
     """Set the attributes of a file or folder as chattr does: "+i", "-a" or "=ai", say."""
     from modules.file import _attributes

@@ -1,28 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trying new contents with a program before they replace a file."""
 
 from __future__ import annotations
 
+import errno
 import os
 
-from modules import _processes
+from modules import _paths, _processes
 from modules.file._streamed import Contents, copy_into
-from runner.api import CommandFailed, StateFailed, for_states, here
+from runner.api import CommandFailed, Fact, StateFailed, here
 
 
 def try_contents(
     data: Contents, command: str, suffix: str = "", folder: str | None = None
-) -> tuple[bool, str]:
-    """Run a command with the path of a temporary file that holds the contents; whether it likes
+) -> tuple[bool | None, str]:
+    """Run a command with the path of a temporary file that holds the contents; whether it accepts
     them, and its words. Raises StateFailed when the command cannot be run.
 
-    suffix: of the temporary file's name. folder: where it lies; a private one without it.
+    suffix: of the temporary file's name. folder: where it lies; a private one without it, and in a
+    dry run always: what the command refuses there it may accept in the folder (None).
     """
     import tempfile
 
     argv = _argv(command)
+    elsewhere = here.dry and folder is not None
     try:
+        if folder and elsewhere:
+            _refuse_folder(folder)
         handle, path = tempfile.mkstemp(
-            suffix=suffix, prefix="runner.tmp.", dir=folder or here.scratch()
+            suffix=suffix,
+            prefix="runner.tmp.",
+            dir=here.scratch() if elsewhere or not folder else folder,
         )
     except OSError as problem:
         raise StateFailed(
@@ -40,25 +48,30 @@ def try_contents(
             stdin=None,
             timeout=None,
             most=1 << 20,
+            view=_processes.view(),
         )
     except CommandFailed as problem:
         problem_text = f"check_cmd {command!r} cannot be run: {problem.message.rpartition(': ')[2]}"
-        raise StateFailed(problem_text, changes={}, missing=("command", argv[0])) from problem
+        raise StateFailed(problem_text, changes={}, missing=_program(command, argv[0])) from problem
     finally:
         os.unlink(path)
     outputs = [text.strip() for text in (done.stdout, done.stderr)]
-    return done.retcode == 0, "\n".join(text for text in outputs if text)
+    accepted = done.retcode == 0 or (None if elsewhere else False)
+    return accepted, "\n".join(text for text in outputs if text)
 
 
-@for_states
-def refuse_check(command: str) -> None:
-    """Raise StateFailed for a command whose program is not there."""
-    import shutil
+def _program(command: str, name: str) -> list[Fact]:
+    """The facts without which a command has no program to run."""
+    path = [("file", name)] if name.startswith("/") else []
+    return [("command", name), *path, ("check", command)]
 
-    argv = _argv(command)
-    if argv and not shutil.which(argv[0]):
-        problem_text = f"check_cmd {command!r} cannot be run: No such file or directory"
-        raise StateFailed(problem_text, missing=("command", argv[0]))
+
+def _refuse_folder(folder: str) -> None:
+    """Raise OSError for a folder in which no file can be made."""
+    if not _paths.isdir(folder):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+    if not _paths.access(folder, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
 
 def _argv(command: str) -> list[str]:

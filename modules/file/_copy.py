@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Copies and moves: each file whole, nothing readable for more people than it is meant for, not
 even for a moment.
 """
@@ -8,7 +9,9 @@ import errno
 import os
 import stat as bits
 
+from modules import _paths
 from modules.file._change import alters, owner_ids
+from modules.file._mounts import refuse_mounted
 from modules.file._place import Pinned, Place, place
 from modules.file._snapshot import snapshot_of_copy, snapshot_of_move
 from modules.file._write import Owner, replace
@@ -18,6 +21,7 @@ from runner.api import StateFailed
 @alters(before=snapshot_of_move)
 def rename(old: str, new: str) -> None:
     """Move a path; a file at `new` is replaced."""
+    refuse_mounted("rename", old)
     with place(old) as source, place(new) as target:
         try:
             source.rename_to(target)
@@ -55,7 +59,7 @@ def copy(
     """
     owner = Owner(None if mode is None else int(mode, 8), *owner_ids(user, group))
     with place(old, follow=True) as source:
-        into_folder = os.path.isdir(new)
+        into_folder = _paths.isdir(new)
         if into_folder and not source.is_dir():
             new = os.path.join(new, os.path.basename(old))
         with place(new, follow=into_folder or not source.is_dir()) as target:
@@ -91,12 +95,11 @@ def _copy_link(source: Pinned, target: Place, preserve: bool) -> None:
 def _copy_file(source: Place, target: Place, owner: Owner, preserve: bool) -> None:
     import shutil
 
-    with open(source.open_file(), "rb") as file:
-        pinned = Pinned(source, file.fileno())
+    with source.reading() as (file, pinned):
 
-        def finish(handle: int) -> None:
+        def finish(new: Pinned) -> None:
             if preserve:
-                preserve_from(pinned, Pinned(target, handle))
+                preserve_from(pinned, new)
 
         replace(target, lambda new: shutil.copyfileobj(file, new), owner, pinned.at.st_mode, finish)
 

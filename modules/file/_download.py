@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Remote files, kept below the cache folder."""
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from modules._url import ascii_url
 from modules.file._hash import get_hash
-from runner.api import fetcher, here
+from runner.api import fetcher, here, refuse_unforeseen
 
 if TYPE_CHECKING:
     import ssl
@@ -92,6 +93,7 @@ def cached_path(url: str, saltenv: str | None = None) -> str:
 @fetcher
 def keep_download(path: str, place: str) -> None:
     """Make a file that was fetched for one state the kept copy."""
+    refuse_unforeseen(place)
     _folder_of(place)
     os.replace(path, place)
 

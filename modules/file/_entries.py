@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The paths below a folder."""
 
 from __future__ import annotations
@@ -5,6 +6,7 @@ from __future__ import annotations
 import os
 import stat as bits
 
+from modules import _paths
 from runner.api import Record
 
 
@@ -22,11 +24,11 @@ class Entry(Record):
 def entries_below(folder: str, follow: bool = False) -> list[Entry]:
     """All paths below a folder, the deepest first; what goes away meanwhile is left out."""
     entries = []
-    for root, folders, files in os.walk(folder, topdown=False, followlinks=follow):
+    for root, folders, files in _paths.walk(folder, topdown=False, followlinks=follow):
         for name in [*files, *folders]:
             path = os.path.join(root, name)
             try:
-                at = os.lstat(path)
+                at = _paths.lstat(path)
             except OSError:
                 continue
             kinds = {bits.S_IFREG: "file", bits.S_IFDIR: "dir", bits.S_IFLNK: "link"}
@@ -38,7 +40,7 @@ def entries_below(folder: str, follow: bool = False) -> list[Entry]:
 def same(first: str, second: str) -> bool:
     """Return whether two names are the same file."""
     try:
-        one, other = os.lstat(first), os.lstat(second)
+        one, other = _paths.lstat(first), _paths.lstat(second)
     except OSError:
         return False
     return (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)

@@ -1,9 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
 """file.find: the paths below a folder that meet conditions."""
 
 from __future__ import annotations
 
 import fnmatch
-import glob
 import os
 import re
 import stat as bits
@@ -13,6 +13,7 @@ from contextlib import suppress
 from io import BufferedReader
 from typing import Any
 
+from modules import _paths
 from modules.file._hash import get_hash
 from modules.file._look import opened
 from modules.file._owners import gid_of, gid_to_group, uid_of, uid_to_user
@@ -59,7 +60,7 @@ def find(path: str, *args: str, **kwargs: Any) -> list[Any]:
     shown = str(kwargs.pop("print", "path")).split(",")
     tests = [_test(key, value) for key, value in kwargs.items() if not key.startswith("__")]
     results = []
-    tops = glob.glob(os.path.expanduser(path))
+    tops = _paths.glob(os.path.expanduser(path))
     everything = (
         entry for top in tops for entry in _walk(top, None if high is None else int(high))
     )
@@ -84,7 +85,7 @@ def _walk(top: str, deepest: int | None) -> Iterator[tuple[int, str, str]]:
     """Depth, folder and name of a path and of all below it."""
     yield 0, os.path.dirname(top), os.path.basename(top.rstrip("/")) or "/"
     level = top.rstrip("/").count("/")
-    for folder, folders, files in os.walk(top):
+    for folder, folders, files in _paths.walk(top):
         depth = folder.rstrip("/").count("/") - level + 1
         if deepest is not None and depth > deepest:
             folders.clear()
@@ -127,7 +128,7 @@ def _type(value: Any) -> Test:
     kinds = {_TYPES[letter] for letter in letters}
     links = bits.S_IFLNK in kinds
     return lambda folder, name, at: (
-        bits.S_IFMT(at.st_mode) in kinds or (links and os.path.islink(os.path.join(folder, name)))
+        bits.S_IFMT(at.st_mode) in kinds or (links and _paths.islink(os.path.join(folder, name)))
     )
 
 

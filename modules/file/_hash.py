@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hashes of files and the ways in which a source_hash may be written."""
 
 from __future__ import annotations
@@ -5,6 +6,7 @@ from __future__ import annotations
 import os
 import re
 
+from modules import _paths
 from modules.file._look import opened
 from runner.api import StateFailed
 
@@ -30,7 +32,7 @@ def get_hash(path: str, form: str = "sha256", chunk_size: int = 65536) -> str:
 def get_sum(path: str, form: str = "sha256") -> str:
     """The hash of a file; a sentence if there is none."""
     path = os.path.expanduser(path)
-    return get_hash(path, form, 4096) if os.path.isfile(path) else "File not found"
+    return get_hash(path, form, 4096) if _paths.isfile(path) else "File not found"
 
 
 def hash_of(data: bytes, form: str = "sha256") -> str:
@@ -77,11 +79,11 @@ def source_hash(text: str, names: list[str]) -> tuple[str, str]:
     raise StateFailed(f"no hash of {names[0]} in the hash file")
 
 
-_LINE = re.compile(r"(?<![0-9A-Fa-f])([0-9A-Fa-f]{32,128})(?![0-9A-Fa-f])")
+_LINE = r"(?<![0-9A-Fa-f])([0-9A-Fa-f]{32,128})(?![0-9A-Fa-f])"
 
 
 def _line(line: str) -> tuple[str, str, str] | None:
-    match = _LINE.search(line)
+    match = re.search(_LINE, line)
     if match is None or len(match[1]) not in BY_LENGTH:
         return None
     rest = (line[: match.start()] + " " + line[match.end() :]).strip()

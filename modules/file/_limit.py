@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The limit of what is held of a file in memory."""
 
 from __future__ import annotations

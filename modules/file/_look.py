@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Looking at paths."""
 
 from __future__ import annotations
@@ -5,18 +6,16 @@ from __future__ import annotations
 import errno
 import os
 import stat as bits
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING
+from io import FileIO
+from typing import IO
 
+from modules import _paths
+from modules._planned_files import PlannedFiles, planned_files
 from modules.file._limit import read_limited
 from modules.file._owners import gid_to_group, uid_to_user
 from modules.file._place import READ, place
 from modules.file._resolve import real_path as real_path
-from runner.api import Record, StateFailed, for_states, here
-
-if TYPE_CHECKING:
-    from io import FileIO
+from runner.api import Record, StateFailed, for_states, here, refuse_unforeseen
 
 _KINDS = {
     bits.S_IFREG: "file",
@@ -60,7 +59,7 @@ def seen(path: str, follow: bool = True) -> Stat | None:
     Raises StateFailed when the caller may not look.
     """
     try:
-        at = os.stat(path) if follow else os.lstat(path)
+        at = _paths.stat(path) if follow else _paths.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as problem:
@@ -89,7 +88,7 @@ def device(path: str) -> tuple[int, int]:
     look.
     """
     try:
-        number = os.lstat(path).st_rdev
+        number = _paths.lstat(path).st_rdev
     except OSError as problem:
         raise StateFailed(f"cannot look at {path}: {problem.strerror}") from problem
     return os.major(number), os.minor(number)
@@ -97,41 +96,41 @@ def device(path: str) -> tuple[int, int]:
 
 def lexists(path: str) -> bool:
     """Return whether anything is there, a dangling link too."""
-    return os.path.lexists(path)
+    return _paths.lexists(path)
 
 
 def exists(path: str) -> bool:
     """Return whether something is there, behind a link too."""
-    return os.path.exists(path)
+    return _paths.exists(path)
 
 
 def is_file(path: str) -> bool:
     """Return whether there is a regular file (or a link to one)."""
-    return os.path.isfile(path)
+    return _paths.isfile(path)
 
 
 @for_states
 def why_no_file(path: str) -> str:
     """Return what stands at a path instead of a regular file ("a folder"); "" for nothing."""
-    if not os.path.exists(path) or os.path.isfile(path):
+    if not _paths.exists(path) or _paths.isfile(path):
         return ""
-    return "a folder" if os.path.isdir(path) else "no regular file"
+    return "a folder" if _paths.isdir(path) else "no regular file"
 
 
 def is_dir(path: str) -> bool:
     """Return whether there is a folder (or a link to one)."""
-    return os.path.isdir(path)
+    return _paths.isdir(path)
 
 
 def is_link(path: str) -> bool:
     """Return whether there is a symbolic link, dangling or not."""
-    return os.path.islink(os.path.expanduser(path))
+    return _paths.islink(os.path.expanduser(path))
 
 
 def readlink(path: str) -> str:
     """The target of a symbolic link, as it is written. Raises StateFailed for what is no link."""
     try:
-        return os.readlink(path)
+        return _paths.readlink(path)
     except OSError as problem:
         raise StateFailed(f"cannot read the link {path}: {problem.strerror}") from problem
 
@@ -139,7 +138,7 @@ def readlink(path: str) -> str:
 def listdir(path: str) -> list[str]:
     """The names in a folder, sorted. Raises StateFailed for what cannot be listed."""
     try:
-        return sorted(os.listdir(path))
+        return sorted(_paths.listdir(path))
     except OSError as problem:
         raise StateFailed(f"cannot list {path}: {problem.strerror}") from problem
 
@@ -153,6 +152,8 @@ def opened(path: str) -> FileIO:
 
 def _opened(path: str) -> tuple[FileIO, str]:
     """The file and its path without links."""
+    if (files := planned_files()) is not None:
+        return _planned(files, path)
     handle = -1
     try:
         handle = os.open(path, READ)
@@ -167,10 +168,18 @@ def _opened(path: str) -> tuple[FileIO, str]:
         return _regular(where.open(), path), where.path
 
 
+def _planned(files: PlannedFiles, path: str) -> tuple[FileIO, str]:
+    where = place(path, follow=True)
+    entry = files.way(where.path).entry()
+    if entry is None or not entry.is_file:
+        return _regular(where.open(), path), where.path
+    return _paths.reader_of(entry), where.path
+
+
 def _regular(handle: int, path: str) -> FileIO:
     mode = os.fstat(handle).st_mode
     if bits.S_ISREG(mode):
-        return open(handle, "rb", buffering=0)
+        return FileIO(handle, "rb")
     os.close(handle)
     if bits.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
@@ -179,11 +188,13 @@ def _regular(handle: int, path: str) -> FileIO:
 
 def read_bytes(path: str) -> bytes:
     """The contents of a file; a write of the same state will go to what was read."""
-    with _explained(path):
+    try:
         file, real = _opened(os.fspath(path))
         here.store("read")[path] = (here.chunk, real)
         with file:
             return read_limited(file, path)
+    except OSError as problem:
+        raise _explained(path, problem) from problem
 
 
 def read_whole(path: str) -> bytes:
@@ -192,21 +203,32 @@ def read_whole(path: str) -> bytes:
         return read_limited(file, path)
 
 
-@contextmanager
-def opened_to_read(path: str) -> Iterator[IO[bytes]]:
+class opened_to_read:  # in lower case: used as a function; a generator costs more
     """A file as `opened` gives it, with errors that name it."""
-    with _explained(path), opened(os.fspath(path)) as file:
-        yield file
+
+    __slots__ = ("_file", "_path")
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __enter__(self) -> IO[bytes]:
+        try:
+            self._file = opened(os.fspath(self._path))
+        except OSError as problem:
+            raise _explained(self._path, problem) from problem
+        return self._file
+
+    def __exit__(self, kind: object, problem: BaseException | None, trace: object) -> None:
+        self._file.close()
+        if isinstance(problem, OSError):
+            raise _explained(self._path, problem) from problem
 
 
-@contextmanager
-def _explained(path: str) -> Iterator[None]:
-    try:
-        yield
-    except FileNotFoundError as problem:
-        raise StateFailed(f"{path}: file not found", missing=("file", path)) from problem
-    except OSError as problem:
-        raise StateFailed(f"cannot read {path}: {problem.strerror}") from problem
+def _explained(path: str, problem: OSError) -> StateFailed:
+    """An error of the system as one that names the file."""
+    if isinstance(problem, FileNotFoundError):
+        return StateFailed(f"{path}: file not found", missing=("file", path))
+    return StateFailed(f"cannot read {path}: {problem.strerror}")
 
 
 def get_attributes(path: str) -> str | None:
@@ -215,6 +237,7 @@ def get_attributes(path: str) -> str | None:
     """
     import subprocess
 
+    refuse_unforeseen("lsattr")
     try:
         done = subprocess.run(
             ["lsattr", "-d", "--", path], capture_output=True, text=True, check=False

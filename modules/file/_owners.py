@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Names and numbers of users and groups, remembered until /etc/passwd or /etc/group changes."""
 
 from __future__ import annotations
@@ -5,6 +6,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from typing import Any
+
+from modules import _paths
+from runner.api import for_states
 
 
 class _Names:
@@ -22,7 +26,7 @@ class _Names:
 
     def _check(self) -> None:
         try:
-            at = os.stat(self._database)
+            at = _paths.stat(self._database)
             version = (at.st_ino, at.st_mtime_ns, at.st_size)
         except OSError:
             version = (0, 0, 0)
@@ -54,27 +58,27 @@ class _Names:
 
 
 def _user_number(name: str) -> int:
-    import pwd
+    from modules import _accounts
 
-    return pwd.getpwnam(name).pw_uid
+    return _accounts.user(name).pw_uid
 
 
 def _user_name(number: int) -> str:
-    import pwd
+    from modules import _accounts
 
-    return pwd.getpwuid(number).pw_name
+    return _accounts.user_of(number).pw_name
 
 
 def _group_number(name: str) -> int:
-    import grp
+    from modules import _accounts
 
-    return grp.getgrnam(name).gr_gid
+    return _accounts.group(name).gr_gid
 
 
 def _group_name(number: int) -> str:
-    import grp
+    from modules import _accounts
 
-    return grp.getgrgid(number).gr_name
+    return _accounts.group_of(number).gr_name
 
 
 _users = _Names("/etc/passwd", _user_number, _user_name)
@@ -100,6 +104,17 @@ def _number(names: _Names, wanted: str | int) -> int | None:
         return wanted
     number = names.number(wanted)
     return int(wanted) if number is None and wanted.isdigit() else number
+
+
+@for_states
+def primary_gid(uid: int) -> int:
+    """The number of a user's primary group; the user's own where there is no such user."""
+    from modules import _accounts
+
+    try:
+        return _accounts.user_of(uid).pw_gid
+    except (KeyError, OverflowError):
+        return uid
 
 
 def user_to_uid(user: Any = None) -> Any:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A place is a name in a folder that is held open: what happens there stays there, wherever its
 path leads meanwhile.
 
@@ -14,11 +15,15 @@ import stat as bits
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import TracebackType
+from typing import IO
 
+from modules._paths import READ as READ
+from modules._planned_files import planned_files
 from modules.file._resolve import FOLDER, PATH_ONLY, Resolved, others_write, resolved
 from runner.api import StateFailed, here
+from runner.api.durability import sync_folder
 
-READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+BUFFER = 64 * 1024  # bytes; given, Python does not ask whether a file is a terminal
 NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -42,6 +47,9 @@ class Place:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
         os.close(self.folder)
 
     # ---------------------------------------------------------------- looking
@@ -86,13 +94,20 @@ class Place:
         raise StateFailed(f"cannot read {self.path}: it is a device, a pipe or a socket")
 
     @contextmanager
+    def reading(self) -> Iterator[tuple[IO[bytes], Pinned]]:
+        """Open a regular file, and hold it. Raises StateFailed for what is none."""
+        handle = self.open_file()
+        with open(handle, "rb") as file:
+            yield file, Pinned(self, handle)
+
+    @contextmanager
     def pinned(self) -> Iterator[Pinned]:
         """Hold what exists there now, a link itself, so that owner, mode and times can be set
         whatever replaces it.
         """
         handle = os.open(self.name, PATH_ONLY, dir_fd=self.folder)
         try:
-            pin = Pinned(self, handle)
+            pin = Pinned(self, handle, path_only=True)
             self._check(pin.at)
             yield pin
         finally:
@@ -180,15 +195,16 @@ class Place:
             if done.returncode:
                 raise StateFailed(f"{self.path} is not removed: {done.stderr.strip()}") from None
 
+    @contextmanager
+    def new_file(self) -> Iterator[NewFile]:
+        """Create a file that nobody but the caller may read yet, and open it for writing."""
+        handle = self.open(NEW, 0o600)
+        with open(handle, "wb", BUFFER) as file:
+            yield NewFile(file, Pinned(self, handle))
+
     def sync(self) -> None:
-        """Make the names in the folder durable."""
-        try:
-            os.fsync(self.folder)
-        except (
-            OSError
-        ) as problem:  # file systems without it (some FUSE ones), a folder that may not be read
-            if problem.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EBADF):
-                raise
+        """Make the names in the folder durable, at the next commit point of the run."""
+        sync_folder(self.folder, os.path.dirname(self.path))
 
 
 class Pinned:
@@ -196,8 +212,9 @@ class Pinned:
     opened.
     """
 
-    def __init__(self, place: Place, handle: int) -> None:
-        self._place, self._handle = place, handle
+    def __init__(self, place: Place, handle: int, path_only: bool = False) -> None:
+        """path_only: the descriptor only says what is meant; nothing can be set by it."""
+        self._place, self._handle, self._path_only = place, handle, path_only
         self.at = os.fstat(handle)
 
     @property
@@ -223,6 +240,9 @@ class Pinned:
 
     def chmod(self, mode: int) -> None:
         self.refuse_shared()
+        if not self._path_only:
+            os.fchmod(self._handle, mode)
+            return
         with self._settable() as own:
             os.chmod(own, mode)
 
@@ -291,6 +311,9 @@ class Pinned:
     @contextmanager
     def _settable(self) -> Iterator[str | int]:
         """A name or a descriptor by which the object itself is set."""
+        if not self._path_only:
+            yield self._handle
+            return
         own = f"/proc/self/fd/{self._handle}"
         if os.path.lexists(own):
             yield own
@@ -305,6 +328,18 @@ class Pinned:
             yield again
         finally:
             os.close(again)
+
+
+class NewFile:
+    """A file that is being written. pin: the file itself, for its owner and mode."""
+
+    def __init__(self, file: IO[bytes], pin: Pinned) -> None:
+        self.file, self.pin = file, pin
+
+    def sync(self) -> None:
+        """Make what was written durable."""
+        self.file.flush()
+        os.fsync(self.file.fileno())
 
 
 class Folder:
@@ -329,8 +364,15 @@ class Folder:
 
 
 def place(path: str, follow: bool = False) -> Place:
-    """The place that a path means now. follow: a link at its end, too, where it may be followed."""
-    return Place(resolved(path, follow))
+    """The place that a path means now, in a dry run on the planned machine. follow: a link at its
+    end, too, where it may be followed.
+    """
+    files = planned_files()
+    if files is None:
+        return Place(resolved(path, follow))
+    from modules.file._planned_place import PlannedPlace
+
+    return PlannedPlace(files, files.way(path, follow))
 
 
 def beside_name(path: str) -> str:

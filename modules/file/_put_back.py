@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Putting a path back as it was: what undo does."""
 
 from __future__ import annotations

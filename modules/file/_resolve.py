@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From a path to a folder that is held open and a name in it, without following what somebody else
 has put on the way.
 
@@ -10,6 +11,7 @@ import errno
 import os
 import stat as bits
 
+from modules._planned_files import Link, PlannedFiles, names_of, planned_files
 from modules.file._owners import uid_to_user
 from runner.api import MOST_LINKS, Record, StateFailed, link_of_others
 from runner.api import others_write as others_write
@@ -29,14 +31,6 @@ class Resolved(Record):
     name: str
     path: str
     owner: int = -1
-
-
-class _Link(Record):
-    """A link of somebody else on the way, whose owner has to own what it leads to."""
-
-    path: str
-    says: str
-    owner: int
 
 
 def resolved(path: str, follow: bool = False) -> Resolved:
@@ -62,6 +56,8 @@ def real_path(path: str) -> str:
     """
     if not path.startswith("/"):
         path = os.path.join(os.getcwd(), path)
+    if (files := planned_files()) is not None:
+        return _planned_path(files, path)
     walk = _Walk(path)
     try:
         target = walk.to_end(follow=True)
@@ -71,6 +67,19 @@ def real_path(path: str) -> str:
         return os.path.realpath(path)
     os.close(target.folder)
     return target.path
+
+
+def _planned_path(files: PlannedFiles, path: str) -> str:
+    try:
+        way = files.way(path, follow=True)
+    except (FileNotFoundError, NotADirectoryError) as problem:
+        return str(problem.filename)
+    except OSError as problem:
+        raise StateFailed(f"cannot look at {path}: {problem.strerror}") from problem
+    end = way.entry() or way.folders[-1][1]
+    for link in way.links:
+        refuse_unless(link, end.uid)
+    return way.path
 
 
 def others_replace(path: str) -> bool:
@@ -117,7 +126,7 @@ class _Walk:
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self._pending: list[str | _Link] = _names(path)
+        self._pending: list[str | Link] = [*names_of(path)]
         self._links = 0
         self._at: list[str] = []  # the names of the folders that lead to where it is
         self._folder = os.open("/", FOLDER)
@@ -127,9 +136,9 @@ class _Walk:
         try:
             while self._pending:
                 step = self._pending[-1]
-                if isinstance(step, _Link):
+                if isinstance(step, Link):
                     self._pending.pop()
-                    _refuse_unless(step, os.fstat(self._folder).st_uid)
+                    refuse_unless(step, os.fstat(self._folder).st_uid)
                 elif step == "..":
                     self._pending.pop()
                     self._enter(os.open("..", FOLDER, dir_fd=self._folder), self._at[:-1])
@@ -153,7 +162,7 @@ class _Walk:
         return sum(isinstance(step, str) for step in self._pending) == 1
 
     def _ended(self, name: str) -> Resolved:
-        links = [link for link in self._pending if isinstance(link, _Link)]
+        links = [link for link in self._pending if isinstance(link, Link)]
         self._pending.clear()
         path = "/" + "/".join([*self._at, *([] if name == "." else [name])])
         if not links:
@@ -163,7 +172,7 @@ class _Walk:
         except FileNotFoundError:
             owner = os.fstat(self._folder).st_uid  # who may create it there
         for link in links:
-            _refuse_unless(link, owner)
+            refuse_unless(link, owner)
         return Resolved(self._folder, name, path, owner)
 
     def _descend(self, name: str) -> None:
@@ -200,18 +209,14 @@ class _Walk:
         path = "/" + "/".join([*self._at, name])
         self._pending.pop()
         if link_of_others(at, os.fstat(self._folder)):
-            self._pending.append(_Link(path, says, at.st_uid))
-        self._pending += _names(says)
+            self._pending.append(Link(path, says, at.st_uid))
+        self._pending += names_of(says)
         if says.startswith("/"):
             self._enter(os.open("/", FOLDER), [])
 
 
-def _names(path: str) -> list[str | _Link]:
-    """The names of a path, the last one first."""
-    return [name for name in reversed(path.split("/")) if name not in ("", ".")]
-
-
-def _refuse_unless(link: _Link, owner: int) -> None:
+def refuse_unless(link: Link, owner: int) -> None:
+    """Raise StateFailed for a link of somebody else to what is not theirs."""
     if owner == link.owner:
         return
     whose = uid_to_user(link.owner)

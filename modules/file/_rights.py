@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The caller's right to change a path: the kernel's answer, asked without changing anything."""
 
 from __future__ import annotations
@@ -7,6 +8,7 @@ import stat as bits
 import struct
 from functools import cache
 
+from modules import _paths
 from modules.file._owners import gid_of, uid_of, uid_to_user
 from modules.file._resolve import real_path
 from runner.api import StateFailed, for_states
@@ -19,13 +21,13 @@ FLAGS, IMMUTABLE = 0x80006601 | struct.calcsize("l") << 16, 0x10  # ioctl_iflags
 def refuse_put(path: str) -> None:
     """Raise StateFailed where nothing can be put at, or taken from, a path."""
     folder = _nearest(os.path.dirname(path.rstrip("/")) or "/")
-    if not os.path.isdir(folder):
+    if not _paths.isdir(folder) or not _paths.source(folder):
         return
     _refuse_read_only(path, folder)
-    if not os.access(folder, os.W_OK | os.X_OK, effective_ids=True):
+    if not _paths.access(folder, os.W_OK | os.X_OK):
         cause = "it is immutable" if _immutable(folder) else f"{_caller_name()} may not write there"
         _refuse(path, f"in {folder} nothing can be changed: {cause}", folder)
-    at, above = _lstat(path), os.stat(folder)
+    at, above = _lstat(path), _paths.stat(folder)
     if at is not None and not bits.S_ISLNK(at.st_mode) and _immutable(path):
         _refuse(path, "it is immutable (see lsattr)", path)
     mine = at is None or os.geteuid() in (at.st_uid, above.st_uid)
@@ -62,9 +64,9 @@ def refuse_rewrite(path: str) -> None:
 def refuse_chmod(path: str) -> None:
     """Raise StateFailed where the mode of a path cannot be changed."""
     at = _lstat(path)
-    if at is None:
+    if at is None or not _paths.source(path):
         return
-    if not os.path.islink(path):
+    if not _paths.islink(path):
         _refuse_read_only(path, path)
     if _immutable(path):
         _refuse(path, "it is immutable (see lsattr)", path)
@@ -77,7 +79,7 @@ def refuse_chmod(path: str) -> None:
 @for_states
 def refuse_touch(path: str) -> None:
     """Raise StateFailed where the times of a path cannot be set."""
-    if not os.access(path, os.W_OK, effective_ids=True):
+    if not _paths.access(path, os.W_OK):
         refuse_chmod(path)
 
 
@@ -94,7 +96,7 @@ def refuse_owner(path: str, user: str | int | None, group: str | int | None) -> 
 
 
 def _refuse_read_only(path: str, folder: str) -> None:
-    if os.statvfs(folder).f_flag & os.ST_RDONLY:
+    if os.statvfs(_paths.source(folder) or folder).f_flag & os.ST_RDONLY:
         _refuse(path, f"{folder} is on a read-only file system (mount it writable first)", folder)
 
 
@@ -111,21 +113,21 @@ def _refuse(path: str, why: str, obstacle: str) -> None:
 
 
 def _nearest(path: str) -> str:
-    while not os.path.exists(path):
+    while not _paths.exists(path):
         path = os.path.dirname(path) or "/"
     return real_path(path)  # through no link that the change will not follow
 
 
 def _lstat(path: str) -> os.stat_result | None:
     try:
-        return os.lstat(path)
+        return _paths.lstat(path)
     except OSError:
         return None
 
 
 def _immutable(path: str) -> bool:
     """Return whether not even root may change a file or a folder: chattr +i."""
-    if os.access(path, os.W_OK, effective_ids=True):
+    if _paths.access(path, os.W_OK):
         return False
     import fcntl
 

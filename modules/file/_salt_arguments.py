@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arguments that several of Salt's functions of files take."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Attributes, SELinux contexts, owners and modes of files, under Salt's names."""
 
 from __future__ import annotations
@@ -6,6 +7,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from modules import _paths
 from modules.file import _change, _look
 from modules.file._salt_arguments import path_given
 from modules.file._salt_looks import get_group, get_mode, get_user
@@ -21,7 +23,7 @@ def lsattr(path: str) -> dict[str, list[str]]:
     from modules._processes import needs
 
     path = path_given(path)
-    if not os.path.lexists(path):
+    if not _paths.lexists(path):
         raise StateFailed(f"File or directory does not exist: {path}", missing=("file", path))
     needs("lsattr", "e2fsprogs")
     done = cmd.probe(["lsattr", "--", path])
@@ -54,9 +56,11 @@ def chattr(*files: str, operator: str = "", attributes: str = "", flags: str | N
 def _tree(top: str) -> list[str]:
     """A path and the files and folders below it; links are left out."""
     below = [
-        os.path.join(folder, name) for folder, names, more in os.walk(top) for name in names + more
+        os.path.join(folder, name)
+        for folder, names, more in _paths.walk(top)
+        for name in names + more
     ]
-    return [top, *(path for path in below if not os.path.islink(path))]
+    return [top, *(path for path in below if not _paths.islink(path))]
 
 
 def get_selinux_context(path: str) -> str:
@@ -110,7 +114,7 @@ def _octal(mode: Any) -> str:
 def _give(path: str, new: Mapping[str, Any], follow: bool) -> None:
     if "user" in new or "group" in new:
         _change.chown(path, new.get("user"), new.get("group"), follow=follow)
-    if "mode" in new and (follow or not os.path.islink(path)):
+    if "mode" in new and (follow or not _paths.islink(path)):
         _change.set_mode(path, new["mode"], follow)
     if "attrs" in new:
         _change.set_attributes(path, f"+{new['attrs']}")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The files that `backup: minion` kept, under Salt's names with Salt's answers."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Changes under Salt's names and arguments, for `runner call`, module.run and templates."""
 
 from __future__ import annotations
@@ -6,6 +7,7 @@ import os
 import time
 from typing import Any
 
+from modules import _paths
 from modules.file import _change, _copy, _look, _write
 from modules.file._salt_arguments import lines_given, path_given
 from runner.api import StateFailed
@@ -21,13 +23,13 @@ def salt_write(path: str, *args: Any, **kwargs: Any) -> str:
 def touch(name: str, atime: float | None = None, mtime: float | None = None) -> bool:
     """Create a file if there is none, and set its times (seconds since 1970; now by default)."""
     path = path_given(name)
-    if not os.path.lexists(path):
+    if not _paths.lexists(path):
         _write.write(path, b"")
     now = time.time()
     _change.utime(
         path, now if atime is None else float(atime), now if mtime is None else float(mtime)
     )
-    return os.path.exists(path)
+    return _paths.exists(path)
 
 
 def truncate(path: str, length: int) -> None:
@@ -40,7 +42,7 @@ def truncate(path: str, length: int) -> None:
 def salt_remove(path: str, **_: Any) -> bool:
     """Remove a file, link or folder; False when there was none."""
     path = path_given(path)
-    existed = os.path.lexists(path)
+    existed = _paths.lexists(path)
     _change.remove(path)
     return existed
 
@@ -56,13 +58,13 @@ def salt_copy(src: str, dst: str, recurse: bool = False, remove_existing: bool =
     a folder without `recurse`. remove_existing: what is at the target goes first.
     """
     src, dst = path_given(src), path_given(dst)
-    if not os.path.exists(src):
+    if not _paths.exists(src):
         raise StateFailed(f"No such file or directory '{src}'")
-    if os.path.isdir(src) and not recurse:
+    if _paths.isdir(src) and not recurse:
         raise StateFailed(
             f"Cannot copy overwriting a directory without recurse flag set to true: {src}"
         )
-    if remove_existing and os.path.lexists(dst):
+    if remove_existing and _paths.lexists(dst):
         _change.remove(dst)
     _copy.copy(src, dst)
     return True
@@ -71,9 +73,9 @@ def salt_copy(src: str, dst: str, recurse: bool = False, remove_existing: bool =
 def salt_symlink(src: str, path: str, force: bool = False, atomic: bool = False) -> bool:
     """Create a symbolic link at `path` to `src`. force: what is there goes first."""
     path = path_given(path)
-    if os.path.islink(path) and os.readlink(path) == src:
+    if _paths.islink(path) and _paths.readlink(path) == src:
         return True
-    if force and os.path.lexists(path):
+    if force and _paths.lexists(path):
         _change.remove(path)
     _change.symlink(src, path)
     return True
@@ -115,12 +117,12 @@ def move(src: str, dst: str) -> dict[str, Any]:
     none.
     """
     old, new = path_given(src), path_given(dst)
-    if not os.path.lexists(old):
+    if not _paths.lexists(old):
         raise StateFailed(
             f"Unable to move '{src}' to '{dst}': there is no such file or directory",
             missing=("file", old),
         )
-    if os.path.isdir(new):
+    if _paths.isdir(new):
         new = os.path.join(new, os.path.basename(old.rstrip("/")))
     _copy.rename(old, new)
     return {"result": True, "comment": f"'{src}' moved to '{dst}'"}
@@ -131,13 +133,15 @@ def rmdir(path: str, recurse: bool = False) -> bool:
     left. Raises StateFailed for what is not a folder.
     """
     path = path_given(path)
-    if not os.path.isdir(path):
+    if not _paths.isdir(path):
         raise StateFailed(f"A valid directory was not specified: {path}")
-    below = sorted(folder for folder, _, _ in os.walk(path) if folder != path) if recurse else []
+    below = (
+        sorted(folder for folder, _, _ in _paths.walk(path) if folder != path) if recurse else []
+    )
     for folder in [*reversed(below), path]:
-        if not os.listdir(folder):
+        if not _paths.listdir(folder):
             _change.remove_folder(folder)
-    return not os.path.lexists(path)
+    return not _paths.lexists(path)
 
 
 def chgrp(path: str, group: str | int) -> None:
@@ -167,7 +171,7 @@ def salt_mknod(
             f"there is no kind {ntype!r} of special files; there are c, b (devices) and p (a pipe)"
         )
     path = path_given(name)
-    if os.path.lexists(path):
+    if _paths.lexists(path):
         raise StateFailed(f"Node already exists: {path}")
     _change.mknod(path, ntype, int(major), int(minor), str(mode))
     if user is not None or group is not None:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Device files and named pipes, under Salt's names."""
 
 from __future__ import annotations

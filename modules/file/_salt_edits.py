@@ -1,21 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
 """Edits of texts under Salt's names and arguments, for `runner call`, module.run and classic
 modules.
 """
 
 from __future__ import annotations
 
-import os
 import re
 from typing import Any
 
+from modules import _paths
 from modules.file import _copy, _look, _write, bounded_regex, edits
 from modules.file._salt_arguments import lines_given
 from modules.file._salt_arguments import path_given as _path
-from runner.api import StateFailed
+from runner.api import StateFailed, refuse_unforeseen
 
 
 def _text(path: str, encoding: str | None = None) -> str:
-    if not os.path.isfile(path):
+    if not _paths.isfile(path):
         raise StateFailed(f"File not found: {path}", missing=("file", path))
     try:
         return _look.read_bytes(path).decode(encoding or "utf-8", "surrogateescape")
@@ -76,7 +77,7 @@ def replace(
     path = _path(path)
     if append_if_not_found and prepend_if_not_found:
         raise StateFailed("Only one of append and prepend_if_not_found is permitted")
-    if ignore_if_missing and not os.path.exists(path):
+    if ignore_if_missing and not _paths.exists(path):
         return False
     old, expression = _text(path, encoding), edits.compiled(pattern, flags)
     if search_only:
@@ -108,7 +109,7 @@ def prepend(path: str, *args: Any, **kwargs: Any) -> str:
     missing.
     """
     path, lines = _path(path), lines_given(args, kwargs)
-    old = _text(path) if os.path.exists(path) else ""
+    old = _text(path) if _paths.exists(path) else ""
     _write.write(path, ("".join(lines) + old).encode("utf-8", "surrogateescape"))
     return f'Prepended {len(lines)} lines to "{path}"'
 
@@ -159,7 +160,7 @@ def line(
     the file and for an unknown mode. The arguments are those of the state.
     """
     path = _path(path)
-    if not os.path.isfile(path):
+    if not _paths.isfile(path):
         if quiet:
             return False
         raise StateFailed(
@@ -250,7 +251,7 @@ def sed(
     `limit`.
     """
     path = _path(path)
-    if not os.path.exists(path):
+    if not _paths.exists(path):
         return False
     if re.search(r"(^|\s)(-[A-Za-z]*i|--in-place)", options):
         raise StateFailed(
@@ -267,6 +268,7 @@ def sed(
     import subprocess
 
     argv = ["sed", *options.split(), expression, path]
+    refuse_unforeseen(argv[0])
     done = subprocess.run(argv, capture_output=True, check=False)  # its answer byte for byte
     if done.returncode == 0:
         if backup:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Look-ups of paths for templates, under Salt's names with Salt's answers."""
 
 from __future__ import annotations
@@ -7,6 +8,7 @@ from collections.abc import Callable
 from stat import S_ISBLK, S_ISCHR, S_ISFIFO
 from typing import Any
 
+from modules import _paths
 from modules.file._hash import get_hash
 from modules.file._look import Stat, read_whole, seen, stat
 from modules.file._owners import gid_to_group, uid_to_user
@@ -17,12 +19,12 @@ _home = os.path.expanduser
 
 def file_exists(path: str) -> bool:
     """Return whether there is a regular file (or a link to one)."""
-    return os.path.isfile(_home(path))
+    return _paths.isfile(_home(path))
 
 
 def directory_exists(path: str) -> bool:
     """Return whether there is a folder (or a link to one)."""
-    return os.path.isdir(_home(path))
+    return _paths.isdir(_home(path))
 
 
 def is_chrdev(name: str) -> bool:
@@ -42,7 +44,7 @@ def is_fifo(name: str) -> bool:
 
 def _has_mode(name: str, is_kind: Callable[[int], bool]) -> bool:
     try:
-        return is_kind(os.stat(_home(name)).st_mode)
+        return is_kind(_paths.stat(_home(name)).st_mode)
     except FileNotFoundError:
         return False
     except OSError as problem:
@@ -51,9 +53,8 @@ def _has_mode(name: str, is_kind: Callable[[int], bool]) -> bool:
 
 def path_exists_glob(path: str) -> bool:
     """Return whether anything matches a pattern."""
-    import glob
 
-    return bool(glob.glob(_home(path)))
+    return bool(_paths.glob(_home(path)))
 
 
 def dirname(path: str) -> str:
@@ -83,9 +84,9 @@ def readdir(path: str) -> list[str]:
     path = _home(path)
     if not os.path.isabs(path):
         raise StateFailed("Dir path must be absolute.")
-    if not os.path.isdir(path):
+    if not _paths.isdir(path):
         raise StateFailed("A valid directory was not specified.")
-    return [".", "..", *os.listdir(path)]
+    return [".", "..", *_paths.listdir(path)]
 
 
 def access(path: str, mode: str) -> bool:
@@ -96,7 +97,7 @@ def access(path: str, mode: str) -> bool:
     wanted = modes.get(mode, mode)
     if wanted not in modes.values():
         raise StateFailed("Invalid mode specified.")
-    return os.access(_home(path), int(wanted))
+    return _paths.access(_home(path), int(wanted))
 
 
 def read(path: str, binary: bool = False) -> str | bytes:
@@ -110,9 +111,9 @@ def salt_readlink(path: str, canonicalize: bool = False) -> str:
     canonicalize: follow all links on the way.
     """
     path = _home(path)
-    if not os.path.islink(path):
+    if not _paths.islink(path):
         raise StateFailed("A valid link was not specified.")
-    return os.path.realpath(path) if canonicalize else os.readlink(path)
+    return _paths.realpath(path) if canonicalize else _paths.readlink(path)
 
 
 def _stat_of(path: str, follow_symlinks: bool) -> Stat:
@@ -148,7 +149,7 @@ def get_mode(path: str, follow_symlinks: bool = True) -> str:
 def lstat(path: str) -> dict[str, Any]:
     """The numbers of a path, a link's own."""
     try:
-        at = os.lstat(_home(path))
+        at = _paths.lstat(_home(path))
     except OSError:
         return {}
     keys = (
@@ -168,7 +169,7 @@ def stats(path: str, hash_type: str | None = None, follow_symlinks: bool = True)
     """All facts on a path. hash_type: adds `sum`, the hash of the contents."""
     path = _home(path)
     kind = stat(path, follow_symlinks).type
-    at = os.stat(path, follow_symlinks=follow_symlinks)
+    at = _paths.stat(path) if follow_symlinks else _paths.lstat(path)
     facts: dict[str, Any] = {
         "inode": at.st_ino,
         "uid": at.st_uid,
@@ -181,7 +182,7 @@ def stats(path: str, hash_type: str | None = None, follow_symlinks: bool = True)
         "size": at.st_size,
         "mode": f"{at.st_mode & 0o7777:04o}",
         "type": kind,
-        "target": os.path.realpath(path),
+        "target": _paths.realpath(path),
     }
     if hash_type:
         facts["sum"] = get_hash(path, hash_type)
@@ -190,14 +191,14 @@ def stats(path: str, hash_type: str | None = None, follow_symlinks: bool = True)
 
 def is_hardlink(path: str) -> bool:
     """Return whether a file has a second name."""
-    return os.path.isfile(_home(path)) and os.lstat(_home(path)).st_nlink > 1
+    return _paths.isfile(_home(path)) and _paths.lstat(_home(path)).st_nlink > 1
 
 
 def diskusage(path: str) -> int:
     """The bytes of a file, or of all files below a folder, each counted once."""
     top = _home(path)
-    below = (os.path.join(folder, name) for folder, _, names in os.walk(top) for name in names)
-    files = below if os.path.isdir(top) else [top]
+    below = (os.path.join(folder, name) for folder, _, names in _paths.walk(top) for name in names)
+    files = below if _paths.isdir(top) else [top]
     seen = {
         (at.st_dev, at.st_ino): at.st_size for at in map(os.stat, filter(os.path.exists, files))
     }

@@ -1,11 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
 """Patches, and bytes in the middle of files, under Salt's names."""
 
 from __future__ import annotations
 
-import os
 import shlex
 from typing import Any
 
+from modules import _paths
 from modules.file import _look, _write
 from modules.file._salt_arguments import path_given
 from runner.api import StateFailed
@@ -27,7 +28,7 @@ def patch(
     needs("patch", "patch")
     target, words = path_given(originalfile), shlex.split(options)
     argv = ["patch", "--forward", "--reject-file=-", f"--input={path_given(patchfile)}", *words]
-    if os.path.isdir(target):
+    if _paths.isdir(target):
         if not any(word.startswith(("-p", "--strip")) for word in words):
             argv.append("--strip=0")
         argv.append(f"--directory={target}")

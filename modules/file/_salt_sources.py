@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The sources of files, their hashes and templates, under Salt's names, for a tree's own states."""
 
 from __future__ import annotations

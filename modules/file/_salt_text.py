@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Look-ups of the text in files for templates, under Salt's names with Salt's answers."""
 
 from __future__ import annotations
@@ -6,10 +7,11 @@ import os
 import re
 from typing import Any
 
+from modules import _paths
 from modules.file import edits
 from modules.file._look import read_whole
 from modules.file.bounded_regex import matching
-from runner.api import StateFailed
+from runner.api import StateFailed, refuse_unforeseen
 
 
 def _text(path: str) -> str:
@@ -19,14 +21,14 @@ def _text(path: str) -> str:
 def contains(path: str, text: str) -> bool:
     """Return whether a text stands in a file, white space around it aside."""
     wanted = str(text).strip()
-    return os.path.isfile(os.path.expanduser(path)) and wanted in _text(path)
+    return _paths.isfile(os.path.expanduser(path)) and wanted in _text(path)
 
 
 def contains_regex(path: str, regex: str, lchar: str = "") -> bool:
     """Return whether a line of a file matches a regular expression. lchar: characters dropped
     before each line.
     """
-    if not os.path.isfile(os.path.expanduser(path)):
+    if not _paths.isfile(os.path.expanduser(path)):
         return False
     text = _text(path)
     lines = [line.lstrip(lchar) if lchar else line for line in text.splitlines()]
@@ -38,7 +40,7 @@ def contains_glob(path: str, glob_expr: str) -> bool:
     import fnmatch
 
     path = os.path.expanduser(path)
-    return os.path.isfile(path) and any(
+    return _paths.isfile(path) and any(
         fnmatch.fnmatch(line, glob_expr) for line in _text(path).splitlines(True)
     )
 
@@ -55,7 +57,7 @@ def search(
     missing. flags: a number, or names such as [IGNORECASE, MULTILINE].
     """
     path = os.path.expanduser(path)
-    if not os.path.exists(path):
+    if not _paths.exists(path):
         if ignore_if_missing:
             return False
         raise StateFailed(f"File not found: {path}")
@@ -85,6 +87,7 @@ def grep(path: str, pattern: str, *opts: str) -> dict[str, Any]:
 
     options = [word for opt in opts for word in shlex.split(opt)]
     argv = ["grep", *options, "-e", pattern, "--", os.path.expanduser(path)]
+    refuse_unforeseen(argv[0])
     with subprocess.Popen(
         argv,
         stdout=subprocess.PIPE,

@@ -1,9 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
 """The snapshot of a path before a change: the events carry it, the history and undo live on it."""
 
 from __future__ import annotations
 
 import os
 
+from modules import _paths
 from modules.file._look import seen
 from modules.file._resolve import real_path
 from runner.api import here
@@ -21,7 +23,9 @@ def snapshot(path: str, *_: object, **__: object) -> object:
         "uid": stat.uid,
         "gid": stat.gid,
     }
-    return facts | ({"target": os.readlink(path)} if stat.type == "link" else {"size": stat.size})
+    return facts | (
+        {"target": _paths.readlink(path)} if stat.type == "link" else {"size": stat.size}
+    )
 
 
 def snapshot_of_written(
@@ -43,13 +47,13 @@ def target_of(path: str, follow: bool) -> str:
     chunk, target = here.store("read").get(path, (None, ""))
     if chunk is not None and chunk is here.chunk:
         return str(target)
-    return real_path(path) if os.path.islink(path) else path
+    return real_path(path) if _paths.islink(path) else path
 
 
 def snapshot_of_missing(path: str, *_: object, **__: object) -> object:
     """The folders that will be made."""
     missing = []
-    while not os.path.lexists(path):
+    while not _paths.lexists(path):
         missing.append({"path": path, "type": "none"})
         path = os.path.dirname(path.rstrip("/"))
     return {"several": missing[::-1]}
@@ -64,7 +68,7 @@ def snapshot_of_copy(old: str, new: str, *_: object, **__: object) -> object:
     """The snapshot of the place where a copy goes."""
     return snapshot(
         os.path.join(new, os.path.basename(old))
-        if os.path.isdir(new) and not os.path.isdir(old)
+        if _paths.isdir(new) and not _paths.isdir(old)
         else new
     )
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contents that stay on disk: compared, hashed and copied piece by piece, so that their size costs
 no memory.
 """
@@ -9,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO
 
+from modules._paths import stat_of
 from modules.file._look import opened_to_read
 from runner.api import Record, StateFailed
 
@@ -37,7 +39,7 @@ class Streamed(Record):
         """The contents in their order. Raises StateFailed when the file has changed meanwhile."""
         with self._opened() as file:
             yield from _pieces(file)
-            if _identity(os.fstat(file.fileno())) != self.identity:
+            if _identity(stat_of(file)) != self.identity:
                 raise self._has_changed()
 
     def copy_to(self, target: IO[bytes]) -> None:
@@ -48,7 +50,7 @@ class Streamed(Record):
     @contextmanager
     def _opened(self) -> Iterator[IO[bytes]]:
         with opened_to_read(self.path) as file:
-            if _identity(os.fstat(file.fileno())) != self.identity:
+            if _identity(stat_of(file)) != self.identity:
                 raise self._has_changed()
             yield file
 
@@ -62,7 +64,7 @@ Contents = bytes | Streamed
 def streamed(path: str) -> Streamed:
     """The contents of a file, to be read later. Raises StateFailed if it cannot be read."""
     with opened_to_read(path) as file:
-        stat = os.fstat(file.fileno())
+        stat = stat_of(file)
     return Streamed(path, stat.st_size, _identity(stat))
 
 
@@ -113,5 +115,7 @@ def copy_into(contents: Contents, target: IO[bytes]) -> None:
     """Write contents into an open file."""
     if isinstance(contents, bytes):
         target.write(contents)
+    elif take := getattr(target, "take", None):  # of a planned file: what is on disk stays there
+        take(contents.path, contents.size)
     else:
         contents.copy_to(target)

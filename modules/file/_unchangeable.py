@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files of other users that are verified first and used later."""
 
 from __future__ import annotations

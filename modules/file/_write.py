@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whole writes: after a kill or a full disk a file is the old one or the new one, never a part of
 either.
 """
@@ -13,13 +14,13 @@ from typing import IO
 
 from modules._umask import umask
 from modules.file._change import alters, owner_ids
-from modules.file._place import NEW, Pinned, Place, place
+from modules.file._place import Pinned, Place, place
 from modules.file._snapshot import snapshot_of_written, target_of
 from modules.file._streamed import Contents, copy_into
-from runner.api import Record, StateFailed, here
+from runner.api import Record, StateFailed, here, is_planning
 
 Fill = Callable[[IO[bytes]], object]
-Finish = Callable[[int], None]
+Finish = Callable[[Pinned], None]
 
 
 class Owner(Record):
@@ -54,7 +55,7 @@ def write(
     target = target_of(path, follow)
     owner = Owner(None if mode is None else int(mode, 8), *owner_ids(user, group))
     with place(target) as where:
-        if backup and not private:
+        if backup and not private and not is_planning():
             _keep_file(where)
         fill = lambda file: copy_into(data, file)  # noqa: E731
         replace(where, fill, owner, new_mode=0o600 if private else 0o666)
@@ -65,19 +66,19 @@ def replace(
 ) -> None:
     """Write beside a place, then rename.
 
-    fill: writes the contents. new_mode: of a new file, cut by the umask. finish: gets the
-    descriptor of the new file.
+    fill: writes the contents. new_mode: of a new file, cut by the umask. finish: gets the new file.
     """
     with ExitStack() as held:
         old = None
-        with suppress(FileNotFoundError):
-            old = held.enter_context(where.pinned())
+        if where.seen() is not None:
+            with suppress(FileNotFoundError):
+                old = held.enter_context(where.pinned())
         old = old if old is not None and _replaceable(where, old) else None
 
-        def dress(handle: int) -> None:
-            _set_attributes(handle, old, owner, new_mode)
+        def dress(new: Pinned) -> None:
+            _set_attributes(new, old, owner, new_mode)
             if finish:
-                finish(handle)
+                finish(new)
 
         _replace(where, fill, dress)
 
@@ -96,13 +97,12 @@ def _replaceable(where: Place, old: Pinned) -> bool:
 
 def _replace(where: Place, fill: Fill, dress: Finish) -> None:
     with where.beside() as beside:
-        handle = beside.open(NEW, 0o600)  # nobody else may read it before it has its own mode
         try:
-            with open(handle, "wb") as file:
-                fill(file)
-                file.flush()
-                dress(handle)
-                os.fsync(handle)
+            with beside.new_file() as new:  # nobody else may read it before it has its own mode
+                fill(new.file)
+                new.file.flush()
+                dress(new.pin)
+                new.sync()
             _move_into_place(beside, where)
         except BaseException:
             with suppress(FileNotFoundError):
@@ -111,31 +111,30 @@ def _replace(where: Place, fill: Fill, dress: Finish) -> None:
     where.sync()
 
 
-def _set_attributes(handle: int, old: Pinned | None, owner: Owner, new_mode: int) -> None:
+def _set_attributes(new: Pinned, old: Pinned | None, owner: Owner, new_mode: int) -> None:
     """Set the owner first, as that clears set-user-ID; then the attributes, whose access list
     follows the mode set last.
     """
     uid, gid = owner.uid, owner.gid
     if old is not None:
         uid, gid = (old.at.st_uid if uid == -1 else uid), (old.at.st_gid if gid == -1 else gid)
-    now = os.fstat(handle)
-    if (uid not in (-1, now.st_uid)) or (gid not in (-1, now.st_gid)):
-        os.fchown(handle, uid, gid)
+    if (uid not in (-1, new.at.st_uid)) or (gid not in (-1, new.at.st_gid)):
+        new.chown(uid, gid)
     if old is not None:
-        _copy_attributes(old, handle)
+        _copy_attributes(old, new)
     mode = owner.mode
     if mode is None:
         mode = bits.S_IMODE(old.at.st_mode) if old is not None else new_mode & 0o777 & ~umask()
-    os.fchmod(handle, mode)
+    new.chmod(mode)
 
 
-def _copy_attributes(source: Pinned, handle: int) -> None:
+def _copy_attributes(source: Pinned, new: Pinned) -> None:
     """Extended attributes, access lists among them; not those that vouch for the old contents."""
     for name, value in source.attributes().items():
         if name in ("security.capability", "security.ima", "security.evm"):
             continue
         try:
-            os.setxattr(handle, name, value)
+            new.set_attribute(name, value)
         except OSError as problem:
             if problem.errno not in (errno.ENOTSUP, errno.EPERM, errno.EACCES, errno.ENODATA):
                 raise

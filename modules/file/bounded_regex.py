@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Regular expressions in bounded time: one such as `(a+)+$` may search for years.
 
 The main thread is interrupted after `render_limit`. No other thread can be, and while it searches

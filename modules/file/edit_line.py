@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One line of a text: put in, replaced, taken out (what file.line does, as a state and as a
 function).
 """

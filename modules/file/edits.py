@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Texts edited: what the states and the execution functions of `file` share."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Git repositories: how to look at them, and the git program to change them.
 
 What the git state uses is in _run, Salt's functions in the other files, by what they are about.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The words of git's command line for arguments that several functions take."""
 
 from __future__ import annotations

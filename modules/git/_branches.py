@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Branches, tags and symbolic references, and how branches are merged."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The files of a repository: checked out, staged, committed and put aside."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """git's configuration, looked at and changed."""
 
 from __future__ import annotations

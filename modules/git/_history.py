@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The revisions of a repository: which they are, how they differ, and what is written of them."""
 
 from __future__ import annotations

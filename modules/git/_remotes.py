@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The remotes of a repository, and what is cloned, fetched and pushed."""
 
 from __future__ import annotations

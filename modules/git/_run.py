@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Running the git program: always the same environment, nobody to answer questions, passwords on no
 command line.
 """
@@ -12,7 +13,10 @@ from typing import Any
 
 from modules import cmd, file
 from modules import user as users
-from runner.api import CommandFailed, StateFailed, changer, fetcher, here
+from modules._planned_files import PlannedFiles, planned_files
+from modules.file._planned_place import graft
+from runner.api import CommandFailed, StateFailed, Unforeseen, changer, fetcher, here
+from runner.api.planning import in_stand_in, only_files
 
 # nobody is there to answer questions; looks refresh no index
 QUIET = {
@@ -21,6 +25,12 @@ QUIET = {
     "GIT_OPTIONAL_LOCKS": "0",
     "LC_ALL": "C.UTF-8",
 }
+MOST_SECONDS = 30  # that a dry run spends on a command of git
+# what hooks do is no file of the clone; no process goes on when the command has ended
+_ALONE = ("-c", "core.hooksPath=/dev/null", "-c", "gc.auto=0", "-c", "maintenance.auto=false")
+# what changes nothing but a clone: options of clone and init, other commands
+_ONLY_THE_CLONE = ("--", "--bare", "--mirror", "--no-checkout", "--depth", "--branch", "--origin")
+_IN_THE_CLONE = ("checkout", "reset", "fetch", "merge", "branch", "remote", "submodule", "tag")
 SHA = re.compile(r"[0-9a-f]{7,64}")
 DEFAULT_BRANCH = (  # among the references of a remote: the name of the branch that HEAD means
     "default branch"
@@ -40,6 +50,7 @@ def _environment(
     for path in identity or ():
         ssh += f" -i {shlex.quote(path)} -o IdentitiesOnly=yes"
     ours = {name: value for name, value in os.environ.items() if not _FOREIGN.fullmatch(name)}
+    ours.setdefault("HOME", "/root")  # cron and systemd may start us without one
     return {**ours, **QUIET, "GIT_SSH_COMMAND": ssh, **(secrets or {})}
 
 
@@ -116,13 +127,83 @@ def probe(
     secrets: Mapping[str, str] | None = None,
 ) -> cmd.Completed:
     """Run git, which only looks."""
+    if (files := planned_files()) and cwd and (copy := _copy(files, cwd)):
+        with in_stand_in():
+            return _run(words, copy, user, identity, secrets, see_planned=False)
+    return _run(words, cwd, user, identity, secrets)
+
+
+def _copy(files: PlannedFiles, path: str) -> str:
+    """Where a planned repository was cloned to, with what is planned in it; empty for any other."""
+    copy = files.copy_of(path)
+    if copy and (entry := files.entry(path)) is not None:
+        from modules._planned_view import settle
+
+        settle(entry)
+    return copy
+
+
+def _run(
+    words: Sequence[str],
+    cwd: str | None,
+    user: str | None,
+    identity: Sequence[str] | None,
+    secrets: Mapping[str, str] | None,
+    **options: Any,
+) -> cmd.Completed:
     env = _environment(identity, secrets)
     return cmd.complete(
-        ["git", *words], cwd=cwd, runas=user, env=env, clean_env=True, python_shell=False
+        ["git", *words], cwd=cwd, runas=user, env=env, clean_env=True, python_shell=False, **options
     )
 
 
-@changer(touches=["files"])
+@only_files
+def _plan_change(
+    words: Sequence[str],
+    cwd: str | None = None,
+    user: str | None = None,
+    identity: Sequence[str] | None = None,
+    secrets: Mapping[str, str] | None = None,
+) -> str:
+    """Clone to a folder of the cache, as if to the planned one, and go on there."""
+    files = planned_files()
+    if files is None or (user and users.info(user).get("uid") != os.geteuid()):
+        raise Unforeseen("what another user's git does")
+    command, *rest = words
+    options = {"see_planned": False, "timeout": MOST_SECONDS}
+    if command not in ("clone", "init"):
+        copy = _copy(files, cwd or "")
+        if not copy or command not in _IN_THE_CLONE:
+            raise Unforeseen(f"what git {command} does to a repository of this machine")
+        done = _run([*_ALONE, *words], copy, user, identity, secrets, **options)
+        return _output(words, _in_time(done))
+    if not all(word in _ONLY_THE_CLONE for word in rest if word.startswith("-")):
+        raise Unforeseen(f"git {command} with further options")
+    target = rest[-1]
+    if not target.startswith("/") or (file.lexists(target) and file.listdir(target)):
+        raise Unforeseen(f"what git {command} does to a folder that is there")
+    copy = os.path.join(files.scratch(), "repository")
+    done = _run([*_ALONE, *words[:-1], copy], None, user, identity, secrets, **options)
+    answer = _output(words, _in_time(done))
+    graft(copy, files, target)
+    return answer
+
+
+def _in_time(done: cmd.Completed) -> cmd.Completed:
+    if done.timed_out:
+        raise Unforeseen("git takes long")
+    return done
+
+
+def _output(words: Sequence[str], done: cmd.Completed) -> str:
+    if done.retcode:
+        raise CommandFailed(
+            done.error_text or f"git {words[0]} failed with exit code {done.retcode}"
+        )
+    return done.stdout.strip() or done.stderr.strip()
+
+
+@changer(touches=["files"], planned=_plan_change)
 def change(
     words: Sequence[str],
     cwd: str | None = None,
@@ -134,12 +215,7 @@ def change(
     for path in (cwd, words[-1] if words[0] in ("clone", "init") else None):
         if path and path.startswith("/") and not user:
             file.real_path(path)  # through no link of somebody else
-    done = probe(words, cwd, user, identity, secrets)
-    if done.retcode:
-        raise CommandFailed(
-            done.error_text or f"git {words[0]} failed with exit code {done.retcode}"
-        )
-    return done.stdout.strip() or done.stderr.strip()
+    return _output(words, probe(words, cwd, user, identity, secrets))
 
 
 def look(words: Sequence[str], cwd: str, user: str | None = None) -> str | None:
@@ -203,13 +279,27 @@ def config_matching(
     return values
 
 
-@changer(touches=["files"])
+@only_files
+def _plan_config_change(
+    words: Sequence[str], cwd: str | None, user: str | None, everywhere: bool
+) -> None:
+    files = planned_files()
+    if everywhere or files is None or not files.copy_of(cwd or ""):
+        raise Unforeseen("git's configuration of this machine")
+    _configure(words, cwd, user, everywhere)
+
+
+@changer(touches=["files"], planned=_plan_config_change)
 def config_change(
     words: Sequence[str], cwd: str | None, user: str | None, everywhere: bool
 ) -> None:
     """Run `git config` with these words: what it is to do, then keys and values. Raises
     CommandFailed when git fails.
     """
+    _configure(words, cwd, user, everywhere)
+
+
+def _configure(words: Sequence[str], cwd: str | None, user: str | None, everywhere: bool) -> None:
     done = _config([words[0], "--", *words[1:]], cwd, user, "global" if everywhere else "local")
     if done.retcode:
         raise CommandFailed(done.error_text or f"git config failed with exit code {done.retcode}")
@@ -218,10 +308,7 @@ def config_change(
 def _config(
     words: Sequence[str], cwd: str | None, user: str | None, scope: str | None
 ) -> cmd.Completed:
-    env = _environment(None)
-    env.setdefault("HOME", "/root")  # cron and systemd may start us without one
-    argv = ["git", "config", *([f"--{scope}"] if scope else []), *words]
-    return cmd.complete(argv, cwd=cwd, runas=user, env=env, clean_env=True, python_shell=False)
+    return probe(["config", *([f"--{scope}"] if scope else []), *words], cwd, user)
 
 
 def version(versioninfo: bool = False) -> Any:

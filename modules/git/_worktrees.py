@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Further work trees of a repository (`git worktree`)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Keys, signatures and messages, with gpg."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Salt's functions for the keys of gpg."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Signatures and messages, with gpg."""
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from modules import cmd, file
 from modules._lines import plain_name
 from modules._surroundings import identity
 from modules.gpg._run import Keys, passphrase, reason, reports, text_or_file
-from runner.api import CommandFailed, StateFailed, here
+from runner.api import CommandFailed, StateFailed, here, refuse_unforeseen
 
 
 def signers(
@@ -62,6 +63,7 @@ def decrypt(
         other = keys.other_user()
         env = {"PATH": os.environ.get("PATH", os.defpath)} if other else dict(os.environ)
         who = identity(other, None, env)
+        refuse_unforeseen(argv[0])
         done = subprocess.run(argv, input=message, capture_output=True, check=False, env=env, **who)
     messages = done.stderr.decode("utf-8", "replace").splitlines()
     if done.returncode and "[GNUPG:] DECRYPTION_OKAY" not in messages:

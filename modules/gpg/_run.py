@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The program gpg: how it is called, and what it reports."""
 
 from __future__ import annotations

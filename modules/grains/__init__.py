@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The grains, as templates and states ask for them."""
 
 from __future__ import annotations

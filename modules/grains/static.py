@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The file `grains` beside the configuration: values of this machine that nobody could find out."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The configuration of the network: each call goes to the tool that this machine uses."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The stanzas of an interface, in the words of interfaces(5)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The interface of a tool that configures the network: how to write a provider.
 
 A provider is one module in this folder and its line in the table of `modules/ip/__init__.py`. It
@@ -25,7 +26,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
-from modules import cmd, file
+from modules import _paths, cmd, file
 from runner.api import Provider, Record, StateFailed, changer, here
 
 Texts = Mapping[str, str]  # contents of files by path
@@ -346,7 +347,7 @@ def put(old: Texts, new: Texts, mode: str) -> None:
 
 def link_exists(name: str) -> bool:
     """Return whether the kernel has an interface."""
-    return os.path.exists(f"/sys/class/net/{name}")
+    return _paths.exists(f"/sys/class/net/{name}")
 
 
 def link_up(name: str) -> bool:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ifcfg files of the Red Hat family: /etc/sysconfig/network-scripts, in the form and order of
 Salt's.
 """

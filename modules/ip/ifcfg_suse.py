@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ifcfg files of the SUSE family: /etc/sysconfig/network, which wicked reads."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ifupdown (Debian): stanzas of /etc/network/interfaces, and scripts for routes."""
 
 from __future__ import annotations
@@ -5,7 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 
-from modules import cmd, file
+from modules import _paths, cmd, file
 from modules._lines import one_line, plain_name, split
 from modules.ip._ifupdown_lines import interface_lines
 from modules.ip.configuration import Action, Interface, Route, Texts, put, texts_of
@@ -136,7 +137,7 @@ def with_interface(content: str, iface: str, lines: Sequence[str]) -> str:
 
 def present(name: str) -> Texts:
     """Return the stanzas of an interface."""
-    if not os.path.isdir(os.path.dirname(FILE)):
+    if not _paths.isdir(os.path.dirname(FILE)):
         raise StateFailed(
             "/etc/network cannot be written: there is no ifupdown here (the package of this name),"
             " and none of netplan, NetworkManager, systemd-networkd and ifcfg files",
@@ -238,7 +239,7 @@ def is_up(name: str) -> bool:
 
 
 def _program(name: str) -> bool:
-    return any(os.access(f"{folder}/{name}", os.X_OK) for folder in ("/sbin", "/usr/sbin"))
+    return any(_paths.access(f"{folder}/{name}", os.X_OK) for folder in ("/sbin", "/usr/sbin"))
 
 
 def _act(program: str, iface: str, interfaces: str) -> None:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """netplan (Ubuntu): YAML files of /etc/netplan, which it turns into files of systemd-networkd or
 NetworkManager.
 
@@ -7,7 +8,6 @@ entries in the files of others (an installer's, cloud-init's) are taken out ther
 
 from __future__ import annotations
 
-import glob
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from modules import cmd
+from modules import _paths, cmd
 from modules.ip import networkd, networkmanager
 from modules.ip.configuration import (
     BRIDGE_NAMES,
@@ -86,7 +86,7 @@ ADVICE = "leave it out, or write a file of /etc/netplan that sets it with file.m
 
 def suits() -> bool:
     """Return whether netplan configures this machine's network."""
-    return bool(glob.glob("/etc/netplan/*.yaml"))
+    return bool(_paths.glob("/etc/netplan/*.yaml"))
 
 
 def packages(kind: str) -> list[str]:
@@ -229,7 +229,7 @@ def _documents() -> Iterator[tuple[str, Any]]:
     import yaml
 
     for folder in FOLDERS:
-        for path in sorted(glob.glob(f"{folder}/*.yaml")):
+        for path in sorted(_paths.glob(f"{folder}/*.yaml")):
             try:
                 document = yaml.safe_load(texts_of([path]).get(path, ""))
             except yaml.YAMLError as error:
@@ -347,7 +347,7 @@ def verify(name: str, old: Texts, new: Texts) -> None:
     root = f"{here.scratch()}/netplan"
     for folder in FOLDERS:
         os.makedirs(root + folder, exist_ok=True)
-        for path in glob.glob(f"{folder}/*.yaml"):
+        for path in _paths.glob(f"{folder}/*.yaml"):
             if path not in old:
                 shutil.copy(path, root + path)
     for path, text in new.items():
@@ -381,7 +381,7 @@ def configure(name: str, old: Texts, new: Texts, action: Action) -> None:
         if link_exists(name):
             run_tool("ip", "link", "set", "dev", name, "down")
         return
-    if os.path.exists(f"/run/NetworkManager/system-connections/netplan-{name}.nmconnection"):
+    if _paths.exists(f"/run/NetworkManager/system-connections/netplan-{name}.nmconnection"):
         networkmanager.activate(f"netplan-{name}")
         return
     run_tool("systemctl", "start", "systemd-networkd.service")
@@ -396,7 +396,7 @@ def _same_files_for_others() -> Iterator[None]:
     """Restore generated files whose text stays the same: netplan writes all of them anew, and
     networkd would configure all their interfaces once more.
     """
-    before = texts_of(glob.glob("/run/systemd/network/*-netplan-*.net*"))
+    before = texts_of(_paths.glob("/run/systemd/network/*-netplan-*.net*"))
     with TemporaryDirectory(dir="/run/systemd") as folder:
         links = {path: f"{folder}/{os.path.basename(path)}" for path in before}
         for path, link in links.items():

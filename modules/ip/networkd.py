@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """systemd-networkd: .network and .netdev files of /etc/systemd/network.
 
 An interface has the file 10-NAME.network, beside 10-NAME.netdev if it is a bond, bridge or VLAN.
@@ -15,7 +16,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from modules import cmd
+from modules import _paths, cmd
 from modules.ip.configuration import (
     DERIVED,
     Action,
@@ -89,7 +90,7 @@ Lines = list[tuple[str, str]]  # keys and values of a section
 
 def suits() -> bool:
     """Return whether systemd-networkd configures this machine's network."""
-    return bool(glob.glob(ENABLED))
+    return bool(_paths.glob(ENABLED))
 
 
 def packages(kind: str) -> list[str]:
@@ -110,8 +111,8 @@ def present(name: str) -> Texts:
         [
             main_file(name),
             f"{FOLDER}/10-{name}.netdev",
-            *glob.glob(f"{FOLDER}/20-{word}-*.network"),
-            *glob.glob(f"{FOLDER}/*.network.d/{word}.conf"),
+            *_paths.glob(f"{FOLDER}/20-{word}-*.network"),
+            *_paths.glob(f"{FOLDER}/*.network.d/{word}.conf"),
         ]
     )
 
@@ -263,7 +264,7 @@ def _first_matching(name: str) -> str:
     """The file that configures an interface, except those that say what another asks of it."""
     by_name: dict[str, str] = {}
     for folder in FOLDERS:
-        for path in glob.glob(f"{folder}/*.network"):
+        for path in _paths.glob(f"{folder}/*.network"):
             by_name.setdefault(os.path.basename(path), path)
     for base, path in sorted(by_name.items()):
         if not re.fullmatch(rf"20-.+-{re.escape(name)}\.network", base) and _matches(path, name):
@@ -308,7 +309,7 @@ def route_texts(name: str, routes: Sequence[Route]) -> Texts:
     """Return the drop-in as it should be; none for no routes. Raises StateFailed where it would
     have no file to belong to.
     """
-    if routes and not os.path.isfile(main_file(name)):
+    if routes and not _paths.isfile(main_file(name)):
         raise StateFailed(
             f"{main_file(name)} is missing: the routes of an interface are added to it; configure"
             " it with network.managed",
@@ -370,7 +371,7 @@ def recreate(name: str, others: Sequence[str]) -> None:
         run_tool("networkctl", "delete", name)
     present_ones = [other for other in others if link_exists(other)]
     activate(name, present_ones)
-    if any(os.path.isdir(f"{LINKS}/{name}/{kind}") for kind in ("bridge", "bonding")):
+    if any(_paths.isdir(f"{LINKS}/{name}/{kind}") for kind in ("bridge", "bonding")):
         for member in present_ones:
             _attach(member, name)
 
@@ -380,7 +381,7 @@ def _attach(member: str, master: str) -> None:
     gone at that moment, it gives up.
     """
     path = f"{LINKS}/{member}/master"
-    if not wait_for(lambda: os.path.basename(os.path.realpath(path)) == master, 1.0):
+    if not wait_for(lambda: os.path.basename(_paths.realpath(path)) == master, 1.0):
         run_tool("ip", "link", "set", "dev", member, "down")
         run_tool("ip", "link", "set", "dev", member, "master", master)
         run_tool("ip", "link", "set", "dev", member, "up")

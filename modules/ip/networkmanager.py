@@ -1,16 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
 """NetworkManager: keyfiles of /etc/NetworkManager/system-connections."""
 
 from __future__ import annotations
 
 import glob
-import os
 import re
 import shutil
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from modules import cmd
+from modules import _paths, cmd
 from modules.ip.configuration import (
     BRIDGE_NAMES,
     DERIVED,
@@ -83,7 +83,7 @@ Section = dict[str, str]
 
 def suits() -> bool:
     """Return whether NetworkManager runs."""
-    if not os.path.isdir("/run/NetworkManager"):
+    if not _paths.isdir("/run/NetworkManager"):
         return False
     return cmd.probe(["nmcli", "-t", "-f", "RUNNING", "general"]).stdout.strip() == "running"
 
@@ -102,7 +102,7 @@ def present(name: str) -> Texts:
     """Return the keyfiles of an interface and of its members."""
     reject_name(name)
     members = f"{FOLDER}/{glob.escape(name)}-member-*.nmconnection"
-    return texts_of([own_file(name), *glob.glob(members)])
+    return texts_of([own_file(name), *_paths.glob(members)])
 
 
 def texts(interface: Interface) -> Texts:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The kernel's packet filter, with iptables and ip6tables.
 
 What the states use comes first, then Salt's functions.

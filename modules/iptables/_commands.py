@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Salt's functions of iptables.
 
 One that fails raises CommandFailed with what iptables says, where Salt's return it as a text.

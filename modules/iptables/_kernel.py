@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rules of the packet filter as states write them, and the programs that set them."""
 
 from __future__ import annotations

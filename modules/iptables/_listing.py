@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What iptables-save writes, as data."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """MariaDB and MySQL: what the mysql_* states look at and change, and Salt's functions for
 templates.
 """
@@ -40,6 +41,7 @@ from modules.mysql._server import SERVICES, Server, account, literal, name, run_
 from modules.mysql._users import (
     Account,
     Login,
+    accounts,
     alteration,
     creation,
     native_hash,
@@ -56,6 +58,7 @@ __all__ = [
     "Rights",
     "Server",
     "account",
+    "accounts",
     "alter_db",
     "alteration",
     "creation",

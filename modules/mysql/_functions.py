@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Salt's mysql functions. connection: connection_host, connection_port, connection_user,
 connection_pass, connection_db, connection_unix_socket, connection_default_file,
 connection_default_group, connection_charset; else the configuration's mysql.host and so on.
@@ -8,6 +9,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from modules import _paths
 from modules.mysql._grants import Rights, granting, held, level, lines, revoking, rights
 from modules.mysql._server import (
     Server,
@@ -69,7 +71,7 @@ def script_text(path: str, saltenv: str) -> str:
     local = here.tree.fetch(path, saltenv)
     if local is None:
         raise CommandFailed(f"There is no file {path}", missing=("file", path))
-    with open(local, encoding="utf-8") as stream:
+    with _paths.open_text(local, encoding="utf-8") as stream:
         return stream.read()
 
 

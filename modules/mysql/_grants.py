@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rights of MariaDB and MySQL: what an account has, and the statements that change it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Talking to a MariaDB or MySQL server, with its client program."""
 
 from __future__ import annotations

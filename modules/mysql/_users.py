@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Accounts of MariaDB and MySQL, and how they log in."""
 
 from __future__ import annotations
@@ -7,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from modules.mysql._server import Row, Server, account, literal
-from runner.api import Record, StateFailed
+from runner.api import Record, StateFailed, for_states
 
 NATIVE = "mysql_native_password"
 SOCKET = ("unix_socket", "auth_socket")
@@ -133,6 +134,7 @@ def _tls(row: Row) -> dict[str, str]:
     return {word: value for word, column in columns.items() if (value := row.get(column))}
 
 
+@for_states
 def accounts(server: Server) -> list[dict[str, str]]:
     """All accounts: User and Host."""
     rows = server.select("SELECT User, Host FROM mysql.user ORDER BY User, Host")

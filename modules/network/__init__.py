@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The network of this machine, for templates."""
 
 from __future__ import annotations
@@ -22,7 +23,14 @@ from modules.network._arithmetic import (
     is_private,
     reverse_ip,
 )
-from modules.network._hostname import keep_hostname, kept_hostname, mod_hostname
+from modules.network._hostname import (
+    former_hostname as former_hostname,
+)
+from modules.network._hostname import (
+    keep_hostname,
+    kept_hostname,
+    mod_hostname,
+)
 from modules.network._links import hw_addr, ifacestartswith, interface, interface_ip, interfaces
 from modules.network._reach import (
     connect,

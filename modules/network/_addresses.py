@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The addresses and networks that this machine has."""
 
 from __future__ import annotations

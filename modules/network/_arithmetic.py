@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reckoning with addresses and networks."""
 
 from __future__ import annotations

@@ -1,10 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
 """The name of this machine, and where it is kept."""
 
 from __future__ import annotations
 
+import os
+
 from modules import cmd, file, hosts
 from modules._lines import plain_name
-from runner.api import StateFailed, changer
+from runner.api import FormerState, StateFailed, changer, for_states
 
 NAME = "/etc/hostname"
 OWN = "127.0.1.1"  # where Debian keeps the name of a machine without an address of its own
@@ -37,7 +40,14 @@ def keep_hostname(hostname: str) -> None:
     hosts.write(hosts.with_names(known, OWN, (*names, *others)))
 
 
-@changer
+@for_states
+@for_states
+def former_hostname(*_: object) -> FormerState:
+    """The running name of this machine as undo restores it."""
+    return FormerState("hostname", "running", {"value": os.uname().nodename})
+
+
+@changer(before=former_hostname)
 def mod_hostname(hostname: str) -> bool:
     """Give the machine a name, now and for the next start. Raises StateFailed when the system
     refuses it.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The interfaces of this machine with their addresses."""
 
 from __future__ import annotations

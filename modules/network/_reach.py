@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """This machine's names, and whether others can be reached."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The routes and the neighbours of this machine."""
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ import socket
 import struct
 from typing import Any
 
-from modules import cmd
+from modules import _paths, cmd
 from runner.api import CommandFailed
 
 LETTERS = (
@@ -44,7 +45,7 @@ def routes(family: str | None = None) -> list[dict[str, Any]]:
 
 def _rows(path: str) -> list[list[str]]:
     try:
-        with open(path, encoding="ascii", errors="replace") as file:
+        with _paths.open_text(path, encoding="ascii", errors="replace") as file:
             return [line.split() for line in file]
     except OSError:
         return []

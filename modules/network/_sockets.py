@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The sockets of this machine, as the kernel lists them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The kernel's packet filter, with nft.
 
 What the states use comes first, then Salt's functions that change it.
@@ -38,6 +39,7 @@ from modules.nftables._kernel import (
     handles,
     is_saved,
     list_tables,
+    listed_tables,
     port_range,
     refusal,
     rule,
@@ -77,6 +79,7 @@ __all__ = [
     "insert",
     "is_saved",
     "list_tables",
+    "listed_tables",
     "new_chain",
     "new_table",
     "port_range",

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Salt's functions that change nftables: each answers {result, comment}."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tables, chains and rules of nftables, and the program nft that sets them."""
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 from modules import cmd, file
 from modules._lines import one_line, plain_name
 from modules._processes import needs
-from runner.api import CommandFailed, Record, StateFailed, changer
+from runner.api import CommandFailed, Record, StateFailed, changer, for_states
 
 FAMILIES = {"ipv4": "ip", "ipv6": "ip6"}  # Salt's names; nft's own are taken as they are
 SAVED_AT = "/etc/nftables.conf"
@@ -229,6 +230,19 @@ def list_tables(family: str = "ipv4") -> list[dict[str, Any]]:
     """
     listed = json.loads(_nft("-j", "list", "tables", plain_name(family_of(family), "family")))
     return [entry["table"] for entry in listed["nftables"] if "table" in entry]
+
+
+@for_states
+def listed_tables() -> list[tuple[str, str, list[str]]]:
+    """All tables: family, name and the lines between their braces, without counts."""
+    tables: list[tuple[str, str, list[str]]] = []
+    for line in _nft("-s", "list", "ruleset").splitlines():
+        match = re.fullmatch(r"table (\S+) (\S+) \{", line)
+        if match:
+            tables.append((match[1], match[2].strip('"'), []))
+        elif tables and line != "}":
+            tables[-1][2].append(line)
+    return tables
 
 
 def check_table(table: str, family: str = "ipv4") -> bool:

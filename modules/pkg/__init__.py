@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Packages: each call goes to the provider that suits this machine."""
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from modules.pkg._changes import (
     upgrade_transaction,
 )
 from modules.pkg._indispensable import indispensable
+from modules.pkg._planned import leftovers, list_pkgs, note_plan, planned_changes
 from modules.pkg._queries import (
     file_list,
     group_info,
@@ -24,6 +26,8 @@ from modules.pkg._queries import (
     list_downloaded,
     list_holds,
     owner,
+    owners,
+    shipped,
     show,
     verify,
 )
@@ -43,6 +47,7 @@ from modules.pkg.package_manager import (
     PackageManager,
     RepositoryChange,
     RepositorySettings,
+    Shipped,
     Simulation,
     Target,
     Transaction,
@@ -59,6 +64,7 @@ __all__ = [
     "PackageManager",
     "RepositoryChange",
     "RepositorySettings",
+    "Shipped",
     "Simulation",
     "Target",
     "Transaction",
@@ -75,19 +81,24 @@ __all__ = [
     "install",
     "is_installed",
     "latest_version",
+    "leftovers",
     "list_downloaded",
     "list_holds",
     "list_pkgs",
     "list_repos",
     "list_upgrades",
     "mod_repo",
+    "note_plan",
     "owner",
+    "owners",
+    "planned_changes",
     "provider",
     "purge",
     "refresh_db",
     "remove",
     "repository_settings",
     "require",
+    "shipped",
     "show",
     "unhold",
     "upgrade",
@@ -100,24 +111,19 @@ __all__ = [
 ]
 
 
-def list_pkgs(**kwargs: Any) -> dict[str, str]:
-    """The installed packages with their versions."""
-    return provider().list_pkgs()
-
-
 def version(*names: str, **kwargs: Any) -> Any:
     """The installed version of a package ("" when it is not); of several, a mapping.
 
     {{ salt['pkg.version']('nginx') }}
     """
-    installed = provider().list_pkgs()
+    installed = list_pkgs()
     versions = {name: installed.get(name, "") for name in names}
     return versions[names[0]] if len(names) == 1 else versions
 
 
 def latest_version(*names: str, refresh: bool = False, **kwargs: Any) -> Any:
     """The newest version that could be installed ("" when the newest is); of several, a mapping."""
-    installed = provider().list_pkgs()
+    installed = list_pkgs()
     newest = provider().candidates(tuple(names))
     versions = {
         name: "" if newest.get(name) == installed.get(name) else newest.get(name, "")
@@ -131,7 +137,7 @@ available_version = latest_version
 
 def is_installed(name: str, **kwargs: Any) -> bool:
     """Return whether a package is installed."""
-    return name in provider().list_pkgs()
+    return name in list_pkgs()
 
 
 def version_cmp(

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Salt's functions that install, remove and hold packages."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The packages that are not to be removed because this machine, or runner itself, works by them."""
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 
+from modules.pkg._queries import owners
 from modules.pkg.providers import provider
 from runner.api import for_states
 
@@ -26,11 +28,7 @@ def indispensable() -> set[str]:
     names = {*manager.vital()}
     if manager.has("holdable"):
         names |= {*manager.held()}
-    if manager.has("ownership"):
-        owners = (
-            manager.owner(path) or manager.owner(os.path.realpath(path)) for path in _own_files()
-        )
-        names |= {manager.normal(name) for name in owners if name}
+    names |= {manager.normal(name) for name in owners([*_own_files()]).values()}
     return names & {*manager.list_pkgs()}
 
 
@@ -48,7 +46,7 @@ def _own_files() -> Iterator[str]:
 def _libraries() -> Iterator[str]:
     """Generate a file of runner and of each library that it needs."""
     names = {"runner", "yaml"}  # PyYAML's name is not that of its module
-    for requirement in importlib.metadata.requires("runner") or ():
+    for requirement in importlib.metadata.requires("sls-runner") or ():
         if "extra ==" not in requirement:
             names.add(re.split(r"[^\w.-]", requirement)[0].lower())
     for name in sorted(names):

@@ -1,12 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
 """Looks at packages: their files, details and versions."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from modules.pkg.providers import require
-from runner.api import StateFailed
+from modules.pkg._planned import held
+from modules.pkg.package_manager import Shipped
+from modules.pkg.providers import provider, require
+from runner.api import StateFailed, for_states
 
 
 def owner(*paths: str, **_: Any) -> Any:
@@ -17,6 +21,38 @@ def owner(*paths: str, **_: Any) -> Any:
     manager = require("ownership", "pkg.owner")
     owners = {path: manager.owner(path) for path in paths}
     return owners[paths[0]] if len(paths) == 1 else owners
+
+
+@for_states
+def owners(paths: Sequence[str]) -> dict[str, str]:
+    """Return the packages of those paths that belong to one, by this name or the one that their
+    links lead to.
+    """
+    try:
+        manager = provider()
+    except StateFailed:  # a machine without packages
+        return {}
+    if not manager.has("ownership") or not paths:
+        return {}
+    real = {path: os.path.realpath(path) for path in paths}
+    names = [*dict.fromkeys([*paths, *real.values()])]
+    several = getattr(manager, "owners", None)
+    found = several(names) if several else {name: manager.owner(name) for name in names}
+    return {
+        path: owner for path in paths if (owner := found.get(path) or found.get(real[path], ""))
+    }
+
+
+@for_states
+def shipped() -> Shipped | None:
+    """Return what packages brought to this machine; None where that is not known: the provider has
+    no `shipped`.
+    """
+    try:
+        look: Callable[[], Shipped] | None = getattr(provider(), "shipped", None)
+    except StateFailed:  # a machine without packages
+        return None
+    return look() if look else None
 
 
 def file_list(*packages: str, **_: Any) -> dict[str, list[str]]:
@@ -95,7 +131,8 @@ def list_holds(**_: Any) -> list[str]:
 
     {{ salt['pkg.list_holds']() }}
     """
-    return require("holdable", "pkg.list_holds").held()
+    require("holdable", "pkg.list_holds")
+    return held()
 
 
 def group_info(name: str, **_: Any) -> dict[str, Any]:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Execution functions of package repositories."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Running a package manager: another program's lock is waited for, errors stand in a list."""
 
 from __future__ import annotations

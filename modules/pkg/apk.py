@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Packages on Alpine Linux and its relatives: apk.
 
 apk has no holds: a version that is asked for stands in /etc/apk/world and stays until another one
@@ -11,8 +12,10 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from modules import cmd
+from modules import _paths, cmd
 from modules.pkg import apk_database, apk_run, apk_versions
+from modules.pkg._former import former_packages, nothing_lasting
+from modules.pkg._planned import plan_transaction
 from modules.pkg.package_manager import (
     TOUCHED,
     InstallOptions,
@@ -40,7 +43,7 @@ _CHANGED = re.compile(
 
 def suits() -> bool:
     """Return whether this machine has apk."""
-    return os.path.exists("/sbin/apk")
+    return _paths.exists("/sbin/apk")
 
 
 # ---------------------------------------------------------------- what is installed
@@ -123,7 +126,7 @@ def lists_age() -> float | None:
     lists = [
         entry
         for folder in LISTS
-        for entry in (os.scandir(folder) if os.path.isdir(folder) else ())
+        for entry in (os.scandir(folder) if _paths.isdir(folder) else ())
         if entry.name.startswith("APKINDEX.")
     ]
     return time.time() - max(entry.stat().st_ctime for entry in lists) if lists else None
@@ -136,7 +139,7 @@ def refresh_db() -> bool:
     return True
 
 
-@changer(touches=["package lists", "candidates"])
+@changer(touches=["package lists", "candidates"], before=nothing_lasting)
 def renew_db() -> None:
     """Renew the package lists after the repositories changed."""
     apk_run.run("update")
@@ -208,7 +211,9 @@ def _change(what: str, first: str, second: str | None) -> dict[str, str]:
     return {"old": old, "new": "" if what == "Purging" else first}
 
 
-@changer(touches=TOUCHED)
+@changer(
+    touches=TOUCHED, before=former_packages, planned=plan_transaction, planned_touches=["files"]
+)
 def run(transaction: Transaction) -> None:
     """Carry out a transaction. Raises CommandFailed with apk's errors."""
     for words in command_lines(transaction):
@@ -223,9 +228,9 @@ VITAL = ("alpine-base", "alpine-baselayout", "alpine-keys", "apk-tools", "busybo
 @cached_look("packages", DATABASE, WORLD)
 def manually_installed() -> list[str]:
     """Return the packages that /etc/apk/world asks for."""
-    if not os.path.isfile(WORLD):
+    if not _paths.isfile(WORLD):
         return []
-    with open(WORLD, encoding="utf-8", errors="replace") as world:
+    with _paths.open_text(WORLD, encoding="utf-8", errors="replace") as world:
         names = [re.split(r"[<>=~@]", word)[0] for word in world.read().split()]
     installed = list_pkgs()
     return [name for name in names if name in installed]

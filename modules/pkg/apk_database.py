@@ -1,10 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
 """apk's database of what is installed, as apk-tools 2 writes it: a letter, a colon, a value."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Any
+
+from modules import _paths
 
 DETAILS = {  # the letter in the database -> Salt's key
     "P": "name",
@@ -22,9 +24,9 @@ DETAILS = {  # the letter in the database -> Salt's key
 
 def read(path: str) -> dict[str, dict[str, Any]]:
     """Return the details of the installed packages, by their names."""
-    if not os.path.isfile(path):
+    if not _paths.isfile(path):
         return {}
-    with open(path, encoding="utf-8", errors="replace") as file:
+    with _paths.open_text(path, encoding="utf-8", errors="replace") as file:
         stanzas = file.read().split("\n\n")
     described = map(_described, stanzas)
     return {details["name"]: details for details in described if "name" in details}

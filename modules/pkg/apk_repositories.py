@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Repositories of apk: lines of /etc/apk/repositories, keys below /etc/apk/keys."""
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ import os
 import re
 from typing import Any
 
-from modules import file
+from modules import _paths, file
 from modules.pkg import apt_keys
 from modules.pkg.package_manager import RepositoryChange, RepositorySettings
 from runner.api import Record, StateFailed
@@ -38,7 +39,7 @@ def parse(line: str) -> Repository | None:
 
 def files() -> list[str]:
     """Return the files that name repositories."""
-    names = sorted(os.listdir(FOLDER)) if os.path.isdir(FOLDER) else []
+    names = sorted(_paths.listdir(FOLDER)) if _paths.isdir(FOLDER) else []
     return [MAIN, *(f"{FOLDER}/{name}" for name in names if name.endswith(".list"))]
 
 

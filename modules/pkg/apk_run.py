@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Running apk: its lock is waited for, failures say what to do."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Versions by the rules of apk: numbers, one letter, suffixes, a revision (`1.2b_rc1-r3`)."""
 
 from __future__ import annotations

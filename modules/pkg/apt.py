@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Packages on Debian and its relatives: dpkg-query to look, apt-get to change."""
 
 from __future__ import annotations
@@ -7,14 +8,17 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from modules import cmd
-from modules.pkg import apt_depends, apt_get, apt_marks
+from modules import _paths, cmd
+from modules.pkg import apt_depends, apt_get, apt_marks, apt_shipped, apt_status
+from modules.pkg._former import former_holds, former_packages, nothing_lasting
+from modules.pkg._planned import plan_holds, plan_transaction
 from modules.pkg.package_manager import (
     TOUCHED,
     Changes,
     InstallOptions,
     Need,
     Repositories,
+    Shipped,
     Simulation,
     Target,
     Transaction,
@@ -44,7 +48,7 @@ _REMOVED = re.compile(r"(?:Remv|Purg) (?P<name>\S+) \[(?P<old>[^\]]+)\]")
 
 def suits() -> bool:
     """Return whether this machine has apt."""
-    return os.path.exists("/usr/bin/apt-get")
+    return _paths.exists("/usr/bin/apt-get")
 
 
 @cached_look("packages", *STATUS)
@@ -100,7 +104,7 @@ def archives() -> dict[str, dict[str, Any]]:
     by_name: dict[str, dict[str, Any]] = {}
     for entry in (
         sorted(os.scandir(ARCHIVES), key=lambda archive: archive.name)
-        if os.path.isdir(ARCHIVES)
+        if _paths.isdir(ARCHIVES)
         else ()
     ):
         parts = entry.name.removesuffix(".deb").split("_")
@@ -125,6 +129,15 @@ def leftovers() -> Versions:
     """Return the packages that are removed but for their configuration, or half installed."""
     gone = (*INSTALLED, "", "not-installed")
     return {name: version for name, (state, version) in dpkg_states().items() if state not in gone}
+
+
+def leaves_configuration(name: str) -> bool:
+    """Return whether removing an installed package leaves something that purge takes away."""
+    stems = (name, f"{name}:{architecture()}")
+    kinds = ("conffiles", "postrm")
+    return any(
+        _paths.exists(f"/var/lib/dpkg/info/{stem}.{kind}") for stem in stems for kind in kinds
+    )
 
 
 @cached_look("candidates", *STATUS, LISTS, *REPOSITORY_FILES)
@@ -171,7 +184,7 @@ def lists_age() -> float | None:
     """Seconds since the package lists were renewed; None when there are none."""
     import time
 
-    entries = os.scandir(LISTS) if os.path.isdir(LISTS) else ()
+    entries = os.scandir(LISTS) if _paths.isdir(LISTS) else ()
     times = [entry.stat().st_mtime for entry in entries if entry.is_file() and entry.name != "lock"]
     return time.time() - max(times) if times else None
 
@@ -181,17 +194,25 @@ def needs(names: tuple[str, ...]) -> dict[str, list[Need]]:
     """Return what packages bring along in the version that apt would install; what they recommend
     if apt installs that.
     """
-    unread = ["conflicts", "breaks", "replaces", "enhances"]
+    unread = ["replaces", "enhances"]
     unread += [
         kind
         for kind, default in (("recommends", True), ("suggests", False))
         if not _installs(kind, default)
     ]
-    normalized = name_normalizer()
-    done = cmd.probe(["apt-cache", "depends", *(f"--no-{kind}" for kind in unread), "--", *names])
+    normalized, there = name_normalizer(), list_pkgs()
+
+    def stands(name: str, relation: str, version: str) -> bool:
+        # a package that stays as it is will do: otherwise apt would have changed it, too
+        if name not in there or not relation or name not in names:
+            return name in there
+        return _stands(there[name], relation, version)
+
+    words = [*(f"--no-{kind}" for kind in unread), "-o", "APT::Cache::ShowVersion=true"]
+    done = cmd.probe(["apt-cache", "depends", *words, "--", *names])
     return {
         normalized(name): needed
-        for name, needed in apt_depends.parse(done.stdout.splitlines(), normalized)
+        for name, needed in apt_depends.parse(done.stdout.splitlines(), normalized, stands)
     }
 
 
@@ -208,7 +229,7 @@ def refresh_db() -> bool:
     return True
 
 
-@changer(touches=["package lists", "candidates"])
+@changer(touches=["package lists", "candidates"], before=nothing_lasting)
 def renew_db() -> None:
     """Renew the package lists after the sources changed."""
     apt_get.run("update")
@@ -266,6 +287,14 @@ def simulate(transaction: Transaction) -> Simulation:
 
 
 @cached_look("candidates", *STATUS, LISTS, *REPOSITORY_FILES)
+def simulate_after(
+    transaction: Transaction, versions: tuple[tuple[str, str], ...], held: tuple[str, ...]
+) -> Simulation:
+    """Return what a transaction would change when some packages have other versions than now."""
+    return _simulate(transaction, *apt_status.planned_status(dict(versions), held))
+
+
+@cached_look("candidates", *STATUS, LISTS, *REPOSITORY_FILES)
 def _simulate_once(transaction: Transaction) -> Simulation:
     return _simulate(transaction)
 
@@ -290,13 +319,15 @@ def _simulated_changes(output: str) -> Changes:
     return changes
 
 
-@changer(touches=TOUCHED)
+@changer(
+    touches=TOUCHED, before=former_packages, planned=plan_transaction, planned_touches=["files"]
+)
 def run(transaction: Transaction) -> None:
     """Carry out a transaction. Raises CommandFailed with apt-get's errors."""
     apt_get.run(*transaction_words(transaction))
 
 
-@changer(touches=["files"])
+@changer(touches=["files"], before=nothing_lasting)
 def download(transaction: Transaction) -> None:
     """Have packages, and what they need, in apt's cache."""
     action, *words = transaction_words(transaction)
@@ -309,7 +340,12 @@ def held() -> list[str]:
     return cmd.probe(["apt-mark", "showhold"]).stdout.split()
 
 
-@changer(touches=["packages", "candidates"])
+@changer(
+    touches=["packages", "candidates"],
+    before=former_holds,
+    planned=plan_holds,
+    planned_touches=[],
+)
 def hold(names: Sequence[str], release: Sequence[str] = ()) -> None:
     """Keep packages at their version, and let others go. Raises CommandFailed if apt-mark fails."""
     for action, chosen in (("hold", names), ("unhold", release)):
@@ -351,10 +387,27 @@ def owner(path: str) -> str:
     return "" if first.startswith("diversion ") else normal(first.rpartition(": ")[0])
 
 
+def owners(paths: Sequence[str]) -> dict[str, str]:
+    """Return the packages of those files that belong to one."""
+    found: dict[str, str] = {}
+    for start in range(0, len(paths), 500):  # one look at dpkg's lists takes a quarter of a second
+        names = [*paths[start : start + 500]]
+        for line in cmd.probe(["dpkg-query", "-S", "--", *names]).stdout.splitlines():
+            packages, _, path = line.partition(": ")
+            if not packages.startswith("diversion "):
+                found[path] = normal(packages.partition(",")[0])
+    return {path: found[path] for path in paths if path in found}
+
+
 def file_list(name: str) -> list[str]:
     """Return the files and folders of an installed package."""
     lines = cmd.probe(["dpkg-query", "-L", "--", name]).stdout.splitlines()
     return [line for line in lines if line.startswith("/") and line != "/."]
+
+
+def shipped() -> Shipped:
+    """Return what the installed packages brought."""
+    return apt_shipped.shipped()
 
 
 DETAILS = {  # Salt's key -> dpkg's field
@@ -395,8 +448,8 @@ def _installed_on(name: str, built_for: str) -> dict[str, Any]:
 
     for stem in (name, f"{name}:{built_for}"):
         path = f"/var/lib/dpkg/info/{stem}.list"
-        if os.path.exists(path):
-            seconds = int(os.stat(path).st_mtime)
+        if _paths.exists(path):
+            seconds = int(_paths.stat(path).st_mtime)
             date = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
             return {"install_date": date, "install_date_time_t": seconds}
     return {}

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Running apt-get: other programs' locks are waited for, an interrupted dpkg is brought to its end
 first.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Keys of package archives: from a file, a text or a key server, as files that apt reads."""
 
 from __future__ import annotations

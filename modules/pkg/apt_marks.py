@@ -1,12 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which packages apt has as installed by hand, and what it would remove if it had others so."""
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Sequence
 
-from modules import cmd
+from modules import _paths, cmd
 from runner.api import CommandFailed, here
 
 STATES = "/var/lib/apt/extended_states"
@@ -42,7 +42,7 @@ def mark(automatic: Sequence[str], manual: Sequence[str], *options: str) -> None
 def marked_copy(automatic: Sequence[str], manual: Sequence[str]) -> list[str]:
     """Return the options by which apt-get uses a copy of its notes, in which these are marked."""
     path = f"{here.scratch()}/extended_states"
-    if os.path.exists(STATES):
+    if _paths.exists(STATES):
         shutil.copy(STATES, path)
     options = ["-o", f"Dir::State::extended_states={path}"]
     mark(automatic, manual, *options)

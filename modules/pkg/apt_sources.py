@@ -1,18 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
 """Apt's lists of sources: one-line entries and deb822 stanzas, read and written without touching
 what is not ours.
 """
 
 from __future__ import annotations
 
-import glob
 import re
 from collections.abc import Iterator
 
-from modules import file
+from modules import _paths, file
 from runner.api import Record
 
 MAIN = "/etc/apt/sources.list"
 PARTS = "/etc/apt/sources.list.d"
+FORMS = ("*.list", "*.sources")
 
 
 class Source(Record):
@@ -115,7 +116,10 @@ def files() -> list[str]:
     """The files that apt reads."""
     return [
         path
-        for path in [MAIN, *sorted(glob.glob(f"{PARTS}/*.list") + glob.glob(f"{PARTS}/*.sources"))]
+        for path in (
+            MAIN,
+            *sorted(found for form in FORMS for found in _paths.glob(f"{PARTS}/{form}")),
+        )
         if file.is_file(path)
     ]
 

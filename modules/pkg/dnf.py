@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Packages on Fedora, RHEL and their relatives: rpm to look, dnf (or dnf5) to change."""
 
 from __future__ import annotations
@@ -7,8 +8,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from modules import cmd
+from modules import _paths, cmd
 from modules.pkg import dnf_marks, dnf_run, rpm
+from modules.pkg._former import former_holds, former_packages, nothing_lasting
+from modules.pkg._planned import plan_holds, plan_transaction
 from modules.pkg.package_manager import (
     TOUCHED,
     Changes,
@@ -129,10 +132,9 @@ def show(names: tuple[str, ...]) -> dict[str, dict[str, dict[str, str]]]:
 
 def lists_age() -> float | None:
     """Return the seconds since the package lists were renewed; None when there are none."""
-    import glob
     import time
 
-    times = [os.stat(path).st_mtime for pattern in LISTS for path in glob.glob(pattern)]
+    times = [_paths.stat(path).st_mtime for pattern in LISTS for path in _paths.glob(pattern)]
     return time.time() - max(times) if times else None
 
 
@@ -143,7 +145,7 @@ def refresh_db() -> bool:
     return True
 
 
-@changer(touches=["package lists", "candidates"])
+@changer(touches=["package lists", "candidates"], before=nothing_lasting)
 def renew_db() -> None:
     """Renew the package lists after the repositories changed."""
     _make_cache()
@@ -302,7 +304,9 @@ def _whole_rows(output: str) -> list[str]:
     return rows
 
 
-@changer(touches=TOUCHED)
+@changer(
+    touches=TOUCHED, before=former_packages, planned=plan_transaction, planned_touches=["files"]
+)
 def run(transaction: Transaction) -> None:
     """Carry out a transaction. Raises CommandFailed with dnf's errors."""
     dnf_run.repair()
@@ -323,15 +327,16 @@ def needs(names: tuple[str, ...]) -> dict[str, list[Need]]:
 
 def archives() -> dict[str, dict[str, Any]]:
     """Return the packages that lie in dnf's cache: name -> version -> path, size and time."""
-    import glob
 
     described: dict[str, dict[str, Any]] = {}
-    for path in sorted(path for cache in CACHES for path in glob.glob(f"{cache}/*/packages/*.rpm")):
+    for path in sorted(
+        path for cache in CACHES for path in _paths.glob(f"{cache}/*/packages/*.rpm")
+    ):
         try:
             name, version = file_info(path)
         except CommandFailed:  # it is being downloaded
             continue
-        seen = os.stat(path)
+        seen = _paths.stat(path)
         described.setdefault(name, {})[version] = {
             "path": path,
             "size": seen.st_size,
@@ -340,7 +345,7 @@ def archives() -> dict[str, dict[str, Any]]:
     return described
 
 
-@changer(touches=["files"])
+@changer(touches=["files"], before=nothing_lasting)
 def download(transaction: Transaction) -> None:
     """Have packages, and what they need, in dnf's cache."""
     options = transaction.options._replace(reinstall=True)  # what is installed, too
@@ -360,16 +365,16 @@ def held() -> list[str]:
 
 
 def _locks(path: str) -> list[str]:
-    if not os.path.exists(path):
+    if not _paths.exists(path):
         return []
-    with open(path, encoding="utf-8", errors="replace") as file:
+    with _paths.open_text(path, encoding="utf-8", errors="replace") as file:
         entries = [line.partition("#")[0].strip() for line in file]
     matches = [(entry, _LOCK.fullmatch(entry)) for entry in entries if entry and entry[0] != "!"]
     return [match["name"] if match else entry for entry, match in matches]
 
 
 def _locks_of_dnf5(path: str) -> list[str]:
-    if not os.path.exists(path):
+    if not _paths.exists(path):
         return []
     import tomllib
 
@@ -379,7 +384,12 @@ def _locks_of_dnf5(path: str) -> list[str]:
     return [str(entry["name"]) for entry in entries if isinstance(entry, dict) and "name" in entry]
 
 
-@changer(touches=["packages", "candidates"])
+@changer(
+    touches=["packages", "candidates"],
+    before=former_holds,
+    planned=plan_holds,
+    planned_touches=[],
+)
 def hold(names: Sequence[str], release: Sequence[str] = ()) -> None:
     """Keep packages at their version, and let others go."""
     anew = {*names} & {*held()}  # at the version that they have now, and no longer the one before
@@ -475,7 +485,7 @@ def advisories() -> dict[str, bool]:
     return by_id
 
 
-@changer(touches=TOUCHED)
+@changer(touches=TOUCHED, before=former_packages)
 def patch(advisories: Sequence[str], download_only: bool = False) -> None:
     """Install (or only download) what advisories ask for."""
     words = ["--downloadonly"] if download_only else []

@@ -1,13 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which packages dnf has as installed by hand, and what it would remove if it had others so."""
 
 from __future__ import annotations
 
 import fnmatch
-import glob
-import os
 import shutil
 from collections.abc import Iterable, Sequence
 
+from modules import _paths
 from modules.pkg import dnf_run, rpm
 from runner.api import CommandFailed, here
 
@@ -38,8 +38,8 @@ def manually_installed() -> list[str]:
 def vital(installed: Iterable[str]) -> list[str]:
     """Return the packages that dnf's configuration protects from being removed."""
     patterns = [dnf_run.program()]
-    for path in sorted(path for pattern in PROTECTED for path in glob.glob(pattern)):
-        with open(path, encoding="utf-8", errors="replace") as file:
+    for path in sorted(path for pattern in PROTECTED for path in _paths.glob(pattern)):
+        with _paths.open_text(path, encoding="utf-8", errors="replace") as file:
             patterns += [line.strip() for line in file if line.strip() and line[0] != "#"]
     return [name for name in installed if any(fnmatch.fnmatch(name, one) for one in patterns)]
 
@@ -56,7 +56,7 @@ def marked_copy(automatic: Sequence[str], manual: Sequence[str]) -> list[str]:
     """Return the options by which dnf uses a copy of its notes, in which these are marked."""
     _, _, setting, folder = WORDS[dnf_run.program()]
     copy = f"{here.scratch()}/notes"
-    if os.path.isdir(folder):
+    if _paths.isdir(folder):
         shutil.copytree(folder, copy)
     option = f"--setopt={setting}={copy}"
     mark(automatic, manual, option)

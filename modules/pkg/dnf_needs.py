@@ -1,12 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
 """What packages bring along, asked of dnf and rpm for many packages at once."""
 
 from __future__ import annotations
 
-import glob
 import re
 from collections.abc import Sequence
 
-from modules import cmd
+from modules import _paths, cmd
 from modules.pkg import dnf_run, rpm, rpm_needs
 from modules.pkg.package_manager import Need
 from modules.pkg.rpm_needs import Dependencies
@@ -93,8 +93,8 @@ def _parsed(output: str) -> dict[str, Dependencies]:
 
 def _weak_dependencies() -> bool:
     """Return whether dnf's settings let it install what packages recommend."""
-    for path in (path for pattern in _SETTINGS for path in sorted(glob.glob(pattern))):
-        with open(path, encoding="utf-8", errors="replace") as file:
+    for path in (path for pattern in _SETTINGS for path in sorted(_paths.glob(pattern))):
+        with _paths.open_text(path, encoding="utf-8", errors="replace") as file:
             if _WEAK_OFF.search(file.read()):
                 return False
     return True

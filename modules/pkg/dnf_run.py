@@ -1,13 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
 """Running dnf: other programs' locks are waited for, what an interrupted one left is repaired
 first, its errors say what to do.
 """
 
 from __future__ import annotations
 
-import os
 import re
 
-from modules import cmd
+from modules import _paths, cmd
 from modules.pkg import rpm
 from modules.pkg._run import error_list, run_unlocked
 from runner.api import CommandFailed, here
@@ -53,7 +53,7 @@ ADVICE = (  # part of an error, what to do
 
 def program() -> str:
     """Return the program that this machine has: dnf, or only its successor dnf5."""
-    only_new = not os.path.exists(PROGRAMS[0]) and os.path.exists(PROGRAMS[1])
+    only_new = not _paths.exists(PROGRAMS[0]) and _paths.exists(PROGRAMS[1])
     return "dnf5" if only_new else "dnf"
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The interface of a package manager: how to write a provider.
 
 A provider is one module in this folder (`modules/pkg/dnf.py`) and its line in the table of
@@ -120,11 +121,13 @@ class Need(Record):
 
     alternatives: in the order of preference, each with the packages that it may be: the one of its
     name first, then those that provide it; a name that no package has: nothing says which of the
-    rest is taken. weak: a recommendation.
+    rest is taken. weak: a recommendation. enough: those of them that are installed in a version
+    that will do, as far as the package manager tells.
     """
 
     alternatives: tuple[tuple[str, ...], ...]
     weak: bool
+    enough: tuple[str, ...] = ()
 
 
 class PackageGroup(Record):
@@ -192,6 +195,21 @@ class RepositoryChange(Record):
     trust: bool = False
 
 
+class Shipped(Record):
+    """What packages brought to this machine.
+
+    paths: the paths of packages, each with the digest of a configuration file (md5:...), else "".
+    copies: digests of all their files: what lies elsewhere with the same contents is a copy of one.
+    accounts: words by which packages name the users and groups that they make. usual: packages that
+    each installation begins with.
+    """
+
+    paths: Mapping[str, str]
+    copies: frozenset[str]
+    accounts: frozenset[str]
+    usual: frozenset[str]
+
+
 class Repositories(Protocol):
     """What a provider knows of repositories: `modules/pkg/NAME_repositories.py`."""
 
@@ -223,6 +241,9 @@ FEATURES = {
     "dependencies": Feature(
         "what a package brings along is known, so that one simulation answers for many states",
         ("needs",),
+    ),
+    "simulates_plans": Feature(
+        "the solver can be asked of packages as they will be by then", ("simulate_after",)
     ),
     "repositories": Feature("repositories can be listed, added and deleted", ("repositories",)),
     "distribution_upgrades": Feature(
@@ -379,6 +400,14 @@ class PackageManager(Provider, Protocol):
 
     def needs(self, names: tuple[str, ...]) -> dict[str, list[Need]]:
         """Return what packages bring along in the version that would be installed."""
+        ...
+
+    def simulate_after(
+        self, transaction: Transaction, versions: tuple[tuple[str, str], ...], held: tuple[str, ...]
+    ) -> Simulation:
+        """Return what a transaction would change when some packages have other versions than now
+        ("" for none) and these are held. Changes nothing.
+        """
         ...
 
     def repositories(self) -> Repositories:

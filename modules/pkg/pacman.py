@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Packages on Arch Linux and its relatives: pacman.
 
 Older versions than the repositories have come from pacman's cache. Holds are IgnorePkg in
@@ -11,8 +12,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from modules import cmd, file
+from modules import _paths, cmd, file
 from modules.pkg import pacman_conf, pacman_marks, pacman_records, pacman_run
+from modules.pkg._former import former_holds, former_packages, nothing_lasting
+from modules.pkg._planned import plan_holds, plan_transaction
 from modules.pkg._run import error_list
 from modules.pkg.package_manager import (
     TOUCHED,
@@ -47,7 +50,7 @@ _ARCHIVE = re.compile(
 
 def suits() -> bool:
     """Return whether this machine has pacman."""
-    return os.path.exists("/usr/bin/pacman")
+    return _paths.exists("/usr/bin/pacman")
 
 
 # ---------------------------------------------------------------- what is installed
@@ -129,7 +132,7 @@ def archives() -> dict[str, dict[str, Any]]:
     """Return what lies in the cache: name -> version -> path, size, creation_date_time_t."""
     by_name: dict[str, dict[str, Any]] = {}
     for folder in _cache_folders():
-        for entry in os.scandir(folder) if os.path.isdir(folder) else ():
+        for entry in os.scandir(folder) if _paths.isdir(folder) else ():
             match = _ARCHIVE.match(entry.name)
             if match:
                 stat = entry.stat()
@@ -148,9 +151,9 @@ def lists_age() -> float | None:
     """
     import time
 
-    if not os.path.isdir(LISTS) or not any(name.endswith(".db") for name in os.listdir(LISTS)):
+    if not _paths.isdir(LISTS) or not any(name.endswith(".db") for name in _paths.listdir(LISTS)):
         return None
-    return time.time() - os.stat(LISTS).st_mtime
+    return time.time() - _paths.stat(LISTS).st_mtime
 
 
 @fetcher(refreshes="package lists")
@@ -160,7 +163,7 @@ def refresh_db() -> bool:
     return True
 
 
-@changer(touches=["package lists", "candidates"])
+@changer(touches=["package lists", "candidates"], before=nothing_lasting)
 def renew_db() -> None:
     """Renew the package lists after the repositories changed."""
     if pacman_conf.repositories():  # pacman refuses without any
@@ -297,7 +300,9 @@ def _held_targets(transaction: Transaction) -> str:
     return f"errors:\n    - held back by IgnorePkg in {pacman_conf.MAIN}: {', '.join(names)}"
 
 
-@changer(touches=TOUCHED)
+@changer(
+    touches=TOUCHED, before=former_packages, planned=plan_transaction, planned_touches=["files"]
+)
 def run(transaction: Transaction) -> None:
     """Carry out a transaction. Raises CommandFailed with pacman's errors."""
     if refusal := _held_targets(transaction):
@@ -308,7 +313,7 @@ def run(transaction: Transaction) -> None:
         pacman_run.run(action, *configuration_too, *words)
 
 
-@changer(touches=["files"])
+@changer(touches=["files"], before=nothing_lasting)
 def download(transaction: Transaction) -> None:
     """Have packages, and what they need, in pacman's cache."""
     options = transaction.options._replace(reinstall=True)
@@ -356,7 +361,12 @@ def held() -> list[str]:
     return list(dict.fromkeys(names))
 
 
-@changer(touches=["packages", "candidates"])
+@changer(
+    touches=["packages", "candidates"],
+    before=former_holds,
+    planned=plan_holds,
+    planned_touches=[],
+)
 def hold(names: Sequence[str], release: Sequence[str] = ()) -> None:
     """Keep packages at their version, and release others: IgnorePkg in pacman.conf. Raises
     CommandFailed when a pattern or an included file still holds one to release.

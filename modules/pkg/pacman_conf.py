@@ -1,12 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
 """/etc/pacman.conf and what it includes: sections, and the packages that stay at their version."""
 
 from __future__ import annotations
 
-import glob
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from modules import file
+from modules import _paths, file
 from runner.api import Record
 
 MAIN = "/etc/pacman.conf"
@@ -59,7 +59,7 @@ def files() -> list[str]:
     paths = [MAIN]
     for path in paths:
         for _, value in _settings([line for line in read(path).splitlines() if "Include" in line]):
-            paths += [included for included in sorted(glob.glob(value)) if included not in paths]
+            paths += [included for included in sorted(_paths.glob(value)) if included not in paths]
     return paths
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """pacman's keyring: which keys it trusts, and how another one gets into it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which packages pacman has as installed by hand, and what it would remove if it had others so."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The records that `pacman -Qi` and `pacman -Si` print of packages, and which of them exclude one
 another.
 """

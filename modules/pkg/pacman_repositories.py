@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Repositories of pacman: a section of the configuration each.
 
 A new one gets a file of its own below /etc/pacman.d, which pacman.conf includes at its end: pacman

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Versions by Arch's rules, as vercmp(8) has them: `[epoch:]version[-release]`."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The package managers that runner knows, one line each, and the one of this machine."""
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files that describe repositories of rpm packages (*.repo), for dnf and zypper: sections of
 options, in which comments and the order of lines stay.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from modules import file
+from modules import _paths, file
 from modules.pkg.package_manager import RepositorySettings
 from runner.api import Record
 
@@ -27,8 +27,8 @@ def files(folders: Iterable[str]) -> list[str]:
     return [
         f"{folder}/{name}"
         for folder in folders
-        if os.path.isdir(folder)
-        for name in sorted(os.listdir(folder))
+        if _paths.isdir(folder)
+        for name in sorted(_paths.listdir(folder))
         if name.endswith(".repo")
     ]
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The looks and changes of rpm itself, for the package managers that build on it: dnf, yum,
 zypper.
 """

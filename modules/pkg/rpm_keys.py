@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The keys that a state wants rpm to trust."""
 
 from __future__ import annotations

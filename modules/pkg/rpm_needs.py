@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What packages of rpm need, told from what they require and provide.
 
 A transaction is closed: what one of its packages requires, another one provides, or what is

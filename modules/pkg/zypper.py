@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Packages on SUSE and its relatives: rpm to look, zypper to change."""
 
 from __future__ import annotations
@@ -8,8 +9,10 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from modules import cmd
+from modules import _paths, cmd
 from modules.pkg import rpm, zypper_command, zypper_marks
+from modules.pkg._former import former_holds, former_packages, nothing_lasting
+from modules.pkg._planned import plan_holds, plan_transaction
 from modules.pkg.package_manager import (
     TOUCHED,
     Changes,
@@ -49,7 +52,7 @@ _SOURCES = (*rpm.FILES, LOCKS, METADATA, *REPOSITORY_FILES)  # what a solver's a
 
 def suits() -> bool:
     """Return whether this machine has zypper."""
-    return os.path.exists("/usr/bin/zypper")
+    return _paths.exists("/usr/bin/zypper")
 
 
 def list_pkgs() -> Versions:
@@ -81,9 +84,9 @@ def _unfinished() -> dict[str, list[str]]:
 
 def _several_allowed() -> list[str]:
     """Return the packages that zypper's settings allow in several versions, beside kernels."""
-    if not os.path.exists(SETTINGS):
+    if not _paths.exists(SETTINGS):
         return []
-    with open(SETTINGS, encoding="utf-8") as file:
+    with _paths.open_text(SETTINGS, encoding="utf-8") as file:
         lines = re.findall(r"(?m)^\s*multiversion\s*=(.*)$", file.read())
     return [name for line in lines for name in re.split(r"[,\s]+", line) if name]
 
@@ -143,10 +146,10 @@ def lists_age() -> float | None:
     import time
 
     times = []
-    for repository in os.scandir(METADATA) if os.path.isdir(METADATA) else ():
+    for repository in os.scandir(METADATA) if _paths.isdir(METADATA) else ():
         for index in ("repodata/repomd.xml", "content", "cookie"):
-            if os.path.exists(f"{repository.path}/{index}"):
-                times.append(os.stat(f"{repository.path}/{index}").st_mtime)
+            if _paths.exists(f"{repository.path}/{index}"):
+                times.append(_paths.stat(f"{repository.path}/{index}").st_mtime)
     return time.time() - max(times) if times else None
 
 
@@ -162,7 +165,7 @@ def refresh_db() -> bool:
     return True
 
 
-@changer(touches=["package lists", "candidates"])
+@changer(touches=["package lists", "candidates"], before=nothing_lasting)
 def renew_db() -> None:
     """Renew the package lists after the repositories changed. Raises CommandFailed."""
     done = zypper_command.unlocked([*REFRESH])
@@ -213,11 +216,11 @@ def _target_word(target: Target) -> str:
 
 def _environment(transaction: Transaction) -> dict[str, str]:
     """Return what a transaction needs in zypper's environment: settings that ignore the locks."""
-    if not transaction.options.change_held or not os.path.exists(LOCKS):
+    if not transaction.options.change_held or not _paths.exists(LOCKS):
         return {}
     settings = ""
-    if os.path.exists(SETTINGS):
-        with open(SETTINGS, encoding="utf-8") as file:
+    if _paths.exists(SETTINGS):
+        with _paths.open_text(SETTINGS, encoding="utf-8") as file:
             settings = re.sub(r"(?m)^\s*(locksfile\.apply|\[main\]).*\n?", "", file.read())
     path = f"{here.scratch()}/zypp.conf"
     with open(path, "w", encoding="utf-8") as file:
@@ -281,7 +284,9 @@ def _unneeded(*options: str) -> list[str]:
     return sorted(name for name in names if name in installed)
 
 
-@changer(touches=TOUCHED)
+@changer(
+    touches=TOUCHED, before=former_packages, planned=plan_transaction, planned_touches=["files"]
+)
 def run(transaction: Transaction) -> None:
     """Carry out a transaction, an interrupted one first. Raises CommandFailed with zypper's
     errors.
@@ -335,10 +340,10 @@ def mark(automatic: Sequence[str], manual: Sequence[str]) -> None:
 def archives() -> dict[str, dict[str, Any]]:
     """Return the packages in zypper's cache: name -> version -> path, size and time."""
     described: dict[str, dict[str, Any]] = {}
-    for folder, _, names in os.walk(ARCHIVES):
+    for folder, _, names in _paths.walk(ARCHIVES):
         for path in sorted(f"{folder}/{name}" for name in names if name.endswith(".rpm")):
             package, version = file_info(path)
-            status = os.stat(path)
+            status = _paths.stat(path)
             described.setdefault(package, {})[version] = {
                 "path": path,
                 "size": status.st_size,
@@ -347,7 +352,7 @@ def archives() -> dict[str, dict[str, Any]]:
     return described
 
 
-@changer(touches=["files"])
+@changer(touches=["files"], before=nothing_lasting)
 def download(transaction: Transaction) -> None:
     """Have packages, and what they need, in zypper's cache. Raises CommandFailed."""
     options = transaction.options._replace(reinstall=True, downgrade=True)
@@ -360,9 +365,9 @@ def download(transaction: Transaction) -> None:
 
 def locks() -> list[str]:
     """Return the names and globs of packages that are locked."""
-    if not os.path.exists(LOCKS):
+    if not _paths.exists(LOCKS):
         return []
-    with open(LOCKS, encoding="utf-8") as file:
+    with _paths.open_text(LOCKS, encoding="utf-8") as file:
         stanzas = file.read().split("\n\n")
     names = []
     for stanza in stanzas:
@@ -383,7 +388,12 @@ def held() -> list[str]:
     return list(dict.fromkeys(names))
 
 
-@changer(touches=["packages", "candidates"])
+@changer(
+    touches=["packages", "candidates"],
+    before=former_holds,
+    planned=plan_holds,
+    planned_touches=[],
+)
 def hold(names: Sequence[str], release: Sequence[str] = ()) -> None:
     """Keep packages at their version (addlock), and release others (removelock).
 
@@ -435,7 +445,7 @@ def advisories() -> dict[str, bool]:
     }
 
 
-@changer(touches=TOUCHED)
+@changer(touches=TOUCHED, before=former_packages)
 def patch(advisories: Sequence[str], download_only: bool = False) -> None:
     """Install (or only download) what patches ask for. Raises CommandFailed."""
     words = ["install", *(["--download-only"] if download_only else ())]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Running zypper: its lock is waited for, its exit codes and its XML are understood."""
 
 from __future__ import annotations

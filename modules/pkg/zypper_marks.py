@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which packages zypper has as installed by hand, and what it would remove if it had others so.
 
 zypper has no command for it: the names of packages that its solver added stand, a line each, in a

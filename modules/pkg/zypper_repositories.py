@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Repositories of zypper: what has to be written for one to be known, with its keys."""
 
 from __future__ import annotations

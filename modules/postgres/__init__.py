@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """PostgreSQL: what the postgres_* states look at and change, and Salt's functions for templates."""
 
 from __future__ import annotations

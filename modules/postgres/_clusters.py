@@ -1,15 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
 """Clusters of databases: those of Debian's tools (pg_createcluster), and data directories made with
 initdb.
 """
 
 from __future__ import annotations
 
-import glob
 import os
 import shlex
 from collections.abc import Sequence
 
-from modules import cmd, file
+from modules import _paths, cmd, file
 from modules._lines import join_lines, one_line, plain_name
 from modules._processes import missing, needs
 from runner.api import CommandFailed, StateFailed, changer, here
@@ -92,7 +92,7 @@ def initdb() -> str:
     folder = here.opts.get("postgres.bins_dir")
     if folder:
         return os.path.join(str(folder), "initdb")
-    programs = sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb"), key=_version)
+    programs = sorted(_paths.glob("/usr/lib/postgresql/*/bin/initdb"), key=_version)
     path = cmd.which("initdb") or (programs[-1] if programs else None)
     if path is None:
         raise missing("initdb", "postgresql")

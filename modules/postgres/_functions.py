@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Salt's postgres functions beside those of reading roles and databases. Connection: as with
 psql_query.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rights on objects of PostgreSQL."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Roles of PostgreSQL: users and groups."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Talking to a PostgreSQL server, with psql."""
 
 from __future__ import annotations
@@ -7,7 +8,7 @@ import os
 import re
 from typing import Any
 
-from modules import cmd
+from modules import _paths, cmd
 from runner.api import CommandFailed, Record, changer, here
 
 
@@ -95,7 +96,7 @@ def _psql(server: Server, text: str) -> str:
 def _program() -> str:
     folder = option("bins_dir")
     program = os.path.join(folder, "psql") if folder else cmd.which("psql")
-    if not program or not os.path.exists(program):
+    if not program or not _paths.exists(program):
         raise CommandFailed(
             "psql is not installed: PostgreSQL's client is needed", missing=("command", "psql")
         )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Processes, and what the machine as a whole is busy with."""
 
 from __future__ import annotations

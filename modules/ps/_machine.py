@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Salt's functions on processors, memory, disks, interfaces and logins."""
 
 from __future__ import annotations

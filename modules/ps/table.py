@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The kernel's table of processes: one process as /proc shows it."""
 
 from __future__ import annotations

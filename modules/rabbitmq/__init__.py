@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """RabbitMQ: accounts, virtual hosts, rights, policies, plugins, upstreams and clusters of a node,
 with Salt's functions. runas: the user who runs rabbitmqctl, root as a default.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Talking to a RabbitMQ node by its own programs, rabbitmqctl and rabbitmq-plugins 3.8 or later."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Redis: keys, settings and replication of a server, with Salt's functions.
 
 connection: host, port, db, password; else the configuration's redis.host and so on, else the

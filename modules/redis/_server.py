@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Talking to a redis server in its own protocol (RESP 2), over one connection for each call."""
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ import socket
 from collections.abc import Sequence
 from typing import IO, Any
 
-from runner.api import CommandFailed, Record, here
+from runner.api import CommandFailed, Record, here, refuse_unforeseen
 
 CONNECT_SECONDS = 5
 ANSWER_SECONDS = 60
@@ -37,6 +38,7 @@ class Server(Record):
         first: list[tuple[object, ...]] = [("AUTH", password)] if password else []
         first += [("SELECT", db)] if db else []
         host, port = str(self.host or _option("host") or "127.0.0.1"), self._port()
+        refuse_unforeseen(host)
         try:
             with socket.create_connection((host, port), CONNECT_SECONDS) as connection:
                 connection.settimeout(ANSWER_SECONDS)

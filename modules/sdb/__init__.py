@@ -1,14 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
 """Values that are kept outside of the tree: `sdb://PROFILE/KEY`.
 
-A profile is a key of the configuration (or the pillar) with a `driver`: env, yaml, sqlite3 or
-keyring.
+A profile is a key of the configuration (or the pillar) with a `driver`: env, file, yaml, sqlite3,
+keyring or vault.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
+from modules._secret_values import hide
 from runner.api import StateFailed, here
 
 SCHEME = "sdb://"
@@ -29,7 +31,7 @@ def get(uri: Any, strict: bool = False) -> Any:
 
     profile, key = place
     value = _drivers.driver_of(profile).get(key)
-    _hide(value)
+    hide(value)
     return value
 
 
@@ -44,7 +46,7 @@ def set_(uri: str, value: Any) -> Any:
         return False
     from modules.sdb import _drivers
 
-    _hide(value)
+    hide(value)
     return _drivers.change("set", *place, value)
 
 
@@ -94,23 +96,6 @@ def _place(uri: Any, strict: bool) -> tuple[Mapping[str, Any], str] | None:
     if strict:
         raise StateFailed(problem)
     return None
-
-
-def _hide(value: Any) -> None:
-    """Have reports and the history not show a value; who asks on the command line sees it."""
-    if not here.called_directly:
-        for text in _texts(value):
-            here.secret(text)
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, Mapping):
-        value = list(value.values())
-    if isinstance(value, list):
-        for item in value:
-            yield from _texts(item)
-    elif isinstance(value, str | int | float) and not isinstance(value, bool):
-        yield str(value)
 
 
 __func_alias__ = {"set_": "set"}

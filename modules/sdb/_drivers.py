@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The drivers of sdb: where values are. Each is a class with what it can do of get, set, delete."""
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from contextlib import closing
 from typing import Any, Protocol
 from urllib.parse import quote
 
-from modules import environ, file, gpg
+from modules import environ, file, gpg, vault
 from modules._yaml import load
 from modules.sdb import _msgpack
 from modules.slsutil import merge_all
@@ -42,6 +43,47 @@ class Environment:
     def delete(self, key: str) -> bool:
         environ.setval(key, False, false_unsets=True)
         return True
+
+
+class Files:
+    """`driver: file`: the files of a `directory`, such as those that systemd and container engines
+    hand credentials over in; the line end behind the last line is no part of a value.
+    """
+
+    def __init__(self, profile: Mapping[str, Any]) -> None:
+        """Raises StateFailed for a profile without a directory."""
+        self._directory = str(profile.get("directory") or "")
+        if not os.path.isabs(self._directory):
+            raise StateFailed("sdb: the driver file needs `directory: /PATH` in the profile")
+
+    def get(self, key: str) -> str | None:
+        """Raises StateFailed for a file that cannot be read."""
+        if any(part in ("", ".", "..") for part in key.split("/")):
+            raise StateFailed(f"sdb: {key} is not below {self._directory}")
+        path = f"{self._directory}/{key}"
+        if not file.exists(path):
+            return None
+        try:
+            return file.read_bytes(path).decode().removesuffix("\n")
+        except UnicodeDecodeError:
+            raise StateFailed(f"sdb: {path} is not UTF-8") from None
+
+
+class Vault:
+    """`driver: vault`: PATH/KEY on the server that `vault` of the configuration names; the whole
+    secret where PATH/KEY is one itself.
+    """
+
+    def __init__(self, profile: Mapping[str, Any]) -> None:
+        """There is nothing to configure."""
+
+    def get(self, key: str) -> Any:
+        """Raises StateFailed where the server cannot be asked."""
+        path, mark, name = key.rpartition("?" if "?" in key else "/")
+        value = vault.read_secret(path, name, default=None) if mark else None
+        if value is None and mark != "?":
+            value = vault.read_secret(key, default=None)
+        return value
 
 
 class YamlFiles:
@@ -176,9 +218,11 @@ class Keyring:
 
 DRIVERS: dict[str, type[Driver]] = {
     "env": Environment,
+    "file": Files,
     "yaml": YamlFiles,
     "sqlite3": Sqlite,
     "keyring": Keyring,
+    "vault": Vault,
 }
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """MessagePack, the form in which Salt's sqlite3 store keeps values (msgpack.org has its
 specification).
 """

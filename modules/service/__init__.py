@@ -1,12 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
 """Services: each call goes to the provider that suits this machine."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from modules.service import systemd, sysv
+from modules.service import _planned, systemd, sysv
+from modules.service.unit import Unit
 from runner.api import (
     Feature,
     Provider,
@@ -17,6 +19,7 @@ from runner.api import (
     for_states,
     forget_check,
     forget_looks,
+    is_planning,
 )
 
 LASTS = 2.0  # seconds after which a service that was started has to run still
@@ -174,7 +177,7 @@ def get_all(user: str | None = None) -> list[str]:
 
 def get_enabled(user: str | None = None) -> list[str]:
     """The services that start with the machine. user: this user's."""
-    return services(user).get_enabled()
+    return _planned.merged("enabled", services(user).get_enabled(), user or "")
 
 
 def get_disabled(user: str | None = None) -> list[str]:
@@ -185,12 +188,28 @@ def get_disabled(user: str | None = None) -> list[str]:
 
 def get_running(user: str | None = None) -> list[str]:
     """The services that run. user: this user's."""
-    return services(user).get_running()
+    return _planned.merged("running", services(user).get_running(), user or "")
 
 
 def get_static(user: str | None = None) -> list[str]:
     """The services that only others start (systemd). user: this user's."""
     return services(user).get_static()
+
+
+@for_states
+def units() -> list[Unit]:
+    """Return all services: where one look does not show them, what is asked of each, and none is
+    known to be as its package wants it.
+    """
+    manager = provider()
+    look: Callable[[], list[Unit]] | None = getattr(manager, "units", None)
+    if look:
+        return look()
+    return [
+        Unit(name, True, status(name), enabled(name), masked(name), True)
+        for name in manager.get_all()
+        if manager.available(name)
+    ]
 
 
 def show(name: str, user: str | None = None) -> dict[str, Any]:
@@ -207,6 +226,9 @@ def wait_until(
     """Wait up to `timeout` seconds for a service to run (or not to); whether it does."""
     import time
 
+    if is_planning():
+        return status(name, sig, user) is runs
+
     end = time.monotonic() + (timeout or 0)
     while status(name, sig, user) is not runs:
         if time.monotonic() >= end:
@@ -222,6 +244,8 @@ def check_at_end(name: str, sig: str | None, since: float, user: str | None = No
 
     since: when it was started, in seconds since the epoch.
     """
+    if is_planning():
+        return
     manager = services(user)  # the state's own, which nobody knows any more at the end
 
     def problem() -> str:
@@ -249,13 +273,13 @@ def log(name: str, since: float = 0, user: str | None = None) -> str:
     """A paragraph with the last lines that a service wrote, or nothing. since: seconds since the
     epoch. user: of a service of this user.
     """
-    return services(user).log(name, since)
+    return "" if is_planning() else services(user).log(name, since)
 
 
 def act(name: str, action: str, options: Sequence[str] = (), user: str | None = None) -> None:
     """Have the provider do something with a service. user: one of this user's."""
     services(user).act(name, action, options)
-    if action == "stop":
+    if action == "stop" and not is_planning():
         forget_check(_topic(name, user))
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Services that a supervisor finds as folders below one that it scans: runit's and s6's way.
 
 A service is a folder with a program `run`. The supervisor starts those that are linked into the
@@ -8,11 +9,11 @@ that runs without being enabled is linked and has one.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 
-from modules import cmd, file
+from modules import _paths, cmd, file
+from modules.service import _planned
 from modules.service._names import file_name
 from runner.api import CommandFailed, Record
 
@@ -32,7 +33,7 @@ class Folders(Record):
 
     def scan_folder(self) -> str:
         """The folder that the supervisor scans."""
-        return next((path for path in self.scanned if os.path.isdir(path)), self.scanned[-1])
+        return next((path for path in self.scanned if _paths.isdir(path)), self.scanned[-1])
 
     def linked(self, name: str) -> str:
         """The path of a service below the folder that the supervisor scans."""
@@ -42,7 +43,7 @@ class Folders(Record):
         """The folder that defines a service; empty where there is none."""
         service = file_name(name)
         places = (*(f"{folder}/{service}" for folder in self.definitions), self.linked(name))
-        return next((path for path in places if os.path.isfile(f"{path}/run")), "")
+        return next((path for path in places if _paths.isfile(f"{path}/run")), "")
 
     def available(self, name: str) -> bool:
         """Return whether there is such a service."""
@@ -50,18 +51,18 @@ class Folders(Record):
 
     def supervised(self, name: str) -> bool:
         """Return whether the supervisor is to know a service."""
-        return os.path.isfile(f"{self.linked(name)}/run")
+        return _paths.isfile(f"{self.linked(name)}/run")
 
     def enabled(self, name: str) -> bool:
         """Return whether a service starts with the supervisor."""
-        return self.supervised(name) and not os.path.lexists(f"{self.linked(name)}/down")
+        return self.supervised(name) and not _paths.lexists(f"{self.linked(name)}/down")
 
     def names(self) -> list[str]:
         """All services."""
         names = {
             name
             for folder in (*self.definitions, self.scan_folder())
-            for name in (os.listdir(folder) if os.path.isdir(folder) else ())
+            for name in (_paths.listdir(folder) if _paths.isdir(folder) else ())
         }
         return sorted(name for name in names if not name.startswith(".") and self.definition(name))
 
@@ -75,7 +76,7 @@ class Folders(Record):
         rescan: has the supervisor look for a service (its path); whether it knows it.
         """
         self.supervise(name, rescan)
-        if os.path.lexists(f"{self.linked(name)}/down"):
+        if _paths.lexists(f"{self.linked(name)}/down"):
             file.remove(f"{self.linked(name)}/down")
 
     def disable(self, name: str) -> None:
@@ -100,7 +101,7 @@ class Folders(Record):
 
     def _put_down(self, name: str) -> None:
         mark = f"{self.definition(name)}/down"
-        if not os.path.lexists(mark):
+        if not _paths.lexists(mark):
             file.write(mark, b"", mode="0644")
 
 
@@ -151,19 +152,28 @@ class Supervisor(Record):
 
     def perform(self, name: str, action: str) -> None:
         """Start, stop, restart, reload, enable or disable a service. Raises CommandFailed."""
-        if action in ("mask", "unmask"):  # what only systemd has
-            raise CommandFailed(f"a service of {self.tool} cannot be {action}ed")
-        if action == "disable":
-            self.folders.disable(name)
+        if self._prepare(name, action, self.rescan):
             return
-        if action == "enable":
-            self.folders.enable(name, self.rescan)
-            return
-        if action != "stop":
-            self.folders.supervise(name, self.rescan)
         argv = self.argv(action, self.folders.linked(name))
         done = cmd.probe(argv)
         if done.retcode:
             raise CommandFailed(done.error_text or f"{argv[0]} failed")
         if action in ("start", "restart"):
             require_running(name, self.status)
+
+    def plan(self, name: str, action: str) -> None:
+        """Plan what an action makes of a service. Raises CommandFailed."""
+        if not self._prepare(name, action, lambda path: True):
+            _planned.act(name, action)
+
+    def _prepare(self, name: str, action: str, rescan: Callable[[str], bool]) -> bool:
+        """Make a service known where the action needs that; whether nothing more is to be done."""
+        if action in ("mask", "unmask"):  # what only systemd has
+            raise CommandFailed(f"a service of {self.tool} cannot be {action}ed")
+        if action == "disable":
+            self.folders.disable(name)
+        elif action == "enable":
+            self.folders.enable(name, rescan)
+        elif action != "stop":
+            self.folders.supervise(name, rescan)
+        return action in ("enable", "disable")

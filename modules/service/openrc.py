@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Services of OpenRC (Alpine, Gentoo): init scripts that runlevels start."""
 
 from __future__ import annotations
@@ -6,7 +7,9 @@ import os
 import re
 from collections.abc import Sequence
 
-from modules import cmd
+from modules import _paths, cmd, file
+from modules.service import _planned
+from modules.service._former import former_state
 from modules.service._names import file_name
 from runner.api import CommandFailed, cached_look, changer
 
@@ -21,12 +24,12 @@ CRASHED = (32, 64)
 
 def suits() -> bool:
     """Return whether OpenRC has started this machine."""
-    return os.path.isdir("/run/openrc") and not os.path.isdir("/run/systemd/system")
+    return _paths.isdir("/run/openrc") and not _paths.isdir("/run/systemd/system")
 
 
 def available(name: str) -> bool:
     """Return whether there is such a service."""
-    return any(os.access(f"{folder}/{file_name(name)}", os.X_OK) for folder in SCRIPTS)
+    return any(_paths.access(f"{folder}/{file_name(name)}", os.X_OK) for folder in SCRIPTS)
 
 
 @cached_look("services", STARTED)
@@ -38,15 +41,16 @@ def _state(name: str) -> int:
 
 def status(name: str) -> bool:
     """Return whether a service runs."""
-    return available(name) and _state(file_name(name)) == 0
+    will = _planned.planned("running", name)
+    return available(name) and (_state(file_name(name)) == 0 if will is None else will)
 
 
 def runlevels(name: str) -> list[str]:
     """The runlevels that start a service."""
     return [
         level
-        for level in (sorted(os.listdir(RUNLEVELS)) if os.path.isdir(RUNLEVELS) else [])
-        if os.path.lexists(f"{RUNLEVELS}/{level}/{file_name(name)}")
+        for level in (sorted(_paths.listdir(RUNLEVELS)) if _paths.isdir(RUNLEVELS) else [])
+        if _paths.lexists(f"{RUNLEVELS}/{level}/{file_name(name)}")
     ]
 
 
@@ -72,16 +76,34 @@ def get_all() -> list[str]:
 
 def get_enabled() -> list[str]:
     """The services that a runlevel starts."""
-    return sorted({name for _, _, names in os.walk(RUNLEVELS) for name in names})
+    return sorted({name for _, _, names in _paths.walk(RUNLEVELS) for name in names})
 
 
 def get_running() -> list[str]:
     """The services that run."""
-    started = os.listdir(STARTED) if os.path.isdir(STARTED) else []
+    started = _paths.listdir(STARTED) if _paths.isdir(STARTED) else []
     return sorted(name for name in started if status(name))
 
 
-@changer(touches=["services", "files"])
+def _plan(name: str, action: str, options: Sequence[str] = ()) -> None:
+    """Plan what an action does."""
+    service = file_name(name)
+    if action == "enable":
+        for level in options or (DEFAULT,):
+            if not _paths.isdir(f"{RUNLEVELS}/{level}"):
+                raise CommandFailed(f"rc-update: runlevel `{level}' does not exist")
+            if not _paths.lexists(f"{RUNLEVELS}/{level}/{service}"):
+                file.symlink(f"{SCRIPTS[0]}/{service}", f"{RUNLEVELS}/{level}/{service}")
+    elif action == "disable":
+        for level in options or runlevels(service):
+            file.remove(f"{RUNLEVELS}/{level}/{service}")
+    else:
+        _planned.act(name, action)
+
+
+@changer(
+    touches=["services", "files"], before=former_state, planned=_plan, planned_touches=["files"]
+)
 def act(name: str, action: str, options: Sequence[str] = ()) -> None:
     """Start, stop, restart, reload, enable or disable a service. Raises CommandFailed.
 

@@ -1,12 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
 """Services of runit (Void, Artix, Debian's runit): folders that runsvdir supervises."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 
-from modules import cmd
-from modules.service import _supervised
+from modules import _paths, cmd
+from modules.service import _planned, _supervised
+from modules.service._former import former_state
 from modules.service._supervised import Folders, Supervisor, first_process
 from runner.api import changer
 
@@ -35,10 +36,19 @@ def status(name: str) -> bool:
     """Return whether a service runs."""
     if not FOLDERS.supervised(name):
         return False
+    will = _planned.planned("running", name)
+    if will is not None:
+        return will
     return cmd.probe(["sv", "status", FOLDERS.linked(name)]).stdout.startswith("run:")
 
 
-@changer(touches=["services", "files"])
+def _plan(name: str, action: str, options: Sequence[str] = ()) -> None:
+    SUPERVISOR.plan(name, action)
+
+
+@changer(
+    touches=["services", "files"], before=former_state, planned=_plan, planned_touches=["files"]
+)
 def act(name: str, action: str, options: Sequence[str] = ()) -> None:
     """Start, stop, restart, reload, enable or disable a service. Raises CommandFailed."""
     SUPERVISOR.perform(name, action)
@@ -50,7 +60,7 @@ def _argv(action: str, path: str) -> list[str]:
 
 def _known(path: str) -> bool:
     """Return whether runsv supervises a service; runsvdir looks for new ones by itself."""
-    return os.path.exists(f"{path}/supervise/ok") and not (
+    return _paths.exists(f"{path}/supervise/ok") and not (
         cmd.probe(["sv", "status", path]).stdout.startswith("warning:")
     )
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Services of s6: folders that s6-svscan supervises. s6-rc's databases are another matter."""
 
 from __future__ import annotations
@@ -6,7 +7,8 @@ import os
 from collections.abc import Sequence
 
 from modules import cmd
-from modules.service import _supervised
+from modules.service import _planned, _supervised
+from modules.service._former import former_state
 from modules.service._supervised import Folders, Supervisor, first_process
 from runner.api import changer
 
@@ -43,10 +45,19 @@ def status(name: str) -> bool:
     """Return whether a service runs."""
     if not FOLDERS.supervised(name):
         return False
+    will = _planned.planned("running", name)
+    if will is not None:
+        return will
     return cmd.probe(["s6-svstat", "-o", "up", FOLDERS.linked(name)]).stdout.strip() == "true"
 
 
-@changer(touches=["services", "files"])
+def _plan(name: str, action: str, options: Sequence[str] = ()) -> None:
+    SUPERVISOR.plan(name, action)
+
+
+@changer(
+    touches=["services", "files"], before=former_state, planned=_plan, planned_touches=["files"]
+)
 def act(name: str, action: str, options: Sequence[str] = ()) -> None:
     """Start, stop, restart, reload, enable or disable a service. Raises CommandFailed."""
     SUPERVISOR.perform(name, action)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Services of systemd."""
 
 from __future__ import annotations
@@ -9,7 +10,12 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
-from modules import cmd, file
+from modules import _paths, cmd, file
+from modules.service import _planned_units
+from modules.service._former import former_state
+from modules.service._planned import planned
+from modules.service._refusals import refuse_act
+from modules.service.unit import Unit
 from modules.service.user_units import account, systemctl
 from runner.api import CommandFailed, cached_look, changer, here
 
@@ -26,12 +32,14 @@ FOLDERS = (
     "/run/systemd/units",
     "/run/systemd",
 )
+ENABLED_BY_PACKAGES = "/var/lib/systemd/deb-systemd-helper-enabled"  # of Debian
+RUNNING = ("active", "reloading")
 ENABLED = ("enabled", "enabled-runtime", "static", "alias", "indirect", "generated", "transient")
 
 
 def suits() -> bool:
     """Return whether systemd runs this machine."""
-    return os.path.isdir("/run/systemd/system")
+    return _paths.isdir("/run/systemd/system")
 
 
 def unit(name: str) -> str:
@@ -89,17 +97,31 @@ def _asked(units: tuple[str, ...], user: str = "") -> dict[str, dict[str, str]]:
 
 def available(name: str, user: str = "") -> bool:
     """Return whether there is such a unit."""
-    return properties(name, user).get("LoadState") in ("loaded", "masked")
+    if not _planned_units.concerns(unit(name), user):
+        return properties(name, user).get("LoadState") in ("loaded", "masked")
+    if _planned_units.definition(unit(name), user) or status(name, user):
+        return True
+    # without its file systemd knows what it has in memory, until it reads all anew
+    is_enabled = properties(name, user).get("UnitFileState") == "enabled"
+    return is_enabled and planned("enabled", unit(name), user) is not False
 
 
 def status(name: str, user: str = "") -> bool:
     """Return whether a service runs."""
-    return properties(name, user).get("ActiveState") in ("active", "reloading")
+    will = planned("running", unit(name), user)
+    return properties(name, user).get("ActiveState") in RUNNING if will is None else will
 
 
 def enabled(name: str, user: str = "") -> bool:
     """Return whether a service starts with the machine."""
-    return properties(name, user).get("UnitFileState") in ENABLED
+    full = unit(name)
+    will = planned("enabled", full, user)
+    if _planned_units.concerns(full, user):
+        if _planned_units.masked_by(full, user):
+            return False
+        if will is None and _planned_units.definition(full, user):
+            return _planned_units.will_be_enabled(full, user)
+    return properties(name, user).get("UnitFileState") in ENABLED if will is None else will
 
 
 def masked(name: str, runtime: bool = False, user: str = "") -> bool:
@@ -142,6 +164,41 @@ def get_running(user: str = "") -> list[str]:
     return names("list-units", "--state=running", user=user)
 
 
+def units() -> list[Unit]:
+    """Return the services, timers and sockets that there are, in one look."""
+    kinds = "--type=service,timer,socket,path"
+    words = ("list-unit-files", kinds, "--no-legend", "--plain", "--full", "--no-pager")
+    rows = [line.split() for line in cmd.probe(systemctl("", *words)).stdout.splitlines()]
+    rows = [row for row in rows if len(row) > 1 and "@." not in row[0] and row[1] != "alias"]
+    names = tuple(row[0] for row in rows)
+    presets = {row[0]: row[2] if len(row) > 2 else "" for row in rows}
+    shown = _show(names) if names else {}
+    return [_unit(name, about, presets[name]) for name, about in shown.items()]
+
+
+def _unit(name: str, about: dict[str, str], preset: str) -> Unit:
+    state = about.get("UnitFileState", "")
+    return Unit(
+        name.removesuffix(".service"),
+        about.get("LoadState") in ("loaded", "masked"),
+        about.get("ActiveState") in RUNNING,
+        state in ENABLED,
+        masked(name),
+        not _as_shipped(name, state, preset),
+    )
+
+
+def _as_shipped(name: str, state: str, preset: str) -> bool:
+    """Return whether a unit starts with the machine as its package, or the preset, has it."""
+    if file.is_file(f"{FOLDERS[0]}/{name}") and not file.is_link(f"{FOLDERS[0]}/{name}"):
+        return state not in ("enabled", "disabled")  # of no package; static ones only others start
+    if state == "disabled" and file.is_dir(ENABLED_BY_PACKAGES):
+        return not file.exists(f"{ENABLED_BY_PACKAGES}/{name}.dsh-also")
+    if state == "enabled" and preset != "enabled":
+        return file.exists(f"{ENABLED_BY_PACKAGES}/{name}.dsh-also")
+    return state != "masked" or not masked(name)  # some packages mask a unit themselves
+
+
 def get_static(user: str = "") -> list[str]:
     """The services that others start and that nobody can enable."""
     return names("list-unit-files", "--state=static", user=user)
@@ -163,7 +220,18 @@ def _property(key: str, value: str) -> Any:
     return value.split() if key in ("Before", "After", "Wants") else value
 
 
-@changer(touches=["services", "files"])
+def _plan(name: str, action: str, options: Sequence[str] = (), user: str = "") -> None:
+    if not user:
+        refuse_act(unit(name), action, "--runtime" in options)
+    _planned_units.act(name, action, options, user)
+
+
+@changer(
+    touches=["services", "files"],
+    before=former_state,
+    planned=_plan,
+    planned_touches=["files"],
+)
 def act(name: str, action: str, options: Sequence[str] = (), user: str = "") -> None:
     """Start, stop, restart, reload, enable, disable, mask, unmask a unit; units are read anew where
     they changed.
@@ -195,7 +263,12 @@ def log(name: str, since: float = 0, user: str = "") -> str:
     return f"\n\nThe last lines of its journal:\n{lines}" if lines else ""
 
 
-@changer(touches=["services"])
+@changer(
+    touches=["services"],
+    before=lambda user="": {},
+    planned=lambda user="": None,
+    planned_touches=[],
+)
 def reload_units(user: str = "") -> None:
     """Read all unit files anew."""
     cmd.probe(systemctl(user, "daemon-reload"))

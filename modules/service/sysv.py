@@ -1,12 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
 """Services of /etc/init.d."""
 
 from __future__ import annotations
 
-import glob
 import os
 from collections.abc import Sequence
 
-from modules import cmd
+from modules import _paths, cmd
+from modules._planned_files import is_planned
+from modules.service import _planned
+from modules.service._former import former_state
 from modules.service._names import file_name
 from runner.api import CommandFailed, cached_look, changer
 
@@ -15,7 +18,7 @@ NAMES: tuple[str, ...] = ("sysv", "debian_service", "service")
 
 def suits() -> bool:
     """Return whether this machine starts its services with init scripts."""
-    return os.path.isdir("/etc/init.d") and not os.path.isdir("/run/systemd/system")
+    return _paths.isdir("/etc/init.d") and not _paths.isdir("/run/systemd/system")
 
 
 def script(name: str) -> str:
@@ -25,18 +28,33 @@ def script(name: str) -> str:
 
 def available(name: str) -> bool:
     """Return whether there is such a service."""
-    return os.access(script(name), os.X_OK)
+    return _paths.access(script(name), os.X_OK)
+
+
+def status(name: str) -> bool:
+    """Return whether a service runs."""
+    will = _planned.planned("running", name)
+    if will is None:
+        return available(name) and _runs(script(name))
+    return available(name) and will
 
 
 @cached_look("services")
-def status(name: str) -> bool:
-    """Return whether a service runs."""
-    return available(name) and cmd.probe([script(name), "status"]).retcode == 0
+def _runs(path: str) -> bool:
+    try:
+        return cmd.probe([path, "status"]).retcode == 0
+    except CommandFailed:
+        if is_planned(path):  # what is not there yet runs nothing
+            return False
+        raise
 
 
 def enabled(name: str) -> bool:
     """Return whether a service starts with the machine."""
-    return bool(glob.glob(f"/etc/rc[2-5].d/S[0-9][0-9]{name.removesuffix('.service')}"))
+    will = _planned.planned("enabled", name)
+    if will is not None:
+        return will
+    return bool(_paths.glob(f"/etc/rc[2-5].d/S[0-9][0-9]{name.removesuffix('.service')}"))
 
 
 def masked(name: str, runtime: bool = False) -> bool:
@@ -51,7 +69,7 @@ def log(name: str, since: float = 0) -> str:
 
 def get_all() -> list[str]:
     """All services."""
-    return sorted(name for name in os.listdir("/etc/init.d") if available(name))
+    return sorted(name for name in _paths.listdir("/etc/init.d") if available(name))
 
 
 def get_enabled() -> list[str]:
@@ -64,7 +82,17 @@ def get_running() -> list[str]:
     return [name for name in get_all() if status(name)]
 
 
-@changer(touches=["services", "files"])
+def _plan(name: str, action: str, options: Sequence[str] = ()) -> None:
+    """Plan what an action does."""
+    if action in ("enable", "disable"):
+        _planned.plan("enabled", name, action == "enable")
+    else:
+        _planned.act(name, action)
+
+
+@changer(
+    touches=["services", "files"], before=former_state, planned=_plan, planned_touches=["files"]
+)
 def act(name: str, action: str, options: Sequence[str] = ()) -> None:
     """Start, stop, restart, reload, enable or disable a service. Raises CommandFailed."""
     if action in ("enable", "disable"):

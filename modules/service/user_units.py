@@ -1,11 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
 """Units of users: how to speak to the systemd that runs for one of them."""
 
 from __future__ import annotations
 
 import os
-import pwd
 import time
 
+from modules import _accounts, _paths
+from modules._planned_files import is_planned
 from runner.api import Record, StateFailed, here
 
 SECONDS = 10.0  # that the manager of a user may take to start, who was just told to linger
@@ -46,7 +48,7 @@ class Account(Record):
 def account(name: str) -> Account:
     """Return the user of this name. Raises StateFailed where there is none."""
     try:
-        entry = pwd.getpwnam(name)
+        entry = _accounts.user(name)
     except KeyError:
         raise StateFailed(f"There is no user {name}", missing=("user", name)) from None
     return Account(name, entry.pw_uid, entry.pw_gid, entry.pw_dir)
@@ -70,8 +72,11 @@ def _require_manager(owner: Account) -> None:
     waited = here.store("user_managers_waited_for")
     socket = f"{owner.runtime()}/systemd/private"
     lingers = users.lingers(owner.name)
-    end = time.monotonic() + (SECONDS if lingers and owner.name not in waited else 0)
-    while not os.path.exists(socket):
+    waits = (
+        lingers and owner.name not in waited and not is_planned(f"{users.LINGERING}/{owner.name}")
+    )
+    end = time.monotonic() + (SECONDS if waits else 0)
+    while not _paths.exists(socket):
         if time.monotonic() > end:
             waited[owner.name] = True
             raise StateFailed(_reason(owner, lingers), missing=("linger", owner.name))

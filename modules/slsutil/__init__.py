@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Helpers for templates: merging, serializing, rendering, looking into the tree."""
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ import posixpath
 from collections import OrderedDict
 from typing import Any
 
-from modules import _yaml
+from modules import _paths, _yaml
 from modules.slsutil import merging, serializers
 from runner.api import RunnerError, StateFailed, here
 
@@ -170,7 +171,7 @@ def renderer(
         source = here.tree.fetch(path, saltenv or here.saltenv) or ""
         if not source:
             return {}
-        with open(source, encoding="utf-8") as file:
+        with _paths.open_text(source, encoding="utf-8") as file:
             text = file.read()
     return _piped(text, default_renderer, source, saltenv or here.saltenv, kwargs)
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reading and merging nested data: what pillar, grains, config and slsutil share."""
 
 from __future__ import annotations

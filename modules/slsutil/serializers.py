@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Data as text and back: what file.serialize and slsutil share."""
 
 from __future__ import annotations
@@ -147,7 +148,7 @@ def _to_toml(data: Any, options: dict[str, Any]) -> str:
         import tomli_w  # type: ignore[import-not-found]
     except ImportError:
         raise StateFailed(
-            "TOML is written by the Python package tomli-w: pip install 'runner[toml]' (Debian:"
+            "TOML is written by the Python package tomli-w: pip install 'sls-runner[toml]' (Debian:"
             " python3-tomli-w)",
             missing=("pkg", "python3-tomli-w"),
         ) from None

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ssh: the keys that let users in, and those by which other machines are known.
 
 What states use is in `keys` and `known_hosts`; these are Salt's functions.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Salt's functions on keys: those that let users in, and those of users and of this machine."""
 
 from __future__ import annotations

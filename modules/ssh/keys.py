@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """authorized_keys: who may log in with which key."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """known_hosts: the keys by which other machines are known."""
 
 from __future__ import annotations
@@ -5,7 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from modules import cmd, file
+from modules import _paths, cmd, file
 from modules import user as users
 from modules._lines import encoded, one_line, plain_name, split
 from modules.file._limit import refuse_large
@@ -35,7 +36,7 @@ def entries(path: str, hostname: str, port: int | None = None) -> list[str]:
         refuse_large(known, path)  # the program would read it as a whole, if it is one line
         # the program must not wait for a pipe, or follow a link of others
         own = f"/proc/{os.getpid()}/fd/{known.fileno()}"
-        named = own if os.path.exists(own) else path
+        named = own if _paths.exists(own) else path
         done = cmd.probe(["ssh-keygen", "-F", label(hostname, port), "-f", named])
     return [line for line in done.stdout.splitlines() if line and not line.startswith("#")]
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Keys, certificates, requests and revocation lists, by the Python package cryptography.
 
 The submodules import it; the functions here do so when they are called.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which arguments certificates, requests and revocation lists take beside those of a signature, and
 what a signing policy adds to them.
 """

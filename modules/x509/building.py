@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is to be made of arguments: keys, certificates, requests and revocation lists, before they
 are signed; how they differ from those that exist; and the signing.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Certificates, requests and revocation lists as mappings, in Salt's form."""
 
 from __future__ import annotations

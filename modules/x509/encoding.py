@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Keys, certificates, requests and revocation lists as bytes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Extensions of certificates, requests and revocation lists from what an SLS says."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The package cryptography: whether it is there, and what it refuses as failures for people."""
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ def need() -> None:
     except ImportError:
         raise CommandFailed(
             "keys and certificates need the Python package cryptography: pip install"
-            " 'runner[x509]' (Debian: python3-cryptography)",
+            " 'sls-runner[x509]' (Debian: python3-cryptography)",
             missing=("pkg", "python3-cryptography"),
         ) from None
     version = str(cryptography.__version__)
     if int(version.partition(".")[0]) < OLDEST:
         raise CommandFailed(
             f"the Python package cryptography is version {version}, and keys and certificates need"
-            f" {OLDEST} or newer: pip install 'runner[x509]'"
+            f" {OLDEST} or newer: pip install 'sls-runner[x509]'"
         )
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Names: subjects, and the general names of extensions."""
 
 from __future__ import annotations

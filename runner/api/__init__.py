@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The names that authors of states and execution modules import.
 
 A state function looks, yields one Plan, then changes:
@@ -9,8 +10,8 @@ A state function looks, yields one Plan, then changes:
         file.remove(name)
         return f"Removed file {name}"
 
-Everything before the yield reads, everything after it writes. In a dry run the engine takes the
-Plan and closes the generator, so there is no test flag to forget.
+Everything before the yield reads, everything after it writes. In a dry run what is after the yield
+writes into a plan of the machine (`changer`), so there is no test flag to forget.
 """
 
 from __future__ import annotations
@@ -56,11 +57,16 @@ from runner.api.argtypes import (
     requires_feature,
     without_end,
 )
+from runner.api.planning import Unforeseen, is_planning, leave_pending, refuse_unforeseen, stand_in
+from runner.api.resource import Resource
 from runner.files.permissions import MOST_LINKS, link_of_others, others_write
+from runner.log import LOG
 from runner.model.chunk import Chunk
 from runner.model.errors import RunnerError
 from runner.model.events import ChangerCalled, CustomEvent, Event
+from runner.model.former_state import FormerState, recorded
 from runner.model.places import Value
+from runner.model.plain_values import texts_in
 from runner.model.records import Record
 from runner.model.result import Result
 
@@ -77,6 +83,7 @@ __all__ = [
     "Done",
     "Fact",
     "Feature",
+    "FormerState",
     "Here",
     "Hidden",
     "Leftovers",
@@ -104,18 +111,24 @@ __all__ = [
     "StateFailed",
     "StateModule",
     "TreeFolder",
+    "Unforeseen",
     "cached_look",
     "changer",
     "combine_plans",
     "ensured",
     "fetcher",
     "for_states",
+    "foreseen_failures",
     "here",
+    "is_planning",
+    "leave_pending",
     "line_problem",
     "link_of_others",
     "name_problem",
     "others_write",
+    "refuse_unforeseen",
     "requires_feature",
+    "texts_in",
     "without_end",
 ]
 
@@ -123,6 +136,7 @@ if TYPE_CHECKING:
     from runner.api.composition import combine_plans
     from runner.api.later import check_later as check_later
     from runner.api.later import forget_check as forget_check
+    from runner.api.planning import foreseen_failures as foreseen_failures
     from runner.api.programs import ended_with_run as ended_with_run
     from runner.api.properties import Property, ensured
     from runner.api.providers import Feature, Provider, ProviderModule, Providers
@@ -238,30 +252,16 @@ class CommandFailed(StateFailed):
 Planned = Generator[Plan, None, str | Done]
 
 
-class Resource(Record):
-    """A part of the machine, as the state that would make it so: a value of the hook `resources`.
-
-    function: the state function ("user.present"); empty: the resource is a remark only.
-    name: the `name` of the state. arguments: its other arguments, none by default.
-    note: a remark for people; empty by default.
-    """
-
-    function: str
-    name: str
-    arguments: Mapping[str, Value] = {}
-    note: str = ""
-
-
 # ---------------------------------------------------------------- the current run
 
 
 class Tree(Protocol):
     """The file roots."""
 
+    roots: Mapping[str, Sequence[str]]  # environment -> folders
+
     def find(self, path: str, saltenv: str) -> str | None:
-        """The file on disk of a path below the roots of an environment, first root wins; None if
-        there is none.
-        """
+        """The file on disk of a path of an environment, first root wins; None if there is none."""
         ...
 
     def fetch(self, url: str, saltenv: str) -> str | None:
@@ -490,21 +490,28 @@ _here: ContextVar[Here] = ContextVar("here")
 
 
 class _Current:
-    def __getattr__(self, name: str) -> Any:
+    def __getattribute__(self, name: str) -> Any:  # __getattr__ is asked after a vain search
+        if name[:2] == "__":
+            return object.__getattribute__(self, name)
         return getattr(_here.get(), name)
 
 
 here: Here = cast(Here, _Current())
 
 
-@contextmanager
-def running(current: Here) -> Iterator[None]:
+class running:  # in lower case: used as a function; a generator costs more
     """Make a run the current one (engine and tests only)."""
-    token = _here.set(current)
-    try:
-        yield
-    finally:
-        _here.reset(token)
+
+    __slots__ = ("_current", "_token")
+
+    def __init__(self, current: Here) -> None:
+        self._current = current
+
+    def __enter__(self) -> None:
+        self._token = _here.set(self._current)
+
+    def __exit__(self, *problem: object) -> None:
+        _here.reset(self._token)
 
 
 class _Pause:
@@ -514,22 +521,24 @@ class _Pause:
     pending: BaseException | None = None
 
 
-@contextmanager
-def undisturbed() -> Iterator[None]:
+class undisturbed:
     """Let a few steps finish: an interrupt of the run (Ctrl-C, SIGTERM, its time limit) that
-    arrives meanwhile is raised after them.
+    arrives meanwhile, in the main thread, is raised after them.
 
     >>> with undisturbed():
     ...     os.rename(new, path)
     ...     note_the_rename(path)
     """
-    if threading.current_thread() is not threading.main_thread():  # only that one is interrupted
-        yield
-        return
-    _Pause.depth += 1
-    try:
-        yield
-    finally:
+
+    __slots__ = ("_counts",)
+
+    def __enter__(self) -> None:
+        self._counts = threading.get_ident() == threading.main_thread().ident
+        _Pause.depth += self._counts
+
+    def __exit__(self, *problem: object) -> None:
+        if not self._counts:
+            return
         _Pause.depth -= 1
         if not _Pause.depth and _Pause.pending is not None:
             pending, _Pause.pending = _Pause.pending, None
@@ -575,10 +584,20 @@ def changes_allowed() -> Iterator[None]:
 def changer(function: Callable[P, R], /) -> Callable[P, R]: ...
 @overload
 def changer(
-    *, touches: Iterable[str] | None = None, before: Callable[..., object] | None = None
+    *,
+    touches: Iterable[str] | None = None,
+    before: Callable[..., object] | None = None,
+    planned: Callable[..., object] | bool = False,
+    planned_touches: Iterable[str] | None = None,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 def changer(
-    function: Any = None, /, *, touches: Iterable[str] | None = None, before: Any = None
+    function: Any = None,
+    /,
+    *,
+    touches: Iterable[str] | None = None,
+    before: Any = None,
+    planned: Any = False,
+    planned_touches: Iterable[str] | None = None,
 ) -> Any:
     """Declare a function that alters the machine.
 
@@ -590,7 +609,17 @@ def changer(
     record its name, path or host. It is no place for contents and secrets.
 
     before: called with the same arguments before the change; its answer describes the former state,
-    for the history and undo. None (the default): nothing is recorded but the call.
+    for the history and undo, also for the changers that this one calls: facts of a path, a
+    FormerState, {"several": [...]}, or {} for what leaves nothing to restore. None (the default):
+    nothing is recorded but the call, and undo says that it cannot restore this.
+
+    planned: what a dry run calls instead, with the same arguments, to alter the planned machine as
+    this alters the machine (and to answer what this answers). True: the function itself, as all
+    that it alters it alters by other changers. False (the default): what it would do cannot be
+    foreseen; the states that follow are judged by the facts that the Plan `provides`.
+
+    planned_touches: as touches, for what is called instead: answers about the machine itself stay
+    as they are. None (the default): those of touches.
 
     >>> @changer(touches=["users"])
     ... def delete(name: str) -> None: ...
@@ -598,28 +627,37 @@ def changer(
 
     def wrap(inner: Callable[P, R]) -> Callable[P, R]:
         topics = None if touches is None else frozenset(touches)
+        planned_topics = topics if planned_touches is None else frozenset(planned_touches)
 
         @functools.wraps(inner)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
-            if not _changes_allowed.get():
+            name = f"{inner.__module__.removeprefix('modules.')}.{inner.__name__}"
+            if _changes_allowed.get():
+                if topics != frozenset(("files",)):
+                    from runner.api.durability import make_names_durable
+
+                    make_names_durable()
+                try:
+                    target = _target_of(inner, args, kwargs)
+                    was = before(*args, **kwargs) if before else None
+                    with recorded(was) as restorable:
+                        event = ChangerCalled(name, target, was, here.chunk, None, restorable)
+                        here.emit(event)
+                        return inner(*args, **kwargs)
+                finally:
+                    forget_looks(topics)
+            if not is_planning():
                 raise ChangeNotAllowed(
-                    f"{inner.__module__}.{inner.__qualname__} changes the machine and was called"
-                    " while looking"
+                    f"modules.{name} changes the machine and was called while looking"
                 )
-            target = _target_of(inner, args, kwargs)
-            was = before(*args, **kwargs) if before else None
-            here.emit(
-                ChangerCalled(
-                    f"{inner.__module__.removeprefix('modules.')}.{inner.__name__}",
-                    target,
-                    was,
-                    here.chunk,
-                )
-            )
+            if not planned:
+                raise Unforeseen(name)
             try:
-                return inner(*args, **kwargs)
+                return (
+                    inner(*args, **kwargs) if planned is True else stand_in(planned, args, kwargs)
+                )
             finally:
-                forget_looks(topics)
+                forget_looks(planned_topics)
 
         call.__dict__["changes_the_machine"] = True
         return call
@@ -712,18 +750,14 @@ def cached_look(topic: str, *paths: str) -> Callable[[Callable[P, R]], Callable[
         @functools.wraps(inner)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             answers = here.store("cached_look").setdefault(topic, {})
-            key = (
-                inner.__module__,
-                inner.__qualname__,
-                repr((args, kwargs)) if args or kwargs else "",
-            )
+            key = (inner.__module__, inner.__qualname__, repr((args, kwargs)))
             stamp = [
                 _stamp(path.format(*args, *kwargs.values()) if "{" in path else path)
                 for path in paths
             ]
             answer = answers.get(key)
             if answer is None or answer[0] != stamp:
-                answers[key] = answer = (stamp, inner(*args, **kwargs))
+                answers[key] = answer = (stamp, LOG.asked(topic, inner, *args, **kwargs))
             return cast(R, answer[1])
 
         return call
@@ -754,8 +788,8 @@ def forget_looks(topics: frozenset[str] | None) -> None:
 
 _LATER = {"Property": "properties", "ensured": "properties", "StateModule": "state_module"}
 _LATER |= dict.fromkeys(("Feature", "Provider", "ProviderModule", "Providers"), "providers")
-_LATER |= {"combine_plans": "composition", "ended_with_run": "programs"}
-_LATER |= dict.fromkeys(("check_later", "forget_check"), "later") | {"SCHEDULE": "scheduled"}
+_LATER |= {"combine_plans": "composition", "ended_with_run": "programs", "SCHEDULE": "scheduled"}
+_LATER |= {"check_later": "later", "forget_check": "later", "foreseen_failures": "planning"}
 
 
 def __getattr__(name: str) -> Any:

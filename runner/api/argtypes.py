@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The types that a state function's signature may use, beyond str, int, float, bool, list, dict,
 Literal and unions.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Several state functions run as one: their looks, one merged Plan, then their changes."""
 
 from __future__ import annotations

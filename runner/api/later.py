@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Work that is looked at again before the run ends: what a state has started may die after the
 state has ended.
 """
@@ -7,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from runner.api import here
+from runner.api import here, refuse_unforeseen
 from runner.model.chunk import Chunk
 from runner.model.records import Record
 
@@ -32,6 +33,7 @@ def check_later(subject: str, seconds: float, problem: Callable[[], str]) -> Non
 
     >>> check_later("service nginx", 5, lambda: "" if is_active("nginx") else "nginx died")
     """
+    refuse_unforeseen(subject)
     if here.chunk is not None:
         here.store(STORE)[subject] = LaterCheck(here.chunk, time.monotonic() + seconds, problem)
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs that run while states do: what ends them when the run ends before they do."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Properties: what can be measured on the machine, compared with what is wanted and put right, one
 after another.
 """

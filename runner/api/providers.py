@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Providers: several ways to manage the same kind of thing, one of which suits the machine; what
 each can do.
 """

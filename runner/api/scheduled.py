@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The files of `runner schedule`."""
 
 from __future__ import annotations

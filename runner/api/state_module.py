@@ -1,9 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
 """The hooks that a state module may offer to the engine: a part of the api."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Protocol
+
+from runner.api.opposite import Opposite
 
 
 class StateModule(Protocol):
@@ -12,6 +15,8 @@ class StateModule(Protocol):
 
     mod_watch(name, sfun, **arguments): the reaction to a watched change; the shape of a state
         function.
+    REACTS: the functions that mod_watch does something for, where it has nothing to do for others
+        of the module; the manual and `runner check` say so.
     mod_aggregate(low, chunks, running): returns the low chunk with the work of other chunks
         (`aggregate: True`) added to its arguments. chunks: low chunks of the module that would run
         now; each still runs at its turn, finds its work done and reports its share. running:
@@ -25,13 +30,22 @@ class StateModule(Protocol):
         or name).
     COMES_LAST: the functions whose states come after all other states of the module.
     resources(name): what is on the machine, as Resource values, for `runner resource`; all of it
-        where the name is None.
+        where the name is None. ROLE: what they are about ("users"), which is the SLS file that
+        `runner resource --layout` writes them to; without it the name of the module. AFTER: the
+        state modules whose resources come before them in it.
     PROVIDERS: the Providers of the module's kind of thing; `requires_feature` is checked against
         them.
     SELF_REFRESH: a change of the state itself also calls mod_watch.
+    OPPOSITE: the functions that make things, with those that remove them (their names, or
+        Opposite values of runner.api.opposite), for `runner orphans` and `runner prune`.
+    prune_check(fun, names, going): yields (name, why) for those of the things which a function of
+        the module is to remove that have to stay. going: all that is to be removed, as `runner
+        orphans` calls it.
     NON_IDEMPOTENT: the functions that by their nature change something in each run ("run" of cmd),
         with the reason.
     """
 
+    REACTS: tuple[str, ...]
     SELF_REFRESH: bool
+    OPPOSITE: Mapping[str, str | Opposite]
     NON_IDEMPOTENT: Mapping[str, str]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A function's signature is its schema: what an SLS says becomes checked and converted (bound)
 arguments.
 """
@@ -7,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from runner.arguments import hints
 from runner.arguments.scalars import Mismatch, Shape
 from runner.arguments.schema import (
     MISSING,
@@ -106,6 +106,8 @@ class _Binding:
         if problem.hint:
             return problem.hint
         title = problem.expected or expected.title
+        from runner.arguments import hints
+
         hint = hints.cure(title, key, value, expected.schema.get("enum", ()))
         if key == "name" and self.named_by_id and hint:
             return (
@@ -153,9 +155,7 @@ def bind(
         elif not (key in GLOBAL_ARGUMENTS or key in extra_known or key.startswith("__")):
             binding.unknown.append(_unknown(schema, binding, key, extra_known))
     _fill_identifier(schema, binding, given)
-    if binding.problems or not all(
-        schema.parameters[key].name in binding.arguments for key in schema.required
-    ):
+    if binding.problems or not schema.needed <= binding.arguments.keys():
         _complain(schema, binding, given, extra_known)
     return Bound(binding.arguments, tuple(binding.unknown), tuple(binding.secrets))
 
@@ -243,12 +243,16 @@ def _near(schema: Schema, key: str, extra_known: frozenset[str]) -> str | None:
         return None
     options = schema.open.shape.every if schema.open else ()
     own = [*schema.parameters, *options, *extra_known]
+    from runner.arguments import hints
+
     return hints.meant(str(key), own, sorted(GLOBAL_ARGUMENTS))
 
 
 def _unknown(
     schema: Schema, binding: _Binding, key: str, extra_known: frozenset[str]
 ) -> Diagnostic:
+    from runner.arguments import hints
+
     hint = hints.unknown(
         str(key), schema.parameters, _near(schema, key, extra_known), binding.where
     )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The arguments that every state has: what they have to be. Those of a function are checked by its
 signature.
 """
@@ -7,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from runner.api import argtypes
-from runner.arguments import hints
 from runner.arguments.retry import retry_options
 from runner.arguments.scalars import Mismatch
 from runner.arguments.schema import Parameter
@@ -26,7 +26,10 @@ def problems(
     chunks: Sequence[Chunk], known: Callable[[str, str], frozenset[str]]
 ) -> Iterator[Diagnostic]:
     """All values that cannot be. known: the arguments that a function has itself."""
+    checked = frozenset((*TYPED, "retry"))
     for chunk in chunks:
+        if checked.isdisjoint(chunk.args):
+            continue
         for key in TYPED.keys() & chunk.args.keys():
             value = chunk.args[key]
             try:
@@ -34,6 +37,8 @@ def problems(
                     TYPED[key].shape.convert(value)
             except Mismatch as wrong:
                 if key not in known(chunk.state, chunk.fun):
+                    from runner.arguments import hints
+
                     hint = GLOBAL_ARGUMENTS[key].hint or hints.cure("true or false", key, value)
                     source = chunk.arg_places.get(key, chunk.place).source
                     message = f"{chunk.function}: {key}: {wrong.problem}"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The cure for an argument that is wrong: what was probably meant, in the words of an SLS."""
 
 from __future__ import annotations

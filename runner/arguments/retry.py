@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The `retry:` of a state: how often it is tried again, and when."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The scalar types of a signature, and what all shapes share."""
 
 from __future__ import annotations

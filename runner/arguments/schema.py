@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The arguments of a function, read from its signature; for the binder and as JSON Schema."""
 
 from __future__ import annotations
@@ -47,6 +48,8 @@ class Schema(Record):
     open: Parameter | None  # **rule: T
     identifier: str | None  # the NameVar parameter
     leftover: bool = False  # the open arguments are variables of a template
+    names: frozenset[str] = frozenset()  # of the parameters, as an SLS writes them
+    needed: frozenset[str] = frozenset()  # the required ones, as the function calls them
 
 
 _schemas: dict[Callable[..., Any], Schema] = {}
@@ -88,7 +91,9 @@ def _read(function: Callable[..., Any]) -> Schema:
         )
     leftover = rule is not None and rule.annotation in ("Leftovers", Leftovers)
     return Schema(
-        parameters, required, rule, identifiers[0] if identifiers else None, leftover=leftover
+        *(parameters, required, rule, identifiers[0] if identifiers else None, leftover),
+        names=frozenset(parameters),
+        needed=frozenset(parameters[key].name for key in required),
     )
 
 
@@ -131,7 +136,7 @@ def _evaluate(annotation: Any, namespace: dict[str, Any]) -> Any:
 
 def known(function: Callable[..., Any]) -> frozenset[str]:
     """The names of a function's arguments, as an SLS writes them."""
-    return frozenset(schema_of(function).parameters)
+    return schema_of(function).names
 
 
 def needed_features(

@@ -1,21 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
 """All mistakes of a tree: this machine's highstate, and each other SLS as it would be used."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from runner.check import lint, lint_yaml, tree_files
+from runner.check import lint, lint_yaml, tree_files, units
 from runner.compiler import high, missing_references
 from runner.compiler.high import Request
 from runner.config.load import Options
 from runner.fileroots import unreadable
 from runner.loader.registry import UnavailableError
+from runner.model.chunk import Chunk, Relations
 from runner.model.diagnostics import Diagnostic, deduplicated
 from runner.model.errors import RunnerError
 from runner.model.highdata import HighData
 from runner.pipeline import node_scope
 from runner.pipeline.compile import Compiled, compile_partially, expected
-from runner.pipeline.highstate import Gathered, all_requests, gather, read_pillar, requests
+from runner.pipeline.highstate import (
+    Gathered,
+    all_requests,
+    gather,
+    read_pillar,
+    refuse,
+    requests,
+)
 from runner.pipeline.session import Listeners, Session
 from runner.targeting import top
 
@@ -24,23 +33,37 @@ SALTS = ("missing-file", "match", "feature")  # what Salt finds out when it runs
 OF_VALUES = frozenset(["undefined", "raised", "render", "python"])
 
 
+class Observer:
+    """Follows a check, and so learns what a tree declares. This one does nothing."""
+
+    def begins(self, session: Session) -> None:
+        """Called once, before anything of the tree is read."""
+
+    def compiled(self, chunks: Sequence[Chunk], relations: Relations) -> None:
+        """Called with the states of each part of the tree, and what they depend on."""
+
+
 def check(
     options: Options,
     names: Iterable[str] = (),
     lenient: bool = False,
     configuration: Iterable[Diagnostic] = (),
     listeners: Listeners = (),
+    observer: Observer | None = None,
 ) -> list[Diagnostic]:
     """All mistakes of the tree, or of some SLS files of it.
 
     lenient: what Salt compiles (unknown arguments and states) is a warning only. configuration:
     what is odd about it.
     """
+    observer = observer or Observer()
     options = options._replace(unknown_states="fail") if lenient else options
     session = Session(options, tuple(listeners))
     try:
         with session.opened():
-            problems = _Checker(session, lenient)(list(names))
+            refuse(_formula_problems(options))
+            observer.begins(session)
+            problems = _Checker(session, lenient, observer)(list(names))
     except RunnerError as error:
         problems = list(error.diagnostics)
     if "watch" in session.__dict__:
@@ -56,11 +79,21 @@ def check(
     return sorted(lint.without_ignored(deduplicated(problems)), key=_place)
 
 
+def _formula_problems(options: Options) -> Iterable[Diagnostic]:
+    """The mistakes of a formulas.yml beside the configuration."""
+    if not options.formula_folder:
+        return ()
+    from runner.formulas import problems
+
+    return problems(options.formula_folder, options.cachedir)
+
+
 class _Checker:
     """Compiles what belongs together, unit by unit."""
 
-    def __init__(self, session: Session, lenient: bool) -> None:
+    def __init__(self, session: Session, lenient: bool, observer: Observer) -> None:
         self._session = session
+        self._observer = observer
         self._lenient = lenient
         self._problems: list[Diagnostic] = []
         self._pillar_is_broken = False
@@ -68,6 +101,7 @@ class _Checker:
 
     def __call__(self, names: Sequence[str]) -> list[Diagnostic]:
         session = self._session
+        session.require_tree()
         heard: list[Diagnostic] = []
         tree_files.listening(session, heard)
         session.report_grains = self._grains
@@ -92,8 +126,17 @@ class _Checker:
             problem._replace(severity="error") if problem.code == "module" else problem
         )
 
+    def _does_react(self, chunk: Chunk) -> bool:
+        """Return whether the reaction of a state's module does something for its function."""
+        try:
+            able = self._session.registry.state(chunk.function).hook("REACTS")
+        except RunnerError:  # it cannot work here (yet)
+            return True
+        return able is None or chunk.fun in able
+
     def _compile(self, gathered: Gathered, foreign: bool = False) -> None:
         compiled, problems = compile_partially(self._session, gathered, strict=not self._lenient)
+        self._observer.compiled(compiled.chunks, compiled.relations)
         if self._pillar_is_broken:  # one mistake, one error: the values are missing because of it
             problems = [problem for problem in problems if problem.code not in OF_VALUES]
         if self._lenient:  # Salt compiles it; the state fails
@@ -106,7 +149,11 @@ class _Checker:
             ]
         self._problems += problems
         self._problems += self._unavailable(compiled)
-        reacts = frozenset(position for position, step in enumerate(compiled.steps) if step.reacts)
+        reacts = frozenset(
+            position
+            for position, step in enumerate(compiled.steps)
+            if step.reacts and self._does_react(step.chunk)
+        )
         self._problems += lint.warnings(compiled.chunks, compiled.relations, reacts)
         self._problems += lint_yaml.warnings(compiled.chunks, expected(self._session), lint.row)
         self._problems += missing_references.templates(
@@ -147,10 +194,10 @@ class _Checker:
     def _tree(self) -> None:
         session = self._session
         own, all_lines = self._top()
-        units = (
+        ours = (
             [self._gather([Request(line.sls, line.env, line.place) for line in own])] if own else []
         )
-        done = {key for data, _ in units for key in data.rendered}
+        done = {key for data, _ in ours for key in data.rendered}
         assigned = [
             Request(line.sls, line.env, line.place) for line in all_lines if line not in own
         ]
@@ -169,16 +216,14 @@ class _Checker:
         self._problems += [
             problem for path in session.tree.closed for problem in unreadable(path).diagnostics
         ]
-        gathered_of = {request: self._gather([request]) for request in rest}
-        reached = done | {
-            key
-            for request in assigned
-            if request in gathered_of
-            for key in gathered_of[request][0].rendered
-        }
-        others = _roots(list(gathered_of.values()))
-        elsewhere = frozenset(_declared(data for data, _ in (*units, *others)))
-        for gathered in units:
+        survey = self._gather(rest)[0] if rest else HighData()
+        others = self._units(survey, rest)
+        reached = done | units.reached(
+            survey.includes,
+            (key for request in assigned if request in rest for key in self._expanded(request)),
+        )
+        elsewhere = frozenset(_declared(data for data, _ in (*ours, *others)))
+        for gathered in ours:
             self._compile(gathered)
         for gathered in others:
             gathered[0].elsewhere = elsewhere
@@ -187,6 +232,19 @@ class _Checker:
             self._problems += lint.unreached(
                 session.tree.sls_path, [key for data, _ in others for key in data.rendered], reached
             )
+
+    def _units(self, survey: HighData, requests: Sequence[Request]) -> list[Gathered]:
+        """The parts of the tree that are compiled together: those of the requests that no other
+        one brings. survey: all requests gathered at once.
+        """
+        names = {request: self._expanded(request) for request in requests}
+        gathered: dict[Request, Gathered] = {}
+        brought: set[tuple[str, str]] = set()
+        for request in units.includers_first(survey.includes, names):
+            if (request.env, request.sls) not in brought:
+                gathered[request] = self._gather([request])
+                brought.update(gathered[request][0].rendered)
+        return units.outermost([gathered[request] for request in requests if request in gathered])
 
     def _beside(self) -> None:
         """The pillar of other machines, and modules that nothing used."""
@@ -222,10 +280,10 @@ class _Checker:
         everyone = node_scope.top_file(session, matches=lambda target, kind: True)
         return own.lines if own else (), everyone.lines
 
-    def _expanded(self, request: Request) -> set[tuple[str, str]]:
-        return {
+    def _expanded(self, request: Request) -> list[tuple[str, str]]:
+        return [
             (request.env, name) for name in high.expanded(request, self._session.tree.sls_names)
-        }
+        ]
 
 
 def _place(problem: Diagnostic) -> tuple[str, int, int]:
@@ -250,15 +308,6 @@ def _perhaps(problem: Diagnostic) -> Diagnostic:
     """A mistake that may be due to the values of this machine, which does not get the SLS."""
     more = "; the top file gives this to other machines only: check it with --id or --grains"
     return problem._replace(message=problem.message + more, severity="warning")
-
-
-def _roots(units: list[Gathered]) -> list[Gathered]:
-    """The units that no other one contains."""
-    roots: list[Gathered] = []
-    for unit in sorted(units, key=lambda unit: -len(unit[0].rendered)):
-        if not any(set(unit[0].rendered) <= set(other[0].rendered) for other in roots):
-            roots.append(unit)
-    return roots
 
 
 def _declared(data: Iterable[HighData]) -> Iterable[str]:

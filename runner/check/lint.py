@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Warnings that experience asks for: what compiles and is probably not meant. Only `runner check`
 gives them.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Values that YAML reads as something else than people see: yes, 0644, 1.10, 12:30. Warnings of
 `runner check`.
 """

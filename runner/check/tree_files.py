@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The parts of a tree that `runner check` reads beside the states: roots, other machines' pillar,
 modules, commands of templates.
 """
@@ -28,8 +29,8 @@ MODULES = ("_states", "_modules", "_grains", "_utils", "_renderers")
 
 def of_roots(session: Session) -> Iterator[Diagnostic]:
     """An error when the folders of the configuration hold nothing to look at."""
-    trees = (session.tree, session.pillar_tree)
-    paths = (path for tree in trees for env in tree.roots for path in tree.files("", env))
+    trees = ((session.tree, session.roots), (session.pillar_tree, session.pillar_tree.roots))
+    paths = (path for tree, roots in trees for env in roots for path in tree.files("", env))
     if any(path.endswith(".sls") for path in paths):
         return
     folders = [folder for folders in session.options.file_roots.values() for folder in folders]
@@ -51,12 +52,16 @@ def served(session: Session, requests: Iterable[Request]) -> tuple[list[Request]
     """The SLS files that this configuration can serve to a machine, and how many others its folders
     hold.
 
-    The others are of another tree inside this one, as formulas bring it along for their tests.
+    The others are of another tree inside this one, as formulas bring it along for their tests. What
+    formulas.yml brings is the work of others: of that only what the tree uses is looked at.
     """
     readable: list[Request] = []
     left: dict[str, int] = {}
     for request in requests:
-        folder = _other_tree(session, session.tree.sls_path(request.sls, request.env) or "")
+        path = session.tree.sls_path(request.sls, request.env) or ""
+        if session.tree.root_of(path) in session.options.formula_roots:
+            continue
+        folder = _other_tree(session, path)
         if folder is None:
             readable.append(request)
         else:
@@ -138,7 +143,7 @@ def of_pillar(session: Session) -> Iterator[Diagnostic]:
 
 def of_modules(session: Session) -> Iterator[Diagnostic]:
     """Modules of the tree that are no Python, used or not."""
-    roots = [root for roots in session.options.file_roots.values() for root in roots]
+    roots = [root for roots in session.roots.values() for root in roots]
     for folder in [os.path.join(root, name) for root in roots for name in MODULES]:
         for path, _, names in os.walk(folder):
             for name in sorted(names):
@@ -170,7 +175,7 @@ def listening(session: Session, heard: list[Diagnostic]) -> None:
             return path
 
         def call(*args: Any, **kwargs: Any) -> Any:
-            where = _template_line()
+            where = template_line()
             if where:
                 command = args[0] if args else kwargs.get("cmd", kwargs.get("name", ""))
                 message = f"the template runs a command: {name} {command!r}"
@@ -182,7 +187,7 @@ def listening(session: Session, heard: list[Diagnostic]) -> None:
     session.registry.function = function  # type: ignore[method-assign]
 
 
-def _template_line() -> Source | None:
+def template_line() -> Source | None:
     """The line of the innermost template that is being rendered."""
     frame: FrameType | None = sys._getframe(2)
     while frame is not None:

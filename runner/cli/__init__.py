@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command line: parse, call the pipeline, map errors to exit codes."""
 
 from __future__ import annotations
@@ -8,6 +9,9 @@ from collections.abc import Callable
 
 def main(arguments: list[str] | None = None) -> None:
     """The console script `runner`."""
+    from runner.cli.own_modules import find_quickly
+
+    find_quickly()
     from runner.cli.exit_codes import program
 
     program(lambda: _run(sys.argv[1:] if arguments is None else arguments))

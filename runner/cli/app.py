@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """All commands together, as typer has them: it reads command lines, explains them and says what is
 wrong with one.
 """
@@ -15,9 +16,9 @@ from runner.cli.option_spec import COMMANDS, Option, command_named
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from runner import __version__
+        from runner.model.releases import version
 
-        print(f"runner {__version__}")
+        print(f"runner {version()}")
         raise typer.Exit()
 
 
@@ -47,7 +48,7 @@ def build(wanted: str = "") -> Callable[..., object]:
         --test`. `runner COMMAND --help` explains a command, `runner doc` a state.
 
         Exit codes: 0 done, 1 did not compile or wrong usage, 2 some state failed, 3 another run
-        holds the lock.
+        holds the lock, 4 a new tree was refused and the last good one run.
         """
 
     for name in [wanted] if wanted in COMMANDS else COMMANDS:
@@ -76,7 +77,11 @@ def _annotation(declared: Any) -> Any:
     kind, spec = get_args(declared)
     if isinstance(spec, Option):
         typers: Any = typer.Option(
-            *spec.names, help=spec.help, metavar=spec.metavar, show_default=spec.show_default
+            *spec.names,
+            help=spec.help,
+            metavar=spec.metavar,
+            show_default=spec.show_default,
+            hidden=spec.hidden,
         )
     else:
         typers = typer.Argument(metavar=spec.metavar, help=spec.help, hidden=spec.hidden)

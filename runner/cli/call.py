@@ -1,18 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command `call`: one execution function."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from runner.cli.option_spec import argument, option
-from runner.cli.options import READING, Common, notices, options_of, with_common, write_value
+from runner.cli.options import (
+    CHANGING,
+    READING,
+    Common,
+    notices,
+    options_of,
+    with_common,
+    write_value,
+)
 from runner.cli.streams import answer_alone
-from runner.cli.values import arguments_of
+from runner.cli.values import given_arguments
 
-TEST = {"test": Annotated[bool, option("--test", help="Change nothing.")]}
+if TYPE_CHECKING:
+    from runner.model.events import Event
+
+OWN = {
+    "test": Annotated[bool, option("--test", help="Change nothing.")],
+    "detailed_exitcodes": CHANGING["detailed_exitcodes"],
+}
 
 
-@with_common(READING, TEST)
+@with_common(READING, OWN)
 def call(
     *,
     function: Annotated[
@@ -23,7 +38,7 @@ def call(
         list[str] | None,
         argument(
             metavar="[value ...] [key=value ...]",
-            help="YAML; [lists] in brackets.",
+            help="YAML; [lists] in brackets; - reads JSON from stdin.",
             complete=("function-arguments",),
         ),
     ] = None,
@@ -38,7 +53,7 @@ def call(
     from runner import pipeline
     from runner.cli.exit_codes import FAILED
 
-    positional, named = arguments_of(words or ())
+    positional, named = given_arguments(words or ())
     if function.startswith("state."):
         from runner.cli.state_functions import dispatch
 
@@ -47,6 +62,17 @@ def call(
             return code
     with answer_alone(common.for_people):
         options = options_of(common)
-        value, failed = pipeline.call(options, function, positional, named, [notices(options)])
+        changers: list[Event] = []
+        listeners = [notices(options), lambda event: _note_changer(event, changers)]
+        value, failed = pipeline.call(options, function, positional, named, listeners)
     write_value(common, value)
+    if common.detailed_exitcodes:
+        return 2 * bool(changers) + 4 * bool(failed)
     return FAILED if failed else 0
+
+
+def _note_changer(event: Event, changers: list[Event]) -> None:
+    from runner.model.events import ChangerCalled
+
+    if isinstance(event, ChangerCalled):
+        changers.append(event)

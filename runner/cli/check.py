@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command `check`: all mistakes of the tree at once."""
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ def _checked(common: Common, grains: str | None, names: list[str], lenient: bool
     from runner.check import check
 
     try:
-        more = {"grains": mapping(_contents(grains), "--grains")} if grains else {}
+        more: dict[str, Any] = {"grains": mapping(_contents(grains), "--grains")} if grains else {}
         options, warnings = loaded(common, **more)
     except RunnerError as error:
         if error.source is None:  # the command line's own

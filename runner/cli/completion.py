@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command `completion`: scripts for shells, and the words that they ask for."""
 
 from __future__ import annotations
@@ -199,7 +200,9 @@ def _of_command(name: str, before: list[str], current: str) -> Iterable[Named]:
         )
     if current.startswith("-"):
         return [
-            (flag, option.help or "") for flag, option in options.items() if flag.startswith("--")
+            (flag, option.help or "")
+            for flag, option in options.items()
+            if flag.startswith("--") and not option.hidden
         ] + [("--help", "")]
     last = options.get(before[-1]) if before else None
     if last is not None and not last.is_flag:
@@ -280,7 +283,19 @@ def _functions(kind: str) -> Callable[[Line], Iterable[Named]]:
 
 
 def _pages(line: Line) -> list[Named]:
-    return [*SOURCES["states"](line), *SOURCES["functions"](line), *_words(["arguments"])]
+    from runner.manual import language
+
+    words = ("arguments", "config", *language.names())
+    return [*SOURCES["states"](line), *SOURCES["functions"](line), *_words(words)]
+
+
+def _configuration_keys(line: Line) -> list[Named]:
+    """The keys of the configuration, after `doc config`."""
+    from runner.config import key_manual
+
+    if line.arguments[0] != "config":
+        return []
+    return [(key.name, key.about) for key in key_manual.keys().values()]
 
 
 def _arguments_of(state: bool) -> Callable[[Line], Iterable[Named]]:
@@ -316,7 +331,9 @@ SOURCES: dict[str, Callable[[Line], Iterable[Named]]] = {
     "state-arguments": _arguments_of(state=True),
     "function-arguments": _arguments_of(state=False),
     "pages": _pages,
+    "configuration-keys": _configuration_keys,
     "folders": lambda line: [FOLDERS],
+    "new-file": lambda line: [FILES],
 }
 
 
@@ -339,7 +356,7 @@ def _options(before: list[str]) -> Any:
         if values:
             settings[name] = values if name in lists else values[-1]
     common = Common(**settings)
-    return load.load(common.config, overrides(common), os.environ)[0]
+    return load.load(common.config, overrides(common), os.environ, fetch=False)[0]
 
 
 def _values(before: list[str], flag: str) -> Iterator[str]:

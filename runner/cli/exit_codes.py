@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The one place where errors become exit codes and messages."""
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import NoReturn
 
+from runner.cli.python_messages import mask_python_messages
 from runner.model.errors import RunnerError
 from runner.model.result import Report
 
 DONE, NOT_RUN, FAILED, LOCKED = 0, 1, 2, 3
+TREE_REFUSED = 4  # the new tree, by `runner pull`: the last good one was run
 LEFT_OUT = (
     "/usr/local/sbin",
     "/usr/local/bin",
@@ -41,6 +44,7 @@ def program(run: Callable[[], int]) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         stream.__dict__["close"] = stream.flush  # not for the code of a tree to close
     _with_programs()
+    mask_python_messages()
     gc.set_threshold(
         1_000_000
     )  # compiling makes many objects and no garbage; a long run is still collected
@@ -80,7 +84,7 @@ def guarded(run: Callable[[], int]) -> int:
             error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
             or error.filename is not None
         ):
-            return _bug(error)
+            return report_bug(error)
         with suppress(OSError):
             print(f"runner: the answer could not be written: {error.strerror}", file=sys.stderr)
         _silenced()
@@ -88,12 +92,12 @@ def guarded(run: Callable[[], int]) -> int:
     except SystemExit as stop:  # the command-line parser makes this of a closed pipe
         if isinstance(stop.__context__, BrokenPipeError):
             return _pipe_closed()
-        return _bug(stop)  # code of a tree called sys.exit()
+        return report_bug(stop)  # code of a tree called sys.exit()
     except KeyboardInterrupt as interrupt:
         return stopped(interrupt)
     except BaseException as error:
         usage = _usage(error)
-        return usage if usage is not None else _bug(error)
+        return usage if usage is not None else report_bug(error)
 
 
 def stopped(interrupt: KeyboardInterrupt) -> int:
@@ -148,11 +152,12 @@ def _usage(error: BaseException) -> int | None:
     return NOT_RUN
 
 
-def _bug(error: BaseException) -> int:
+def report_bug(error: BaseException) -> int:
+    """Apologise for a defect of runner's own, and write what happened to a file."""
     import tempfile
     import traceback
 
-    from runner import __version__
+    from runner.model.releases import version
     from runner.redaction import redact_all
 
     report = redact_all("".join(traceback.format_exception(error)))
@@ -164,9 +169,9 @@ def _bug(error: BaseException) -> int:
         encoding="utf-8",
         errors="backslashreplace",
     ) as log:
-        log.write(f"runner {__version__}, Python {sys.version}\n{report}")
+        log.write(f"runner {version()}, Python {sys.version}\n{report}")
     print(
-        f"Sorry, this is a bug in runner {__version__}: {type(error).__name__}:"
+        f"Sorry, this is a bug in runner {version()}: {type(error).__name__}:"
         f" {redact_all(str(error))}\nWhat happened is written to {log.name}; please send it with"
         " your report.",
         file=sys.stderr,

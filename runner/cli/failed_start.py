@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs that a command line or a configuration keeps from starting, as monitoring sees them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Command lines without a mistake, read at once: typer takes as long to import as all of Jinja.
 
 Whatever is not plain (a mistake, `--help`, `--`, an option that comes twice, a value that looks
@@ -6,13 +7,19 @@ like an option) is left to typer. What is plain means the same to both.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin
 
-from runner.cli.option_spec import COMMANDS, Option, command_named
+from runner.cli.option_spec import (
+    COMMANDS,
+    REQUIRED,
+    Option,
+    Parameter,
+    command_named,
+    parameters_of,
+)
 
 
 class NotPlain(Exception):
@@ -25,13 +32,12 @@ def command(name: str, words: Sequence[str]) -> Callable[[], int] | None:
         return None
     function = command_named(name)
     try:
-        parameters = inspect.signature(function, eval_str=True).parameters
-        return partial(function, **read(parameters, words))
+        return partial(function, **read(parameters_of(function), words))
     except NotPlain:
         return None
 
 
-def read(parameters: Mapping[str, inspect.Parameter], words: Sequence[str]) -> dict[str, Any]:
+def read(parameters: Mapping[str, Parameter], words: Sequence[str]) -> dict[str, Any]:
     """The values that words give the parameters of a command. Raises NotPlain."""
     values = {name: parameter.default for name, parameter in parameters.items()}
     declared = {name: get_args(parameter.annotation) for name, parameter in parameters.items()}
@@ -61,7 +67,7 @@ def read(parameters: Mapping[str, inspect.Parameter], words: Sequence[str]) -> d
             values[name] = _converted(kind, value)
             free = [other for other in free if other != name]
         typed.add(name)
-    if inspect.Parameter.empty in values.values():
+    if REQUIRED in values.values():
         raise NotPlain
     return values
 

@@ -1,12 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command `highstate`: everything that the top file gives this machine."""
 
 from __future__ import annotations
 
-from runner.cli.options import CHANGING, READING, Common, finish, options_of, with_common
-from runner.output.formats import RUN
+from runner.cli.options import (
+    ASKING,
+    CHANGING,
+    PLANNING,
+    READING,
+    SCHEDULED,
+    Common,
+    finish,
+    options_of,
+    with_common,
+)
+from runner.output.formats import MACHINE_RUN
 
 
-@with_common(READING, CHANGING, answer=RUN)
+@with_common(READING, CHANGING, PLANNING, ASKING, SCHEDULED, answer=MACHINE_RUN)
 def highstate(*, common: Common) -> int:
     """Apply everything that the top file assigns to this machine.
 
@@ -15,4 +26,17 @@ def highstate(*, common: Common) -> int:
     from runner import pipeline
 
     options = options_of(common, running=True)
+    if common.plan or common.sign_key or common.ask:
+        from runner.cli import planning
+
+        return planning.carried_out(common, options, "highstate", ())
+    if common.step:
+        from runner.cli import stepping
+
+        with stepping.steps(common) as confirm:
+            return finish(
+                common,
+                options,
+                lambda listeners: pipeline.highstate(options, listeners, confirm=confirm),
+            )
     return finish(common, options, lambda listeners: pipeline.highstate(options, listeners))

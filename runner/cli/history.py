@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command `history`: what earlier runs did."""
 
 from __future__ import annotations
@@ -7,19 +8,20 @@ import sys
 from typing import Annotated, Any
 
 from runner.cli.option_spec import argument, option
-from runner.cli.options import READING, Common, options_of, with_common, write_value
+from runner.cli.options import READING, Common, options_of, print_text, with_common, write
 from runner.model.errors import UsageError
+from runner.output.formats import PAST
 
 
-@with_common(READING)
+@with_common(READING, answer=PAST)
 def history(
     *,
     words: Annotated[
         list[str] | None,
         argument(
-            metavar="[show RUN | diff RUN RUN]",
+            metavar="[show RUN | diff RUN RUN | file PATH]",
             help="RUN: its number, or `last`.",
-            complete=(("show", "diff"), "runs"),
+            complete=(("show", "diff", "file"), "runs"),
         ),
     ] = None,
     limit: Annotated[
@@ -27,21 +29,42 @@ def history(
     ] = 20,
     common: Common,
 ) -> int:
-    """List the runs of this machine, show one, or compare two. Dry runs and undos are marked.
+    """List the runs of this machine, or show what they did.
+
+    `show` shows one, `diff` compares two, `file` shows all versions of a file, each with the
+    command that restores it. Dry runs and undos are marked. `show RUN --out html` is a page for a
+    browser.
 
     Example: runner history show last
     """
+    from runner.cli.scheduled_runs import as_answer
+    from runner.history.disabled import disabled
     from runner.output import history as printed
+    from runner.output.text import safe
     from runner.queries import show
 
     words = words or []
-    shapes = {(): 0, ("show",): 1, ("diff",): 2}
+    shapes = {(): 0, ("show",): 1, ("diff",): 2, ("file",): 1}
     if shapes.get(tuple(words[:1])) != len(words[1:]):
-        raise UsageError("runner history, runner history show RUN, or runner history diff RUN RUN")
-    runs: Any = show.past(options_of(common), words, limit)
+        raise UsageError(
+            "runner history, runner history show RUN, runner history diff RUN RUN, or runner"
+            " history file PATH"
+        )
+    if common.form.past and words[:1] != ["show"]:
+        raise UsageError("--out html is for one run: runner history show RUN --out html")
+    options = options_of(common)
+    if common.form.past:
+        from runner.queries import run_page
+
+        print_text(run_page.html(options, words[1]))
+        return 0
+    runs: Any = show.past(options, words, limit)
+    stopped = None if words else disabled(options.state_dir)
     if common.for_people:
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
         print(printed.text(runs, words[0] if words else "list", width), end="")
+        if stopped:
+            print(safe(f"Now: {stopped}", sys.stdout))
     else:
-        write_value(common, runs)
+        write(common, as_answer(runs, stopped))
     return 0

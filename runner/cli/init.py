@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command `init`: a small tree to begin with."""
 
 from __future__ import annotations
@@ -5,7 +6,7 @@ from __future__ import annotations
 import os
 from typing import Annotated
 
-from runner.cli.option_spec import argument
+from runner.cli.option_spec import argument, option
 from runner.model.errors import UsageError
 
 FILES = {
@@ -109,14 +110,38 @@ def init(
     folder: Annotated[
         str, argument(metavar="[FOLDER]", help="Created if it is missing.", complete=("folders",))
     ] = ".",
+    from_url: Annotated[
+        str | None,
+        option("--from", metavar="URL", help="Set this machine up with the tree of a repository."),
+    ] = None,
+    ref: Annotated[
+        str | None, option("--ref", metavar="REF", help="Its branch, tag or commit (main).")
+    ] = None,
+    verify: Annotated[
+        str | None,
+        option("--verify", metavar="ssh:FILE|gpg:FILE", help="Who has to have signed the tree."),
+    ] = None,
 ) -> int:
     """Create a small, commented tree to begin with.
 
     It has a top file, pillar, one SLS, the configuration, pre-commit and CI files, and applies as
     it is. Nothing is overwritten; what is missing of an unaltered tree is made anew.
 
+    With --from URL it makes no tree, but writes the configuration of this machine, and pulls the
+    tree of that git repository: see `runner pull`.
+
     Example: runner init my-machine
+
+    Example: runner init --from https://git.example.org/site.git --verify ssh:allowed_signers
     """
+    if from_url is not None:
+        if folder != ".":
+            raise UsageError("init makes a tree in FOLDER, or sets this machine up --from URL")
+        from runner.cli.set_up import set_up
+
+        return set_up(from_url, ref, verify)
+    if ref or verify:
+        raise UsageError("--ref and --verify belong to --from URL")
     if os.path.lexists(folder) and not os.path.isdir(folder):
         raise UsageError(f"{folder} exists and is not a directory; nothing was written")
     others = [name for name in FILES if _is_other(os.path.join(folder, name), FILES[name])]

@@ -1,17 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
 """The options that commands share, and what they mean."""
 
 from __future__ import annotations
 
-import inspect
 import os
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack, suppress
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 
-from runner.cli.option_spec import option
+from runner.cli.option_spec import Parameter, option, parameters_of
 from runner.cli.streams import answer_alone
-from runner.cli.values import mapping
+from runner.config.keys import NOTIFYING
 from runner.model.diagnostics import bug
 from runner.model.errors import CompileError, RunnerError, UsageError
 from runner.model.records import Record
@@ -19,8 +19,12 @@ from runner.model.result import Report
 from runner.output import formats
 
 if TYPE_CHECKING:
+    import inspect
+
+    from runner.cli.logs import LogLevels
     from runner.model.diagnostics import Diagnostic
     from runner.model.events import Event
+    from runner.trees import Tree
 
 
 class Common(Record):
@@ -29,6 +33,7 @@ class Common(Record):
     config: str | None = None
     state_tree: list[str] = []
     pillar: str | None = None
+    pillar_stdin: bool = False
     pillar_tree: list[str] = []
     id: str | None = None
     saltenv: str | None = None
@@ -36,6 +41,10 @@ class Common(Record):
     cachedir: str | None = None
     only: list[str] = []
     exclude: list[str] = []
+    tags: list[str] = []
+    skip_tags: list[str] = []
+    with_requisites: bool = False
+    start_at: str = ""
     test: bool = False
     form: formats.Form = formats.FORMS[0]
     verbose: bool = False
@@ -49,7 +58,16 @@ class Common(Record):
     splay: float = 0.0
     shuffle: str | None = None
     verify: bool = False
+    plan: str | None = None
+    sign_key: str | None = None
+    ask: bool = False
+    scheduled: bool = False
+    pulled: str = ""  # what became of the newest tree; of `runner pull`
+    pull_problem: str = ""  # why it is not used
+    step: bool = False
+    diff: bool = False
     indent: int | None = None  # of JSON
+    whole_pillar: dict[str, Any] | None = None  # what `--pillar-stdin` read
     more: dict[str, Any] = {}  # under the configuration's names
 
     @property
@@ -71,6 +89,13 @@ READING: dict[str, Any] = {
             "--pillar",
             metavar="TEXT",
             help="Additional pillar, JSON or YAML; @FILE, or - for stdin.",
+        ),
+    ],
+    "pillar_stdin": Annotated[
+        bool,
+        option(
+            "--pillar-stdin",
+            help="The first line of stdin, a JSON object, is the pillar; none is compiled.",
         ),
     ],
     "pillar_tree": Annotated[
@@ -96,7 +121,8 @@ READING: dict[str, Any] = {
         str | None, option("--log-level", "-l", metavar="LEVEL", help="debug ... critical.")
     ],
     "log_file": Annotated[
-        str | None, option("--log-file", metavar="FILE", help="Write the log to a file.")
+        str | None,
+        option("--log-file", metavar="FILE", help="Where the log goes: a file, journald, syslog."),
     ],
     "verbose": Annotated[
         bool, option("-v", "--verbose", help="More output: unchanged states too.")
@@ -120,10 +146,22 @@ RUNNING: dict[str, Any] = {
 CHANGING: dict[str, Any] = {
     **RUNNING,
     "only": Annotated[
-        list[str], option("--only", metavar="ID", help="Only this state and what it needs.")
+        list[str], option("--only", metavar="ID", help="Only this: ID, name, STATE:ID, sls:NAME.")
     ],
     "exclude": Annotated[
-        list[str], option("--exclude", metavar="ID", help="Leave out this state or SLS.")
+        list[str], option("--exclude", metavar="ID", help="Leave this out: as --only, or an SLS.")
+    ],
+    "tags": Annotated[
+        list[str], option("--tags", metavar="TAG[,TAG...]", help="Only states with such a tag.")
+    ],
+    "skip_tags": Annotated[
+        list[str], option("--skip-tags", metavar="TAG[,TAG...]", help="No states with such a tag.")
+    ],
+    "with_requisites": Annotated[
+        bool, option("--with-requisites", help="What is selected, and all that it requires.")
+    ],
+    "start_at": Annotated[
+        str, option("--start-at", metavar="ID", help="From this state on, in the order of the run.")
     ],
     "shuffle": Annotated[
         str | None,
@@ -132,6 +170,7 @@ CHANGING: dict[str, Any] = {
     "verify": Annotated[
         bool, option("--verify", help="Check again after each change; fail what did not converge.")
     ],
+    "diff": Annotated[bool, option("--diff", help="Show changes whole, however long.")],
     "splay": Annotated[
         float, option("--splay", metavar="SECONDS", help="Delay the start randomly, up to this.")
     ],
@@ -140,6 +179,25 @@ CHANGING: dict[str, Any] = {
     ],
     "detailed_exitcodes": Annotated[
         bool, option("--detailed-exitcodes", help="Exit 2 on changes, 4 on failures, 6 on both.")
+    ],
+}
+PLANNING: dict[str, Any] = {
+    "plan": Annotated[
+        str | None,
+        option("--plan", metavar="FILE", help="With --test: keep the plan for `runner apply`."),
+    ],
+    "sign_key": Annotated[
+        str | None, option("--sign-key", metavar="KEY", help="Sign the plan with an SSH key.")
+    ],
+}
+ASKING: dict[str, Any] = {
+    "ask": Annotated[bool, option("--ask", help="Show the plan, ask, and apply it.")],
+    "step": Annotated[bool, option("--step", help="Ask before each state.")],
+}
+SCHEDULED: dict[str, Any] = {
+    "scheduled": Annotated[
+        bool,
+        option("--scheduled", help="Not while `runner disable` stops scheduled runs.", hidden=True),
     ],
 }
 DEFAULTS = Common()
@@ -159,28 +217,32 @@ class WithCommon:
         """The forms that its `--out` takes."""
         return formats.forms_of(self._answer)
 
+    def parameters(self) -> dict[str, Parameter]:
+        """Its own parameters and those of the shared options."""
+        options = dict(self._options)
+        if "out" in options:
+            *names, last = (form.name for form in self.forms)
+            forms = option("--out", metavar="FORM", help=f"{', '.join(names)} or {last}.")
+            options["out"] = Annotated[str, forms]
+        shared = {
+            name: Parameter(kind, DEFAULTS.form.name if name == "out" else getattr(DEFAULTS, name))
+            for name, kind in options.items()
+        }
+        own = parameters_of(self._command, leave_out="common")
+        return own | shared
+
     @property
     def __signature__(self) -> inspect.Signature:
-        own = inspect.signature(self._command, eval_str=True).parameters
-        *names, last = (form.name for form in self.forms)
-        forms = option("--out", metavar="FORM", help=f"{', '.join(names)} or {last}.")
-        options = {**self._options, "out": Annotated[str, forms]}
-        shared = [
-            inspect.Parameter(
-                name,
-                inspect.Parameter.KEYWORD_ONLY,
-                default=DEFAULTS.form.name if name == "out" else getattr(DEFAULTS, name),
-                annotation=kind,
-            )
-            for name, kind in options.items()
-        ]
-        return inspect.Signature(
-            [*(item for item in own.values() if item.name != "common"), *shared]
-        )
+        """The same for typer, which looks for it here."""
+        from runner.cli.option_spec import signature_of
+
+        return signature_of(self.parameters())
 
     def __call__(self, **values: Any) -> int:
         shared = {name: values.pop(name) for name in self._options}
-        common = Common(form=form_named(shared.pop("out"), self._answer), **shared)
+        common = Common(
+            form=form_named(shared.pop("out", DEFAULTS.form.name), self._answer), **shared
+        )
         return answered(common, lambda: self._command(common=_with_pillar(common), **values))
 
 
@@ -244,10 +306,16 @@ def _worded(common: Common, error: Exception) -> Exception:
 TOLD_ONCE = ("config-unused", "unused-key")  # codes of warnings about the configuration
 
 
-def options_of(common: Common, running: bool = False, **more: Any) -> Any:
+def options_of(
+    common: Common,
+    running: bool = False,
+    tree: Tree | Literal["current"] | None = "current",
+    **more: Any,
+) -> Any:
     """The configuration: file, environment and command line together. Warnings go to stderr.
 
-    running: for what applies states; other commands say less of what the configuration lacks.
+    running: for what applies states; other commands say less of what the configuration lacks. tree:
+    the pulled tree to use, where it is not the current one.
     """
     from runner.cli.failed_start import metrics_of_failed_start
     from runner.cli.logs import LEVELS, set_up
@@ -257,12 +325,13 @@ def options_of(common: Common, running: bool = False, **more: Any) -> Any:
         return find_metrics_file(common.config, os.environ) if running else None
 
     with metrics_of_failed_start(textfile, bool(common.test)):
-        options, warnings = loaded(common, **more)
+        options, warnings = loaded(common, tree, **more)
     silent = (
         common.quiet and common.log_level is None
     )  # a configuration of Salt's asks for a log on the terminal
-    if set_up(options.raw, bool(common.log_file), silent) <= LEVELS["info"]:
-        _log(options)
+    levels = set_up(options.raw, bool(common.log_file), silent)
+    if levels.lowest <= LEVELS["info"]:
+        _log(options, levels)
     warnings = tuple(
         warning
         for warning in warnings
@@ -306,20 +375,24 @@ def notices(options: Any) -> Callable[[Event], None]:
 
             cycle_pages.draw(event, options.cachedir)
 
+    listener.events = (Warned, RunFinished, CycleFound)  # type: ignore[attr-defined]
     return listener
 
 
-def _log(options: Any) -> None:
+def _log(options: Any, levels: LogLevels) -> None:
     """Begin the log of what runner itself does, if a level asks for it."""
-    from runner.output.log import LOG
+    from runner.api.command_output import is_silent
+    from runner.cli.logs import stderr_has
+    from runner.log import LOG
 
     roots = [
         root
-        for roots in (options.file_roots, options.pillar_roots)
+        for roots in (options.raw["file_roots"], options.pillar_roots)
         for folders in roots.values()
         for root in folders
     ]
-    LOG.start(roots)
+    LOG.start(roots, is_silent)
+    LOG.on_terminal = stderr_has(levels)
     LOG.info(f"configuration: {options.raw.get('conf_file') or 'none'}; trees: {', '.join(roots)}")
 
 
@@ -337,11 +410,13 @@ def _is_news(common: Common, options: Any, running: bool) -> bool:
         return True
 
 
-def loaded(common: Common, **more: Any) -> tuple[Any, tuple[Any, ...]]:
-    """The configuration, and what is odd about it."""
+def loaded(
+    common: Common, tree: Tree | Literal["current"] | None = "current", **more: Any
+) -> tuple[Any, tuple[Any, ...]]:
+    """The configuration, and what is odd about it. tree: the pulled tree to use; None for none."""
     from runner.config import load
 
-    return load.load(common.config, {**overrides(common), **more}, os.environ)
+    return load.load(common.config, {**overrides(common), **more}, os.environ, tree=tree)
 
 
 def overrides(common: Common) -> dict[str, Any]:
@@ -355,12 +430,17 @@ def overrides(common: Common) -> dict[str, Any]:
         "log_file": common.log_file,
         "only": common.only or None,
         "exclude": common.exclude or None,
+        "tags": words(common.tags) or None,
+        "skip_tags": words(common.skip_tags) or None,
+        "with_requisites": common.with_requisites or None,
+        "start_at": common.start_at or None,
         "test": common.test or None,
         "wait": common.wait,
         "quiet": common.quiet or None,
         "timeout": common.timeout,
         "shuffle": common.shuffle,
         "verify": common.verify or None,
+        "whole_pillar": common.whole_pillar,
         **common.more,
     }
     if common.state_tree:
@@ -372,12 +452,26 @@ def overrides(common: Common) -> dict[str, Any]:
             common.pillarenv or "base": [os.path.abspath(folder) for folder in common.pillar_tree]
         }
     if common.pillar is not None:
+        from runner.cli.values import mapping
+
         settings["pillar"] = mapping(common.pillar, "--pillar")
     return {name: value for name, value in settings.items() if value is not None}
 
 
+def words(texts: Iterable[str]) -> list[str]:
+    """The words of an argument or option that takes several, parted by commas."""
+    return [word for text in texts for word in text.split(",") if word]
+
+
 def _with_pillar(common: Common) -> Common:
-    """The options with the text of `--pillar @FILE` or `-`, before anything else reads stdin."""
+    """The options with the text of `--pillar @FILE` or `-`, and with what `--pillar-stdin` means,
+    before anything else reads stdin.
+    """
+    if common.pillar_stdin:
+        from runner.cli.values import line_of_stdin, mapping
+
+        whole = mapping(line_of_stdin("--pillar-stdin"), "--pillar-stdin")
+        common = common._replace(whole_pillar=whole)
     return common if common.pillar is None else common._replace(pillar=_given(common.pillar))
 
 
@@ -440,26 +534,58 @@ def finish(
     options: Any,
     run: Callable[[tuple[Any, ...]], Report],
     shown: Callable[[Report], Any] | None = None,
+    command: str | None = None,
 ) -> int:
     """Run states with the listeners that the output needs, and print what they do not. Raises
     BrokenPipeError when nobody reads the output any more.
 
-    shown: what json and yaml show of the report.
+    shown: what json and yaml show of the report. command: what does what a dry run shows (None: the
+    same command line without `--test`).
     """
-    from runner.cli.exit_codes import code_of
+    from runner.cli.exit_codes import DONE
     from runner.cli.failed_start import metrics_of_failed_start
-    from runner.output import json_
-    from runner.output.log import LOG
+    from runner.cli.scheduled_runs import ends_at_once
 
     if common.splay:
         import random
         import time
 
         time.sleep(random.uniform(0, common.splay))
+    with metrics_of_failed_start(lambda: options.raw.get("prometheus_textfile"), common.test):
+        if ends_at_once(common, options):
+            return DONE
+    with ExitStack() as after:
+        listeners: list[Any] = []
+        if options.raw.get("html_report"):
+            from runner.cli.html_report import paged
+
+            listeners += after.enter_context(paged(options))
+        if any(options.raw.get(key) for key in ("report", *NOTIFYING)):
+            from runner.cli.reporting import reported
+
+            listeners += after.enter_context(reported(options, common.pulled))
+        return _finished(common, options, run, shown, command, listeners)
+
+
+def _finished(
+    common: Common,
+    options: Any,
+    run: Callable[[tuple[Any, ...]], Report],
+    shown: Callable[[Report], Any] | None,
+    command: str | None,
+    more: Iterable[Any] = (),
+) -> int:
+    """Run states and print what the listeners do not; more: listeners that print nothing."""
+    from runner.cli.documents import documented
+    from runner.cli.exit_codes import code_of
+    from runner.cli.failed_start import metrics_of_failed_start
+    from runner.log import LOG
+    from runner.output import json_
+
     listener = common.form.listener
-    listeners: list[Any] = [notices(options)]
+    listeners: list[Any] = [notices(options), *more]
     if listener:
-        listeners.append(_live(listener, common, options))
+        listeners.append(live_listener(common, options, command))
     with ExitStack() as opened:
         textfile = options.raw.get("prometheus_textfile")
         if common.events:
@@ -470,9 +596,16 @@ def finish(
 
             listeners.append(Logged())
         if textfile:
+            from runner.cli.metrics import facts
             from runner.output.prometheus import Prometheus
 
-            listeners.append(Prometheus(textfile))
+            listeners.append(Prometheus(textfile, lambda: facts(options), common.pulled))
+        listeners.extend(opened.enter_context(documented(common, options)))
+        if "otel_endpoint" in options.raw or any(name.startswith("OTEL_") for name in os.environ):
+            from runner.cli.tracing import traced, wanted
+
+            if wanted(options.raw, os.environ):
+                listeners.extend(opened.enter_context(traced(options)))
         with answer_alone(common.for_people or common.events == "-"):
             report = run(tuple(listeners))
     with suppress(OSError):
@@ -482,7 +615,7 @@ def finish(
         raise BrokenPipeError
     if common.form.report:
         print_text(common.form.report(report))
-    elif listener is None:
+    elif listener is None and common.form.data:
         write(common, (shown or json_.report)(report))
     return code_of(report, common.detailed_exitcodes)
 
@@ -499,23 +632,30 @@ def _events(where: str, opened: ExitStack) -> Any:
         raise UsageError(f"--events {where}: {error.strerror}") from None
 
 
-def _live(listener: Callable[..., Any], common: Common, options: Any) -> Any:
-    """A listener that shows the run as it goes on, as this terminal or pipe takes it."""
-    import shutil
+def live_listener(common: Common, options: Any, command: str | None = None) -> Any:
+    """A listener that shows the run as it goes on, as this terminal or pipe takes it.
 
+    command: what does what a dry run shows; None: the same command line without `--test`.
+    """
+    from runner.log import LOG
     from runner.output import text
 
+    assert common.form.listener is not None, "the form of people has one"
+    if command is None:
+        command = _real_command(sys.argv[1:], options) if common.test else ""
     colour = text.wants_colour(sys.stdout, os.environ)
-    return listener(
+    return common.form.listener(
         sys.stdout,
         verbose=common.verbose,
+        whole=common.diff,
         quiet=common.quiet,
         colour=colour,
-        width=shutil.get_terminal_size().columns,
+        width=text.terminal_width(),
         dry=common.test,
         wrap=sys.stdout.isatty(),
-        live=colour or (sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"),
-        command=_real_command(sys.argv[1:], options) if common.test else "",
+        live=not LOG.on_terminal
+        and (colour or (sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb")),
+        command=command,
     )
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`runner-salt-call`: the part of salt-call's command line that scripts use, for a masterless
 machine.
 """
@@ -34,7 +35,8 @@ def main(arguments: list[str] | None = None) -> None:
     program(lambda: _run(sys.argv[1:] if arguments is None else arguments))
 
 
-def _parsed(arguments: list[str]) -> Any:
+def parser() -> Any:
+    """The parser of its command line, of argparse."""
     import argparse
 
     class Parser(argparse.ArgumentParser):
@@ -43,18 +45,18 @@ def _parsed(arguments: list[str]) -> Any:
 
             raise UsageError(message, hint="runner-salt-call --help")
 
-    parser = Parser(
+    reader = Parser(
         prog="runner-salt-call",
         description=ABOUT,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    _add_output_options(parser.add_argument)
-    _add_run_options(parser.add_argument)
+    _add_output_options(reader.add_argument)
+    _add_run_options(reader.add_argument)
     for name in ACCEPTED_FLAGS:
-        parser.add_argument(*name.split(), action="store_true", help=argparse.SUPPRESS)
+        reader.add_argument(*name.split(), action="store_true", help=argparse.SUPPRESS)
     for name in ACCEPTED:
-        parser.add_argument(*name.split(), help=argparse.SUPPRESS)
-    return parser.parse_intermixed_args(arguments)
+        reader.add_argument(*name.split(), help=argparse.SUPPRESS)
+    return reader
 
 
 def _add_output_options(option: Callable[..., Any]) -> None:
@@ -125,7 +127,7 @@ def _run(arguments: list[str]) -> int:
     from runner.output.formats import SALT
 
     try:
-        parsed = _parsed(arguments)
+        parsed = parser().parse_intermixed_args(arguments)
     except SystemExit as stop:  # --help, --version
         return int(stop.code or 0)
     function = "grains.items" if parsed.grains else parsed.function

@@ -1,11 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command `schedule`: runs that start by themselves."""
 
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sys
-from typing import Annotated, Any
+from typing import Annotated
 
 from runner.cli.option_spec import argument, option
 from runner.cli.options import (
@@ -14,13 +16,16 @@ from runner.cli.options import (
     Common,
     finish,
     options_of,
+    show_problems,
     with_common,
     write_value,
 )
+from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError, UsageError
 from runner.output.text import safe
 
 ACTIONS = ("install", "status", "remove")
+SCHEDULED_COMMANDS = ("runner highstate", "runner pull")
 
 
 @with_common(READING, RUNNING)
@@ -49,11 +54,15 @@ def schedule(
     timer: Annotated[
         bool, option("--timer", help="A systemd timer (default where systemd runs).")
     ] = False,
+    pull: Annotated[
+        bool, option("--pull", help="Run `runner pull`: fetch the tree before each run.")
+    ] = False,
     common: Common,
 ) -> int:
-    """Run `runner highstate -q` regularly.
+    """Run `runner highstate -q`, or `runner pull -q`, regularly.
 
-    It creates a systemd timer, or an entry in /etc/cron.d where there is no systemd.
+    It creates a systemd timer, which waits for the network, or an entry in /etc/cron.d where there
+    is no systemd. `runner disable` stops the runs for a while; `status` says so.
 
     Example: runner schedule install --every 30m --splay 10m
     """
@@ -72,7 +81,7 @@ def schedule(
     has_systemd = os.path.isdir("/run/systemd/system")
     uses_timer = timer or (has_systemd and not cron_d and not cron)
     minutes = None if cron else plans.minutes(every or "30m")
-    plan = plans.Plan(_command(common), minutes, cron, plans.seconds(delay, "--splay"))
+    plan = plans.Plan(_command(common, pull), minutes, cron, plans.seconds(delay, "--splay"))
     states = (
         plans.installing(plan, uses_timer, has_systemd)
         if action == "install"
@@ -84,15 +93,17 @@ def schedule(
             "this needs root", hint=f"as a user, put a line into `crontab -e`:\n    {entry}"
         )
     options = options_of(common, running=True)
+    if action == "install":
+        _check_pull(pull, options.tree_source is not None, uses_timer)
     return finish(common, options, lambda listeners: pipeline.several(options, states, listeners))
 
 
-def _command(common: Common) -> tuple[str, ...]:
+def _command(common: Common, pull: bool) -> tuple[str, ...]:
     """The command line to start, with whole paths: cron has next to no PATH."""
     program = os.path.realpath(sys.argv[0])
     if not os.access(program, os.X_OK):
         program = shutil.which("runner") or "runner"
-    words = [program, "highstate", "-q"]
+    words = [program, "pull" if pull else "highstate", "-q", "--scheduled"]
     if common.config:
         words += ["--config", os.path.abspath(common.config)]
     if common.cachedir:
@@ -100,48 +111,46 @@ def _command(common: Common) -> tuple[str, ...]:
     return tuple(words)
 
 
+def _check_pull(pull: bool, has_remote: bool, uses_timer: bool) -> None:
+    """Raises UsageError for `--pull` without a remote; says what else may surprise."""
+    if pull and not has_remote:
+        raise UsageError(
+            "--pull: the configuration names no remote of the tree",
+            hint="`tree: {remote: URL}`, which `runner init --from URL` writes",
+        )
+    if pull and not uses_timer:
+        message = "cron does not wait for the network: a run without it uses the last good tree"
+        show_problems([Diagnostic(message, None, None, "schedule", "info")])
+    if has_remote and not pull:
+        message = "these runs fetch nothing: they use the tree as the last `runner pull` left it"
+        hint = "`runner schedule install --pull` fetches it before each run"
+        show_problems([Diagnostic(message, None, hint, "schedule", "info")])
+
+
 def _status(common: Common) -> int:
+    from runner.cli.installed_schedule import disobedient, installed
+    from runner.history.disabled import disabled
     from runner.queries import show
 
-    runs = show.past(options_of(common), (), 100, real=True)
-    last = next((run for run in runs if run["command"].startswith("runner highstate")), None)
-    how, upcoming = _installed()
+    options = options_of(common)
+    runs = show.past(options, (), 100, real=True)
+    last = next((run for run in runs if run["command"].startswith(SCHEDULED_COMMANDS)), None)
+    schedule, stopped = installed(), disabled(options.state_dir)
+    how, command = (schedule.path, shlex.join(schedule.command)) if schedule else (None, None)
+    upcoming = schedule.next_run if schedule else None
     if not common.for_people:
-        write_value(common, {"installed": how, "last": last, "next": upcoming})
+        answer = {"installed": how, "command": command, "last": last, "next": upcoming}
+        write_value(common, answer | {"disabled": stopped and stopped.as_data()})
         return 0
     print(f"installed: {how or 'no'}")
+    if command:
+        print(f"command:   {safe(command)}")
+    if stopped:
+        print(f"disabled:  {safe(str(stopped), sys.stdout)}")
     print(f"last run:  {last['started']}: {last['outcome']}" if last else "last run:  none yet")
     for error in last["errors"] if last else ():
         print("\n".join(f"           {safe(line)}" for line in error.splitlines()))
     print(f"next run:  {upcoming or 'not known'}")
+    if stopped:
+        show_problems(disobedient(schedule, options.state_dir))
     return 0
-
-
-def _installed() -> tuple[str | None, str | None]:
-    """(what is installed, when the next run is due)."""
-    from runner.cli import scheduling as plans
-
-    unit = f"{plans.UNIT}.timer"
-    if os.path.exists(f"{plans.UNIT_FOLDER}/{unit}"):
-        return f"{plans.UNIT_FOLDER}/{unit}", _elapses(unit)
-    try:
-        with open(plans.CRON_FILE, encoding="utf-8") as file:
-            lines = file.read().splitlines()
-    except OSError:
-        return None, None
-    expression = plans.installed_expression(lines)
-    from datetime import datetime
-
-    due: Any = plans.due(expression, datetime.now()) if expression else None
-    return plans.CRON_FILE, due.isoformat(" ") if due else None
-
-
-def _elapses(unit: str) -> str | None:
-    import subprocess
-
-    argv = ["systemctl", "show", "--property=NextElapseUSecRealtime", "--value", unit]
-    try:
-        done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=10)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout.strip() or None

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs that start by themselves: the text of a cron entry or of a systemd timer, and when the next
 one is due. Pure.
 """
@@ -6,7 +7,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 
 from runner.api.scheduled import SCHEDULE
@@ -29,12 +30,15 @@ class Plan(Record):
     splay: int = 0
 
 
-def seconds(text: str, option: str) -> int:
-    """A duration such as 90, 30m, 2h or 1d in seconds. Raises UsageError."""
-    match = re.fullmatch(r"(\d+)([smhd]?)", text.strip())
-    if not match:
+def seconds(text: str, option: str, least: int = 0) -> int:
+    """A duration such as 90, 30m, 2h or 1d in seconds. Raises UsageError, for less than `least`,
+    too.
+    """
+    match = re.fullmatch(r"([0-9]{1,9})([smhd]?)", text.strip())
+    number = int(match[1]) * _UNITS[match[2] or "s"] if match else -1
+    if number < least:
         raise UsageError(f"{option} {text}: no duration", hint=f"{option} 30m, 2h or 1d")
-    return int(match[1]) * _UNITS[match[2] or "s"]
+    return number
 
 
 def minutes(text: str) -> int:
@@ -117,12 +121,16 @@ def installing(plan: Plan, timer: bool, has_systemd: bool) -> States:
         )
         for kind, text in texts.items()
     }
-    started = {
-        "name": f"{UNIT}.timer",
-        "enable": True,
-        "watch": [{"file": "service"}, {"file": "timer"}],
+    changed = [{"file": "service"}, {"file": "timer"}]
+    # a restart of the timer alone would go on starting the service as systemd knew it
+    reread = ("module.wait", {"name": "service.systemctl_reload", "watch": changed})
+    started = {"name": f"{UNIT}.timer", "enable": True, "watch": changed}
+    return {
+        "entry": _WITHOUT_ENTRY,
+        **units,
+        "units": reread,
+        "started": ("service.running", started),
     }
-    return {"entry": _WITHOUT_ENTRY, **units, "started": ("service.running", started)}
 
 
 def removing(has_systemd: bool) -> States:
@@ -211,10 +219,29 @@ def due(text: str, now: datetime) -> datetime | None:
     return None
 
 
-def installed_expression(lines: Sequence[str]) -> str | None:
-    """The expression in an entry that we wrote."""
+# ---------------------------------------------------------------- what was installed
+
+
+def entry_of_cron(lines: Iterable[str]) -> tuple[str | None, tuple[str, ...]]:
+    """The expression and the command of an entry that we wrote."""
     for line in lines:
-        words = line.split()
-        if len(words) > 6 and not line.startswith("#") and words[5] == "root":
-            return " ".join(words[:5])
-    return None
+        fields = line.split(maxsplit=6)
+        if len(fields) > 6 and not line.startswith("#") and fields[5] == "root":
+            return " ".join(fields[:5]), _words(fields[6].replace("\\%", "%"))
+    return None, ()
+
+
+def command_of_service(lines: Iterable[str]) -> tuple[str, ...]:
+    """The command of a service that we wrote."""
+    for line in lines:
+        if line.startswith("ExecStart="):
+            command = line.removeprefix("ExecStart=").replace("%%", "%").replace("$$", "$")
+            return _words(command)
+    return ()
+
+
+def _words(command: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(command))
+    except ValueError:  # somebody edited it
+        return (command,)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command `schema`: the JSON Schema of SLS files."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command `show`: what each stage of compiling makes of the tree."""
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from runner.cli.options import (
     print_text,
     show_problems,
     with_common,
+    words,
     write_value,
 )
 from runner.cli.streams import answer_alone
@@ -62,7 +64,7 @@ def show(
     what = FORMER_SUBJECTS.get(what, what)
     if what not in SUBJECTS:
         raise UsageError(f"there is no {what!r} to show", hint="one of " + ", ".join(SUBJECTS))
-    wanted = [name for word in names or () for name in word.split(",") if name]
+    wanted = words(names or ())
     if what in ("sls", "low-sls") and not wanted:
         raise UsageError(
             f"runner show {what} needs the name of an SLS file", hint=f"runner show {what} NAME"

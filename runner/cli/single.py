@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command `single`: one state."""
 
 from __future__ import annotations
@@ -5,13 +6,21 @@ from __future__ import annotations
 from typing import Annotated
 
 from runner.cli.option_spec import argument
-from runner.cli.options import CHANGING, READING, Common, finish, options_of, with_common
-from runner.cli.values import arguments_of
+from runner.cli.options import (
+    CHANGING,
+    PLANNING,
+    READING,
+    Common,
+    finish,
+    options_of,
+    with_common,
+)
+from runner.cli.values import given_arguments
 from runner.model.errors import UsageError
-from runner.output.formats import RUN
+from runner.output.formats import MACHINE_RUN
 
 
-@with_common(READING, CHANGING, answer=RUN)
+@with_common(READING, CHANGING, PLANNING, answer=MACHINE_RUN)
 def single(
     *,
     function: Annotated[
@@ -26,7 +35,7 @@ def single(
         list[str],
         argument(
             metavar="key=value",
-            help="Its arguments: YAML, [lists] in brackets.",
+            help="Its arguments: YAML, [lists] in brackets; - reads JSON from stdin.",
             complete=("state-arguments",),
         ),
     ],
@@ -38,12 +47,16 @@ def single(
     """
     from runner import pipeline
 
-    positional, named = arguments_of(words)
+    positional, named = given_arguments(words)
     if positional and "name" not in named:
         named = {"name": positional.pop(0), **named}
     if positional:
         raise UsageError(f"{positional[0]!r} is not an argument", hint="write key=value")
     options = options_of(common)
+    if common.plan or common.sign_key:
+        from runner.cli import planning
+
+        return planning.carried_out(common, options, "single", [function], named)
     return finish(
         common, options, lambda listeners: pipeline.single(options, function, named, listeners)
     )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command `sls`: the SLS files that are named."""
 
 from __future__ import annotations
@@ -5,12 +6,22 @@ from __future__ import annotations
 from typing import Annotated
 
 from runner.cli.option_spec import argument
-from runner.cli.options import CHANGING, READING, Common, finish, options_of, with_common
+from runner.cli.options import (
+    ASKING,
+    CHANGING,
+    PLANNING,
+    READING,
+    Common,
+    finish,
+    options_of,
+    with_common,
+    words,
+)
 from runner.model.errors import UsageError
-from runner.output.formats import RUN
+from runner.output.formats import MACHINE_RUN
 
 
-@with_common(READING, CHANGING, answer=RUN)
+@with_common(READING, CHANGING, PLANNING, ASKING, answer=MACHINE_RUN)
 def sls(
     *,
     names: Annotated[
@@ -30,12 +41,23 @@ def sls(
     from runner import pipeline
 
     options = options_of(common, running=True)
-    wanted = [name for word in names for name in word.split(",") if name]
+    wanted = words(names)
     if not wanted:
         raise UsageError("no SLS file is named", hint="runner sls NAME")
     for word in wanted:
         if "=" in word:
             _no_option(word)
+    if common.plan or common.sign_key or common.ask:
+        from runner.cli import planning
+
+        return planning.carried_out(common, options, "sls", wanted)
+    if common.step:
+        from runner.cli import stepping
+
+        with stepping.steps(common) as confirm:
+            return finish(
+                common, options, lambda listeners: pipeline.sls(options, wanted, listeners, confirm)
+            )
     return finish(common, options, lambda listeners: pipeline.sls(options, wanted, listeners))
 
 

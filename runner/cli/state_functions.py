@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Salt's `state.*` functions, as `runner call` and `runner-salt-call` take them: each is one of
 runner's commands.
 """
@@ -174,7 +175,7 @@ def _top(asked: Asked) -> int:
 
 def _sls_id(asked: Asked) -> int:
     wanted = tuple(_listed(asked.take("id_")))
-    asked.options = asked.options._replace(only=wanted)
+    asked.options = asked.options._replace(only=wanted, with_requisites=True)
     return _sls(asked)
 
 

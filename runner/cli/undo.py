@@ -1,11 +1,13 @@
-"""The command `undo`: the files of before a run."""
+# SPDX-License-Identifier: Apache-2.0
+"""The command `undo`: what was there before a run."""
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 from runner.cli.exit_codes import DONE, FAILED
-from runner.cli.option_spec import argument
+from runner.cli.option_spec import argument, option
 from runner.cli.options import (
     READING,
     RUNNING,
@@ -25,12 +27,23 @@ def undo(
         str | None,
         argument(metavar="[RUN]", help="Its number (default: the last one).", complete=("runs",)),
     ] = None,
+    path: Annotated[
+        str | None,
+        option("--path", metavar="PATH", help="Restore only this path, and what is below it."),
+    ] = None,
+    strict: Annotated[
+        bool, option("--strict", help="Restore nothing if something would be left out.")
+    ] = False,
+    react: Annotated[
+        bool, option("--react", help="Let the states react that watch what is restored.")
+    ] = False,
     common: Common,
 ) -> int:
-    """Restore the files, links, modes and owners from before a run.
+    """Restore what was there before a run.
 
-    Packages and services stay as they are. A path that was changed since the run is left out, and
-    reported.
+    Files, users, groups, crontabs, services, packages, mounts and more are restored. What was
+    changed since the run is left out, and reported. What cannot be restored is named before: --test
+    shows what would be done.
 
     Example: runner undo 12 --test
     """
@@ -38,18 +51,13 @@ def undo(
     from runner.output import undo as printed
 
     options = options_of(common)
-    plan, done, other = pipeline.undo(options, number, [notices(options)])
+    where = os.path.abspath(path) if path else ""
+    undone = pipeline.undo(
+        options, number, [notices(options)], path=where, strict=strict, react=react
+    )
     if not common.for_people:
-        steps = [
-            {"path": step.was.path, "what": str(step), "refused": step.refused or None}
-            for step in plan.steps
-        ]
-        write_value(
-            common, {"run": plan.run, "command": plan.command, "done": done, "steps": steps}
-        )
+        write_value(common, printed.value(undone))
     else:
-        print(
-            "".join(f"{safe(line)}\n" for line in printed.lines(plan, done, options.test, other)),
-            end="",
-        )
-    return FAILED if plan.refused else DONE
+        lines = printed.lines(undone, dry=options.test, react=react)
+        print("".join(f"{safe(line)}\n" for line in lines), end="")
+    return FAILED if undone.is_partial else DONE

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The words for a command line that does not parse: what is wrong, and what was probably meant."""
 
 from __future__ import annotations
@@ -11,6 +12,15 @@ OPTIONS = (
     "pillarenv",
     "test",
 )  # what Salt takes as NAME=VALUE and runner as an option
+# options of Ansible, Puppet and others -> what they are here
+OTHER_TOOLS = {
+    **dict.fromkeys(("--check", "--noop", "--dry-run", "--dryrun"), "a dry run is `--test`"),
+    **dict.fromkeys(("--limit", "--hosts"), "runner is about this machine; `--id ID` says which"),
+    **dict.fromkeys(("--start-at-task", "--start-at-state"), "`--start-at ID`"),
+    **dict.fromkeys(("--extra-vars", "-e"), "`--pillar TEXT` gives more pillar"),
+    "--skip": "`--exclude ID` or `--skip-tags TAG`",
+    "--become": "start runner as root",
+}
 
 
 def words(error: Any) -> list[str]:
@@ -31,6 +41,9 @@ def words(error: Any) -> list[str]:
 
 
 def _hint(message: str, path: str) -> str | None:
+    if other := re.match(r"No such option: (--[\w-]+)", message):
+        if hint := OTHER_TOOLS.get(other[1]):
+            return hint
     if " " not in path and message.startswith("No such option"):
         return "options come after the command: `runner highstate --test`"
     if command := re.match(r"No such command '(state\.\w+)'", message):

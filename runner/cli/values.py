@@ -1,9 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
 """Values that are typed on the command line."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -12,7 +14,7 @@ from runner.model.errors import UsageError
 
 def mapping(text: str, option: str) -> dict[str, Any]:
     """A mapping typed as JSON or YAML. Raises UsageError for any other value."""
-    value = _as_yaml(text)
+    value = _as_data(text)
     if value is None:
         return {}
     if not isinstance(value, dict):
@@ -64,6 +66,16 @@ def _why_not(text: str) -> str:
     return ""
 
 
+def _as_data(text: str) -> Any:
+    """The value of JSON, which escapes some letters as YAML does not, or of YAML."""
+    import json
+
+    try:
+        return json.loads(text) if text.startswith(("{", "[")) else _as_yaml(text)
+    except (ValueError, RecursionError):
+        return _as_yaml(text)
+
+
 def _as_yaml(text: str) -> Any:
     import yaml
 
@@ -92,3 +104,36 @@ def arguments_of(
         else:
             positional.append(yaml_value(word))
     return positional, named
+
+
+def given_arguments(words: Sequence[str]) -> tuple[list[Any], dict[str, Any]]:
+    """The values and pairs of a command line; the one word `-` stands for a line of stdin, which
+    the list of processes does not show: a JSON object of named values (others in a list below
+    `__args__`), or a list of others. Raises UsageError for any other line.
+    """
+    if [*words] != ["-"]:
+        return arguments_of(words)
+    value = _as_data(line_of_stdin("the arguments"))
+    if isinstance(value, dict):
+        others = value.pop("__args__", [])
+        return others, {str(key): item for key, item in value.items()}
+    if not isinstance(value, list):
+        raise UsageError(
+            "the arguments: expected a mapping or a list on stdin", hint='{"name": "/etc/motd"}'
+        )
+    return value, {}
+
+
+def line_of_stdin(what: str) -> str:
+    """The next line of stdin, without anything that follows. Raises UsageError for one that is not
+    UTF-8, or longer than a compiled file may be.
+    """
+    from runner.files.text import LARGEST, MEBIBYTE
+
+    try:
+        line = sys.stdin.readline(LARGEST * MEBIBYTE + 1)
+    except UnicodeDecodeError:
+        raise UsageError(f"{what}: stdin is not UTF-8") from None
+    if len(line) > LARGEST * MEBIBYTE:
+        raise UsageError(f"{what}: this is larger than {LARGEST} MiB")
+    return line

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command `why`: what brought a state into the run."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Automatic relationships: what state modules say they come after and before, as far as nothing
 explicit forbids it.
 
@@ -54,28 +55,32 @@ class Link(Record):
     kind: str
 
 
-def links(
-    chunks: Sequence[Chunk], hook: Hook, comes_last: Callable[[int], bool] = lambda number: False
-) -> tuple[Link, ...]:
+def links(chunks: Sequence[Chunk], hooks: Sequence[tuple[str, ...]], ask: Hook) -> tuple[Link, ...]:
     """The links that the hooks ask for, among the states that make things; and those of states that
     come after all others of their module, which may take things away.
+
+    hooks: the kinds that the module of each state has.
     """
     index: dict[tuple[str, str], list[int]] = {}
     for number, chunk in enumerate(chunks):
         if chunk.fun not in TAKING:
-            names = ((chunk.state, name) for name in (chunk.id, chunk.name))
-            for pair in {*names, *hook(number, STANDS_FOR)}:
-                index.setdefault(pair, []).append(number)
+            names = {(chunk.state, chunk.id), (chunk.state, chunk.name)}
+            if STANDS_FOR in hooks[number]:
+                names.update(ask(number, STANDS_FOR))
+            for name in names:
+                index.setdefault(name, []).append(number)
     collected: dict[Link, None] = {}
     for number, chunk in enumerate(chunks):
         if chunk.fun in TAKING:
             continue
-        for kind in AUTOMATIC:
-            for state, name in hook(number, kind):
-                for other in index.get((state, name), ()):
+        for kind in hooks[number]:
+            if kind not in AUTOMATIC:
+                continue
+            for name in ask(number, kind):
+                for other in index.get(name, ()):
                     if other != number:
                         collected[_link(number, other, kind)] = None
-    last = [number for number in range(len(chunks)) if comes_last(number)]
+    last = [number for number in range(len(chunks)) if COMES_LAST in hooks[number]]
     for number in last:
         for other, chunk in enumerate(chunks):
             if chunk.state == chunks[number].state and other not in last:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The text of a chain: `[pkg: a, pkg: b] -> file: /etc/* where mode=0644 ~> service: x`."""
 
 from __future__ import annotations

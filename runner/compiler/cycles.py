@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """States that wait for each other, told edge by edge."""
 
 from __future__ import annotations
@@ -130,7 +131,7 @@ def _salts(chunks: Sequence[Chunk], first: int, then: int, edge: Edge) -> str:
 def _line(chunks: Sequence[Chunk], edge: Edge, chains: Mapping[Place, str]) -> str:
     by = f", by the chain {chains[edge.place]!r}" if edge.place in chains else ""
     holder, target = _name(chunks, edge.holder), _name(chunks, edge.target)
-    return f"{holder} has {edge.kind} on {target} ({edge.place.source}{by})"
+    return f"{holder} has {edge.kind} on {target} ({edge.place}{by})"
 
 
 def _name(chunks: Sequence[Chunk], number: int) -> str:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Defaults of arguments: from the SLS, from those that include it, from the top file, from the
 configuration.
 

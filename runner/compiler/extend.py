@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """High data -> high data: exclude, extend and the `_in` requisites are carried out."""
 
 from __future__ import annotations
@@ -5,8 +6,8 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from typing import TYPE_CHECKING
 
-from runner.compiler import relationships
 from runner.model.diagnostics import IGNORED, Diagnostic, Hint, did_you_mean, similar, suggested
 from runner.model.highdata import (
     Body,
@@ -21,6 +22,9 @@ from runner.model.highdata import (
 )
 from runner.model.places import Place, item_place
 from runner.model.requisite_kinds import ALIASES, CARRIED, USE
+
+if TYPE_CHECKING:
+    from runner.compiler.relationships import Known
 
 # what `use` does not take over; the `_any` forms, onfail_all and listen it does take over, as
 # Salt's
@@ -39,7 +43,7 @@ REPEATED = 50
 class Reconciler:
     """Carries out what SLS files say about IDs of others; mistakes go to `problems`."""
 
-    def __init__(self, high: HighData, known: relationships.Known) -> None:
+    def __init__(self, high: HighData, known: Known) -> None:
         """known: the arguments of a function; an argument called `before` is not a relationship."""
         self._high = high
         self._known = known
@@ -54,6 +58,8 @@ class Reconciler:
                 self._extend(extension)
         entries = items_with_keys(self._high, (*ALIASES, *CARRIED, *USE))
         if self._high.chains or any(item.key in ALIASES for _, _, item in entries):
+            from runner.compiler import relationships
+
             self.problems += relationships.spelled_out(self._high, self._known)
             entries = items_with_keys(self._high, (*CARRIED, *USE))
         for declaration, body, item in entries:

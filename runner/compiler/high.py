@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The SLS files asked for and all that they include -> high data.
 
 Each is rendered once, depth first; `sls.py` reads what one of them says. The result still has the
@@ -7,7 +8,7 @@ shape of the text; `low.py` makes chunks of it.
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from typing import Any
 
 from runner.compiler import structure_hints
@@ -64,6 +65,10 @@ class SlsContents:
         self.excludes += other.excludes
 
 
+Includers = tuple[str, ...]  # the names of an SLS and of those that lead to it, nearest first
+Walk = Generator[tuple[Request, Includers], SlsContents, SlsContents]
+
+
 def expanded(request: Request, names: Names) -> list[str]:
     """The SLS files that a request means: one, or those that its glob matches."""
     if request.outside or not any(mark in request.sls for mark in "*?["):
@@ -87,13 +92,15 @@ class Gatherer:
         self._names = names
         self._auto_order = auto_order
         self._order = 10000
+        # who included an SLS, or what leads to it, once more before it was read to its end
+        self._again: dict[tuple[str, str], list[str]] = {}
         self.high = HighData()
         self.problems: list[Diagnostic] = []
 
     def gather(self, requests: Iterable[Request]) -> HighData:
         """All that the requests bring in; mistakes go to `problems`."""
         for request in requests:
-            brought = self._request(request, ())
+            brought = self._walk(request)
             for declaration in brought.declarations:
                 self._add(declaration)
             self.high.extends += brought.extends
@@ -105,7 +112,26 @@ class Gatherer:
     ) -> None:
         self.problems.append(Diagnostic(message, place.source if place else None, hint, code))
 
-    def _request(self, request: Request, chain: tuple[str, ...]) -> SlsContents:
+    def _walk(self, request: Request) -> SlsContents:
+        """The contents that a request and all its includes bring. An include is yielded and
+        followed here, so that a chain of includes may be longer than Python's stack is deep.
+        """
+        walks = [self._request(request, ())]
+        begin: Any = None  # what a generator is sent first
+        brought = begin
+        while walks:
+            try:
+                included, chain = walks[-1].send(brought)
+            except StopIteration as end:
+                walks.pop()
+                brought = end.value
+            else:
+                walks.append(self._request(included, chain))
+                brought = begin
+        contents: SlsContents = brought
+        return contents
+
+    def _request(self, request: Request, chain: Includers) -> Walk:
         """The contents that one request brings: of each SLS its own IDs, then those of its
         includes, as in Salt's high data.
         """
@@ -120,19 +146,20 @@ class Gatherer:
             )
         brought = SlsContents()
         for name in names:
-            brought.add(self._render(Request(name, request.env, request.place), chain))
+            sls = Request(name, request.env, request.place)
+            brought.add((yield from self._render(sls, chain)))
         return brought
 
-    def _render(self, request: Request, chain: tuple[str, ...]) -> SlsContents:
+    def _render(self, request: Request, chain: Includers) -> Walk:
         key = (request.env, request.sls)
         own = SlsContents()
-        if key in self.high.rendered:
+        if key in self.high.scopes:
             if (
                 request.sls not in chain
             ):  # an include that leads back to where it came from brings nothing
-                self.high.rendered[key] = tuple(dict.fromkeys([*self.high.rendered[key], *chain]))
+                self._again.setdefault(key, []).extend(chain)
             return own
-        self.high.rendered[key] = self.high.scopes[key] = chain
+        self.high.scopes[key] = chain
         self.high.brought_at[key] = request.place
         try:
             file = self._read(request.sls, request.env)
@@ -164,12 +191,12 @@ class Gatherer:
             )
             self.high.lost.append(self._text_of(request.sls, request.env))
             return own
-        included = self._includes(value, request, file, chain, place)
+        included = yield from self._includes(value, request, file, chain, place)
         own.add(self._said(value, request, place))
         own.add(included)
         return own
 
-    def _missing(self, request: Request, problem: Diagnostic, chain: tuple[str, ...]) -> str:
+    def _missing(self, request: Request, problem: Diagnostic, chain: Includers) -> str:
         """The message about an SLS that does not exist: the top file and the command line name it,
         or another SLS.
         """
@@ -186,7 +213,10 @@ class Gatherer:
     def _said(self, value: dict[Any, Any], request: Request, place: Place) -> SlsContents:
         """Compile an SLS itself; its states are numbered after those of its includes."""
         key = (request.env, request.sls)
-        sls = Sls(request.sls, request.env, self.high.rendered[key])
+        includers = self.high.scopes[key]
+        if key in self._again:
+            includers = tuple(dict.fromkeys([*includers, *self._again[key]]))
+        sls = Sls(request.sls, request.env, includers)
         sls.read(value, place)
         for declaration in sls.declarations:
             for body in declaration.bodies.values():
@@ -211,9 +241,9 @@ class Gatherer:
         value: Mapping[Any, Any],
         request: Request,
         file: SlsFile,
-        chain: tuple[str, ...],
+        chain: Includers,
         place: Place,
-    ) -> SlsContents:
+    ) -> Walk:
         brought = SlsContents()
         if "include" not in value:
             return brought
@@ -227,15 +257,18 @@ class Gatherer:
                 f" {listed if isinstance(listed, str) else 'NAME'}`",
             )
             return brought
+        above = chain
+        if request.sls in chain:  # of another environment
+            above = tuple(name for name in chain if name != request.sls)
         for index, entry in enumerate(listed):
             at = item_place(listed, index, where)
             included = self._include_entry(entry, request, file, at)
             if included is not None:
-                brought.add(
-                    self._request(
-                        included, (request.sls, *(name for name in chain if name != request.sls))
-                    )
+                names = expanded(included, self._names)
+                self.high.includes.setdefault((request.env, request.sls), []).extend(
+                    (included.env, name) for name in names
                 )
+                brought.add((yield included, (request.sls, *above)))
         return brought
 
     def _include_entry(
@@ -292,7 +325,7 @@ class Gatherer:
             f" is '{new.id}' and is found in SLS '{new.env}:{new.sls}' and SLS"
             f" '{old.env}:{old.sls}'",
             new.place,
-            f"the other one is at {old.place.source}",
+            f"the other one is at {old.place}",
             "conflicting-id",
         )
 

@@ -1,18 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
 """High data -> low chunks: one for each name of each state, numbered and sorted as Salt does."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runner.compiler.defaults import Functions, Scopes
 from runner.compiler.extend import Reconciler
-from runner.compiler.relationships import Known
 from runner.model.chunk import LAST, Chunk, Requisite
 from runner.model.diagnostics import IGNORED, Diagnostic
 from runner.model.highdata import Body, Declaration, HighData, Item, from_puppet_syntax
 from runner.model.places import Place, Value, item_place, value_place
 from runner.model.requisite_kinds import KINDS, REQUISITE_KEYS
+
+if TYPE_CHECKING:
+    from runner.compiler.relationships import Known
 
 
 def lower(
@@ -297,13 +300,16 @@ def _entry_problem(
     return None
 
 
+_NUMBER = (int, float)
+
+
 def _number(drafts: list[Draft]) -> list[Diagnostic]:
     problems: list[Diagnostic] = []
     cap = 1
     for draft in drafts:
         order = draft.low.get("order")
         if (
-            isinstance(order, int | float)
+            isinstance(order, _NUMBER)
             and not isinstance(order, bool)
             and order > cap - 1
             and order > 0
@@ -314,7 +320,7 @@ def _number(drafts: list[Draft]) -> list[Diagnostic]:
         order = low.get("order", cap)
         if order == "first":  # of one name, or by an extend
             low["order"] = order = 0
-        if not isinstance(order, int | float):
+        if not isinstance(order, _NUMBER):
             if order != "last" and "order" in draft.places:
                 message = f"order: {order!r} is not a number in state '{low['__id__']}'{IGNORED}"
                 hint = "an order is a number, `first` or `last`"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """References of states beyond other states: files of the tree, execution functions, engines."""
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from runner.model.records import Record
 
 SOURCES = ("source", "sources", "name", "source_hash")
 ENGINES = ("jinja", "mako", "py")
+# the arguments that may refer to something
+REFERRING = frozenset(("source", "sources", "source_hash", "template", *COMMAND_GUARDS))
 
 
 class Tree(Protocol):
@@ -56,11 +59,14 @@ def problems(chunks: Sequence[Chunk], world: World) -> Iterator[Diagnostic]:
     for position, chunk in enumerate(chunks):
         if not chunk.sls:  # typed on the command line: its result tells
             continue
+        called = world.calls(position)
+        if not called and REFERRING.isdisjoint(chunk.args) and "salt://" not in chunk.name:
+            continue
         for key in SOURCES:
             value = chunk.args.get(key) if key != "name" else chunk.name
             if value:
                 yield from _sources(chunk, key, value, world)
-        yield from _functions(chunk, world.calls(position), world)
+        yield from _functions(chunk, called, world)
         yield from _engine(chunk)
 
 

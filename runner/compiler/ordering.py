@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Edges -> the order of the run, and cycles. networkx is imported only when there are cycles to
 tell.
 

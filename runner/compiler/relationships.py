@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Puppet's relationships: before, notify, subscribe and chains become Salt's requisites."""
 
 from __future__ import annotations

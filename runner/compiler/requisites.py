@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Chunks -> edges: what each requisite refers to, by ID, name, glob, SLS."""
 
 from __future__ import annotations
@@ -107,7 +108,7 @@ class Index:
         other = [chunk for chunk in self._chunks if target in (chunk.id, chunk.name)]
         if other:
             known = " or ".join(dict.fromkeys(f"{chunk.state}: {target}" for chunk in other))
-            return Hint(f"there is {known}, declared at {other[0].place.source}")
+            return Hint(f"there is {known}, declared at {other[0].place}")
         holder = next((chunk for chunk in self._chunks if target in _members(chunk)), None)
         if holder:
             return Hint(f"{target} is a member of {holder.state}: {holder.id}; refer to that")
@@ -135,8 +136,8 @@ def resolve(
     """All edges, and the requisites that match nothing.
 
     empty_sls: the SLS files of this run without a state; requisites on them are met. excused:
-    whether a target (and its state module) is missing only because of another mistake. reacts:
-    whether a state module has a mod_watch.
+    whether a target (and its state module) may be missing: another mistake explains it, or it is
+    left out. reacts: whether a state module has a mod_watch.
     """
     index = Index(chunks)
     by_holder: dict[int, list[Edge]] = {}
@@ -162,7 +163,7 @@ def resolve(
             )
         for key, kind in RESOLVED.items():
             if key in chunk.low:
-                _resolve_in_form(number, chunk, kind, index, by_holder, problems)
+                _resolve_in_form(number, chunk, kind, index, excused, by_holder, problems)
     frozen = {
         number: tuple(dict.fromkeys(edges) if len(edges) > 1 else edges)
         for number, edges in by_holder.items()
@@ -183,6 +184,7 @@ def _resolve_in_form(
     chunk: Chunk,
     kind: RequisiteKind,
     index: Index,
+    excused: Callable[[str, str], bool],
     by_holder: dict[int, list[Edge]],
     problems: list[Diagnostic],
 ) -> None:
@@ -197,7 +199,7 @@ def _resolve_in_form(
         )
         place = item_place(listed, position, at)
         holders = index.find(str(state), str(target))
-        if not holders:
+        if not holders and not excused(str(target), str(state)):
             requisite = Requisite(kind, str(state), str(target), place)
             problems.append(_unmet(chunk, requisite, index, kind.in_key))
         for holder in holders:

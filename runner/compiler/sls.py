@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One rendered SLS file -> what it says: IDs with their states, `extend`, `exclude`, `chain` and
 `defaults`.
 
@@ -14,7 +15,15 @@ from runner.compiler import structure_hints
 from runner.model.chunk import RESERVED
 from runner.model.diagnostics import IGNORED, Diagnostic
 from runner.model.highdata import Body, Chain, Declaration, Item, is_chain, is_defaults
-from runner.model.places import Place, PlacedMap, Value, item_place, key_place, value_place
+from runner.model.places import (
+    Place,
+    PlacedList,
+    PlacedMap,
+    Value,
+    item_place,
+    key_place,
+    value_place,
+)
 from runner.model.requisite_kinds import KINDS
 
 
@@ -148,7 +157,8 @@ class Sls:
         extending: bool,
     ) -> None:
         at = key_place(value, key, place)
-        where = value_place(value, key, at)
+        # each item of a placed list has a place of its own
+        where = at if type(entries) is PlacedList else value_place(value, key, at)
         state, _, function = key.partition(".")
         if state in declaration.bodies:
             other = declaration.bodies[state].place.source
@@ -208,13 +218,13 @@ class Sls:
         where: Place,
         extending: bool,
     ) -> None:
-        state_name = f"state '{declaration.id}' in SLS '{declaration.sls}'"
         for index, entry in enumerate(entries):
             if type(entry) is PlacedMap and len(entry) == 1:  # as most are
                 ((key, value),) = entry.items()
                 body.items.append(Item._make((str(key), value, entry.key_place(key), "")))
                 continue
             at = item_place(entries, index, where)
+            state_name = f"state '{declaration.id}' in SLS '{declaration.sls}'"
             if isinstance(entry, str):
                 body.items.append(Item(None, entry, at))
             elif isinstance(entry, dict):

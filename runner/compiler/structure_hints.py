@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hints for a wrong shape of an SLS: the words for mistakes that sls.py and high.py find."""
 
 from __future__ import annotations

@@ -1,12 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reading and checking the configuration file."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
-from runner.config.keys import CHOICES, KINDS, ODD_CHOICES, TEXTS, TYPES, is_known, nearest
+from runner.config.keys import (
+    CHOICES,
+    KINDS,
+    NOTIFYING,
+    ODD_CHOICES,
+    TEXTS,
+    TYPES,
+    is_known,
+    nearest,
+)
 from runner.config.unused_keys import unused
 from runner.files.text import read_bounded
 from runner.model.diagnostics import Diagnostic, did_you_mean, suggestion
@@ -23,12 +34,16 @@ def is_minion_config(path: str) -> bool:
 
 
 def read_settings(
-    path: str, load_yaml: LoadYaml, warnings: list[Diagnostic], files: list[str]
+    path: str,
+    load_yaml: LoadYaml,
+    warnings: list[Diagnostic],
+    files: list[str],
+    within: str = "",
 ) -> dict[str, Any]:
     """The keys of the file and of those it includes, a later file's key over an earlier one's,
     checked. Raises UsageError for one mistake in them, CompileError for several.
 
-    files: gets the files that were read.
+    files: gets the files that were read. within: a folder that no include may leave.
     """
     problems: list[Diagnostic] = []
     main = _read(path, load_yaml)
@@ -43,6 +58,10 @@ def read_settings(
     ]
     for key, pattern in [("default_include", default), *named]:
         for more in expand(os.path.join(os.path.dirname(os.path.abspath(path)), str(pattern))):
+            if within and not is_within(within, more):
+                raise UsageError(
+                    f"{key} leads out of the tree, to {more}", place_of(path, key), "name its files"
+                )
             checked.append((more, _read(more, load_yaml, (path, key))))
             values |= checked[-1][1]
     files += [file for file, _ in checked]
@@ -58,8 +77,10 @@ def read_settings(
             )
             for key, instead in unused(settings)
         ]
-        for problem in _jinja_option_problems(file, settings):
+        for problem in (*_jinja_option_problems(file, settings), *_tree_problems(file, settings)):
             (problems if problem.severity == "error" else warnings).append(problem)
+        problems += _report_problems(file, settings)
+        problems += _command_problems(file, settings)
         for key, value in settings.items():
             complaint = _value_problem(key, value)
             if complaint:
@@ -104,6 +125,56 @@ def _jinja_option_problems(file: str, settings: dict[str, Any]) -> Iterator[Diag
             )
 
 
+def _tree_problems(file: str, settings: dict[str, Any]) -> Iterator[Diagnostic]:
+    """Mistakes below `tree`."""
+    if isinstance(settings.get("tree"), dict):
+        from runner.trees.source import mistakes
+
+        for keys, message, hint, severity in mistakes(settings["tree"]):
+            yield Diagnostic(message, place_of(file, *keys), hint, "config", severity)
+
+
+def is_within(folder: str, path: str) -> bool:
+    """Return whether a path leads to a folder, or to something in it."""
+    return f"{os.path.realpath(path)}/".startswith(f"{os.path.realpath(folder)}/")
+
+
+def _report_problems(file: str, settings: dict[str, Any]) -> list[Diagnostic]:
+    """What is wrong with `report:`, without a password."""
+    if settings.get("report") is None:
+        return []
+    from runner.config.report import mistakes
+
+    problems = []
+    for mistake in mistakes(settings["report"]):
+        place = place_of(file, "report", *([mistake.key] if mistake.key else []))
+        # the line may have a password, under a key that was mistyped
+        problems.append(
+            Diagnostic(mistake.message, place._replace(hidden=True), mistake.hint, "config")
+        )
+    return problems
+
+
+def _command_problems(file: str, settings: dict[str, Any]) -> Iterator[Diagnostic]:
+    """What is wrong with the commands that a run calls at its end."""
+    for key in NOTIFYING:
+        value = settings.get(key)
+        lines = value if isinstance(value, list) else []
+        if (value is None or lines) and all(
+            isinstance(line, list)
+            and line
+            and all(isinstance(word, str) and "\0" not in word for word in line)
+            for line in lines
+        ):
+            continue
+        yield Diagnostic(
+            f"{key} has to be a list of commands, each a list of words",
+            place_of(file, key),
+            f"write `{key}: [[mail, -s, runner failed, root]]`; numbers in quotes",
+            "config",
+        )
+
+
 def is_store(value: Any) -> bool:
     """Tell whether the value of a key configures a store of values (`sdb://KEY/...`)."""
     return isinstance(value, Mapping) and "driver" in value
@@ -126,7 +197,7 @@ def _value_problem(key: Any, value: Any) -> tuple[str, str | None, str] | None:
         if not fits and not (key == "id" and isinstance(value, int)):
             return (
                 f"{key} has to be {' or '.join(wanted)}, not {value!r}",
-                _remedy(key, value),
+                _remedy(key, value) or f"`runner doc config {key}` describes it",
                 "error",
             )
     if (
@@ -245,6 +316,10 @@ def _read(path: str, load_yaml: LoadYaml, named: tuple[str, str] | None = None) 
 
 def safe_load(text: str, document: Document) -> Any:
     """The value of a configuration file's text. Raises UsageError when it is not YAML."""
+    from runner.yaml.simple import NotSimple, read_plain
+
+    with suppress(NotSimple):
+        return read_plain(text)
     import yaml
 
     from runner.yaml.limits import plain
@@ -284,15 +359,43 @@ def place_of(path: str | None, *keys: str) -> Source:
     return place
 
 
+def place_among(files: Sequence[str], key: str) -> Source:
+    """The place of a key in the files of a configuration, the last of which wins."""
+    for file in reversed(files):
+        place = place_of(file, key)
+        if place.line:
+            return place
+    return Source(files[0]) if files else place_of(None)
+
+
 def expand(pattern: str) -> list[str]:
     """The paths that a glob means, sorted; a path without marks is itself."""
     if "\0" in pattern:
         return []  # told with the key's other mistakes
     if not any(mark in pattern for mark in "*?["):
         return [pattern]
+    folder, name = os.path.split(pattern)
+    if name.count("*") == 1 and not any(mark in pattern for mark in "?[") and "*" not in folder:
+        return _beginning_and_ending(folder, *name.split("*"))
     import glob
 
     return sorted(glob.glob(pattern))
+
+
+def _beginning_and_ending(folder: str, start: str, end: str) -> list[str]:
+    """The paths that `folder/start*end` means, as `glob` finds them, sorted."""
+    try:
+        names = os.listdir(folder or ".")
+    except OSError:
+        return []
+    return sorted(
+        os.path.join(folder, name)
+        for name in names
+        if name.startswith(start)
+        and name.endswith(end)
+        and len(name) >= len(start) + len(end)
+        and (start or name[0] != ".")
+    )
 
 
 def own_grains_of(path: str, load_yaml: LoadYaml) -> dict[str, Any]:

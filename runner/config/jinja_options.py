@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The options that Jinja takes from a configuration and from the head of a template."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The names that a configuration may have, and what they are when nobody says."""
 
 from __future__ import annotations
@@ -91,8 +92,11 @@ KINDS: Mapping[str, tuple[type, ...]] = {
     LIST: (list,),
     NUMBER: (int,),
 }
+NOTIFYING = ("on_failure", "on_change")  # commands that a run calls at its end
 # what each key that runner itself reads has to be
 TYPES: Mapping[str, tuple[str, ...]] = {
+    "age_identities": (LIST,),
+    "age_recipients": (LIST,),
     "auto_relationships": (FLAG,),
     "cachedir": (TEXT,),
     "decrypt_pillar": (LIST, MAPPING),
@@ -112,22 +116,32 @@ TYPES: Mapping[str, tuple[str, ...]] = {
     "failhard": (FLAG,),
     "file_ignore_glob": (LIST, TEXT),
     "file_ignore_regex": (LIST, TEXT),
+    "fleet": (MAPPING,),
     "file_roots": (MAPPING,),
     "fileserver_followsymlinks": (FLAG,),
     "fileserver_ignoresymlinks": (FLAG,),
     "grains": (MAPPING,),
     "gpg_decrypt_must_succeed": (FLAG,),
     "gpg_keydir": (TEXT,),
+    "gpg_recipients": (LIST,),
     "history_days": (NUMBER,),
     "history_runs": (NUMBER,),
+    "html_report": (TEXT,),
     "id": (TEXT,),
     "include": (LIST, TEXT),
     "jinja_env": (MAPPING,),
     "jinja_lstrip_blocks": (FLAG,),
     "jinja_sls_env": (MAPPING,),
     "jinja_trim_blocks": (FLAG,),
+    "log_datefmt": (TEXT,),
+    "log_datefmt_console": (TEXT,),
+    "log_datefmt_logfile": (TEXT,),
     "log_file": (TEXT,),
+    "log_fmt_console": (TEXT,),
+    "log_fmt_logfile": (TEXT,),
+    "log_granular_levels": (MAPPING,),
     "log_level": (TEXT,),
+    "log_level_logfile": (TEXT,),
     "grains_dirs": (LIST,),
     "module_dirs": (LIST,),
     "nodegroups": (MAPPING,),
@@ -135,7 +149,14 @@ TYPES: Mapping[str, tuple[str, ...]] = {
     "timeout": (NUMBER,),
     "verify": (FLAG,),
     "wait": (NUMBER,),
+    "on_change": (LIST,),
+    "otel_endpoint": (TEXT,),
+    "otel_headers": (MAPPING,),
+    "on_failure": (LIST,),
     "only": (LIST,),
+    "tags": (LIST,),
+    "skip_tags": (LIST,),
+    "with_requisites": (FLAG,),
     "pillar": (MAPPING,),
     "pillar_includes_override_sls": (FLAG,),
     "pillar_merge_lists": (FLAG,),
@@ -145,9 +166,11 @@ TYPES: Mapping[str, tuple[str, ...]] = {
     "pillar_source_merging_strategy": (TEXT,),
     "pillarenv": (TEXT,),
     "pillarenv_from_saltenv": (FLAG,),
+    "plan_allowed_signers": (TEXT,),
     "prometheus_textfile": (TEXT,),
     "renderer_blacklist": (LIST,),
     "renderer_whitelist": (LIST,),
+    "report": (),  # runner.config.report
     "sls_size_limit": (
         NUMBER,
     ),  # MiB of a file that is compiled (SLS, pillar, top file, template); 0: no limit
@@ -171,8 +194,10 @@ TYPES: Mapping[str, tuple[str, ...]] = {
     "master_tops_first": (FLAG,),
     "test": (FLAG,),
     "top_file_merging_strategy": (TEXT,),
+    "tree": (MAPPING,),
     "unknown_states": (TEXT,),
     "vars": (MAPPING,),
+    "vault": (MAPPING,),
     "x509_signing_policies": (MAPPING,),
 }
 TEXTS = frozenset(
@@ -218,11 +243,13 @@ _NAMES = """
     git_pillar_env git_pillar_fallback git_pillar_global_lock git_pillar_includes
     git_pillar_insecure_auth     git_pillar_passphrase git_pillar_password git_pillar_privkey
     git_pillar_proxy git_pillar_pubkey     git_pillar_ref_types git_pillar_refspecs git_pillar_root
-    git_pillar_ssl_verify git_pillar_update_interval     git_pillar_user gitfs_base gitfs_depth
+    git_pillar_ssl_verify git_pillar_timeout git_pillar_update_interval git_pillar_user
+    gitfs_base gitfs_provider git_pillar_provider gitfs_all_saltenvs gitfs_env_whitelist
+    gitfs_env_blacklist git_pillar_all_saltenvs git_pillar_mountpoint gitfs_depth
     gitfs_disable_saltenv_mapping gitfs_fallback gitfs_global_lock     gitfs_insecure_auth
     gitfs_mountpoint gitfs_passphrase gitfs_password gitfs_privkey gitfs_proxy gitfs_pubkey
     gitfs_ref_types gitfs_refspecs gitfs_remotes gitfs_root gitfs_saltenv gitfs_saltenv_blacklist
-    gitfs_saltenv_whitelist gitfs_ssl_verify gitfs_update_interval gitfs_user
+    gitfs_saltenv_whitelist gitfs_ssl_verify gitfs_timeout gitfs_update_interval gitfs_user
     global_state_conditions gpg_cache     gpg_cache_backend gpg_cache_ttl gpg_decrypt_must_succeed
     gpg_keydir grains_blacklist grains_cache     grains_cache_expiration grains_deep_merge
     grains_dirs grains_refresh_every grains_run hard_crash hash_type     hgfs_update_interval

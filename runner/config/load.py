@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Flags, environment and file -> Options. The file has Salt's minion keys."""
 
 from __future__ import annotations
@@ -5,13 +6,15 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Mapping
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
 
 from runner.config.file import (
     LoadYaml,
     expand,
     is_minion_config,
     own_grains_of,
+    place_among,
     place_of,
     read_settings,
     safe_load,
@@ -22,6 +25,11 @@ from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError, UsageError
 from runner.model.records import Record
 from runner.redaction import KEYS
+
+if TYPE_CHECKING:
+    from runner.config.report import Destination
+    from runner.trees import Tree
+    from runner.trees.source import TreeSource
 
 SALT_MINION = "/etc/salt/minion"
 SYSTEM = "/etc/runner/runner.yaml"
@@ -38,8 +46,13 @@ class Options(Record):
     raw: Mapping[str, Any]
     grains: Mapping[str, Any] = {}  # static ones
     own_grains: Mapping[str, Any] = {}  # those of the configuration itself
+    tree_grains: Mapping[str, Any] = {}  # those that a pulled tree brings
+    tree_source: TreeSource | None = None  # where `runner pull` gets the tree from
+    tree: Tree | None = None  # the pulled tree that is used
+    awaits_tree: bool = False  # there is none yet
     pillar: Mapping[str, Any] = {}  # from --pillar, merged last
     pillar_of_file: Mapping[str, Any] = {}  # from the configuration file
+    whole_pillar: Mapping[str, Any] | None = None  # in place of all that would be compiled
     nodegroups: Mapping[str, Any] = {}
     jinja_env: Mapping[str, Any] = {}
     jinja_sls_env: Mapping[str, Any] = {}
@@ -74,12 +87,20 @@ class Options(Record):
     defaults: Mapping[str, Mapping[str, Any]] = {}  # of arguments: state or function -> values
     vars: Mapping[str, Any] = {}  # variables of all SLS files
     secret_keys: tuple[str, ...] = KEYS  # keys of the pillar whose values are secrets (globs)
+    report: Destination | None = None  # where reports go; `raw` has it without the password
     strict_permissions: bool = False  # refuse a tree or a configuration that others can write
     shuffle: str | None = None  # the seed of a random order
     quiet: bool = False  # no warnings about the tree in a run that changes nothing
     verify: bool = False  # look again after each change
-    only: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()  # the states to run, and which to leave out: pipeline/selection
+    tags: tuple[str, ...] = ()
+    skip_tags: tuple[str, ...] = ()
+    with_requisites: bool = False
+    start_at: str = ""
     files: tuple[str, ...] = ()  # that the configuration was read from
+    formula_folder: str = ""  # where the formulas.yml is that is used; empty without one
+    formula_roots: tuple[str, ...] = ()  # those of file_roots that are its formulas
+    formula_problems: tuple[Diagnostic, ...] = ()  # what keeps formulas from being used
     exclude: tuple[
         str | Mapping[str, str], ...
     ] = ()  # IDs or SLS files, or only one of both: {id: NAME}, {sls: NAME}
@@ -123,32 +144,66 @@ def load(
     overrides: Mapping[str, Any],
     environ: Mapping[str, str],
     load_yaml: LoadYaml | None = None,
+    tree: Tree | Literal["current"] | None = "current",
+    fetch: bool = True,
 ) -> tuple[Options, tuple[Diagnostic, ...]]:
     """The options and what is odd about them.
 
     config_file: named on the command line; without it the usual places are searched.
     overrides: what the command line says, under the configuration's names.
+    tree: the pulled tree to use where the configuration has `tree`; None for the machine's own
+    settings alone. fetch: whether git repositories of file roots are fetched when they are
+    first asked for.
     Raises RunnerError for a file that is missing, unreadable or no mapping, or for values of the
     wrong type.
     """
     warnings: list[Diagnostic] = []
+    yaml = load_yaml or safe_load
     path = _find(config_file, environ, warnings, bool(overrides.get("as_salt")))
     files: list[str] = []
-    settings = read_settings(path, load_yaml or safe_load, warnings, files) if path else {}
-    raw = {**DEFAULTS, **settings, **overrides}
+    settings = read_settings(path, yaml, warnings, files) if path else {}
     base = os.path.dirname(os.path.abspath(path)) if path else _standing()
-    raw |= _places(settings, overrides, base, environ, path is not None and is_minion_config(path))
+    own_grains = settings.get("grains") or {}
+    salts = path is not None and is_minion_config(path)
+    of_tree = _OfTree()
+    if settings.get("tree"):
+        folders = _folders(settings, overrides, base, environ, salts)
+        of_tree = _of_tree(settings, base, folders["state_dir"], tree, yaml, warnings, files)
+        settings = of_tree.settings
+    raw = {**DEFAULTS, **settings, **overrides}
+    raw |= _places(settings, overrides, base, environ, salts)
+    raw.pop("whole_pillar", None)  # not for templates that show `opts`
     raw["id"] = str(raw.get("id") or _saved_id(path) or host_name())
-    own_grains = raw.get("grains") or {}
-    raw["grains"] = {**own_grains_of(path or SYSTEM, load_yaml or safe_load), **own_grains}
+    own_grains = {**(overrides.get("grains") or own_grains), **_handed_over(overrides)}
+    raw["grains"] = {**of_tree.grains, **own_grains_of(path or SYSTEM, yaml), **own_grains}
+    where = of_tree.tree.folder if of_tree.tree else base if path and not of_tree.source else ""
+    formulas = _with_formulas(raw, where, files) if where else {}
     raw |= {"conf_file": os.path.abspath(path) if path else None}
     raw |= {"config_dir": os.path.dirname(os.path.abspath(path or SYSTEM))}
+    report = None
+    if raw.get("report"):
+        from runner.config.report import destination, shown
+
+        report = destination(raw["report"], base)
+        raw["report"] = shown(raw["report"], report)
     pillarenv = raw.get("pillarenv")
     files += [os.path.join(raw["config_dir"], name) for name in ("grains", "minion_id")]
     files = [os.path.abspath(file) for file in files if os.path.isfile(file)]
-    options = _options(raw, settings, overrides)._replace(own_grains=own_grains, files=tuple(files))
+    options = _options(raw, settings, overrides)._replace(
+        own_grains=own_grains,
+        tree_grains=of_tree.grains,
+        report=report,
+        tree_source=of_tree.source,
+        tree=of_tree.tree,
+        awaits_tree=bool(of_tree.source and not of_tree.tree and not overrides.get("file_roots")),
+        files=tuple(files),
+        **formulas,
+    )
+    if "gitfs_remotes" in settings and not overrides.get("file_roots"):
+        options = _with_repositories(options, warnings, fetch)
     if (
         pillarenv
+        and not raw["ext_pillar"]
         and pillarenv not in options.pillar_roots
         and "__env__" not in options.pillar_roots
     ):
@@ -159,6 +214,87 @@ def load(
     return options, tuple(warnings)
 
 
+class _OfTree(Record):
+    """What a pulled tree brings. settings: those of machine and tree together."""
+
+    settings: dict[str, Any] = {}
+    grains: Mapping[str, Any] = {}
+    source: TreeSource | None = None
+    tree: Tree | None = None
+
+
+def _of_tree(
+    machine: dict[str, Any],
+    base: str,
+    state_dir: str,
+    wanted: Tree | Literal["current"] | None,
+    load_yaml: LoadYaml,
+    warnings: list[Diagnostic],
+    files: list[str],
+) -> _OfTree:
+    """The settings of the machine with those of its tree. base: the folder of the machine's."""
+    from runner.config import of_tree
+    from runner.trees import TreeStore
+    from runner.trees.source import source_of
+
+    source, store = source_of(machine["tree"], base), TreeStore(state_dir)
+    tree = store.current() if wanted == "current" else wanted
+    read: list[str] = []
+    more = (
+        of_tree.settings_of(tree.folder, load_yaml, warnings, read)
+        if tree
+        else of_tree.no_settings(store.path)
+    )
+    files[:0] = read  # those of the machine win, and the last one does
+    both = of_tree.combined(machine, more)
+    both["tree"] = {**machine["tree"], "remote": source.shown}  # templates see it as `opts`
+    return _OfTree(both, more.get("grains") or {}, source, tree)
+
+
+def _with_formulas(raw: dict[str, Any], folder: str, files: list[str]) -> dict[str, Any]:
+    """Append the installed formulas to the roots, where a formulas.yml lies beside the
+    configuration; what the options say of them. files: gets the files that were read.
+    """
+    if not os.path.isfile(os.path.join(folder, "formulas.yml")):
+        return {}
+    from runner.formulas import installed_roots
+
+    found = installed_roots(folder, raw["cachedir"])
+    roots: dict[str, list[str]] = raw["file_roots"]
+    own = roots.get("base", [])
+    more = [root for root in found.folders if root not in own]
+    raw["file_roots"] = {**roots, "base": [*own, *more]}
+    files += [os.path.join(folder, name) for name in ("formulas.yml", "formulas.lock")]
+    return {
+        "formula_folder": folder,
+        "formula_roots": tuple(more),
+        "formula_problems": found.problems,
+    }
+
+
+def _handed_over(overrides: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The grains that came with a pillar from another machine."""
+    whole = overrides.get("whole_pillar")
+    if not whole:
+        return {}
+    from runner.pillar.handed_over import GRAINS
+
+    given = whole.get(GRAINS)
+    return given if isinstance(given, Mapping) else {}
+
+
+def _with_repositories(options: Options, warnings: list[Diagnostic], fetch: bool) -> Options:
+    """The options with the environments of `gitfs_remotes` beside those of `file_roots`."""
+    from runner.gitfs import EnvironmentRoots, fileserver_remotes, uses_git
+
+    if not uses_git(options.raw):
+        return options
+    remotes, problems = fileserver_remotes(options.raw, partial(place_among, options.files))
+    warnings += problems
+    roots = EnvironmentRoots(options.file_roots, options.raw, options.cachedir, remotes, fetch)
+    return options._replace(file_roots=roots)
+
+
 def _standing() -> str:
     """The folder that the caller stands in; it may be gone."""
     try:
@@ -167,10 +303,22 @@ def _standing() -> str:
         return "/"
 
 
+def roots_at_hand(options: Options) -> Mapping[str, tuple[str, ...]]:
+    """The file roots of the environments that are looked at as a whole: all, but of git
+    repositories only those that this run is about.
+    """
+    at_hand = getattr(options.file_roots, "at_hand", None)
+    chosen: Mapping[str, tuple[str, ...]] = (
+        at_hand(options.saltenv) if at_hand else options.file_roots
+    )
+    return chosen
+
+
 def with_fresh_grains(options: Options) -> Options:
     """The options with the static grains that the file beside the configuration has by now."""
     path = options.raw.get("conf_file") or SYSTEM
-    return options._replace(grains={**own_grains_of(path, safe_load), **options.own_grains})
+    fresh = {**options.tree_grains, **own_grains_of(path, safe_load), **options.own_grains}
+    return options._replace(grains=fresh)
 
 
 def _options(
@@ -191,12 +339,17 @@ def _options(
         raw=raw,
         pillar=overrides.get("pillar") or {},
         pillar_of_file=settings.get("pillar") or {},
+        whole_pillar=overrides.get("whole_pillar"),
         saltenv=raw["saltenv"],
         pillarenv=raw["pillarenv"],
         env_order=tuple(raw["env_order"] or ()),
         state_aggregate=tuple(aggregate) if isinstance(aggregate, list) else bool(aggregate),
         secret_keys=KEYS if raw.get("secret_keys") is None else tuple(map(str, raw["secret_keys"])),
         only=tuple(raw.get("only") or ()),
+        tags=tuple(raw.get("tags") or ()),
+        skip_tags=tuple(raw.get("skip_tags") or ()),
+        with_requisites=bool(raw.get("with_requisites")),
+        start_at=str(raw.get("start_at") or ""),
         exclude=tuple(raw.get("exclude") or ()),
     )
 
@@ -240,8 +393,8 @@ def _find(
         return named
     if _may_read_current_folder(warnings):
         return "runner.yaml"
-    own = os.path.join(_folder(environ, "XDG_CONFIG_HOME", ".config"), "runner", "runner.yaml")
-    for candidate in (SYSTEM,) if os.geteuid() == 0 else (own, SYSTEM):
+    own = own_file(environ)
+    for candidate in dict.fromkeys((own, SYSTEM)):
         if os.path.isfile(candidate):
             return candidate
     if os.path.isfile(SALT_MINION):
@@ -258,6 +411,13 @@ def _find(
             )
         )
     return None
+
+
+def own_file(environ: Mapping[str, str]) -> str:
+    """Where the configuration of this user belongs: root's is that of the machine."""
+    if os.geteuid() == 0:
+        return SYSTEM
+    return os.path.join(_folder(environ, "XDG_CONFIG_HOME", ".config"), "runner", "runner.yaml")
 
 
 def _may_read_current_folder(warnings: list[Diagnostic]) -> bool:
@@ -329,6 +489,25 @@ def _places(
     salts: bool,
 ) -> dict[str, Any]:
     """cachedir, state_dir and the roots, as absolute paths."""
+    usual_roots = {
+        "file_roots": ("/srv/runner/states", "/srv/salt"),
+        "pillar_roots": ("/srv/runner/pillar", "/srv/pillar"),
+    }
+    roots = {
+        key: _roots(overrides.get(key) or settings.get(key), base, usual)
+        for key, usual in usual_roots.items()
+    }
+    return {**_folders(settings, overrides, base, environ, salts), **roots}
+
+
+def _folders(
+    settings: Mapping[str, Any],
+    overrides: Mapping[str, Any],
+    base: str,
+    environ: Mapping[str, str],
+    salts: bool,
+) -> dict[str, str]:
+    """cachedir and state_dir, as absolute paths."""
     system = os.geteuid() == 0
     cache = (
         "/var/cache/runner" if system else f"{_folder(environ, 'XDG_CACHE_HOME', '.cache')}/runner"
@@ -348,15 +527,7 @@ def _places(
         state = os.path.abspath(overrides["state_dir"])
     elif settings.get("state_dir"):  # a place of its own, wherever the cache is
         state = os.path.join(base, settings["state_dir"])
-    usual_roots = {
-        "file_roots": ("/srv/runner/states", "/srv/salt"),
-        "pillar_roots": ("/srv/runner/pillar", "/srv/pillar"),
-    }
-    roots = {
-        key: _roots(overrides.get(key) or settings.get(key), base, usual)
-        for key, usual in usual_roots.items()
-    }
-    return {"cachedir": os.path.normpath(cache), "state_dir": os.path.normpath(state), **roots}
+    return {"cachedir": os.path.normpath(cache), "state_dir": os.path.normpath(state)}
 
 
 def _roots(

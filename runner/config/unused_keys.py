@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Keys of a Salt minion that ask for something which runner does in another way, or not."""
 
 from __future__ import annotations
@@ -6,13 +7,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 _CLONE = (
-    "clone the repository into a folder of file_roots (git.latest in a state, or `git pull` from a"
-    " timer)"
+    "copy it into a folder of file_roots (from a timer), or have it in a git repository:"
+    " gitfs_remotes"
 )
+_NAMED = "add gitfs to fileserver_backend, as for Salt:\n    fileserver_backend: [roots, gitfs]"
+_PROXY_OF_GIT = "set http_proxy and https_proxy in the environment of runner"
+_NO_PASSPHRASE = "take a key without one (ssh-keygen -p), or give it to an ssh-agent"
 _SCHEDULE = "`runner schedule install` has the system start runner"
 _RESULTS = (
-    "`--out json`, `runner history` and prometheus_textfile carry results; nothing is sent to a"
-    " returner"
+    "`report: {to: postgresql://...}` delivers each run into the tables of the returner pgjsonb, or"
+    " elsewhere (docs/reports.md)"
 )
 _EVENTS = "there is no daemon to wait for events: let a systemd path or timer unit start `runner`"
 _ID = "write the ID itself: `id: NAME`"
@@ -27,7 +31,11 @@ INSTEAD: Mapping[str, str] = {
     "engines": "run the program as a service of its own",
     "ext_job_cache": _RESULTS,
     "fileserver_backend": _CLONE,
-    "gitfs_remotes": _CLONE,
+    "git_pillar_passphrase": _NO_PASSPHRASE,
+    "git_pillar_proxy": _PROXY_OF_GIT,
+    "gitfs_passphrase": _NO_PASSPHRASE,
+    "gitfs_proxy": _PROXY_OF_GIT,
+    "gitfs_remotes": _NAMED,
     "global_state_conditions": (
         "write `onlyif` or `unless` in the states, or put them into an SLS with a condition"
     ),
@@ -43,7 +51,7 @@ INSTEAD: Mapping[str, str] = {
     "random_startup_delay": "`runner schedule install --splay TIME` delays runs",
     "reactor": _EVENTS,
     "return": _RESULTS,
-    "s3.buckets": _CLONE.replace("clone the repository", "copy the bucket").partition(" (")[0],
+    "s3.buckets": _CLONE,
     "schedule": (
         f"{_SCHEDULE}; other functions belong in a crontab or a timer that starts `runner call`"
     ),
@@ -58,22 +66,36 @@ INSTEAD: Mapping[str, str] = {
     "whitelist_state_modules": "leave the states out of the tree",
 }
 
+# keys of how Salt prints results: many files have them, so that nothing is reported of them
+PRINTING: Mapping[str, str] = dict.fromkeys(
+    (
+        *("state_output", "state_output_diff", "state_output_profile", "state_tabular"),
+        *("state_verbose", "output"),
+    ),
+    "it may stay; `-v` shows unchanged states, `--diff` whole changes, `--out FORM` other forms",
+)
+
 
 def unused(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """The keys that ask for what is not done, with what to use."""
     for key, instead in INSTEAD.items():
         value = settings.get(key)
         if key == "fileserver_backend":
-            value = (
-                [backend for backend in value if backend not in ("roots", "file")]
-                if isinstance(value, list)
-                else value
-            )
-            value = (
-                None
-                if value == "roots"
-                or (settings.get("gitfs_remotes") and value in (["git"], ["gitfs"]))
-                else value
-            )
+            value = _other_backends(value)
+        if key == "gitfs_remotes" and _GIT & set(_listed(settings.get("fileserver_backend"))):
+            continue
         if value:
             yield key, instead
+
+
+_GIT = {"git", "gitfs"}
+
+
+def _other_backends(value: Any) -> list[str]:
+    """What serves files for Salt, and not for runner."""
+    return [name for name in _listed(value) if name not in {"roots", "file", *_GIT}]
+
+
+def _listed(value: Any) -> list[str]:
+    """The names of `fileserver_backend`, which may be one alone."""
+    return [value] if isinstance(value, str) else [str(name) for name in value or ()]

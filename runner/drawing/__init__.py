@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A picture of a run: its states, what waits for what, the cycles. Here as data; its sisters draw
 it.
 """
@@ -39,7 +40,7 @@ def picture(
             "name": chunk.name,
             "title": titles[number],
             "sls": chunk.sls,
-            "place": str(chunk.place.source),
+            "place": str(chunk.place),
             "position": position.get(number),
             "cycle": number in held,
         }
@@ -59,7 +60,7 @@ def picture(
 
 def _edge(edge: Edge, tied: bool) -> dict[str, Any]:
     first, then = edge.sequence or (edge.target, edge.holder)
-    place = str(edge.place.source)
+    place = str(edge.place)
     return {
         "first": first,
         "then": then,

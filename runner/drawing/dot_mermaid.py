@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The picture in the languages DOT (Graphviz) and Mermaid: an arrow from what runs first to what
 waits for it.
 """

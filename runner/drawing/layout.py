@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where boxes and arrows go: layers from left to right, few crossings, each group of connected
 boxes by itself.
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // The page is whole without this. With it: a pointer on a box shows its arrows, and words in the field choose SLS files.
 for (const svg of document.querySelectorAll(".picture svg")) {
   const arrows = [...svg.querySelectorAll(".arrow")], boxes = [...svg.querySelectorAll(".box")];

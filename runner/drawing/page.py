@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The picture for a person: one HTML file with everything in it, folded by SLS, readable with
 hundreds of states.
 
@@ -43,13 +44,13 @@ def html(drawn: Picture, title: str) -> str:
         [
             '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
             '<meta name="viewport" content="width=device-width">',
-            f"<title>{escape(title)}</title>\n<style>{_style_sheet()}{_asset('page_only.css')}</style>",
+            f"<title>{escape(title)}</title>\n<style>{style_sheet()}{_asset('page_only.css')}</style>",
             f'</head>\n<body>\n<h1>{escape(title)}</h1>\n<p class="soft">{summary}.</p>',
             _legend(),
             *_cycles(drawn),
             "<h2>The SLS files</h2>",
             f'<p class="soft">{how}</p>',
-            _framed(_overview(drawn, anchors)),
+            _framed(overview(drawn, anchors)),
             (
                 '<h2>The states</h2>\n<p class="tools"><input type="search" placeholder="Words: an'
                 ' ID, a function, a file" aria-label="Find states"> <button type="button">Open or'
@@ -63,16 +64,16 @@ def html(drawn: Picture, title: str) -> str:
 
 def svg(drawn: Picture) -> str:
     """One picture in a file: all states, or of many only the SLS files."""
-    style = _plain_colours(_style_sheet())
+    style = _plain_colours(style_sheet())
     if len(drawn["states"]) > MANY:
-        return _overview(drawn, {}, style)
+        return overview(drawn, {}, style)
     nodes = [_state_node(state, f" in {state['sls']}") for state in drawn["states"]]
     return drawing(
         nodes, [_arrow(edge, edge["first"], edge["then"]) for edge in drawn["edges"]], style
     )
 
 
-def _style_sheet() -> str:
+def style_sheet() -> str:
     """The style sheet of pictures, with the lines of the kinds of requisites."""
     light, dark = (
         " ".join(f"--{kind}: {kind.colours[ground]};" for kind in FAMILIES) for ground in (0, 1)
@@ -146,7 +147,10 @@ def _in_words(edge: Mapping[str, Any], states: Sequence[State]) -> str:
     return f"{then} depends on {first}: {edge['kind']}{at}"
 
 
-def _overview(drawn: Picture, anchors: Mapping[str, str], style: str = "") -> str:
+def overview(drawn: Picture, anchors: Mapping[str, str], style: str = "", name: str = "") -> str:
+    """The SLS files of a run. anchors: where a click on one leads. style: the style sheet of a file
+    of its own. name: what a screen reader calls the picture.
+    """
     few = folded(drawn)
     nodes = []
     for state in few["states"]:
@@ -159,7 +163,7 @@ def _overview(drawn: Picture, anchors: Mapping[str, str], style: str = "") -> st
     for edge in _telling(few):
         tip = f"{_many(edge['count'], 'relationship')}: {', '.join(edge['kinds'])}"
         arrows.append(Arrow(edge["first"], edge["then"], tip, _style(edge, edge["kinds"][0])))
-    return drawing(nodes, arrows, style)
+    return drawing(nodes, arrows, style, name)
 
 
 def _telling(few: Picture) -> list[Mapping[str, Any]]:

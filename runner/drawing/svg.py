@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Boxes and arrows as SVG."""
 
 from __future__ import annotations
@@ -35,16 +36,21 @@ class Arrow(Record):
     style: str
 
 
-def drawing(nodes: Sequence[Node], arrows: Iterable[Arrow], standalone: str = "") -> str:
-    """The picture. standalone: the style sheet of a file of its own."""
+def drawing(
+    nodes: Sequence[Node], arrows: Iterable[Arrow], standalone: str = "", name: str = ""
+) -> str:
+    """The picture. standalone: the style sheet of a file of its own. name: what a screen reader
+    calls it, which then reads what is in it too.
+    """
     arrows = list(arrows)
     size = [(LETTER * max(len(short(node.title)), len(node.below)) + 20, 42.0) for node in nodes]
     layout = arranged(size, [(arrow.first, arrow.then) for arrow in arrows])
     width, height = layout.width + 2 * PAD, layout.height + 2 * PAD
+    role = f'role="group" aria-label="{escape(name)}"' if name else 'role="img"'
     lines = [
         (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
-            f'viewBox="{-PAD:.0f} {-PAD:.0f} {width:.0f} {height:.0f}" role="img">'
+            f'viewBox="{-PAD:.0f} {-PAD:.0f} {width:.0f} {height:.0f}" {role}>'
         ),
         *([f"<style>{standalone}</style>", _ground(width, height)] if standalone else []),
         "<defs>" + "".join(_head(end) for end in ENDS) + "</defs>",

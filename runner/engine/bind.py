@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Chunks -> steps: finds each state function and binds its arguments, once; every mistake has its
 place.
 """
@@ -18,10 +19,35 @@ from runner.loader.registry import Registry, StateFunction
 from runner.model.chunk import Chunk
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError, RunnerError
+from runner.model.records import Record
 from runner.redaction import Secrets
 
 if TYPE_CHECKING:
     from runner.api.providers import Provider, Providers
+
+
+class _Traits(Record):
+    """What the states of one function have in common. reaction_arguments: those of mod_watch.
+    providers: of the module.
+    """
+
+    function: StateFunction
+    self_refreshing: bool
+    non_idempotent: bool
+    checks_itself: bool
+    reaction_arguments: frozenset[str]
+    providers: Providers[Provider] | None
+
+    @classmethod
+    def of(cls, function: StateFunction) -> _Traits:
+        return cls(
+            function,
+            self_refreshing=bool(function.hook("SELF_REFRESH")),
+            non_idempotent=function.classic or bool(function.non_idempotent),
+            checks_itself="check_cmd" in known(function.function),
+            reaction_arguments=known(function.mod_watch) if function.mod_watch else frozenset(),
+            providers=function.hook("PROVIDERS"),
+        )
 
 
 class Binder:
@@ -44,6 +70,7 @@ class Binder:
         self._options = options
         self._used_by_template = used_by_template
         self._initialised: set[str] = set()  # the state modules whose mod_init was called
+        self._traits: dict[int, _Traits] = {}  # by the identity of the function, which they hold
 
     # -------------------------------------------------- before the run
 
@@ -70,12 +97,23 @@ class Binder:
             problems = [*problems, *error.diagnostics]
         if function is None:
             return Step(chunk, noop=noop), problems
-        reacts = function.reaction is not None
-        self_refreshing = bool(function.hook("SELF_REFRESH"))
-        non_idempotent = function.classic or bool(function.non_idempotent)
-        aggregate = None if noop else self._aggregate(chunk, function)
-        # by position: a Record takes names at three times the cost, and this is done for each chunk
-        return Step(chunk, call, reacts, self_refreshing, non_idempotent, noop, aggregate), problems
+        traits = self._traits_of(function)
+        step = Step(
+            chunk,
+            call,
+            reacts=function.reaction is not None,
+            self_refreshing=traits.self_refreshing,
+            non_idempotent=traits.non_idempotent,
+            noop=noop,
+            aggregate=None if noop else self._aggregate(chunk, function),
+        )
+        return step, problems
+
+    def _traits_of(self, function: StateFunction) -> _Traits:
+        traits = self._traits.get(id(function))
+        if traits is None:
+            traits = self._traits[id(function)] = _Traits.of(function)
+        return traits
 
     def _checked(self, chunk: Chunk) -> tuple[Call | None, list[Diagnostic]]:
         """The call of a chunk, where it can be bound by now, and what is wrong with it."""
@@ -150,7 +188,7 @@ class Binder:
         configuration.
         """
         value = chunk.args.get("aggregate", self._options.state_aggregate)
-        if value is True or (isinstance(value, list | tuple) and chunk.state in value):
+        if value and (value is True or (isinstance(value, list | tuple) and chunk.state in value)):
             hook: Aggregate | None = function.hook("mod_aggregate")
             return hook
         return None
@@ -162,13 +200,14 @@ class Binder:
         wrong.
         """
         chunk = step.chunk
-        self._initialise(chunk)
+        if chunk.state not in self._initialised:
+            self._initialise(chunk)
         if reaction is not None:
             return self._reaction_call(chunk)
         if step.call is not None:
-            missing = self._missing_features(  # an earlier state may have brought a provider
-                chunk, self._registry.state(chunk.function), step.call.arguments
-            )
+            # an earlier state may have brought a provider
+            traits = self._traits_of(step.call.function)
+            missing = _missing_features(chunk, traits, step.call.arguments)
             if missing:
                 raise CompileError(missing)
             return step.call
@@ -191,8 +230,6 @@ class Binder:
 
     def _initialise(self, chunk: Chunk) -> None:
         """Call the module's mod_init before its first state."""
-        if chunk.state in self._initialised:
-            return
         self._initialised.add(chunk.state)
         try:
             hook = self._registry.state(chunk.function).hook("mod_init")
@@ -228,6 +265,7 @@ class Binder:
     def _bound(self, chunk: Chunk) -> tuple[Call, tuple[Diagnostic, ...]]:
         """The call of a chunk, and the arguments that its function does not have."""
         function = self._registry.state(chunk.function)
+        traits = self._traits_of(function)
         if chunk.given_name is None:
             message = (
                 f"{chunk.function}: a null among the names of state {chunk.id!r} is not a name"
@@ -240,31 +278,31 @@ class Binder:
             {"name": chunk.name, **chunk.args},
             places=chunk.arg_places,
             default_place=chunk.place,
-            extra_known=known(function.mod_watch) if function.mod_watch else frozenset(),
+            extra_known=traits.reaction_arguments,
             where=chunk.function,
             named_by_id=chunk.name == chunk.id,
         )
         for secret in bound.secrets:
             self._secrets.add(secret)
-        missing = self._missing_features(chunk, function, bound.arguments)
+        missing = _missing_features(chunk, traits, bound.arguments)
         if missing:
             raise CompileError(missing)
-        checks_itself = "check_cmd" in known(function.function)
-        return Call(function, bound.arguments, checks_itself), bound.unknown
+        return Call(function, bound.arguments, traits.checks_itself), bound.unknown
 
-    def _missing_features(
-        self, chunk: Chunk, function: StateFunction, arguments: Mapping[str, Any]
-    ) -> list[Diagnostic]:
-        """The features that a state needs and the provider has not; nothing while it is not certain
-        which one it is.
-        """
-        table: Providers[Provider] | None = function.hook("PROVIDERS")
-        if table is None:
-            return []
-        needs = dict(needed_features(function.function, arguments))
-        if function.mod_watch is not None:
-            needs |= needed_features(function.mod_watch, chunk.args)
-        return table.lacking(chunk, needs) if needs else []
+
+def _missing_features(
+    chunk: Chunk, traits: _Traits, arguments: Mapping[str, Any]
+) -> list[Diagnostic]:
+    """The features that a state needs and the provider has not; nothing while it is not certain
+    which one it is.
+    """
+    table, function = traits.providers, traits.function
+    if table is None:
+        return []
+    needs = dict(needed_features(function.function, arguments))
+    if function.mod_watch is not None:
+        needs |= needed_features(function.mod_watch, chunk.args)
+    return table.lacking(chunk, needs) if needs else []
 
 
 def _takes_all(function: StateFunction) -> bool:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`here`: what state functions and execution modules see of the run."""
 
 from __future__ import annotations
@@ -7,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMappin
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Any
 
-from runner.api import StateFailed, Tree
+from runner.api import StateFailed, Tree, refuse_unforeseen
 from runner.config.load import Options
 from runner.engine.listeners import Listener, Listeners
 from runner.files.trusted_folder import TrustedFolder, trusted_folder
@@ -20,8 +21,15 @@ from runner.model.records import Record
 from runner.model.result import Result
 from runner.redaction import HIDDEN, Secrets
 
+# arguments of all states that ask for something when the state has ended
+FOLLOWED = frozenset(["reload_modules", "reload_grains", "reload_pillar", "fire_event"])
+
 
 def _ignore(text: str) -> None:
+    return None
+
+
+def _ignore_result(result: Result) -> None:
     return None
 
 
@@ -35,6 +43,10 @@ class Facts:
         self.pillar: Mapping[str, Any] = {}
 
 
+def _always(chunk: Chunk) -> bool:
+    return True
+
+
 class Execution(Record):
     """The states that are run, and the services that they may ask for; those of a command that runs
     none do nothing.
@@ -44,10 +56,14 @@ class Execution(Record):
     left_out: tuple[Chunk, ...] = ()  # by --only or --exclude
     # the SLS files that the top file gives this machine and that this run lacks
     missing_sls: Callable[[], list[str]] = list
+    # asks whether a state is to run (`--step`)
+    confirm: Callable[[Chunk], bool] = _always
     # reads modules, grains or pillar anew, for the states that follow
     reload: Callable[[str], None] = _ignore
     # notes a temporary path that is about to be made
     intends: Callable[[str], None] = _ignore
+    # gets each result as it is, secrets included; for what keeps only keyed hashes of it
+    observe: Callable[[Result], None] = _ignore_result
 
 
 class Run:
@@ -79,6 +95,7 @@ class Run:
         self.render, self.match, self.top, self.limited = render, match, top, limited
         self.secrets = Secrets()
         self.listeners = Listeners(listeners, self.secrets)
+        self.emit = self.listeners.emit
         self.execution = Execution()
         self.results: dict[str, Result] = {}
         self.stores: dict[str, dict[Any, Any]] = {}
@@ -99,10 +116,6 @@ class Run:
         """Call an execution function."""
         return self.registry.function(name)(*args, **kwargs)
 
-    def emit(self, event: Event) -> None:
-        """Hand an event to the listeners."""
-        self.listeners.emit(event)
-
     def cache(self, make: bool = True) -> TrustedFolder:
         """The cache folder. Raises OSError, and Untrusted where others can write it."""
         self._cache = trusted_folder(self.cache_dir, make)
@@ -111,6 +124,8 @@ class Run:
     def follow(self, result: Result) -> None:
         """Do what a state asks for when it has ended: `reload_*` and `fire_event`."""
         chunk = result.chunk
+        if FOLLOWED.isdisjoint(chunk.args):
+            return
         for what in ("modules", "grains", "pillar"):
             if chunk.args.get(f"reload_{what}") and result.ran and not self.dry:
                 self.execution.reload(what)
@@ -133,11 +148,12 @@ class Run:
 class _Noting:
     """The file roots; notes which of their files a state was made from."""
 
-    __slots__ = ("_inputs", "_tree", "files", "folders", "links")
+    __slots__ = ("_inputs", "_tree", "files", "folders", "links", "roots")
 
     def __init__(self, tree: Tree, inputs: list[str]) -> None:
         self._tree = tree
         self._inputs = inputs
+        self.roots = tree.roots
         self.files = tree.files
         self.folders = tree.folders
         self.links = tree.links
@@ -159,6 +175,7 @@ class Current:
 
     __slots__ = (
         "_scratch",
+        "_tree",
         "called_directly",
         "changed_requisites",
         "chunk",
@@ -166,7 +183,6 @@ class Current:
         "inputs",
         "run",
         "saltenv",
-        "tree",
         "warnings",
     )
 
@@ -188,10 +204,17 @@ class Current:
         self.warnings: list[str] = []
         # the files of the tree that were asked for, and what else the state goes by
         self.inputs: list[str] = []
-        self.tree: Tree = run.tree if chunk is None else _Noting(run.tree, self.inputs)
+        self._tree: Tree | None = None
         self.changed_requisites = changed_requisites
         self.called_directly = called_directly
         self._scratch: list[str] = []
+
+    @property
+    def tree(self) -> Tree:
+        if self._tree is None:
+            tree = self.run.tree
+            self._tree = tree if self.chunk is None else _Noting(tree, self.inputs)
+        return self._tree
 
     @property
     def opts(self) -> Mapping[str, Any]:
@@ -300,9 +323,11 @@ class Current:
         return self.run.render(text, f"#!{pipe}", context, file=file, saltenv=saltenv)
 
     def call(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
+        refuse_unforeseen(name)
         return self.run.call(name, *args, **kwargs)
 
     def function(self, name: str) -> Callable[..., Any]:
+        refuse_unforeseen(name)
         return self.run.registry.function(name)
 
     def has(self, name: str) -> bool:
@@ -318,6 +343,7 @@ class Current:
         self.warnings.append(message)
 
     def reload(self, what: str) -> None:
+        refuse_unforeseen(what)
         self.run.execution.reload(what)
 
     def intends(self, path: str) -> None:
@@ -337,6 +363,7 @@ class Current:
         return str(self.run.secrets.mask(text))
 
     def emit(self, event: Event) -> None:
+        refuse_unforeseen("an event")
         if (
             isinstance(event, CustomEvent)
             and self.chunk is not None

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pure: a chunk's requisites, the results so far and its pending reactions -> run, react, skip or
 fail, and why.
 """
@@ -22,6 +23,10 @@ class Verdict(enum.Enum):
     WATCH = "watch"  # run, and react if it changed nothing itself
     SKIP = "skip"  # not run, and that is fine
     FAIL = "fail"  # not run, because something it needs failed
+    OPEN = "open"  # in a dry run: run if what is pending fails
+
+
+NOT_RUN = (Verdict.SKIP, Verdict.FAIL, Verdict.OPEN)
 
 
 class Decision(Record):
@@ -36,6 +41,7 @@ class Decision(Record):
 
 
 RUN = Decision(Verdict.RUN)
+DECLINED = Decision(Verdict.SKIP, "State was not run because it was declined")
 SKIPPED = "State was not run because requisites were skipped by another state"
 NOT_REACTED = "mod_watch was not run because requisites were skipped by another state"
 
@@ -61,6 +67,8 @@ def decide(edges: Sequence[Edge], result: Lookup, pending: Iterable[str] = ()) -
         names = dict.fromkeys(f"{target.chunk.sls}.{target.chunk.id}" for target in failed)
         comment = f"One or more requisite failed: {', '.join(names)}"
         return Decision(Verdict.FAIL, comment, cause=failed[0].cause or failed[0].tag)
+    if not pending and not any(edge.kind.conditional or edge.kind.reaction for edge, _ in seen):
+        return RUN  # nothing but requirements, which are met
     prepared = [(edge, target) for edge, target in seen if edge.kind.prepares]
     looks = {_sets_off(target) for _, target in prepared}
     if looks == {False}:
@@ -78,6 +86,8 @@ def decide(edges: Sequence[Edge], result: Lookup, pending: Iterable[str] = ()) -
     if not _onfail(seen) and not (
         fired and changed
     ):  # with both Salt asks no more whether something failed
+        if open_end := _may_fail(seen):
+            return Decision(Verdict.OPEN, f"It would be run if {open_end} failed")
         return Decision(Verdict.SKIP, "State was not run because onfail req did not change")
     if not fired and onchanges and "onchanges" not in pending:
         none = "State was not run because none of the onchanges reqs changed"
@@ -147,11 +157,36 @@ def _onfail(seen: Seen) -> bool:
     """
     if not all(_calls(target) for edge, target in seen if edge.kind.must_fail == "all"):
         return False
-    for kind, results in _by_kind(seen).items():
-        if kind.must_fail == "any" and not all(map(_calls, results)):
+    results_by_kind = _by_kind(seen)
+    for kind in {edge.counts_as for edge, _ in seen if edge.kind.must_fail == "any"}:
+        results = results_by_kind.get(kind, [])
+        if not results or not all(map(_calls, results)):
             if not any(_calls(result) and result.ran for result in results):
                 return False
     return True
+
+
+def _may_fail(seen: Seen) -> str:
+    """The state of a dry run whose failure an onfail would be called by, and that may fail, as
+    nobody knows what it will do; empty when none.
+    """
+    unknown = [
+        target
+        for edge, target in seen
+        if edge.kind.must_fail and target is not None and _is_open(target)
+    ]
+    worst = [
+        (edge, target._replace(result=False) if target in unknown else target)
+        for edge, target in seen
+        if target is not None
+    ]
+    if not unknown or not _onfail(worst):
+        return ""
+    return f"{unknown[0].chunk.state}: {unknown[0].chunk.id}"
+
+
+def _is_open(target: Result) -> bool:
+    return target.result is None and not (target.exact or target.noop)
 
 
 def _calls(target: Result | None) -> bool:
@@ -165,6 +200,8 @@ def _calls(target: Result | None) -> bool:
 
 def not_run_result(chunk: Chunk, decision: Decision) -> Result:
     """The result of a state that its requisites kept from running."""
+    if decision.verdict is Verdict.OPEN:
+        return Result(chunk, None, decision.comment, ran=False, exact=False, undecided=True)
     return Result(
         chunk, decision.verdict is Verdict.SKIP, decision.comment, ran=False, cause=decision.cause
     )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Walks the order: decides about each step, has it invoked, tells listeners. Knows no printing."""
 
 from __future__ import annotations
@@ -7,9 +8,12 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from runner.api import StateFailed, running, undisturbed
+from runner.api.durability import make_names_durable
 from runner.api.later import STORE
 from runner.engine.context import Current, Run
 from runner.engine.decide import (
+    DECLINED,
+    NOT_RUN,
     RUN,
     Decision,
     Verdict,
@@ -26,7 +30,8 @@ from runner.engine.parallel import ParallelStates
 from runner.engine.reactions import ReactionTracker, described
 from runner.engine.run_plan import RunPlan
 from runner.engine.step import Invocation, Mode, Reaction, Step
-from runner.model.chunk import Edge
+from runner.files.folder_syncs import FOLDER_SYNCS
+from runner.model.chunk import LEFT_OUT, Chunk, Edge
 from runner.model.diagnostics import Diagnostic, bug
 from runner.model.events import RunFinished, RunStarted, StateFinished, StateStarted
 from runner.model.result import CRASHED, PendingReaction, Report, Result
@@ -54,6 +59,8 @@ class Executor:
         self.finished: list[Result] = []
         self.number = 0  # Salt's __run_num__: counts calls of state functions
         self.parallel = ParallelStates(plan.max_parallel)
+        # whether any state may run beside others: else none is waited for
+        self._overlaps = any(step.chunk.args.get("parallel") is True for step in plan.steps)
         self._put_off: list[int] = []  # may run beside others, and wait for one that runs
         self._aggregating = [
             position for position, step in enumerate(plan.steps) if step.aggregate is not None
@@ -68,15 +75,13 @@ class Executor:
         """
         interrupted, why = 0, ""
         try:
-            self.run.emit(RunStarted(len(self.plan.order), self.run.dry, self.plan.run_id))
-            if any(self._next(position) for position in self.plan.order):
-                self._put_off.clear()
-            self._wait_for_all()
-            self._listeners()
-            self._later_checks()
+            with FOLDER_SYNCS.deferred():
+                self._run_states()
+            self._report_unsynced()
         except KeyboardInterrupt as interrupt:
             interrupted, why = number_of(interrupt)
             self._give_up(why)
+            self._report_unsynced()
         except (
             Exception
         ) as error:  # a bug of ours: what was done until then is reported all the same
@@ -95,6 +100,17 @@ class Executor:
             return self._report(*number_of(interrupt))
         return report
 
+    def _run_states(self) -> None:
+        """All states in their order, listeners, and what is looked at again."""
+        self.run.emit(RunStarted(len(self.plan.order), self.run.dry, self.plan.run_id))
+        for position in self.plan.order:
+            if self._next(position):
+                self._put_off.clear()
+                break
+        self._wait_for_all()
+        self._listeners()
+        self._later_checks()
+
     def _report(
         self, interrupted: int = 0, why: str = "", errors: tuple[Diagnostic, ...] = ()
     ) -> Report:
@@ -111,9 +127,10 @@ class Executor:
         """Run one state, or put it off; True when the run has to stop here."""
         if self._put_off and self._start_ready():
             return True
-        for look in self.plan.ready_looks(position, self.results):
-            self._foreseen(look, final=True)
-        if self._is_held_up(position):
+        if self.plan.relations.looks:
+            for look in self.plan.ready_looks(position, self.results):
+                self._foreseen(look, final=True)
+        if self._overlaps and self._is_held_up(position):
             self._put_off.append(position)
             return False
         return self._state(position)
@@ -122,22 +139,25 @@ class Executor:
         """Run one state; True when the run has to stop here (failhard)."""
         step = self.plan.steps[position]
         chunk = step.chunk
-        edges = self.plan.relations.of(position)
-        if self._wait_for([edge.target for edge in edges]):
+        edges = self.plan.judged_by(position)
+        if self._overlaps and self._wait_for([edge.target for edge in edges]):
             return True
         if position in self.results:  # a look has shown that it does not run
             return False
+        is_declined = not self.run.execution.confirm(chunk)
         self.run.emit(StateStarted(chunk, self.number))
-        may_react = bool(edges) or step.self_refreshing
+        may_react = bool(edges or chunk.requisites) or step.self_refreshing
         pending = self.tracker.pending(chunk, self.run.results) if may_react else ()
         decision = (
             decide(edges, self._seen, [reaction.kind for reaction in pending])
             if edges or pending
             else RUN
         )
-        if decision.verdict in (Verdict.SKIP, Verdict.FAIL):
+        if is_declined and decision.verdict not in NOT_RUN:
+            decision = DECLINED
+        if decision.verdict in NOT_RUN:
             return self._ended(position, not_run_result(chunk, decision), decision, pending)
-        if self._runs_parallel(position):
+        if self._overlaps and self._runs_parallel(position):
             self._start_parallel(position, decision)
             return False
         return self._guarded(position, decision, pending)
@@ -169,7 +189,7 @@ class Executor:
     def _runs_parallel(self, position: int) -> bool:
         return (
             self.plan.chunk(position).args.get("parallel") is True
-            and self._mode_of(position) is Mode.REAL
+            and self._mode_of(position, self._failed_before(position)) is Mode.REAL
         )
 
     def _is_held_up(self, position: int) -> bool:
@@ -238,10 +258,12 @@ class Executor:
         hits it, it is reported as failed before the run ends.
         """
         try:
-            result = self._called(position, decision, self._mode_of(position))
-            if failed := self._failed_before(position):
+            failed = self._failed_before(position)
+            mode = self._mode_of(position, failed)
+            result = self._called(position, decision, mode)
+            if failed:
                 result = prereq_failed(result, failed)
-            elif self._mode_of(position) is not self._mode:
+            elif mode is not self._mode:
                 result = result._replace(noop=True)
             return self._ended(position, result, decision, pending)
         except KeyboardInterrupt as interrupt:
@@ -256,22 +278,26 @@ class Executor:
         """The result with the reason of its changes."""
         if self.judge is None or not result.changes or not result.ran:
             return result
-        reacted = decision.verdict is Verdict.WATCH or self.plan.reacts_otherwise(position)
+        reacted = self._reacts(position, decision)
         origin, note = self.judge(result, reacted, not self.plan.steps[position].non_idempotent)
         return result._replace(origin=origin, note=note)
 
-    def _mode_of(self, position: int) -> Mode:
+    def _reacts(self, position: int, decision: Decision) -> bool:
+        """Tell whether a state runs for what others have done."""
+        return decision.verdict is Verdict.WATCH or self.plan.reacts_otherwise(position)
+
+    def _mode_of(self, position: int, failed: Result | None) -> Mode:
         """A no-op state is only planned, in a real run too, and so is one whose prereq holder
         failed.
         """
-        planned_only = self.plan.steps[position].noop or self._failed_before(position)
-        return Mode.DRY if planned_only else self._mode
+        return Mode.DRY if failed or self.plan.steps[position].noop else self._mode
 
     def _failed_before(self, position: int) -> Result | None:
         """The state that had a prereq on this one, to prepare its change, and failed."""
-        holders = (
-            self.results.get(holder) for holder in self.plan.relations.prepared_by.get(position, ())
-        )
+        holding = self.plan.relations.prepared_by.get(position)
+        if not holding:
+            return None
+        holders = map(self.results.get, holding)
         return next(
             (result for result in holders if result is not None and result.result is False), None
         )
@@ -283,15 +309,14 @@ class Executor:
         step = self.plan.steps[position]
         call = invoke or self.invoke
         whole, taken = self._aggregated(position, mode)
-        result = call(
-            Invocation(
-                whole,
-                mode,
-                None,
-                lambda: self.tracker.record((position, *taken), self.results),
-                partial(self.plan.waits_for, position, self.results) if mode is Mode.DRY else tuple,
-            )
+
+        def before_change() -> None:
+            self._prepare_change((position, *taken), self._reacts(position, decision))
+
+        waits_for = (
+            partial(self.plan.waits_for, position, self.results) if mode is Mode.DRY else tuple
         )
+        result = call(Invocation(whole, mode, None, before_change, waits_for))
         result = result._replace(chunk=step.chunk) if taken else result
         attempts = call.attempts
         if mode is Mode.REAL and self.plan.is_verified(position, result):
@@ -306,11 +331,12 @@ class Executor:
                     step,
                     mode,
                     reaction,
-                    before_change=lambda: self.tracker.record((position,), self.results),
+                    before_change=lambda: self._prepare_change((position,), reacts=True),
                 )
             )
             result = result._replace(
                 warnings=(*own.warnings, *result.warnings),
+                things=own.things,
                 changes={**own.changes, **result.changes},
             )
             result = _with_reaction(result, reaction)
@@ -348,24 +374,27 @@ class Executor:
         chunk = self.plan.chunk(position)
         reactions = self.tracker.pending(chunk, self.run.results)
         pending = [reaction.kind for reaction in reactions]
-        decision = decide(self.plan.relations.of(position), self._seen, pending)
-        if final and decision.verdict in (Verdict.SKIP, Verdict.FAIL):
+        decision = decide(self.plan.judged_by(position), self._seen, pending)
+        if final and decision.verdict in NOT_RUN:
             self._finish(position, not_run_result(chunk, decision))
         return decision
 
     def _finish(self, position: int, result: Result) -> None:
-        self.run.follow(self._note(position, result))
+        with undisturbed():
+            finished = self._note(position, result)
+        self.run.follow(finished)
 
     def _note(self, position: int, result: Result) -> Result:
+        """Note the result of a state, undisturbed: it has run, or is left, never both."""
         if not result.ran:
             result = result._replace(run_num=self.number)
             self.number += 1
-        with undisturbed():  # a state has run, or is left: never both
-            self.results[position] = self._report_result(result)
+        self.results[position] = self._report_result(result)
         return self.results[position]
 
     def _report_result(self, result: Result) -> Result:
         tag = result.tag
+        self.run.execution.observe(result)
         result = self.run.secrets.result(result)
         with undisturbed():
             self.finished.append(result)
@@ -373,9 +402,17 @@ class Executor:
             self.run.emit(StateFinished(result))
         return result
 
+    def _prepare_change(self, positions: Sequence[int], reacts: bool) -> None:
+        """What has to be durable before states change something. reacts: it is a reaction."""
+        if reacts:
+            make_names_durable()
+        self.tracker.record(positions, self.results)
+
     # -------------------------------------------------- what decide sees
 
     def _seen(self, edge: Edge) -> Result | None:
+        if edge.target == LEFT_OUT:
+            return None
         if edge.kind.prepares:
             return self._look(edge.target)
         result = self.results.get(edge.target)
@@ -400,7 +437,11 @@ class Executor:
         for edge in self.plan.listening():
             position, source = edge.holder, self._seen(edge)
             chunk = self.plan.chunk(position)
-            changed = source is not None and bool(source.changes) and not source.noop
+            changed = (
+                source is not None
+                and (bool(source.changes) or source.undecided)
+                and not source.noop
+            )
             if position in done or not (
                 changed or self.tracker.has_pending(chunk, "listen", self.run.results)
             ):
@@ -437,12 +478,23 @@ class Executor:
                 except StateFailed as failure:
                     problem = failure.message
             if problem:
-                key = f"{chunk.state}_|-recheck_{chunk.id}_|-{chunk.name}_|-{chunk.fun}"
-                extra = {"__id__": f"recheck_{chunk.id}"}
-                self._report_result(
-                    Result(chunk, False, problem, key=key, extra=extra, run_num=self.number)
-                )
-                self.number += 1
+                self._report_later(chunk, "recheck", problem)
+
+    def _report_unsynced(self) -> None:
+        """Report what states wrote and a power loss may take back, as failures of these states."""
+        for failure in FOLDER_SYNCS.failures():
+            chunk = failure.who or self.plan.chunk(self.plan.order[-1])
+            problem = f"what was written in {failure.path} may not last: {failure.problem}"
+            self._report_later(chunk, "sync", problem)
+
+    def _report_later(self, chunk: Chunk, what: str, problem: str) -> None:
+        """One more result of a state that has ended, a failed one."""
+        key = f"{chunk.state}_|-{what}_{chunk.id}_|-{chunk.name}_|-{chunk.fun}"
+        extra = {"__id__": f"{what}_{chunk.id}"}
+        self._report_result(
+            Result(chunk, False, problem, key=key, extra=extra, run_num=self.number)
+        )
+        self.number += 1
 
 
 def _with_reaction(result: Result, reaction: Reaction) -> Result:

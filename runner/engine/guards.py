@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """onlyif, unless, creates and check_cmd: what decides outside the state function whether it runs
 and succeeded.
 """
@@ -29,12 +30,14 @@ def options(args: Mapping[str, Value]) -> dict[str, Value]:
 
 class GuardContext(Record):
     """A state's arguments and how its guards call functions. failed: tells whether the function
-    called last has noted an exit code other than 0.
+    called last has noted an exit code other than 0. exists, is_dir: look at a path.
     """
 
     args: Mapping[str, Value]
     call: Call
     failed: Callable[[], int] = lambda: 0
+    exists: Callable[[str], bool] = os.path.exists
+    is_dir: Callable[[str], bool] = os.path.isdir
 
 
 def reason_to_skip(context: GuardContext) -> str | None:
@@ -44,17 +47,22 @@ def reason_to_skip(context: GuardContext) -> str | None:
     return "\n".join(text for _, text in answers) if skips else None
 
 
-def missing_folder(args: Mapping[str, Value]) -> str:
+def missing_folder(context: GuardContext) -> str:
     """The `cwd` that the commands of guards are to run in and that is not there; empty when all is
     well.
 
     Such a command is not run and its state skipped, as with Salt.
     """
-    cwd = options(args).get("cwd")
-    asks = any(
+    cwd = options(context.args).get("cwd")
+    asks = asks_commands(context.args)
+    return str(cwd) if asks and cwd is not None and not context.is_dir(str(cwd)) else ""
+
+
+def asks_commands(args: Mapping[str, Value]) -> bool:
+    """Return whether some guard is a command."""
+    return any(
         isinstance(entry, str) for key in COMMAND_GUARDS for entry in _entries(args.get(key, []))
     )
-    return str(cwd) if asks and cwd is not None and not os.path.isdir(str(cwd)) else ""
 
 
 Answer = tuple[bool, str]  # whether the state is skipped, and the guard's words
@@ -77,9 +85,9 @@ def _unless(context: GuardContext) -> Answer:
 
 def _creates(context: GuardContext) -> Answer:
     creates = context.args["creates"]
-    if isinstance(creates, str) and os.path.exists(creates):
+    if isinstance(creates, str) and context.exists(creates):
         return True, f"{creates} exists"
-    if isinstance(creates, list) and all(os.path.exists(str(path)) for path in creates):
+    if isinstance(creates, list) and all(context.exists(str(path)) for path in creates):
         return True, "All files in creates exist"
     return False, "Creates files not found"
 
@@ -105,7 +113,7 @@ def _entries(value: Value) -> list[Value]:
 def _holds(entry: Value, context: GuardContext, otherwise: bool) -> bool:
     """Tell whether a condition is met. otherwise: for a command whose folder is not there."""
     if isinstance(entry, str):
-        return otherwise if missing_folder(context.args) else _retcode(entry, context) == 0
+        return otherwise if missing_folder(context) else _retcode(entry, context) == 0
     context.failed()  # of a function that was called before
     answer = _function(entry, context.call)
     return bool(answer) and not context.failed()

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ctrl-C, SIGTERM, a lost terminal and the time limit of a run, all as one exception: the run ends
 with its report.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One chunk -> one Result: guards, look, change, check_cmd, retry.
 
 The fork between a dry and a real run stands in `_planned`, once: the generator of a state function
@@ -11,23 +12,35 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import nullcontext
 from functools import partial
 
-from runner.api import OPEN, Done, Plan, StateFailed, changes_allowed, running
+from runner.api import (
+    OPEN,
+    Done,
+    Plan,
+    StateFailed,
+    changes_allowed,
+    running,
+)
+from runner.api.durability import make_names_durable
+from runner.api.planning import Unforeseen, changes_planned
 from runner.arguments.retry import retry_options
 from runner.engine import guards, slots
 from runner.engine.context import Current, Run
-from runner.engine.dry_run_facts import PendingFacts
+from runner.engine.dry_run_facts import Foreseen, PendingFacts
+from runner.engine.made import about_to_make
 from runner.engine.partial_changes import NOT_THE_STATES, apology, made
 from runner.engine.step import Call, Invocation, Mode, Reaction, Step
 from runner.model.chunk import Chunk
 from runner.model.errors import RunnerError
 from runner.model.events import StatePlanned
 from runner.model.global_arguments import GUARDS
+from runner.model.made import Thing
 from runner.model.ordered_dict import as_said
 from runner.model.places import Value
 from runner.model.plain_values import plain, text_of
 from runner.model.result import Result
 
 Bind = Callable[[Step, Reaction | None], Call]
+_GUARDS = frozenset(GUARDS)
 
 
 class Invoker:
@@ -38,6 +51,7 @@ class Invoker:
         self.attempts = (
             0  # attempts made for the last chunk (each one counts in Salt's run numbers)
         )
+        self._things: tuple[Thing, ...] | None = None  # what the present state makes or removes
 
     def twin(self) -> Invoker:
         """Another one for the same run, for a state that runs beside this one's."""
@@ -57,6 +71,7 @@ class Invoker:
             dry=invocation.mode is not Mode.REAL,
             changed_requisites=reaction.changed if reaction else (),
         )
+        self._things = () if reaction else None
         with running(current):
             try:
                 result = self._retried(invocation)
@@ -65,8 +80,9 @@ class Invoker:
         return _readable(result)._replace(
             key=reaction.key if reaction else "",
             warnings=(*result.warnings, *current.warnings),
+            things=(self._things or ()) if result.changes else (),
             inputs=tuple(current.inputs),
-            start_time=_clock(now),
+            started=now,
             duration=round((time.perf_counter() - started) * 1000, 3),
         )
 
@@ -109,7 +125,7 @@ class Invoker:
         try:
             skipped = (
                 guards.reason_to_skip(self._guard_context(chunk))
-                if chunk.args.keys() & GUARDS
+                if not _GUARDS.isdisjoint(chunk.args)
                 else None
             )
             if skipped:
@@ -128,7 +144,7 @@ class Invoker:
         except RunnerError as error:
             return Result(chunk, False, str(error))
         except StateFailed as failure:  # a guard's command that cannot be started
-            return self._failed(invocation, failure, {})
+            return self._failed(invocation, failure, {}, of_guard=True)
         except NOT_THE_STATES:
             raise
         except BaseException as error:  # sys.exit() too
@@ -143,14 +159,20 @@ class Invoker:
         return result._replace(result=passed, comment=comment)
 
     def _guard_context(self, chunk: Chunk) -> guards.GuardContext:
-        return guards.GuardContext(chunk.args, self.run.call, self.run.took_failure)
+        call = self.run.call
+        context = guards.GuardContext(chunk.args, call, self.run.took_failure)
+        if not self.run.dry:
+            return context
+        return context._replace(  # as planned
+            exists=partial(call, "file.exists"), is_dir=partial(call, "file.is_dir")
+        )
 
     def _skipped(self, invocation: Invocation, reason: str) -> Result:
         chunk = invocation.chunk
-        folder = guards.missing_folder(chunk.args)
-        maker = self.pending.facts.get(("file", folder), "")
-        undecided = maker or next(iter(invocation.waits_for()), self.pending.open_by)
-        if invocation.mode is Mode.DRY and undecided:
+        folder = guards.missing_folder(self._guard_context(chunk))
+        dry = self.run.dry or invocation.mode is Mode.DRY
+        undecided = dry and self._unseen(invocation, folder)
+        if undecided:
             return Result(
                 chunk,
                 None,
@@ -165,9 +187,31 @@ class Invoker:
         )
         return Result(chunk, True, reason, extra={"skip_watch": True}, warnings=warnings)
 
+    def _unseen(self, invocation: Invocation, folder: str) -> str:
+        """The pending state that may change what guards say: one whose plan they do not see; empty
+        when none.
+
+        folder: the missing one that commands of guards are to run in.
+        """
+        hidden = self._hidden(invocation, guards.asks_commands(invocation.chunk.args))
+        return self.pending.maker_of(("file", folder)) or next(iter(hidden), self.pending.open_by)
+
+    def _hidden(self, invocation: Invocation, from_commands: bool) -> list[str]:
+        """The pending states that this one requires, nearest first, whose plans looks do not see,
+        or commands do not.
+        """
+        blind = from_commands and self.run.stores.get("planned", {}).get("view") is None
+        return [
+            state
+            for state in invocation.waits_for()
+            if blind or not self.pending.is_seen(state, by_commands=from_commands)
+        ]
+
     def _filled(self, step: Step) -> Step:
         """The step with its slots evaluated."""
         chunk = step.chunk
+        if step.call is not None and not slots.has_slot(chunk.name):
+            return step  # it could be bound before the run
         if slots.has_slot(chunk.name) or any(
             slots.has_slot(value) for value in chunk.args.values()
         ):
@@ -205,12 +249,17 @@ class Invoker:
             if mode is not Mode.LOOK:
                 self.run.emit(StatePlanned(chunk, plain(plan.changes), plan.comment))
             if mode is not Mode.REAL:
-                outcome.close()
+                changes = plan.changes
                 if mode is Mode.DRY:
-                    self.pending.note(chunk, plan.provides)
+                    changes = self._foresee(call, plan, outcome, chunk)
+                outcome.close()
                 return _with_plan(
-                    plan, Result(chunk, None, plan.comment, plan.changes, exact=plan.exact)
+                    plan, Result(chunk, None, plan.comment, changes, exact=plan.exact)
                 )
+            if self._things is None:  # not what an attempt before this one has made
+                self._things = about_to_make(self.run, call, chunk)
+            if not call.function.is_built_in:
+                make_names_durable()  # nobody knows what it does
             invocation.before_change()
             with changes_allowed():
                 next(outcome)
@@ -230,6 +279,31 @@ class Invoker:
             note = " (what it had planned may have been changed in part)" if plan else ""
             return Result(chunk, False, apology(error) + note, made(plan, look) if plan else {})
 
+    def _foresee(
+        self, call: Call, plan: Plan, outcome: Generator[Plan, None, str | Done], chunk: Chunk
+    ) -> Mapping[str, Value]:
+        """Carry a state out on the planned machine, for the looks of those that follow; what it
+        reports there is what it will have changed, the Plan's changes where it reports nothing.
+        Raises StateFailed where that fails as it will on the machine.
+
+        Only functions of the library are: they change nothing but by changers. A state that is
+        only planned in a real run (noop) is not: the others go by the machine.
+        """
+        foreseen, changes = Foreseen.NOT, plan.changes
+        if self.run.dry and call.function.is_built_in:
+            try:
+                with changes_planned() as planning:
+                    next(outcome)
+            except StopIteration as stop:
+                if not planning.leaves_pending:
+                    foreseen = Foreseen.IN_FILES if planning.only_files else Foreseen.BY_LOOKS
+                    if plan.exact:
+                        changes = _done(chunk, stop.value, plan.changes).changes
+            except Unforeseen:
+                pass
+        self.pending.note(chunk, plan.provides, foreseen)
+        return changes
+
     def _dry_run_check(self, mode: Mode, call: Call, plan: Plan) -> StateFailed | None:
         """The reason why a plan would fail, as far as a dry run knows."""
         check = call.function.hook("dry_run_check") if mode is Mode.DRY else None
@@ -238,7 +312,11 @@ class Invoker:
     def _undecided(self, invocation: Invocation, outcome: object, done: Result) -> Result:
         """Nothing to do because something is not there: None where it may be there by then."""
         missing = list(outcome.missing) if isinstance(outcome, Done) else []
-        provider = self.pending.may_bring(missing, invocation.waits_for()) if missing else ""
+        provider = (
+            self.pending.may_bring(missing, self._hidden(invocation, from_commands=False))
+            if missing
+            else ""
+        )
         if not provider:
             return done
         return done._replace(
@@ -249,14 +327,20 @@ class Invoker:
         )
 
     def _failed(
-        self, invocation: Invocation, failure: StateFailed, planned: Mapping[str, Value]
+        self,
+        invocation: Invocation,
+        failure: StateFailed,
+        planned: Mapping[str, Value],
+        of_guard: bool = False,
     ) -> Result:
+        """of_guard: its commands run on the machine, and see nothing that is only planned."""
         chunk, mode = invocation.chunk, invocation.mode
-        provider = (
-            self.pending.brings(failure.missing, invocation.waits_for())
-            if failure.missing and mode is not Mode.REAL
-            else ""
-        )
+        provider = ""
+        if failure.missing and mode is not Mode.REAL:
+            makers = map(self.pending.maker_of, failure.missing if of_guard else ())
+            provider = next(filter(None, makers), "") or self.pending.brings(
+                failure.missing, self._hidden(invocation, from_commands=True)
+            )
         if provider:
             if mode is Mode.DRY:  # its own plan is not known, but what it is for will be there
                 self.pending.note(chunk, [(chunk.state, chunk.name)])
@@ -272,6 +356,7 @@ class Invoker:
         chunk, mode = invocation.chunk, invocation.mode
         arguments = as_said(chunk.args, call.arguments)
         if mode is Mode.REAL:
+            make_names_durable()  # nobody knows what it does
             invocation.before_change()
         with changes_allowed() if mode is Mode.REAL else nullcontext():
             answer = called(call.function.function, arguments)
@@ -321,8 +406,3 @@ def _readable(result: Result) -> Result:
     if not result.changes and not result.extra:
         return result
     return result._replace(changes=plain(result.changes), extra=plain(result.extra))
-
-
-def _clock(now: float) -> str:
-    """Salt's start_time: the local time of day with microseconds."""
-    return time.strftime("%H:%M:%S", time.localtime(now)) + f".{int(now % 1 * 1_000_000):06d}"

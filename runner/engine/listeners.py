@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The listeners of a run: outputs and the history follow it by its events."""
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ class Listeners:
 
     def __init__(self, listeners: Iterable[Listener], secrets: Secrets) -> None:
         self._listeners = tuple(listeners)
+        self._takers: dict[type[Event], tuple[Listener, ...]] = {}
         self._secrets = secrets
         self._lock = threading.Lock()  # states may run side by side
         self.started = False  # they have heard that a run has started
@@ -25,22 +27,36 @@ class Listeners:
     def add(self, listener: Listener) -> None:
         """Have one more follow the run from now on."""
         self._listeners = (*self._listeners, listener)
+        self._takers.clear()
 
     def emit(self, event: Event) -> None:
         """Hand an event to the listeners. One that raises gets no more: what only watches a run
         does not end it.
         """
+        takers = self._takers.get(type(event))
+        if takers is None:
+            takers = self._takers_of(type(event))
+        if not takers:
+            return
         event = self._secrets.event(event)
         with self._lock:
             self.started |= isinstance(event, RunStarted)
-            for listener in self._listeners:
+            for listener in takers:
                 try:
                     listener(event)
                 except Exception as error:
                     self._lose(listener, error)
 
+    def _takers_of(self, kind: type[Event]) -> tuple[Listener, ...]:
+        """The listeners that take events of a kind: all that do not say which ones by `events`."""
+        takers = self._takers[kind] = tuple(
+            listener for listener in self._listeners if kind in getattr(listener, "events", (kind,))
+        )
+        return takers
+
     def _lose(self, failed: Listener, error: Exception) -> None:
         self._listeners = tuple(listener for listener in self._listeners if listener is not failed)
+        self._takers.clear()
         problem = self._secrets.mask(f"{type(error).__name__}: {text_of(error)}")
         self.lost.append(
             f"{type(failed).__name__} failed and saw nothing more of this run: {problem}"

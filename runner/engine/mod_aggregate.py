@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Work that one state does for others of its kind: what a module's mod_aggregate may take together
 (`aggregate: True`).
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reactions that no-op states suppress, noted all the way down."""
 
 from __future__ import annotations

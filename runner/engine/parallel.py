@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """States side by side (`parallel: True`): each in a thread with a copy of the context, waited for
 by who needs it.
 """
@@ -65,7 +66,8 @@ class ParallelStates:
         with self._one_ended:
             while not self._outcomes:
                 self._one_ended.wait(LOOK_UP)
-        return next(iter(self._outcomes))
+        position: int = next(iter(self._outcomes))
+        return position
 
     def wait(self, position: int) -> Result:
         """The result of a state, when it has ended."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The changes of a state that failed, and the comment on an exception."""
 
 from __future__ import annotations

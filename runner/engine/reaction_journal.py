@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pending reactions, durable: a restart that was due when a run was killed is done by the next one.
 
 They are kept in an SQLite file of their own.
@@ -11,7 +12,8 @@ from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from runner.files.database import Patience, connect, storable
+from runner.files.database import Patience, connect, newer_format, storable
+from runner.files.folder_syncs import FOLDER_SYNCS
 from runner.files.trusted_folder import trusted_folder
 from runner.model.result import PendingReaction
 
@@ -114,6 +116,10 @@ class ReactionJournal:
         finally:
             self._index().add(rows)
 
+    def has_any(self) -> bool:
+        """Tell whether any reaction is pending, as far as is known: not before it was read."""
+        return self._known is None or bool(self._known.pending_reactions)
+
     def pending(self, reactor: str) -> tuple[PendingReaction, ...]:
         """The pending reactions of one reactor (a tag)."""
         return tuple(self._index().of(storable(reactor), None).values())
@@ -128,6 +134,8 @@ class ReactionJournal:
         """Forget the reactions of a reactor, those to a source, of some kinds, of one run. Raises
         OSError when that cannot be written.
         """
+        if not self._index().pending_reactions:
+            return
         reactor, source = storable(reactor), storable(source)
         settled = [
             key
@@ -140,6 +148,8 @@ class ReactionJournal:
             return
         import sqlite3
 
+        if problem := FOLDER_SYNCS.commit():  # the reaction may be due once more
+            raise OSError(problem)
         self._index().remove(settled)
         try:
             connection = self._open()
@@ -203,7 +213,7 @@ class ReactionJournal:
     def _prepare(self, connection: sqlite3.Connection) -> None:
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         if version > VERSION:
-            raise OSError(f"{self._path} was written by a newer runner (its version is {version})")
+            raise OSError(newer_format(self._path, version, VERSION))
         connection.execute("PRAGMA journal_mode=WAL")
         if version < VERSION:
             connection.execute(_TABLE)

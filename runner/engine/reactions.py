@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pending reactions among the states of one run: written before a change, settled after the
 reaction.
 """
@@ -5,7 +6,7 @@ reaction.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from runner.api import StateFailed
 from runner.engine.decide import Decision, Verdict
@@ -59,30 +60,15 @@ class ReactionTracker:
 
         Raises StateFailed when it cannot be written and has to be: nothing was changed then.
         """
-        edges = [edge for position in positions for edge in self._reactors.get(position, ())]
-        if not edges:
+        pending_reactions = [
+            pending for position in positions for pending in self._due(position, results)
+        ]
+        if not pending_reactions:
             return
-        now = time.strftime("%Y-%m-%dT%H:%M:%S%z")
-        pending_reactions = []
-        for edge in edges:
-            reacting = not edge.kind.needs_mod_watch or self._plan.steps[edge.holder].reacts
-            if reacting and (edge.holder not in results or edge.kind.reaction == "listen"):
-                reactor = self._plan.chunk(edge.holder).tag
-                source = self._plan.chunk(edge.target).tag
-                pending_reactions.append(
-                    PendingReaction(
-                        reactor,
-                        edge.kind.reaction,
-                        source,
-                        self._plan.run_id,
-                        now,
-                        str(edge.place.source),
-                    )
-                )
         try:
             self._journal.record(pending_reactions)
         except OSError as error:
-            if self._required and pending_reactions:
+            if self._required:
                 who = ", ".join(
                     dict.fromkeys(
                         pending.reactor.replace("_|-", " ") for pending in pending_reactions
@@ -94,8 +80,23 @@ class ReactionTracker:
                 raise StateFailed(message, changes={}) from None
             self.unprotected = str(error)
 
+    def _due(self, position: int, results: Mapping[int, Result]) -> Iterator[PendingReaction]:
+        """Who will have to react to a state; those left out of the run do so in a later one."""
+        now = time.strftime("%Y-%m-%dT%H:%M:%S%z")
+        source, run = self._plan.chunk(position).tag, self._plan.run_id
+        for edge in self._reactors.get(position, ()):
+            reacting = not edge.kind.needs_mod_watch or self._plan.steps[edge.holder].reacts
+            if reacting and (edge.holder not in results or edge.kind.reaction == "listen"):
+                reactor, place = self._plan.chunk(edge.holder).tag, str(edge.place)
+                yield PendingReaction(reactor, edge.kind.reaction, source, run, now, place)
+        for absent in self._plan.relations.absent_reactors.get(position, ()):
+            place = str(absent.place)
+            yield PendingReaction(absent.tag, absent.reaction, source, run, now, place)
+
     def settle(self, result: Result, decision: Decision) -> None:
         """Settle pending reactions: a source ended without a change, or the reactor reacted."""
+        if not self._journal.has_any():
+            return
         chunk = result.chunk
         if result.unstarted or (result.result is not False and not result.changes):
             self.forget(None, chunk.tag, run=self._plan.run_id)  # of an earlier attempt of this run

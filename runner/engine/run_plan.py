@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The plan of a run: its steps, their order, and what reacts to what."""
 
 from __future__ import annotations
@@ -25,6 +26,10 @@ class RunPlan(Record):
 
     def chunk(self, position: int) -> Chunk:
         return self.steps[position].chunk
+
+    def judged_by(self, position: int) -> tuple[Edge, ...]:
+        """The requisites that decide about a state, those on what is left out included."""
+        return self.relations.of(position) + self.relations.unanswered.get(position, ())
 
     def is_verified(self, position: int, result: Result) -> bool:
         """Tell whether a state has to be looked at again: it changed something, and should find
@@ -113,4 +118,4 @@ class RunPlan(Record):
         """Tell whether a state has requisites that have it run for others' sake (onchanges, onfail,
         prereq).
         """
-        return any(edge.kind.conditional for edge in self.relations.of(position))
+        return any(edge.kind.conditional for edge in self.judged_by(position))

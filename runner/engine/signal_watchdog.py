@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The end of a run that cannot end itself: a state in a thread is in C code that lets no other
 thread work.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Slots: `__slot__:salt:module.function(args).key ~ text`, evaluated right before the look."""
 
 from __future__ import annotations
@@ -7,11 +8,12 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from runner.model.errors import RunnerError
+from runner.model.patterns import pattern
 from runner.model.places import Value
 
 PREFIX = "__slot__:"
-_FUNCTION = re.compile(r"__slot__:salt:\s*(?P<name>\w+(?:\.\w+)+)\s*\(")
-_REST = re.compile(r"\s*(?:\.(?P<path>[^~]*[^~\s]))?\s*(?:~\s*(?P<tail>.*?)\s*)?", re.S)
+_FUNCTION = pattern(r"__slot__:salt:\s*(?P<name>\w+(?:\.\w+)+)\s*\(")
+_REST = pattern(r"\s*(?:\.(?P<path>[^~]*[^~\s]))?\s*(?:~\s*(?P<tail>.*?)\s*)?", re.S)
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -19,9 +21,9 @@ def has_slot(value: Value) -> bool:
     """Tell whether a value holds a slot at any depth."""
     if isinstance(value, str):
         return value.startswith(PREFIX)
-    if isinstance(value, Mapping):
-        return any(has_slot(item) for item in value.values())
-    return isinstance(value, list) and any(has_slot(item) for item in value)
+    if isinstance(value, (list, dict)):
+        return any(map(has_slot, value.values() if isinstance(value, dict) else value))
+    return False
 
 
 def fill(value: Value, call: Callable[..., Any]) -> Value:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The steps of a run, and what the invoker is asked to do with one: values."""
 
 from __future__ import annotations

@@ -1,27 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hooks of state modules that are asked about bound steps, before anything runs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from runner.api import StateFailed
+from runner.compiler.auto_requisites import Link, links
 from runner.engine.step import Step
 from runner.loader.hooks import answer_of, pairs
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError
-from runner.model.requisite_kinds import COMES_LAST
 
 
 def automatic_relations(step: Step, kind: str) -> Iterable[tuple[str, str]]:
     """The states that a step comes after or before. kind: autorequire, autobefore, ..."""
-    hook = step.call.function.hook(kind) if step.call else None
-    return pairs(hook, kind, step.chunk, step.call.arguments) if hook and step.call else ()
+    if step.call is None:
+        return ()
+    return pairs(step.call.function.hook(kind), kind, step.chunk, step.call.arguments)
 
 
-def comes_last(step: Step) -> bool:
-    """Return whether a step comes after all other states of its module."""
-    functions = step.call.function.hook(COMES_LAST) if step.call else None
-    return step.chunk.fun in (functions or ())
+def automatic_links(steps: Sequence[Step]) -> tuple[Link, ...]:
+    """The automatic relationships that the modules of steps ask for."""
+    return links(
+        [step.chunk for step in steps],
+        [step.call.function.relationships if step.call else () for step in steps],
+        lambda number, kind: automatic_relations(steps[number], kind),
+    )
 
 
 def called_functions(step: Step) -> Iterable[str]:

@@ -1,9 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
 """SQLite files that other processes may hold: waiting for them, and what their texts may be."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -67,8 +68,23 @@ def connect(path: str, patience: Patience, **options: Any) -> sqlite3.Connection
     return sqlite3.connect(path, timeout=SLICE, check_same_thread=False, factory=Patient, **options)
 
 
+def newer_format(path: str, found: int, known: int) -> str:
+    """What is wrong with a database of a later release, and what to do."""
+    return (
+        f"{path} was written by a newer runner (its format is {found}, this one knows up to"
+        f" {known}): use that runner, or move the file away"
+    )
+
+
 def storable(value: T) -> T:
     """A text as SQLite can keep it: names of files need not be UTF-8. Other values as they are."""
     if isinstance(value, str) and not value.isascii():
         return value.encode(errors="backslashreplace").decode()  # type: ignore[return-value]
     return value
+
+
+def storable_row(row: Iterable[Any]) -> tuple[Any, ...]:
+    """The values of a row as SQLite can keep them."""
+    return tuple(
+        [value if type(value) is not str or value.isascii() else storable(value) for value in row]
+    )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Links that somebody else has put on the way to a file that the command line, the configuration or
 a state names.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Other users who can write what a run trusts: the configuration, the trees, and the folders of
 runner's own files.
 """
@@ -6,6 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import suppress
 from functools import cache
 
 from runner.model.diagnostics import Diagnostic
@@ -81,7 +83,7 @@ def flaw(
     link = stat.S_ISLNK(status.st_mode)
     passed = passed and stat.S_ISDIR(status.st_mode)
     if status.st_uid not in (0, os.geteuid(), *owners) and not (
-        passed and status.st_uid == _owner_of_all()
+        passed and status.st_uid in _owners_of_all()
     ):
         return Flaw(path, status.st_uid, link)
     if link or (passed and status.st_mode & stat.S_ISVTX):
@@ -94,11 +96,14 @@ def flaw(
 
 
 @cache
-def _owner_of_all() -> int:
-    """The owner of the root of the file system: root, or in a user namespace `nobody`, who stands
-    for it there.
+def _owners_of_all() -> set[int]:
+    """The owners of / and /proc: root, or in a user namespace `nobody`, who stands for it there (of
+    /proc alone where / was composed by the caller).
     """
-    return os.stat("/").st_uid
+    owners = {os.stat("/").st_uid}
+    with suppress(OSError):  # a chroot without it
+        owners.add(os.stat("/proc").st_uid)
+    return owners
 
 
 # ---------------------------------------------------------------- groups and ACLs

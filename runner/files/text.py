@@ -1,4 +1,9 @@
-"""Text files of bounded size: what is compiled, and what messages show of it."""
+# SPDX-License-Identifier: Apache-2.0
+"""Text files of bounded size: what is compiled, and what messages show of it.
+
+All texts of a tree are read here (SLS files, templates, imports, top files), so that an editor's
+unsaved texts can stand in for them.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +19,21 @@ MEBIBYTE = 1024 * 1024
 PAGE = 4096
 LARGEST = 16  # MiB of one file that is compiled (`sls_size_limit` of the configuration)
 
+# path without links -> contents that take the place of the file's, which need not exist; only
+# `runner lsp` has any
+UNSAVED: dict[str, bytes] = {}
+
+
+def unsaved(path: str) -> bytes | None:
+    """The contents that an editor has not saved yet; None for a file that is as it is on disk."""
+    return UNSAVED.get(os.path.realpath(path)) if UNSAVED else None
+
+
+def unsaved_below(folder: str) -> list[str]:
+    """The paths from a folder of the unsaved files in it."""
+    start = os.path.realpath(folder) + "/" if UNSAVED else ""
+    return [path.removeprefix(start) for path in UNSAVED if path.startswith(start)]
+
 
 def size_limit(opts: Mapping[str, Any]) -> int:
     """The largest size in bytes of a file that is compiled; 0 for no limit."""
@@ -25,6 +45,11 @@ def read_bounded(path: str, largest: int = LARGEST * MEBIBYTE) -> bytes:
     """The contents of a regular file. Raises OSError, and RunnerError for one that is larger or no
     regular file.
     """
+    data = unsaved(path)
+    if data is not None:
+        if largest and len(data) > largest:
+            raise _too_large(path, largest)
+        return data
     file = os.open(
         path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
     )  # a pipe without a writer does not stop it

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The opener of the folders in which runner keeps its own files: `state_dir` and `cachedir`.
 
 What lies in them is believed, and partly run: compiled templates, the history that undo follows,
@@ -129,8 +130,18 @@ class TrustedFolder:
         with open(self.open(name, os.O_RDONLY), "rb") as file:
             return file.read()
 
-    def write(self, name: str, data: bytes | Iterable[bytes], mode: int = 0o600) -> None:
-        """Write a file whole: nobody sees a half of it, nor do others read it. Raises OSError."""
+    def write(
+        self,
+        name: str,
+        data: bytes | Iterable[bytes],
+        mode: int = 0o600,
+        *,
+        durable: bool = False,
+    ) -> None:
+        """Write a file whole: nobody sees a half of it, nor do others read it. Raises OSError.
+
+        durable: it is on the disk, under its name, when this returns.
+        """
         beside = f"{name}.{os.urandom(6).hex()}.new"
         descriptor = os.open(
             beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _SAFELY, mode, dir_fd=self.descriptor
@@ -138,10 +149,15 @@ class TrustedFolder:
         try:
             with open(descriptor, "wb") as file:
                 file.writelines([data] if isinstance(data, bytes) else data)
+                if durable:
+                    file.flush()
+                    os.fsync(file.fileno())
             self.rename(beside, name)
         except BaseException:
             self.remove(beside)
             raise
+        if durable:
+            self.sync()
 
     def exists(self, name: str) -> bool:
         """Return whether it has an entry of this name."""

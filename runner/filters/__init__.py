@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Salt's Jinja filters, tests and globals: the table of their names.
 
 Each lives in a small file here, which is imported when a template names the first of its filters. A

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The filter strftime, and the ways to write a moment that it understands."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Filters of digests, encodings and chance."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Filters of lists, and of what can be walked."""
 
 from __future__ import annotations

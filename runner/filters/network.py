@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Filters of addresses."""
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def _written(value: Any) -> Any:
     """An address that is given as a number, as text; a variable without a value is an error."""
     if isinstance(value, int):
         try:
-            return str(ipaddress.ip_address(value))
+            return _text(ipaddress.ip_address(value))
         except ValueError:
             return value
     return str(value) if isinstance(value, Undefined) else value
@@ -60,7 +61,22 @@ def _written(value: Any) -> Any:
 
 def _shown(value: str, address: Interface) -> str:
     """The address in its usual form, with its network where one was written."""
-    return str(address) if "/" in value else str(ipaddress.ip_address(value))
+    return _text(address if "/" in value else ipaddress.ip_address(value))
+
+
+def _text(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> str:
+    """Return an address as text, the same with each Python: from 3.13 on `str` writes an IPv4
+    address in IPv6 with dots.
+
+    >>> _text(ipaddress.ip_interface("::ffff:1.2.3.4/120"))
+    '::ffff:102:304/120'
+    """
+    text = str(address)
+    mapped = getattr(address, "ipv4_mapped", None)
+    if mapped is None:
+        return text
+    high, low = divmod(int(mapped), 1 << 16)
+    return re.sub(r"[^/%]+", f"::ffff:{high:x}:{low:x}", text, count=1)
 
 
 def _filtered(value: Any, options: str | None, version: int | None) -> Any:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Filters between values and their texts: YAML, JSON, XML, Python."""
 
 from __future__ import annotations
@@ -152,9 +153,9 @@ def load_yaml(text: str) -> Any:
 
 def load_json(text: str) -> Any:
     """The value of a JSON text."""
-    import json
+    from runner.model.json_text import parse_json
 
-    return json.loads(_text(text))
+    return parse_json(_text(text))
 
 
 def _text(value: Any) -> str:

@@ -1,16 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
 """Facts about this machine, each looked up when it is asked for. Names and values are Salt's."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from runner.grains.groups import GROUPS, Facts
+from runner.log import DEBUG, LOG
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import REFUSED, RunnerError
 from runner.model.places import Source
 
 Function = Callable[..., Any]
+ANSIBLE = "/etc/ansible/facts.d"
+FOLDERS = ("/etc/runner/facts.d", ANSIBLE, "/etc/puppetlabs/facter/facts.d")  # of further facts
 
 
 def logged(problem: Diagnostic) -> None:
@@ -27,8 +32,9 @@ class Grains(Mapping[str, Any]):
 
     static: from the configuration; they win over all others. functions: the tree's own (`_grains`),
     called before the first look at any other grain, since what they answer wins over the machine's
-    own facts. id: this machine's ID. A function that fails leaves its grains out, as in Salt; what
-    is wrong goes to `problems` and `report` (the log).
+    own facts. folders: of files and programs with further facts, read at the first look at a name
+    that nothing else has. id: this machine's ID. A function that fails leaves its grains out, as in
+    Salt; what is wrong goes to `problems` and `report` (the log).
     """
 
     def __init__(
@@ -38,6 +44,7 @@ class Grains(Mapping[str, Any]):
         *,
         id: str = "",
         report: Callable[[Diagnostic], None] = logged,
+        folders: tuple[str, ...] = (),
     ) -> None:
         self._known: Facts = {"id": id, **static}
         self._static = static
@@ -46,6 +53,7 @@ class Grains(Mapping[str, Any]):
         self._computed: set[int] = set()
         self.problems: list[Diagnostic] = []
         self._report = report
+        self._folders = folders
 
     def __getitem__(self, name: str) -> Any:
         if name not in self:
@@ -57,8 +65,11 @@ class Grains(Mapping[str, Any]):
             return True
         if self._functions:
             self._call()
-        if name not in self._known and name in self._groups:
-            self._compute(name)
+        if name not in self._known:
+            if name in self._groups:
+                self._compute(name)
+            else:
+                self._read_folders()
         return name in self._known
 
     def __iter__(self) -> Iterator[str]:
@@ -78,7 +89,9 @@ class Grains(Mapping[str, Any]):
         group = self._groups[name]
         if id(group) not in self._computed:
             self._computed.add(id(group))
-            for key, value in group.look(self).items():
+            with LOG.timed(f"grains {', '.join(sorted(group.names))}", DEBUG):
+                facts = group.look(self)
+            for key, value in facts.items():
                 self._known.setdefault(key, value)
 
     def _call(self) -> None:
@@ -86,7 +99,8 @@ class Grains(Mapping[str, Any]):
         functions, self._functions = self._functions, []
         for name, function in functions:
             try:
-                facts = function(self) if _wants_grains(function) else function()
+                with LOG.timed(f"grains of {name}", DEBUG):
+                    facts = function(self) if _wants_grains(function) else function()
             except Exception as error:
                 if isinstance(error, RunnerError) and error.code == REFUSED:
                     raise
@@ -106,14 +120,31 @@ class Grains(Mapping[str, Any]):
         else:
             source, message = _place(error), message + _named(error)
         problem = Diagnostic(message, source, "the run continues without them", code, "warning")
+        self._tell(problem)
+
+    def _tell(self, problem: Diagnostic) -> None:
         self.problems.append(problem)
         self._report(problem)
+
+    def _read_folders(self) -> None:
+        """The facts of `facts.d`: they add names, and replace no grain."""
+        folders, self._folders = self._folders, ()
+        if any(map(os.path.isdir, folders)):
+            from runner.grains.external import external_facts
+
+            with LOG.timed(f"facts of {', '.join(folders)}", DEBUG):
+                facts = external_facts(folders, self._tell)
+            for key, value in facts.items():
+                if key in self._groups:
+                    continue  # what the machine says of itself
+                self._known.setdefault(key, value)
 
     def _all(self) -> Facts:
         if self._functions:
             self._call()
         for name in self._groups:
             self._compute(name)
+        self._read_folders()
         return self._known
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reading small files and asking programs."""
 
 from __future__ import annotations

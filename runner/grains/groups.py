@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The table of grains and the functions that find them.
 
 A file here that the table does not use is one grain of its name: `weather.py` with a function
@@ -49,7 +50,7 @@ _SALT = "saltversion saltversioninfo saltpath master package zmqversion"
 _INTERFACES = "ip_interfaces ip4_interfaces ip6_interfaces ipv4 ipv6 hwaddr_interfaces"
 _DMI = "manufacturer productname biosversion biosvendor biosreleasedate serialnumber uuid boardname"
 
-_HELPERS = ("__init__", "groups", "files")
+_HELPERS = ("__init__", "groups", "files", "external")
 
 
 def _alone() -> Iterator[Group]:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Processors, memory, disks, and what the machine itself is."""
 
 from __future__ import annotations

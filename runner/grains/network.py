@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Names and addresses of this machine. No name server is ever asked."""
 
 from __future__ import annotations

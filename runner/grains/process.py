@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The process that asks: who runs it, in which language, with which interpreter."""
 
 from __future__ import annotations

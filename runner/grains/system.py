@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The operating system, its init and the process that asks."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reading the history: its runs, what one did, how two differ, what became of a state."""
 
 from __future__ import annotations
@@ -5,11 +6,14 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from runner.history.contents import Store
 from runner.history.store import NAME, HistoryProblem, open_history, readable
 from runner.model.errors import RunnerError
+from runner.model.records import Record
 
 if TYPE_CHECKING:
     import sqlite3
@@ -18,11 +22,29 @@ _RUN = (
     "id, run, kind, command, user, started, finished, revision, dirty, compiled, outcome, total,"
     " changed, failed"
 )
-_RUN += ", skipped, errors, undone, not_restored"
+_RUN += ", skipped, errors, undone, not_restored, counts"
 _RESULT = (
     "tag, id, name, function, sls, result, ran, changes, comment, duration, place, cause, origin,"
-    " outcome"
+    " outcome, replaced, started_after"
 )
+
+
+class RunForPage(Record):
+    """A run with what its page shows. graph: its requisites (pipeline/requisite_graph.py), empty
+    where they are not kept. left_by: the last real run before it that had a state, by its tag.
+    took: its seconds; None where it has not ended.
+    """
+
+    run: Mapping[str, Any]
+    took: float | None
+    graph: Mapping[str, Any]
+    results: Iterator[dict[str, Any]]
+    left_by: Callable[[str], dict[str, Any] | None]
+
+
+def _no_run(number: str) -> RunnerError:
+    message = f"there is no run {number} in the history"
+    return RunnerError(message, hint="`runner history` lists the runs")
 
 
 @readable()
@@ -44,17 +66,12 @@ def run_details(state_dir: str, number: str) -> dict[str, Any]:
     connection = _reading(state_dir)
     run = connection and _find(connection, number)
     if not connection or not run:
-        raise RunnerError(
-            f"there is no run {number} in the history", hint="`runner history` lists the runs"
-        )
-    results = connection.execute(
-        f"SELECT {_RESULT} FROM results WHERE run = ? ORDER BY position", (run["id"],)
-    )
+        raise _no_run(number)
     changers = connection.execute(
         "SELECT tag, function, target, before FROM changers WHERE run = ?", (run["id"],)
     )
     return run | {
-        "results": [_result(row) for row in results],
+        "results": [*_results(connection, run["id"])],
         "changes_made": [
             {"state": tag, "function": function, "target": target, "before": json.loads(before)}
             for tag, function, target, before in changers
@@ -62,29 +79,81 @@ def run_details(state_dir: str, number: str) -> dict[str, Any]:
     }
 
 
+def _results(connection: sqlite3.Connection, number: int) -> Iterator[dict[str, Any]]:
+    query = f"SELECT {_RESULT} FROM results WHERE run = ? ORDER BY position"
+    return map(_result, connection.execute(query, (number,)))
+
+
+@contextmanager
+def run_for_page(state_dir: str, number: str) -> Iterator[RunForPage]:
+    """Give a run as its page needs it, one result at a time. number: of the run, its ID, or "last".
+    Raises RunnerError.
+    """
+    with opened(state_dir) as connection:
+        run = connection and _find(connection, number)
+        if not connection or not run:
+            raise _no_run(number)
+        query = "SELECT graph, finished - started FROM runs WHERE id = ?"
+        content, took = connection.execute(query, (run["id"],)).fetchone()
+        kept = Store(state_dir, lambda: connection).get(content)
+        yield RunForPage(
+            run,
+            took,
+            json.loads(kept) if kept else {},
+            _results(connection, run["id"]),
+            lambda tag: _last_before(connection, tag, run["id"]),
+        )
+
+
+def _last_before(connection: sqlite3.Connection, tag: str, number: int) -> dict[str, Any] | None:
+    """The last real run before another one in which a state ran."""
+    query = (
+        "SELECT results.run FROM results JOIN runs ON runs.id = results.run WHERE tag = ? AND ran"
+        " AND result IS NOT NULL AND kind = 'run' AND results.run < ?"
+        " ORDER BY results.run DESC LIMIT 1"
+    )
+    row = connection.execute(query, (tag, number)).fetchone()
+    return _find(connection, str(row[0])) if row else None
+
+
+_NAMED = ("id", "name", "function", "sls", "outcome", "changes", "before")
+_COMPARED = ("outcome", "result", "ran", "changes", "comment", "place")
+
+
 def difference(state_dir: str, first: str, second: str) -> dict[str, Any]:
-    """The differences between two runs: states of only one, other outcomes, other changes."""
+    """The differences between two runs, in the order of their states: states of only one, other
+    outcomes, other changes. That a command had another process ID is no difference.
+    """
     one_run, other = run_details(state_dir, first), run_details(state_dir, second)
-    left, right = ({item["tag"]: item for item in run["results"]} for run in (one_run, other))
+    left, right = (
+        {item["tag"]: _comparable(item) for item in run["results"]} for run in (one_run, other)
+    )
+    both = ((left, right), (right, left))
     differing = {}
-    for tag in left.keys() & right.keys():
-        a, b = left[tag], right[tag]
-        keys = [
-            key
-            for key in ("outcome", "result", "ran", "changes", "comment", "place")
-            if a[key] != b[key]
-        ]
-        if keys:
+    for tag, a in left.items():
+        b = right.get(tag, a)
+        if keys := [key for key in _COMPARED if a[key] != b[key]]:
             differing[tag] = {key: {"first": a[key], "second": b[key]} for key in keys}
+    only_first, only_second = ([tag for tag in a if tag not in b] for a, b in both)
     about = ("id", "started", "command", "revision", "outcome", "errors")
     return {
         "first": {key: one_run[key] for key in about},
         "second": {key: other[key] for key in about},
         "same_tree": one_run["compiled"] == other["compiled"],
-        "only_first": sorted(left.keys() - right.keys()),
-        "only_second": sorted(right.keys() - left.keys()),
-        "different": dict(sorted(differing.items())),
+        "only_first": only_first,
+        "only_second": only_second,
+        "different": differing,
+        "states": {
+            tag: {key: states[tag][key] for key in _NAMED}
+            for states, tags in ((left, only_first), (right, [*only_second, *differing]))
+            for tag in tags
+        },
     }
+
+
+def _comparable(item: dict[str, Any]) -> dict[str, Any]:
+    changes = {key: value for key, value in item["changes"].items() if key != "pid"}
+    return item | {"changes": changes}
 
 
 @readable()
@@ -97,6 +166,15 @@ def last_result(state_dir: str, tag: str) -> dict[str, Any] | None:
     query = f"SELECT run, {_RESULT} FROM results WHERE {real} AND tag = ? ORDER BY run DESC LIMIT 1"
     row = connection.execute(query, (tag,)).fetchone()
     return _result(row[1:]) | {"run": _find(connection, str(row[0]))} if row else None
+
+
+@contextmanager
+def opened(state_dir: str) -> Iterator[sqlite3.Connection | None]:
+    """Give the database of the history for reading; None when there is none yet. Raises RunnerError
+    where it cannot be read.
+    """
+    with readable():
+        yield _reading(state_dir)
 
 
 def _reading(state_dir: str) -> sqlite3.Connection | None:
@@ -127,7 +205,7 @@ def _run(row: tuple[Any, ...]) -> dict[str, Any]:
             run[key] = time.strftime("%Y-%m-%dT%H:%M:%S%z", time.localtime(run[key]))
     run["dirty"] = None if run["dirty"] is None else bool(run["dirty"])
     run["outcome"] = run["outcome"] or "killed or still running"
-    run["errors"] = json.loads(run["errors"])
+    run["errors"], run["counts"] = json.loads(run["errors"]), json.loads(run["counts"])
     return run
 
 
@@ -136,6 +214,7 @@ def _result(row: tuple[Any, ...]) -> dict[str, Any]:
     result["result"] = None if result["result"] is None else bool(result["result"])
     result["ran"] = bool(result["ran"])
     result["changes"] = json.loads(result["changes"])
+    result["before"] = json.loads(result.pop("replaced"))
     result["outcome"] = result["outcome"] or _outcome(result)
     return result
 

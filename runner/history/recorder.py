@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The recorder of runs, in SQLite: a listener that writes, and the judgement that needs the runs
 before.
 
@@ -7,21 +8,25 @@ run whose history cannot be written does its work all the same; `problem` says w
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from runner.api import undisturbed
-from runner.files.database import storable
-from runner.history import snapshots
+from runner.files.database import storable, storable_row
+from runner.history import made, snapshots
+from runner.history.contents import Store
+from runner.history.journal import Journal
 from runner.history.shortened import shortened, shortened_text
-from runner.history.store import NAME, HistoryProblem, open_history, set_aside
+from runner.history.store import CONTENTS, NAME, HistoryProblem, open_history, set_aside
 from runner.model.chunk import Chunk
+from runner.model.digest import blake2b
+from runner.model.errors import RunnerError
 from runner.model.events import ChangerCalled, Event, RunFinished, RunStarted, StateFinished
+from runner.model.former_state import FormerState
 from runner.model.plain_values import plain, text_of
 from runner.model.records import Record
 from runner.model.result import Report, Result
@@ -29,6 +34,7 @@ from runner.model.result import Report, Result
 if TYPE_CHECKING:
     import sqlite3
 
+Subject = str | tuple[str, str]  # a path, or the kind and the name of another part of the machine
 TOGETHER = 500  # results of unchanged states that are written at once
 # runs of each kind that age alone does not remove: a clock that was wrong must not cost the history
 LEAST = 20
@@ -37,6 +43,11 @@ CLASS = (
     "CASE WHEN kind = 'test' THEN 'test' WHEN total = 0 AND errors != '[]' THEN 'aborted' ELSE"
     " 'run' END"
 )
+CHANGER = (
+    "INSERT INTO changers (run, tag, function, target, before, restorable)"
+    " VALUES (?, ?, ?, ?, ?, ?)"
+)
+RESULT = f"INSERT INTO results VALUES ({', '.join('?' * 19)})"
 REPEATS = 3  # from so many changes in a row on, a state is said to change in every run
 
 
@@ -44,6 +55,8 @@ class About(Record):
     """The facts of a run that are known before it starts. kind: run, test (a dry run) or undo.
 
     judged: its states are those of a tree, whose earlier runs say whether a change is drift.
+    scope: the command whose states they are (highstate, sls, single ...). tree: of a highstate, the
+    folders that it is compiled from.
     """
 
     command: str
@@ -55,15 +68,46 @@ class About(Record):
         result.tag
     )  # what a result is kept under, without secrets
     judged: bool = True
+    scope: str = ""
+    tree: str = ""
+
+
+def _no_state(kind: str, name: str) -> Mapping[str, Any]:
+    return {}
+
+
+def _lasting(path: str) -> str:
+    """The name of a file that the next pulled tree has, too."""
+    if "/trees/" not in path:
+        return path
+    from runner.trees import without_name
+
+    return without_name(path)
 
 
 class History:
     """The history of a machine, while one run is under way."""
 
+    events = (RunStarted, ChangerCalled, StateFinished, RunFinished)  # those that it takes
+
     def __init__(
-        self, state_dir: str, about: About, chunks: Iterable[Chunk], keep_runs: int, keep_days: int
+        self,
+        state_dir: str,
+        about: About,
+        chunks: Iterable[Chunk],
+        keep_runs: int,
+        keep_days: int,
+        *,
+        look: Callable[[str, str], Mapping[str, Any]] = _no_state,
+        watchers: Callable[[str], Iterable[Chunk]] = lambda tag: (),
+        graph: Callable[[], str] = lambda: "",
     ) -> None:
-        """keep_runs, keep_days: older runs are dropped when either is exceeded; 0 keeps all."""
+        """keep_runs, keep_days: older runs are dropped when either is exceeded; 0 keeps all.
+
+        look: the present state of a part of the machine, by its kind and name. watchers: the states
+        that react to a change of the state with a tag. graph: the requisites of the run, for its
+        page.
+        """
         self.problem = ""
         self.notes: list[str] = []  # what else is to be told
         self._state_dir = state_dir
@@ -73,12 +117,26 @@ class History:
         self._connection: sqlite3.Connection | None = None
         self._number: int | None = None  # of the run, in the database
         self._position = 0
+        self._journal: Journal | None = None
         self._waiting: list[tuple[Any, ...]] = []
         self._pillar: bytes | None = None
-        self._store = snapshots.Store(state_dir)
+        self._store = Store(state_dir, self._open)
+        self._look, self._watchers, self._graph = look, watchers, graph
+        self._started = 0.0
         self._sequence = 0  # of what was kept
-        self._touched: dict[str, None] = {}  # the paths that this run altered
+        self._call = 0  # the number of the last call of a changer
+        self._private: set[str] = set()  # the paths whose contents nobody keeps
+        # the paths and other parts of the machine that this run altered, with what they were found
+        # to be when somebody looked last; None: nobody has since the last change
+        self._touched: dict[str, snapshots.Snapshot | None] = {}
+        self._stamps: dict[str, tuple[int, ...]] = {}  # of those that somebody has looked at
+        self._touched_states: dict[tuple[str, str], str | None] = {}
+        self._altered: dict[Subject, None] = {}  # those that nobody has looked at since
         self._digests: dict[int, bytes] = {}
+        self._made: made.MadeThings | None = None
+        self._has_past: bool | None = None  # there are results of former runs; None: not known
+        self.declared: Callable[[], Collection[str]] | None = None  # of a highstate
+        self.orphans = 0  # what it does not declare of what others made
 
     # -------------------------------------------------- judging
 
@@ -91,11 +149,9 @@ class History:
         """
         if reacted:
             return "reaction", ""
-        if (
-            self.problem
-            or not self._about.judged
-            or not os.path.exists(os.path.join(self._state_dir, NAME))
-        ):
+        if self.problem or not self._about.judged:
+            return "", ""
+        if self._connection is None and not os.path.exists(os.path.join(self._state_dir, NAME)):
             return "", ""
         import sqlite3
 
@@ -107,6 +163,11 @@ class History:
             return "", ""
 
     def _origin(self, result: Result, converges: bool) -> tuple[str, str]:
+        if self._has_past is None:
+            row = self._open().execute("SELECT 1 FROM results LIMIT 1").fetchone()
+            self._has_past = row is not None
+        if not self._has_past:
+            return "intent", ""
         tag = self._about.tag(result)
         past, digest = self._past(tag), self._digest(result)
         if not past or past[0][0] != digest or past[0][1] != 1:
@@ -140,27 +201,33 @@ class History:
         """Return whether runner itself (another state, an undo, a command) altered what a state had
         altered before.
         """
-        module = "substr({0}.function, 1, instr({0}.function, '.'))"
+        module = "substr({0}function, 1, instr({0}function, '.'))"
         query = f"""
-            SELECT 1 FROM changers AS other JOIN changers AS own
-            ON own.target = other.target AND {module.format("own")} = {module.format("other")}
-            WHERE own.tag = ? AND other.run >= ? AND other.tag != own.tag LIMIT 1
+            SELECT 1 FROM
+            (SELECT DISTINCT target, {module.format("")} AS module FROM changers WHERE tag = :tag)
+            AS own CROSS JOIN changers AS other ON other.target = own.target AND other.run >= :run
+            WHERE other.tag != :tag AND {module.format("other.")} = own.module
+            UNION ALL SELECT 1 FROM (SELECT DISTINCT path FROM kept WHERE tag = :tag) AS own
+            CROSS JOIN kept AS other ON other.path = own.path AND other.run >= :run
+            WHERE other.tag != :tag
+            UNION ALL SELECT 1 FROM restored WHERE tag = :tag AND run >= :run LIMIT 1
         """
         self._flush()
-        return self._open().execute(query, (storable(tag), since)).fetchone() is not None
+        self._write_journal()
+        past = {"tag": storable(tag), "run": since}
+        return self._open().execute(query, past).fetchone() is not None
 
     def _digest(self, result: Result) -> bytes:
         """A digest of a state in the tree: its arguments, the files it took from the tree, the
         pillar it renders.
         """
         chunk = result.chunk
-        digest = hashlib.blake2b(self._chunk_digest(chunk), digest_size=16)
+        digest = blake2b(self._chunk_digest(chunk), digest_size=16)
         for path in result.inputs:
             try:
                 at = os.stat(path)
-                digest.update(
-                    f"{path} {at.st_size} {at.st_mtime_ns}".encode(errors="surrogateescape")
-                )
+                facts = f"{_lasting(path)} {at.st_size} {at.st_mtime_ns}"
+                digest.update(facts.encode(errors="surrogateescape"))
             except OSError:
                 digest.update(os.fsencode(path))
         if "template" in chunk.args or any("pillar" in key for key in chunk.args):
@@ -173,7 +240,7 @@ class History:
         digest = self._digests.get(id(chunk))
         if digest is None:
             text = repr((chunk.function, chunk.args))
-            digest = hashlib.blake2b(text.encode(errors="replace"), digest_size=16).digest()
+            digest = blake2b(text.encode(errors="replace"), digest_size=16).digest()
             self._digests[id(chunk)] = digest
         return digest
 
@@ -182,35 +249,38 @@ class History:
     def __call__(self, event: Event) -> None:
         if self.problem:
             return
-        with self._reporting_errors():
-            if isinstance(event, RunStarted):
-                self._start(event)
-            elif self._number is None:
-                return
-            elif isinstance(event, ChangerCalled):
-                self._changer(event)
-            elif isinstance(event, StateFinished):
-                self._result(event.result)
-            elif isinstance(event, RunFinished):
-                self._end(event.report)
+        with undisturbed():  # no transaction is left open, no result is kept twice
+            try:
+                self._take(event)
+            except Exception as error:  # whatever it is, the run goes on without its history
+                self._give_up(error)
+
+    def _take(self, event: Event) -> None:
+        if isinstance(event, RunStarted):
+            self._start(event)
+        elif self._number is None:
+            return
+        elif isinstance(event, ChangerCalled):
+            self._changer(event)
+        elif isinstance(event, StateFinished):
+            self._result(event.result)
+        elif isinstance(event, RunFinished):
+            self._end(event.report)
 
     @contextmanager
     def _reporting_errors(self) -> Iterator[None]:
-        import sqlite3
-
-        with undisturbed():  # no transaction is left open, no result is kept twice
+        with undisturbed():
             try:
                 yield
-            except Exception as error:  # whatever it is, the run goes on without its history
-                expected = isinstance(error, sqlite3.Error | HistoryProblem | OSError)
-                problem = HistoryProblem(f"{type(error).__name__}: {text_of(error)}")
-                self._give_up(error if expected else problem)
+            except Exception as error:
+                self._give_up(error)
 
     def _give_up(self, error: Exception) -> None:
         """This run is not kept; a file that is broken inside is set aside for the next one."""
         import sqlite3
 
-        self.problem = str(error)
+        expected = isinstance(error, sqlite3.Error | HistoryProblem | OSError)
+        self.problem = str(error) if expected else f"{type(error).__name__}: {text_of(error)}"
         connection, self._connection = self._connection, None
         if connection is not None and type(error) is not sqlite3.DatabaseError:
             with suppress(sqlite3.Error):
@@ -233,91 +303,218 @@ class History:
         texts = b"".join(
             chunk.tag.encode(errors="replace") + self._chunk_digest(chunk) for chunk in self._chunks
         )
-        compiled = hashlib.blake2b(texts, digest_size=16)
-        about = self._about
+        compiled = blake2b(texts, digest_size=16)
+        about, self._started = self._about, time.time()
+        graph = self._graph_text()
         row = (
-            *(event.run, about.command, str(os.getuid()), time.time(), about.revision, about.dirty),
-            *(compiled.hexdigest(), event.total, about.kind),
+            *(event.run, about.command, str(os.getuid()), self._started, about.revision),
+            *(about.dirty, compiled.hexdigest(), event.total, about.kind, about.scope),
+            snapshots.hash_of(graph) if graph else "",
         )
-        columns = "run, command, user, started, revision, dirty, compiled, total, kind"
+        columns = (
+            "run, command, user, started, revision, dirty, compiled, total, kind, scope, graph"
+        )
+        marks = ", ".join("?" * len(row))
         cursor = self._open().execute(
-            f"INSERT INTO runs ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", _storable(row)
+            f"INSERT INTO runs ({columns}) VALUES ({marks})", storable_row(row)
         )
         self._number = cursor.lastrowid
+        self._journal = Journal(self._state_dir, self._number or 0, event.run)
+        self._store.begin(self._number or 0, self._add)
+        with suppress(OSError, RunnerError):
+            if graph:
+                self._store.put_data(graph)
+                self._write_journal()
+        if about.kind != "test":
+            highstate = about.scope == made.HIGHSTATE
+            self._made = made.MadeThings(self._number or 0, highstate, about.tree)
         if event.total:  # this run holds the lock: none of those that have not ended goes on
             killed = "UPDATE runs SET outcome = 'killed' WHERE outcome IS NULL AND id < ?"
             self._open().execute(killed, (self._number,))
 
+    def _graph_text(self) -> bytes:
+        """The requisites of the run; empty where there are none."""
+        with suppress(OSError, RunnerError):
+            return self._graph().encode(errors="surrogateescape")
+        return b""
+
     def _changer(self, event: ChangerCalled) -> None:
-        tag = event.chunk.tag if event.chunk else ""
+        if self._about.kind == "test":
+            return
+        tag = storable(event.chunk.tag) if event.chunk else ""
         before = json.dumps(plain(event.before))
-        row = (self._number, tag, event.function, event.target, before)
-        self._open().execute("INSERT INTO changers VALUES (?, ?, ?, ?, ?)", _storable(row))
-        for snapshot in snapshots.before(
-            event.function, event.before if event.for_undo is None else event.for_undo
-        ):
-            self._store.put(snapshot)
-            values = (self._number, self._sequence, *_encode(snapshot), storable(tag))
-            self._open().execute(
-                f"INSERT INTO kept VALUES ({', '.join('?' * len(values))})", values
-            )
-            self._touched[snapshot.path] = None
-            if snapshot.type == "moved":
-                self._touched[snapshot.target] = None
+        row = (self._number, tag, event.function, event.target, before, int(event.restorable))
+        self._add(CHANGER, storable_row(row))
+        self._call += 1
+        facts = event.before if event.for_undo is None else event.for_undo
+        self._private |= snapshots.private_paths(facts)
+        for former in snapshots.before(event.function, facts):
+            if isinstance(former, FormerState):
+                self._keep_state(former, tag)
+            else:
+                self._keep_path(former, tag)
             self._sequence += 1
+        self._save(at_once=not event.function.startswith("file."))
+
+    def _keep_path(self, sight: snapshots.Sight, tag: str) -> None:
+        self._store.put(sight)
+        snapshot = sight.snapshot
+        values = (self._number, self._sequence, *_encode(snapshot), tag, self._call)
+        self._add("INSERT INTO kept VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+        for path in (snapshot.path, *([snapshot.target] if snapshot.type == "moved" else [])):
+            self._touched[path] = self._altered[path] = None
+            self._stamps.pop(path, None)
+        if self._made and tag:
+            self._made.touched(tag, snapshot)
+
+    def _keep_state(self, former: FormerState, tag: str) -> None:
+        content = self._store.put_text(json.dumps(former.state))
+        row = (self._number, self._sequence, former.kind, former.name, content, tag, self._call)
+        self._add("INSERT INTO kept_states VALUES (?, ?, ?, ?, ?, ?, ?)", storable_row(row))
+        self._touched_states[former.kind, former.name] = None
+        self._altered[former.kind, former.name] = None
 
     def _result(self, result: Result) -> None:
-        changes = json.dumps(shortened(plain(result.changes))) if result.changes else "{}"
+        changes, replaced = _json(result.changes), _json(result.before)
         outcome = None if result.result is None else int(result.result)
         chunk = result.chunk
-        self._waiting.append(
-            (
-                *(
-                    self._number,
-                    self._position,
-                    result.tag,
-                    chunk.id,
-                    chunk.name,
-                    chunk.function,
-                    chunk.sls,
-                    outcome,
-                ),
-                *(int(result.ran), changes, shortened_text(result.comment), result.duration),
-                *(str(chunk.place.source), result.cause),
-                *(result.origin, self._digest(result), result.outcome(self._about.kind == "test")),
-            )
+        row = (
+            self._number,
+            self._position,
+            result.tag,
+            chunk.id,
+            chunk.name,
+            chunk.function,
+            chunk.sls,
+            outcome,
+            int(result.ran),
+            changes,
+            shortened_text(result.comment),
+            result.duration,
+            str(chunk.place),
+            result.cause,
+            result.origin,
+            self._digest(result),
+            result.outcome(self._about.kind == "test"),
+            replaced,
+            max(0.0, result.started - self._started) if result.started else None,
         )
+        self._waiting.append(storable_row(row))
         self._position += 1
-        if result.changes or result.result is False or len(self._waiting) >= TOGETHER:
+        unchanged = not result.changes and result.result is not False
+        if not unchanged or len(self._waiting) >= TOGETHER:
             self._flush()
+            self._look_back(self._altered, result if result.changes and not result.noop else None)
+            if result.changes and self._about.kind == "run":
+                self._note_watchers(result.tag)
+            if unchanged:  # these are many: into the database at once
+                self._write_journal()
+            else:
+                self._save()
 
     def _flush(self) -> None:
+        """Write the results that wait."""
         if self._waiting:
-            connection = self._open()
-            connection.execute("BEGIN")
-            marks = ", ".join("?" * len(self._waiting[0]))
-            connection.executemany(
-                f"INSERT INTO results VALUES ({marks})", map(_storable, self._waiting)
-            )
-            connection.execute("COMMIT")
+            self._add(RESULT, *self._waiting)
             self._waiting.clear()
 
-    def _look_back(self) -> None:
-        """Record how this run left the paths it altered: undo refuses where they changed since."""
-        if self._touched:
-            connection = self._open()
-            connection.execute("BEGIN")
-            snapshots_now = [snapshots.at(path) for path in self._touched]
-            for snapshot in snapshots_now:
-                if snapshot.type == "link":
-                    self._store.put(snapshot)
-            rows = [(self._number, *_encode(snapshot)) for snapshot in snapshots_now]
-            connection.executemany("INSERT INTO left_behind VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
-            connection.execute("COMMIT")
+    def _add(self, statement: str, *rows: tuple[Any, ...]) -> None:
+        """Have a statement written, once for each row of values."""
+        if self._journal is not None:
+            self._journal.add(statement, rows)
+
+    def _save(self, at_once: bool = False) -> None:
+        """Have what was added outlive a kill. at_once: others see it, too."""
+        if self._journal is not None and (self._journal.save() or at_once):
+            self._write_journal()
+
+    def _write_journal(self) -> None:
+        if self._journal is not None:
+            self._journal.write(self._open())
+
+    def _look_back(self, subjects: Iterable[Subject], last: Result | None = None) -> None:
+        """Record how this run left what it altered: undo leaves out what changed since. What was
+        altered is looked at after each state, since the run may be killed, and all of it at the
+        end. last: of the state that altered it.
+        """
+        subjects = list(subjects)
+        self._altered.clear()
+        changed = []
+        for subject in subjects:
+            if not isinstance(subject, str):
+                self._look_back_at_state(subject)
+            elif not self._as_seen(subject) and (snapshot := self._look_back_at_path(subject)):
+                changed.append(snapshot)
+        if self._made is not None:
+            if last is not None:
+                changed = self._made.record(self._open(), last, changed, self._add)
+            self._made.left(changed, self._add)
+
+    def _look_back_at_path(self, path: str) -> snapshots.Snapshot | None:
+        """How this run left a path; None where somebody has recorded that already."""
+        sight = snapshots.look(path)
+        snapshot = sight.snapshot
+        self._stamps[path] = sight.stamp
+        if self._touched[path] == snapshot:
+            return None
+        self._touched[path] = snapshot
+        if snapshot.type == "link":
+            self._store.put(sight)
+        elif sight.data is not None and path not in self._private:
+            with suppress(OSError):
+                self._store.put(sight)
+        row = (self._number, *_encode(snapshot))
+        self._add("INSERT OR REPLACE INTO left_behind VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+        return snapshot
+
+    def _look_back_at_state(self, subject: tuple[str, str]) -> None:
+        content = self._store.put_text(json.dumps(self._look(*subject)))
+        if self._touched_states[subject] != content:
+            self._touched_states[subject] = content
+            row = storable_row((self._number, *subject, content))
+            self._add("INSERT OR REPLACE INTO left_states VALUES (?, ?, ?, ?)", row)
+
+    def _as_seen(self, path: str) -> bool:
+        """Tell whether nobody has altered a path since it was looked at, by its times."""
+        stamp = self._stamps.get(path)
+        return bool(stamp) and stamp == snapshots.stamp_of(path)
+
+    def _note_watchers(self, tag: str) -> None:
+        """Record who reacts to a state that has altered something, for `runner undo --react`."""
+        for chunk in self._watchers(tag):
+            self._note_watcher(
+                tag, (chunk.state, chunk.fun, chunk.id, chunk.name, plain(chunk.args))
+            )
+
+    def _note_watcher(self, tag: str, words: tuple[object, ...]) -> None:
+        """Record one who reacts. tag: of the state that it watches; empty: it watches what an undo
+        restores. words: its state, function, ID, name and arguments.
+        """
+        row = (self._number, storable(tag), self._store.put_text(json.dumps(words)))
+        self._add("INSERT OR IGNORE INTO watchers VALUES (?, ?, ?)", row)
+
+    def note_undone(self, tags: Iterable[str], watchers: Iterable[tuple[object, ...]]) -> None:
+        """Record the states whose work an undo has taken back, whose next change is no drift, and
+        who watches what it restored.
+        """
+        if self.problem or self._number is None:
+            return
+        with self._reporting_errors():
+            rows = [(self._number, tag) for tag in tags]
+            self._add("INSERT OR IGNORE INTO restored VALUES (?, ?)", *rows)
+            for words in watchers:
+                self._note_watcher("", words)
+            self._save(at_once=True)
 
     def _end(self, report: Report) -> None:
         counts = report.counts()
         changed = counts["changed"] + counts["would change"]
+        if report.results:  # reactions at the end are results too; the report counts them
+            outcomes = json.dumps({outcome: n for outcome, n in counts.items() if n})
+            self._open().execute(
+                "UPDATE runs SET total = ?, counts = ? WHERE id = ?",
+                (len(report.results), outcomes, self._number),
+            )
         self._finish(
             report.outcome,
             changed,
@@ -341,13 +538,15 @@ class History:
             if self._number is not None and not self.problem:
                 with self._reporting_errors():
                     failed = len(left_out) or int(outcome == "failed")
-                    self._finish(outcome, len(self._touched), failed, 0, left_out)
+                    touched = len(self._touched) + len(self._touched_states)
+                    self._finish(outcome, touched, failed, 0, left_out)
 
     def _finish(
         self, outcome: str, changed: int, failed: int, skipped: int = 0, errors: Iterable[str] = ()
     ) -> None:
         self._flush()
-        self._look_back()
+        self._look_back([*self._touched, *self._touched_states])
+        self._write_journal()
         connection = self._open()
         columns = "finished = ?, outcome = ?, changed = ?, failed = ?, skipped = ?, errors = ?"
         row = (
@@ -360,9 +559,13 @@ class History:
             self._number,
         )
         connection.execute(f"UPDATE runs SET {columns} WHERE id = ?", row)
+        if self.declared is not None:
+            self.orphans = made.counted(connection, self.declared, self._about.tree)
         if self._drop_old(connection) > 0:
-            contents = "SELECT content FROM kept UNION SELECT content FROM left_behind"
-            self._store.drop({content for (content,) in connection.execute(contents)})
+            self._store.drop(CONTENTS)
+        self._store.close()
+        if self._journal is not None:
+            self._journal.close()
         connection.close()
         self._connection = None
 
@@ -383,11 +586,11 @@ class History:
         return gone
 
 
-def _storable(row: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple(map(storable, row))
+def _json(values: Mapping[str, Any]) -> str:
+    return json.dumps(shortened(plain(values))) if values else "{}"
 
 
 def _encode(snapshot: snapshots.Snapshot) -> tuple[Any, ...]:
     """Paths as bytes: a file name need not be text."""
-    snapshot = snapshots.without_target(snapshot)
-    return snapshot._replace(path=os.fsencode(snapshot.path), target=os.fsencode(snapshot.target))  # type: ignore[arg-type]
+    path, kind, mode, uid, gid, target, content = snapshots.without_target(snapshot)
+    return os.fsencode(path), kind, mode, uid, gid, os.fsencode(target), content

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The git revision of a state tree, for the history.
 
 No code of others is run for it. Which commit it is is read from the repository's files. Whether
@@ -11,25 +12,29 @@ from __future__ import annotations
 import os
 import re
 import stat
-import subprocess
 from collections.abc import Iterable
 
 from runner.files.permissions import flaw
 from runner.files.trusted_folder import trusted_folder
 from runner.model.errors import RunnerError
+from runner.model.patterns import pattern
 
-_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-_REFERENCE = re.compile(r"ref: (refs/[\w./@+-]+)")
+_COMMIT = pattern(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_REFERENCE = pattern(r"ref: (refs/[\w./@+-]+)")
 SMALL = 4096  # bytes; of a file with one line
 LARGE = 32 * 1024 * 1024  # of the list of packed references
-_NO_CONFIGURATION = {"GIT_CONFIG_GLOBAL": "/dev/null"}
 
 
 def revision_of(folder: str) -> tuple[str | None, bool | None]:
-    """(commit, whether files differ from it) of the work tree that holds a folder; (None, None)
-    without one.
+    """(commit, whether files differ from it) of the work tree, or the pulled tree, that holds a
+    folder; (None, None) without one.
     """
     folder = os.path.realpath(folder)
+    if "/trees/" in folder:
+        from runner.trees import revision_at
+
+        if pulled := revision_at(folder):
+            return pulled
     at = _work_tree(folder)
     if at is None:
         return None, None
@@ -141,22 +146,10 @@ def _are_trusted(folders: Iterable[str], *files: str) -> bool:
 
 
 def _git(folder: str, *words: str) -> str | None:
-    options = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    environment |= {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C.UTF-8"}
-    if not _are_trusted(
-        [os.path.expanduser("~")], ".gitconfig"
-    ):  # root with the environment of another user
-        environment |= _NO_CONFIGURATION
+    from runner.git.program import GitError, ask_git
+
     try:
-        done = subprocess.run(
-            ["git", *options, "-C", folder, *words],
-            capture_output=True,
-            text=True,
-            timeout=10,
-            env=environment,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        answer = ask_git(["-C", folder, *words], folder, own_configuration=True, timeout=10)
+    except GitError:
         return None
-    return done.stdout.strip() if done.returncode == 0 else None
+    return None if answer.status else answer.output.decode("utf-8", "replace").strip()

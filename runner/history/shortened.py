@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Changes as the history keeps them: long texts are cut, so that one large difference does not fill
 the disk.
 """

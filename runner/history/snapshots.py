@@ -1,23 +1,22 @@
-"""The store of what a run replaced or removed: contents by their hash, compressed, readable by
-nobody else; for undo.
-"""
+# SPDX-License-Identifier: Apache-2.0
+"""Looks at paths, for undo: what a run is about to replace or remove, and what it has left."""
 
 from __future__ import annotations
 
 import errno
-import hashlib
-import io
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from io import BufferedReader
-from typing import BinaryIO
+from typing import Any
 
-from runner.files.trusted_folder import TrustedFolder, trusted_folder
+from runner.model.former_state import FormerState
 from runner.model.records import Record
 
 LARGEST = 64 * 1024 * 1024  # bytes; the contents of larger files are not kept
+SMALL = 256 * 1024  # bytes; contents of files that are read whole
 PIECE = 1024 * 1024
 
 
@@ -37,133 +36,139 @@ class Snapshot(Record):
     content: str = ""
 
 
-_KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "dir", stat.S_IFLNK: "link"}
+KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "dir", stat.S_IFLNK: "link"}
+
+
+class Sight(Record):
+    """A look at a path. stamp: what is another one when somebody has altered it since. data: the
+    contents of a small file.
+    """
+
+    snapshot: Snapshot
+    stamp: tuple[int, ...] = ()
+    data: bytes | None = None
 
 
 def at(path: str) -> Snapshot:
     """The present state of a path; the contents of a file by their hash."""
+    return look(path).snapshot
+
+
+def stamp_of(path: str) -> tuple[int, ...]:
+    """The stamp that a path has now; empty where nothing is there."""
+    try:
+        return _stamp(os.lstat(path))
+    except OSError:
+        return ()
+
+
+def _stamp(status: os.stat_result) -> tuple[int, ...]:
+    return status.st_ino, status.st_dev, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+def look(path: str) -> Sight:
+    """The present state of a path, and what it takes to see later whether it is another one."""
     try:
         status = os.lstat(path)
     except OSError:
-        return Snapshot(path, "none")
-    kind = _KINDS.get(stat.S_IFMT(status.st_mode), "other")
+        return Sight(Snapshot(path, "none"))
+    kind = KINDS.get(stat.S_IFMT(status.st_mode), "other")
     target = os.readlink(path) if kind == "link" else ""
-    content = ""
+    content, data = "", None
     if kind == "file" and status.st_size <= LARGEST:
-        with suppress(OSError), _open(path) as file:
-            content = hashlib.file_digest(file, "sha256").hexdigest()
-    return Snapshot(
-        path, kind, stat.S_IMODE(status.st_mode), status.st_uid, status.st_gid, target, content
-    )
+        with suppress(OSError):
+            content, data = _contents(path, status)
+    mode = stat.S_IMODE(status.st_mode)
+    snapshot = Snapshot._make((path, kind, mode, status.st_uid, status.st_gid, target, content))
+    return Sight._make((snapshot, _stamp(status), data))
 
 
-def _open(path: str) -> BufferedReader:
+def _contents(path: str, status: os.stat_result) -> tuple[str, bytes | None]:
+    """The hash of a file, and what is in it where that is little. Raises OSError."""
+    handle, opened = _regular(path)
+    try:
+        if not os.path.samestat(status, opened):  # a folder above was swapped
+            return "", None
+        if status.st_size <= SMALL:
+            size = status.st_size + 1 if status.st_size else PIECE  # one of /proc says 0
+            data = b"".join(iter(partial(os.read, handle, size), b""))
+            return hash_of(data), data
+        import hashlib
+
+        with open(handle, "rb", buffering=0, closefd=False) as file:
+            return hashlib.file_digest(file, "sha256").hexdigest(), None
+    finally:
+        os.close(handle)
+
+
+def open_regular(path: str) -> BufferedReader:
     """A regular file for reading, if nothing else has taken its place meanwhile. Raises OSError."""
+    return open(_regular(path)[0], "rb")
+
+
+def _regular(path: str) -> tuple[int, os.stat_result]:
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
         os.close(descriptor)
         raise OSError(errno.EAGAIN, "it is no longer a regular file", path)
-    return open(descriptor, "rb")
+    return descriptor, status
 
 
-def _packed(source: BinaryIO) -> Iterator[bytes]:
-    import zlib
+def private_paths(facts: object) -> set[str]:
+    """The paths whose contents are not kept. facts: as those of `before`."""
+    return {
+        os.path.abspath(change["path"])
+        for change in _several(facts)
+        if isinstance(change, Mapping) and change.get("private") and "path" in change
+    }
 
-    packed = zlib.compressobj(1)
-    while piece := source.read(PIECE):  # by pieces: files of /proc/sys are not read in large ones
-        yield packed.compress(piece)
-    yield packed.flush()
+
+def _several(facts: object) -> Iterable[object]:
+    parts: Iterable[object] = (
+        facts.get("several", [facts]) if isinstance(facts, Mapping) else [facts]
+    )
+    return parts
 
 
-def before(function: str, facts: object) -> Iterator[Snapshot]:
-    """Yield snapshots of the paths that a changer of files is about to alter. facts: what it said
-    of the path, or of several.
+def before(function: str, facts: object) -> Iterator[Sight | FormerState]:
+    """Yield what a changer is about to alter as it is now. facts: what its `before` said of a path,
+    of another part of the machine, or of several.
     """
-    if not function.startswith("file.") or not isinstance(facts, Mapping):
+    for change in _several(facts):
+        if isinstance(change, FormerState):
+            yield change
+        elif isinstance(change, Mapping) and isinstance(change.get("path"), str):
+            yield from _of_path(function, change)
+
+
+def _of_path(function: str, change: Mapping[str, Any]) -> Iterator[Sight]:
+    path = os.path.abspath(change["path"])
+    if change.get("type") == "moved":
+        yield Sight(Snapshot(path, "moved", target=os.path.abspath(change["target"])))
         return
-    for change in facts.get("several", [facts]):
-        path = change.get("path")
-        if not isinstance(path, str):
-            continue
-        path = os.path.abspath(path)
-        if change.get("type") == "moved":
-            yield Snapshot(path, "moved", target=os.path.abspath(change["target"]))
-            continue
-        if function == "file.remove" and change.get("type") == "dir":
-            yield from _below(path)
-        snapshot = at(path)
-        yield snapshot._replace(content="") if change.get("private") else snapshot
+    if change.get("type") == "dir" and (function == "file.remove" or change.get("removed")):
+        yield from _below(path)
+    sight = look(path)
+    yield Sight(sight.snapshot._replace(content="")) if change.get("private") else sight
 
 
-def _below(folder: str) -> Iterator[Snapshot]:
+def _below(folder: str) -> Iterator[Sight]:
     """From the bottom up, since undo goes the other way."""
     for root, folders, files in os.walk(folder, topdown=False):
         for name in [*folders, *files]:
-            yield at(os.path.join(root, name))
+            yield look(os.path.join(root, name))
 
 
 def without_target(snapshot: Snapshot) -> Snapshot:
     """A snapshot without the target of its link: it may be a secret, and is known by its hash."""
     if snapshot.type != "link":
         return snapshot
-    return snapshot._replace(
-        target="", content=hashlib.sha256(os.fsencode(snapshot.target)).hexdigest()
-    )
+    return snapshot._replace(target="", content=hash_of(os.fsencode(snapshot.target)))
 
 
-def _readable(snapshot: Snapshot) -> BinaryIO:
-    return (
-        io.BytesIO(os.fsencode(snapshot.target))
-        if snapshot.type == "link"
-        else _open(snapshot.path)
-    )
+def hash_of(data: bytes) -> str:
+    """The name that contents have in the history."""
+    import hashlib
 
-
-class Store:
-    """The folder of the contents: `undo/ab/abcdef….z`."""
-
-    def __init__(self, state_dir: str) -> None:
-        self._state_dir = state_dir
-
-    def _folder(self, content: str, make: bool = True) -> TrustedFolder:
-        return trusted_folder(self._state_dir, make).below("undo", content[:2], make=make)
-
-    def put(self, snapshot: Snapshot) -> None:
-        """Keep the contents of a file, or where a link points to. Raises OSError when that cannot
-        be done.
-        """
-        content = without_target(snapshot).content
-        if not content:
-            return
-        folder, name = self._folder(content), f"{content}.z"
-        if folder.exists(name):
-            return
-        with _readable(snapshot) as source:
-            folder.write(name, _packed(source))
-
-    def get(self, content: str) -> bytes | None:
-        """The contents with a hash; None when they are not there or not whole any more."""
-        import zlib
-
-        if not content:
-            return None
-        try:
-            data = zlib.decompress(self._folder(content, make=False).read(f"{content}.z"))
-        except (OSError, zlib.error):
-            return None
-        return data if hashlib.sha256(data).hexdigest() == content else None
-
-    def drop(self, wanted: set[str]) -> None:
-        """Delete all contents but those that are wanted."""
-        with suppress(OSError):
-            undo = trusted_folder(self._state_dir).below("undo", make=False)
-            for folder in undo.names():
-                self._drop_from(undo, folder, wanted)
-
-    @staticmethod
-    def _drop_from(undo: TrustedFolder, name: str, wanted: set[str]) -> None:
-        with suppress(OSError):
-            folder = undo.below(name, make=False)
-            for entry in folder.names():
-                if entry.removesuffix(".z") not in wanted:
-                    folder.remove(entry)
+    return hashlib.sha256(data).hexdigest()

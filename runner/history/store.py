@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The file of the history: one SQLite database, migrated when it is opened, set aside when it is
 broken.
 """
@@ -10,8 +11,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from runner.api import is_interrupted
-from runner.files.database import Patience, connect
+from runner.files.database import Patience, connect, newer_format
 from runner.files.trusted_folder import Untrusted, UntrustedFile, trusted_folder
+from runner.history import journal
 from runner.model.errors import RunnerError
 
 if TYPE_CHECKING:
@@ -66,6 +68,75 @@ MIGRATIONS = (
     ALTER TABLE runs ADD COLUMN not_restored INTEGER;
     ALTER TABLE results ADD COLUMN outcome TEXT;
     """,
+    "ALTER TABLE runs ADD COLUMN counts TEXT NOT NULL DEFAULT '{}'",
+    """
+    CREATE TABLE kept_states (
+        run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE, sequence INTEGER NOT NULL,
+        kind TEXT NOT NULL, name TEXT NOT NULL, content TEXT NOT NULL, tag TEXT NOT NULL,
+        call INTEGER NOT NULL, PRIMARY KEY (run, sequence)
+    ) WITHOUT ROWID;
+    CREATE TABLE left_states (
+        run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE, kind TEXT NOT NULL,
+        name TEXT NOT NULL, content TEXT NOT NULL, PRIMARY KEY (run, kind, name)
+    ) WITHOUT ROWID;
+    CREATE TABLE watchers (
+        run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE, tag TEXT NOT NULL,
+        content TEXT NOT NULL, PRIMARY KEY (run, tag, content)
+    ) WITHOUT ROWID;
+    CREATE TABLE restored (
+        run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE, tag TEXT NOT NULL,
+        PRIMARY KEY (run, tag)
+    ) WITHOUT ROWID;
+    CREATE INDEX kept_by_path ON kept (path, run);
+    ALTER TABLE kept ADD COLUMN call INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE changers ADD COLUMN restorable INTEGER;
+    """,
+    # the things that runs made; without a reference to their runs, which age removes
+    """
+    ALTER TABLE runs ADD COLUMN scope TEXT NOT NULL DEFAULT '';
+    ALTER TABLE runs ADD COLUMN orphans INTEGER;
+    CREATE TABLE made (
+        thing TEXT PRIMARY KEY, run INTEGER NOT NULL, made_at REAL NOT NULL DEFAULT 0,
+        position INTEGER NOT NULL DEFAULT 0, states TEXT NOT NULL DEFAULT '',
+        state TEXT NOT NULL DEFAULT '', id TEXT NOT NULL DEFAULT '', sls TEXT NOT NULL DEFAULT '',
+        place TEXT NOT NULL DEFAULT '', removal TEXT NOT NULL DEFAULT '',
+        arguments TEXT NOT NULL DEFAULT '{}', looks TEXT NOT NULL DEFAULT '{}', snapshot TEXT,
+        existed INTEGER NOT NULL, highstate INTEGER NOT NULL DEFAULT 0,
+        tree TEXT NOT NULL DEFAULT '', removed INTEGER
+    );
+    """,
+    # for the question whether runner itself altered what a state had altered before
+    """
+    CREATE INDEX changers_by_tag ON changers (tag, target);
+    CREATE INDEX changers_by_target ON changers (target, run);
+    CREATE INDEX kept_by_tag ON kept (tag);
+    """,
+    # what the changes of a state replaced, where they do not say it themselves
+    "ALTER TABLE results ADD COLUMN replaced TEXT NOT NULL DEFAULT '{}'",
+    # for the page of a run: its timeline and its graph
+    """
+    ALTER TABLE results ADD COLUMN started_after REAL;
+    ALTER TABLE runs ADD COLUMN graph TEXT NOT NULL DEFAULT '';
+    """,
+    # how many statements of its journal a run has written here
+    "ALTER TABLE runs ADD COLUMN written INTEGER NOT NULL DEFAULT 0",
+    # where contents are in the file of the run that kept them
+    """
+    CREATE TABLE contents (
+        content TEXT PRIMARY KEY, run INTEGER NOT NULL, start INTEGER NOT NULL,
+        length INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    """,
+)
+# what the store of contents has to keep
+CONTENTS = " UNION ".join(
+    [
+        "SELECT graph FROM runs",
+        *(
+            f"SELECT content FROM {table}"
+            for table in ("kept", "left_behind", "kept_states", "left_states", "watchers")
+        ),
+    ]
 )
 
 
@@ -125,20 +196,34 @@ def _connect(state_dir: str) -> sqlite3.Connection:
     path = trusted_folder(state_dir).database(NAME)
     connection = connect(path, Patience(give_up=is_interrupted), isolation_level=None)
     try:
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if version > len(MIGRATIONS):
+            raise HistoryProblem(newer_format(path, version, len(MIGRATIONS)))
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=NORMAL")
         connection.execute("PRAGMA foreign_keys=ON")
-        _migrate(connection, path)
+        _migrate(connection, version)
+        _recover(state_dir, connection)
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def _migrate(connection: sqlite3.Connection, path: str) -> None:
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if version > len(MIGRATIONS):
-        raise HistoryProblem(f"{path} was written by a newer runner (its version is {version})")
+def _recover(state_dir: str, connection: sqlite3.Connection) -> None:
+    """Write what a killed run has left; where that cannot be done now (a full disk, no permission),
+    somebody else does it later.
+    """
+    import sqlite3
+
+    try:
+        journal.recover(state_dir, connection)
+    except sqlite3.OperationalError:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+
+
+def _migrate(connection: sqlite3.Connection, version: int) -> None:
     for number in range(version, len(MIGRATIONS)):
         connection.executescript(
             f"BEGIN; {MIGRATIONS[number]}; PRAGMA user_version={number + 1}; COMMIT;"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The folders of built-in modules, `states` and `modules`."""
 
 from __future__ import annotations
@@ -5,7 +6,6 @@ from __future__ import annotations
 import importlib
 import os
 from functools import cache
-from importlib.util import find_spec
 
 from runner.loader.tree_modules import virtual_name
 from runner.model.errors import RunnerError
@@ -45,6 +45,8 @@ def declares(module: str, function: str) -> bool:
     >>> declares("states.service", "mod_watch"), declares("states.file", "mod_watch")
     (True, False)
     """
+    from importlib.util import find_spec
+
     spec = find_spec(module)
     if spec is None or not (spec.origin or "").endswith(".py"):
         return hasattr(importlib.import_module(module), function)

@@ -1,17 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hooks of state modules, called so that a mistake in one is told with its place."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import ModuleType
 from typing import Any
 
 from runner.api import StateFailed
 from runner.model.chunk import Chunk
 from runner.model.errors import RunnerError
 from runner.model.places import Source
-from runner.model.requisite_kinds import AUTOMATIC, STANDS_FOR
+from runner.model.requisite_kinds import AUTOMATIC, COMES_LAST, STANDS_FOR
 
 Hook = Callable[..., Any]
+# classes to test for: made once, as `tuple | list` costs more than the test
+_PAIR, _SEVERAL = (tuple, list), (list, tuple, set)
 HOOKS = frozenset(  # the functions of a state module that are no state functions
     [
         "mod_watch",
@@ -19,12 +23,20 @@ HOOKS = frozenset(  # the functions of a state module that are no state function
         "mod_init",
         "pre_run_check",
         "dry_run_check",
+        "prune_check",
         "resources",
         "calls",
         *AUTOMATIC,
         STANDS_FOR,
     ]
 )
+
+
+def relationship_hooks(module: ModuleType, function: str) -> tuple[str, ...]:
+    """The hooks by which a module asks for automatic relationships of the states of a function."""
+    members = module.__dict__
+    hooks = [name for name in (STANDS_FOR, *AUTOMATIC) if members.get(name)]
+    return (*hooks, COMES_LAST) if function in members.get(COMES_LAST, ()) else tuple(hooks)
 
 
 def answer_of(hook: Hook, name: str, chunk: Chunk, arguments: Mapping[str, Any]) -> Any:
@@ -50,11 +62,17 @@ def pairs(
     """The (state module, ID or name) pairs of an automatic relationship. Raises RunnerError when
     the hook gives anything else.
     """
-    answer = answer_of(hook, name, chunk, arguments) or ()
-    if isinstance(answer, list | tuple | set) and all(
-        isinstance(pair, tuple | list) and len(pair) == 2 for pair in answer
-    ):
-        return [(str(state), str(title)) for state, title in answer]
+    answer = answer_of(hook, name, chunk, arguments)
+    if not answer:
+        return []
+    if isinstance(answer, _SEVERAL):
+        pairs = [
+            (str(pair[0]), str(pair[1]))
+            for pair in answer
+            if isinstance(pair, _PAIR) and len(pair) == 2
+        ]
+        if len(pairs) == len(answer):
+            return pairs
     message = f"{chunk.state}.{name} for {chunk.id} gives {answer!r}"
     hint = 'it has to give pairs: [("file", "/etc/x")]'
     raise RunnerError(

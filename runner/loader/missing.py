@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What Salt has and runner has not, with what to write instead (`runner doc --missing`)."""
 
 from __future__ import annotations

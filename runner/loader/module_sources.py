@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The functions of a tree's modules, as their source has them: nothing in them is executed. For
 completion.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The registry: built-in states/ and modules/ plus a tree's own _states/, _modules/, ...."""
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from runner.loader.builtin import declares, library
-from runner.loader.hooks import HOOKS
+from runner.loader.hooks import HOOKS, relationship_hooks
 from runner.loader.salt_object import Salt, UnknownFunction
 from runner.loader.tree_modules import (
     TreeModules,
@@ -36,10 +37,16 @@ class StateFunction(Record):
     module: ModuleType
     non_idempotent: str = ""  # why it changes something in each run by its nature
     reaction: StateFunction | None = None  # the mod_watch of the module's name
+    relationships: tuple[str, ...] = ()  # the hooks of its module that ask for automatic ones
 
     @property
     def mod_watch(self) -> Callable[..., Any] | None:
         return self.reaction.function if self.reaction else None
+
+    @property
+    def is_built_in(self) -> bool:
+        """Return whether it is one of the library, not of the tree."""
+        return self.module.__name__.startswith("states.")
 
     def hook(self, name: str) -> Any:
         """The value of a hook in the module itself; None where it has none.
@@ -103,7 +110,8 @@ class Registry:
                 reason = module.__dict__.get("NON_IDEMPOTENT", {}).get(function_name, "")
                 reaction = self._reaction(module_name)
                 return StateFunction(
-                    name, function, _is_classic(module, function), module, reason, reaction
+                    *(name, function, _is_classic(module, function), module, reason, reaction),
+                    relationships=relationship_hooks(module, function_name),
                 )
         raise UnknownFunction(f"State '{name}' is not available", hint=self._state_hint(name))
 
@@ -159,13 +167,30 @@ class Registry:
         """The hook that tells what is there now; the library's own stand apart, so that runs do not
         load them.
         """
-        hook = None
-        for source in self._modules("states", module):
-            hook = hook or source.__dict__.get("resources")
-            if hook is None and source.__name__ == self._libraries["states"].get(module):
-                with suppress(ModuleNotFoundError):
-                    hook = importlib.import_module(f"states._resources.{module}").resources
-        return hook
+        if module in self._tree("states").names():
+            for source in self._modules("states", module):
+                if "resources" in source.__dict__:
+                    hook: Callable[[str | None], Iterable[Any]] = source.__dict__["resources"]
+                    return hook
+        if module in self._libraries["states"]:
+            with suppress(ModuleNotFoundError):
+                own: Callable[[str | None], Iterable[Any]]
+                own = importlib.import_module(f"states._resources.{module}").resources
+                return own
+        return None
+
+    def resource_role(self, module: str) -> str:
+        """What the resources of a module are about, which is the SLS file that they belong in: the
+        ROLE beside the hook, else the name of the module.
+        """
+        return str(self._beside_hook(module, "ROLE") or module)
+
+    def resource_needs(self, module: str) -> tuple[str, ...]:
+        """The modules whose resources come before those of a module: the AFTER beside the hook."""
+        return tuple(self._beside_hook(module, "AFTER") or ())
+
+    def _beside_hook(self, module: str, name: str) -> Any:
+        return getattr(self.resources(module), "__globals__", {}).get(name)
 
     def has_state(self, module: str) -> bool:
         """Tell whether there is a state module of this name."""
@@ -246,7 +271,10 @@ class Registry:
 
         from runner.loader import sys_functions
 
-        return partial(getattr(sys_functions, function), self)
+        definition = getattr(sys_functions, function)
+        bound = partial(definition, self)
+        bound.__doc__ = definition.__doc__  # else the page would describe `partial`
+        return bound
 
     def function_hint(self, name: str) -> str:
         """Hint at what to write for an execution function that is not there."""

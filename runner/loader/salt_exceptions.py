@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`salt.exceptions` as a tree's classic modules import it: Salt's names, runner's errors."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`salt.modules.cmdmod`, `salt.config`, `salt.loader` and `salt.version`: as much as modules and
 grains of trees use of them.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`salt` as templates see it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Salt's package for a tree's Python code: those of Salt's modules that trees use, else a
 hint.
 """

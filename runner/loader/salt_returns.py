@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calls of states in Salt's style, and what their answers are worth."""
 
 from __future__ import annotations

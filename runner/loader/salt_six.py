@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`salt.ext.six`, which Salt had until 3006 and many trees still import: both Pythons in one."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`salt.utils.stringio` as a tree's renderers import it: tells a file from a text."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Classic Salt modules from a tree: the names that Salt injects, as live views of the run."""
 
 from __future__ import annotations

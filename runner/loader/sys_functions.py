@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The registry described: Salt's `sys.*` (loaded when one of them is called)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Python files of a tree become modules: without a __pycache__ beside them, and able to import what
 lies there.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Modules of a tree (_states, _modules, _grains, _utils), loaded by path with Salt's dunders."""
 
 from __future__ import annotations
@@ -5,7 +6,6 @@ from __future__ import annotations
 import builtins
 import keyword
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from runner.loader.hooks import HOOKS
 from runner.model.errors import RunnerError
+from runner.model.patterns import pattern
 from runner.model.places import Source
 
 
@@ -44,9 +45,9 @@ class Library(Protocol):
     def state_functions(self, module: str) -> list[str]: ...
 
 
-_VIRTUAL_NAME = re.compile(r"(?m)^__virtualname__\s*=\s*['\"](\w+)['\"]")
-_VIRTUAL = re.compile(r"(?ms)^def __virtual__\(.*?(?=^[^\s#)]|\Z)")
-_RETURNED_NAME = re.compile(r"\breturn\s+['\"](\w+)['\"]")
+_VIRTUAL_NAME = pattern(r"(?m)^__virtualname__\s*=\s*['\"](\w+)['\"]")
+_VIRTUAL = pattern(r"(?ms)^def __virtual__\(.*?(?=^[^\s#)]|\Z)")
+_RETURNED_NAME = pattern(r"\breturn\s+['\"](\w+)['\"]")
 
 
 class TreeModules:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """States and functions of Salt that runner lacks, and what to write instead: errors and
 `runner doc --missing` say it.
 
@@ -20,7 +21,10 @@ _API = "it has an HTTP API: the state http.query, or its own client with cmd.run
 _CLOUD = "it is a cloud's, not this machine's: its own client with cmd.run and a guard"
 _CONFIGURATION = "write its files with file.managed, and let service.running watch them"
 _GENTOO = "Gentoo: file.replace in its file, or " + _GUARDED.format("its program")
-_SCHEDULE = "`runner schedule` has the system run runner; cron.present or systemd.unit the rest"
+_SCHEDULE = (
+    "`runner schedule` has the system run runner, `runner disable` stops it; cron.present or"
+    " systemd.unit the rest"
+)
 
 
 def _rows(*rows: tuple[str, str]) -> dict[str, str]:
@@ -146,11 +150,13 @@ FUNCTIONS = _rows(
     ("virt.* vagrant.* vboxmanage.* parallels.*", _SERVICE.format("virsh")),
     ("bower.* cabal.* cpan.* pecl.*", _GUARDED.format("the program")),
     (
-        "vault.*",
-        "runner does not query vaults: secrets belong in the pillar's encrypted (gpg) values, or an"
-        " external pillar",
+        "vault.clear_cache vault.clear_token_cache vault.delete_secret vault.destroy_secret"
+        " vault.get_server_config vault.patch_secret vault.policies_list vault.policy_delete"
+        " vault.policy_fetch vault.policy_write vault.query vault.update_config vault.write_raw"
+        " vault.write_secret",
+        "the program `vault` or `bao` with cmd.run; vault.read_secret and list_secrets are there",
     ),
-    ("nacl.*", "secrets belong in the pillar's encrypted (gpg) values"),
+    ("nacl.*", "secrets belong in the pillar's encrypted values"),
     ("event.*", "there is no event bus; the state event.send is there"),
     (
         "schedule.add schedule.build_schedule_item schedule.copy schedule.delete schedule.disable"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The parts of a docstring: a summary, the arguments one by one, examples, and where the behaviour
 comes from.
 """
@@ -11,14 +12,17 @@ from collections.abc import Collection, Iterator
 from runner.model.records import Record
 
 _NAME = r"(?:[a-z_]\w*\*?|\.\.\.)(?: \([^()]*\))?"
-NAMES = re.compile(rf"(?:^|(?<=[.;:!?)] ))({_NAME}(?:, {_NAME})*(?:,? (?:and|or) {_NAME})?):\s")
+NAMES = re.compile(
+    rf"(?:^|(?<=[.;:!?)] ))({_NAME}(?:, {_NAME})*(?:,? (?:and|or) {_NAME})?)( alike)?:\s"
+)
 OTHERS = re.compile(r"(?:^|(?<=[.;] ))Others: ")
 SENTENCE = re.compile(r"(?<=[.!?]) +(?=[A-Za-z_`])")
 
 
 class Docstring(Record):
     """before, after: the paragraphs before and after the first example, less what is said of single
-    arguments.
+    arguments. alike: the arguments that the docstring declares to mean the same (`minute, hour
+    alike: ...`), so that they may share a description.
     """
 
     summary: str
@@ -26,6 +30,7 @@ class Docstring(Record):
     arguments: dict[str, str]
     examples: tuple[str, ...]
     after: tuple[str, ...]
+    alike: frozenset[str] = frozenset()
 
 
 def read(text: str, parameters: Collection[str]) -> Docstring:
@@ -34,6 +39,7 @@ def read(text: str, parameters: Collection[str]) -> Docstring:
     """
     arguments: dict[str, str] = {}
     aside: dict[str, str] = {}  # of names that stand in parentheses, and of all others
+    alike: set[str] = set()
     blocks = list(_blocks("\n".join(_take_definitions(text.split("\n"), parameters, arguments))))
     summary = " ".join(blocks[0][1].split()) if blocks else ""
     before: list[str] = []
@@ -43,12 +49,20 @@ def read(text: str, parameters: Collection[str]) -> Docstring:
         if is_example:
             examples.append(block)
             continue
-        rest = _take_arguments(" ".join(block.split()), parameters, arguments, aside)
+        rest = _take_arguments(" ".join(block.split()), parameters, arguments, aside, alike)
         if rest:
             (after if examples else before).append(rest)
     others = dict.fromkeys([name for name in parameters if name != "name"], aside.pop("Others", ""))
-    arguments = {name: text for name, text in (others | aside | arguments).items() if text}
-    return Docstring(summary, tuple(before), arguments, tuple(examples), tuple(after))
+    described = (others | aside | arguments).items()
+    arguments = {name: _sentence(text) for name, text in described if text}
+    return Docstring(
+        summary, tuple(before), arguments, tuple(examples), tuple(after), frozenset(alike)
+    )
+
+
+def _sentence(text: str) -> str:
+    """A description with a capital where it begins with a word."""
+    return text[0].upper() + text[1:] if re.match(r"[a-z]+(?:[ ,;.]|$)", text) else text
 
 
 def mentions(documented: Docstring, name: str) -> str:
@@ -104,7 +118,11 @@ def _take_definitions(
 
 
 def _take_arguments(
-    text: str, parameters: Collection[str], arguments: dict[str, str], aside: dict[str, str]
+    text: str,
+    parameters: Collection[str],
+    arguments: dict[str, str],
+    aside: dict[str, str],
+    alike: set[str],
 ) -> str:
     """Note each `name: what it is.` or `one (another), two*: what they are.`; what stands before
     the first.
@@ -117,7 +135,9 @@ def _take_arguments(
     matches = [match for match in NAMES.finditer(text[:end]) if _names(match[1], parameters)]
     for match, stop in zip(matches, [*(match.start() for match in matches[1:]), end], strict=False):
         description = text[match.end() : stop].strip(" ;")
-        arguments |= dict.fromkeys(_names(match[1], parameters), description)
+        names = _names(match[1], parameters)
+        arguments |= dict.fromkeys(names, description)
+        alike |= set(names) if match[2] else set()
         aside |= dict.fromkeys(
             set(re.findall(r"\w+", " ".join(re.findall(r"\(.*?\)", match[1])))) & set(parameters),
             description,

@@ -1,48 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
 """The manual, made from signatures and docstrings: what there is, and the pages of functions."""
 
 from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator
+from typing import Any
 
-from runner.arguments.schema import MISSING, Parameter, features_of, schema_of
-from runner.manual import docstring
+from runner.arguments.schema import MISSING, Parameter, features_of
+from runner.manual import docstring, language
+from runner.manual.descriptions import (
+    WITHOUT_EFFECT,
+    describe,
+    describe_reaction,
+    parameters_of,
+    reaction_parameters,
+    reacts,
+)
 from runner.manual.docstring import Docstring
-from runner.model.diagnostics import nearest, suggestion
+from runner.manual.library import Library
+from runner.model.diagnostics import nearest, similar, suggestion
 from runner.model.errors import RunnerError
-from runner.model.global_arguments import DOCUMENTED, SETTINGS
+from runner.model.global_arguments import DOCUMENTED, GUARDS
 from runner.model.records import Record
+from runner.model.releases import since
 from runner.model.requisite_kinds import AUTOMATIC
 
 ARGUMENTS = "arguments"  # the page of what every state takes
 
 
-class Library(Protocol):
-    """The part of the registry that the manual needs."""
-
-    def state_modules(self) -> list[str]: ...
-    def state_functions(self, module: str) -> list[str]: ...
-    def state(self, name: str) -> Any: ...
-    def modules(self) -> list[str]: ...
-    def functions(self, module: str) -> list[str]: ...
-    def definition(self, name: str) -> Callable[..., Any]: ...
-    def suggest_state(self, name: str) -> str | None: ...
-    def suggest_function(self, name: str) -> str | None: ...
-
-
 class Argument(Record):
-    """One argument of a function. default: as YAML has it; None for one that has to be given."""
+    """One argument of a function.
+
+    default: as YAML has it; None for one that has to be given. reaction: it counts when the state
+    reacts to a change of what it watches. effect: "" or why it has none: ignored, refused. since:
+    the release of runner that it came with; "" where it is not runner's.
+    """
 
     name: str
     type: str
     default: str | None
     description: str
+    reaction: bool = False
+    effect: str = ""
+    since: str = ""
 
 
 class Page(Record):
-    """The documentation of one function. before, after: texts before and after its examples."""
+    """The documentation of one function.
+
+    before, after: texts before and after its examples. since: the release of runner that it came
+    with; "" where it is not runner's.
+    """
 
     name: str
     kind: str  # state or execution function
@@ -52,6 +62,7 @@ class Page(Record):
     examples: tuple[str, ...]
     after: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    since: str = ""
 
 
 def contents(library: Library) -> dict[str, list[str]]:
@@ -80,23 +91,25 @@ def execution(library: Library) -> dict[str, list[str]]:
 
 
 def pages(library: Library, name: str) -> list[Page]:
-    """The pages of a function, or of all functions of a module; states before execution functions.
+    """The pages of a function, or of all functions of a module; states before execution functions
+    (those of a module that has states, too, only for `MODULE.`).
 
-    Raises RunnerError for what is not there.
+    An argument of every state has a page, too. Raises RunnerError for what is not there.
     """
     if name == ARGUMENTS:
         return [everywhere()]
-    module, dot, function = name.rstrip(".").partition(".")
-    states = [member for member in _of_module(library, module) if not dot or member == function]
+    module, dot, function = name.partition(".")
+    states = [member for member in _of_module(library, module) if function in ("", member)]
     result = [state_page(library, f"{module}.{member}") for member in states]
     if (dot or not result) and module in library.modules():
-        functions = [
-            member for member in library.functions(module) if not dot or member == function
-        ]
+        functions = [member for member in library.functions(module) if function in ("", member)]
         result += [function_page(library, f"{module}.{member}") for member in functions]
+    if not result and name in DOCUMENTED:
+        result.append(_global_argument(name))
     if not result:
         _refuse_unavailable(library, module, function)
-        near = _near(name, [library.suggest_state(name), library.suggest_function(name)])
+        words = similar(name, (*language.names(), *DOCUMENTED), 1)
+        near = _near(name, [library.suggest_state(name), library.suggest_function(name), *words])
         raise RunnerError(
             f"there is no page for {name}",
             hint=suggestion(near) if near else "`runner doc` lists all",
@@ -127,7 +140,10 @@ def everywhere() -> Page:
         Argument(name, argument.title, argument.default, argument.description)
         for name, argument in DOCUMENTED.items()
     )
-    summary = "What every state takes besides its own arguments: requisites, guards and settings."
+    summary = (
+        "What every state takes besides its own arguments: requisites (`runner doc watch` and so on"
+        " describe each), guards (`runner doc guards`) and settings."
+    )
     example = (
         "nginx:\n  service.running:\n    - watch:\n      - file: /etc/nginx/nginx.conf\n    -"
         " onlyif: test -e /etc/nginx\n    - retry:\n        attempts: 3\n/etc/nginx/nginx.conf:\n "
@@ -136,26 +152,64 @@ def everywhere() -> Page:
     return Page(ARGUMENTS, "of every state", summary, (), listed, (example,))
 
 
+def _global_argument(name: str) -> Page:
+    """The page of one of those arguments."""
+    row = next(row for row in everywhere().arguments if row.name == name)
+    summary = "Every state takes it; `runner doc arguments` shows all such arguments."
+    if name in GUARDS:
+        summary += " `runner doc guards` explains it."
+    return Page(name, "argument of every state", summary, (), (row,), ())
+
+
 def state_page(library: Library, name: str) -> Page:
     """The page of a state function."""
     function = library.state(name)
-    page = _page(name, "state", function.function, said(library, name))
+    page = _page(name, "state", function.function, describe(library, name))
     real = f"{name.partition('.')[0]}.{function.function.__name__.rstrip('_')}"
-    notes = _notes(function) if real == name else [f"Another name of {real}.", *_notes(function)]
+    notes = [] if real == name else [f"Another name of {real}."]
     examples = tuple(re.sub(rf"\b{re.escape(real)}\b", name, example) for example in page.examples)
-    return page._replace(notes=tuple(notes), examples=examples)
+    return _with_releases(
+        page._replace(
+            arguments=page.arguments + tuple(_reaction_arguments(library, name)),
+            notes=(*notes, *_notes(library, name)),
+            examples=examples,
+        ),
+        function.is_built_in,
+    )
 
 
-def _notes(function: Any) -> list[str]:
-    watch = function.mod_watch is not None
-    notes = ["It reacts when a state that it watches changed something." if watch else _NO_WATCH]
+def _with_releases(page: Page, built_in: bool) -> Page:
+    if not built_in:
+        return page
+    arguments = (
+        argument._replace(since=since(page.name, argument.name)) for argument in page.arguments
+    )
+    return page._replace(arguments=tuple(arguments), since=since(page.name))
+
+
+def _reaction_arguments(library: Library, name: str) -> Iterator[Argument]:
+    """The arguments that count when the state reacts to what it watches."""
+    documented = describe_reaction(library, name)
+    for key, parameter in reaction_parameters(library, name).items():
+        yield _argument(key, parameter, documented, True)._replace(reaction=True)
+
+
+def _notes(library: Library, name: str) -> Iterator[str]:
+    function = library.state(name)
+    if reacts(library, name):
+        yield "It reacts when a state that it watches changed something."
+    elif function.mod_watch is not None:
+        able = " and ".join(f"{name.partition('.')[0]}.{one}" for one in function.hook("REACTS"))
+        yield f"It does not react to what it watches; {able} can."
+    else:
+        yield "It cannot react: watch is taken for require."
     if function.non_idempotent:
-        notes.append(f"It changes something in each run: {function.non_idempotent}.")
+        yield f"It changes something in each run: {function.non_idempotent}."
     for hook in AUTOMATIC:
         about = inspect.getdoc(function.hook(hook))
         if about and function.hook(hook):
-            notes.append(f"Automatic order: {about.split(chr(10))[0]}")
-    return [*notes, *_features(function)]
+            yield f"Automatic order: {docstring.read(about, ()).summary}"
+    yield from _features(function)
 
 
 def _features(function: Any) -> Iterator[str]:
@@ -172,13 +226,11 @@ def _features(function: Any) -> Iterator[str]:
         yield f"Provider feature {table.description_of(feature)} ({providers})."
 
 
-_NO_WATCH = "It cannot react: watch is taken for require."
-
-
 def function_page(library: Library, name: str) -> Page:
     """The page of an execution function."""
     function = library.definition(name)
-    documented = docstring.read(inspect.getdoc(function) or "", _names(function))
+    names = parameters_of(function).keys()
+    documented = docstring.read(inspect.getdoc(function) or "", names)
     return _page(name, "execution function", function, documented)._replace(
         notes=(f"runner call {_call(name, function)}",)
     )
@@ -187,7 +239,7 @@ def function_page(library: Library, name: str) -> Page:
 def _page(name: str, kind: str, function: Callable[..., Any], documented: Docstring) -> Page:
     arguments = tuple(
         _argument(key, parameter, documented, kind == "state")
-        for key, parameter in _parameters(function).items()
+        for key, parameter in parameters_of(function).items()
     )
     return Page(
         name,
@@ -206,10 +258,10 @@ def _argument(key: str, parameter: Parameter, documented: Docstring, state: bool
     if default is None and state and (key == "name" or parameter.shape.identifies):
         default = "the ID"
     needed = features_of(parameter)
-    about = documented.arguments.get(key, "") + (
-        f" Needs a provider with {', '.join(needed)}." if needed else ""
-    )
-    return Argument(key, secret + parameter.shape.title, default, about.strip())
+    described = documented.arguments.get(key, "")
+    about = described + (f" Needs a provider with {', '.join(needed)}." if needed else "")
+    effect = next((word for word in WITHOUT_EFFECT if described.lower().startswith(word)), "")
+    return Argument(key, secret + parameter.shape.title, default, about.strip(), effect=effect)
 
 
 def _yaml(value: object) -> str:
@@ -218,17 +270,6 @@ def _yaml(value: object) -> str:
     if isinstance(value, tuple):
         value = list(value)
     return repr(value) if isinstance(value, str | int | float | list | dict) else ""
-
-
-def _parameters(function: Callable[..., Any]) -> Mapping[str, Parameter]:
-    try:
-        return schema_of(function).parameters
-    except AttributeError:  # not written in Python
-        return {}
-
-
-def _names(function: Callable[..., Any]) -> Collection[str]:
-    return _parameters(function).keys()
 
 
 def _call(name: str, function: Callable[..., Any]) -> str:
@@ -246,61 +287,3 @@ def _call(name: str, function: Callable[..., Any]) -> str:
         elif parameter.kind is not parameter.VAR_KEYWORD:
             words.append(f"[{parameter.name}=...]")
     return " ".join(words)
-
-
-# ---------------------------------------------------------------- what is said of arguments
-
-
-def said(library: Library, name: str) -> Docstring:
-    """The docstring of a state function; of arguments that it says nothing of, what a sister
-    function says.
-    """
-    documented = _read(library, name)
-    untold = {
-        key
-        for key in _names(library.state(name).function)
-        if not docstring.mentions(documented, key)
-    }
-    sisters = _of_sisters(library, name) if untold else {}
-    borrowed = {key: sisters[key] for key in untold & sisters.keys()} | documented.arguments
-    borrowed |= {
-        key: SETTINGS[key].description for key in untold & SETTINGS.keys() - borrowed.keys()
-    }
-    return documented._replace(arguments=borrowed)
-
-
-def _of_sisters(library: Library, name: str) -> dict[str, str]:
-    """The descriptions that the functions that a docstring names ("The rest as of file.managed")
-    say of arguments; of others of the module what they all say alike.
-    """
-    module, _, function = name.partition(".")
-    text = inspect.getdoc(library.state(name).function) or ""
-    named: dict[str, str] = {}
-    others: dict[str, set[str]] = {}
-    for sister in (
-        f"{module}.{state}" for state in _of_module(library, module) if state != function
-    ):
-        for key, description in _read(library, sister).arguments.items():
-            if re.search(rf"\b{re.escape(sister)}\b", text):
-                named.setdefault(key, description)
-            others.setdefault(key, set()).add(description)
-    return {key: description for key, (description, *more) in others.items() if not more} | named
-
-
-def said_of_all(library: Library, name: str) -> Docstring:
-    """The same with the sentence that mentions an argument, for those that nothing else is said of:
-    for editors.
-    """
-    documented = said(library, name)
-    names = _names(library.state(name).function)
-    mentioned = {
-        key: docstring.mentions(documented, key) for key in names if key not in documented.arguments
-    }
-    return documented._replace(
-        arguments=documented.arguments | {key: text for key, text in mentioned.items() if text}
-    )
-
-
-def _read(library: Library, name: str) -> Docstring:
-    function = library.state(name).function
-    return docstring.read(inspect.getdoc(function) or "", _names(function))

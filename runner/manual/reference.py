@@ -1,16 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
 """The whole manual as Markdown files: a page for each module, and an index."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from runner.manual import language
 from runner.manual import pages as manual
-from runner.manual.pages import Library, Page
+from runner.manual.library import Library
+from runner.manual.pages import Page
 from runner.manual.text import as_markdown
-from runner.output.formats import CHECK, DATA, FORMS, GRAPH, RUN, Form
+from runner.output.formats import CHECK, DATA, FORMS, GRAPH, MACHINE_RUN, REMOVALS, RUN, Form
 
 NOTE = (
     "<!-- Made by `runner doc --reference` from signatures and docstrings: change those, not this"
+    " file. -->\n"
+)
+
+LANGUAGE_NOTE = (
+    "<!-- Made by `runner doc --reference` from runner/manual/language: change that, not this"
     " file. -->\n"
 )
 
@@ -26,6 +34,9 @@ def files(library: Library) -> dict[str, str]:
         f"{NOTE}# Arguments of every state\n\n{as_markdown([manual.everywhere()])}"
     )
     texts["forms.md"] = f"{NOTE}# Forms of answers: `--out FORM`\n\n{_forms()}"
+    texts |= {
+        f"language/{name}": f"{LANGUAGE_NOTE}{text}" for name, text in language.files().items()
+    }
     for kind, (listed, page) in kinds.items():
         for module, names in listed.items():
             pages = as_markdown(page(library, f"{module}.{name}") for name in names)
@@ -37,10 +48,12 @@ def _index(modules: dict[str, list[str]]) -> str:
     def listed(kind: str) -> str:
         return "".join(f"- [{module}]({kind}/{module}.md)\n" for module in modules[kind])
 
+    words = "".join(f"- [{name}](language/{name}.md)\n" for name in language.pages())
     return (
         f"{NOTE}# Reference\n\nWhat `runner doc` shows. [Arguments that every state"
-        " takes](arguments.md). [Forms of answers](forms.md).\n\n"
-        f"## States\n\n{listed('states')}\n"
+        " takes](arguments.md). [Forms of answers](forms.md). [Keys of the"
+        " configuration](configuration.md).\n\n"
+        f"## The language\n\n{words}\n## States\n\n{listed('states')}\n"
         f"## Execution functions, for templates and `runner call`\n\n{listed('modules')}"
     )
 
@@ -48,9 +61,11 @@ def _index(modules: dict[str, list[str]]) -> str:
 # commands by the kind of their answer, as a reader knows them
 _COMMANDS = {
     DATA: "all commands",
-    RUN: "`highstate`, `sls`, `single`",
+    RUN: "`highstate`, `sls`, `single`, `pull`, `prune`, `apply`, `rehearse`, `plan`",
+    MACHINE_RUN: "`highstate`, `sls`, `single`, `pull`, `prune`, `apply`",
     CHECK: "`check`",
     GRAPH: "`show graph`",
+    REMOVALS: "`orphans`",
 }
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The JSON Schema of SLS files, for editors: each state with its arguments, requisites and what all
 states take.
 
@@ -20,6 +21,7 @@ Function = tuple[
     Docstring, Schema, Iterable[str]
 ]  # what is said of it, its arguments, those of its mod_watch alone
 
+_REACTION = "used when the state reacts to a change"
 SPECIAL = r"^(__slot__:|\{[{%])"  # what may stand for any value
 TEMPLATE: Schema = {"type": "string", "pattern": SPECIAL}
 _WORDS = "|".join(
@@ -182,7 +184,7 @@ def _arguments(function: Function, shared: Schema) -> Schema:
     for key in properties.keys() & SETTINGS.keys() - documented.arguments.keys():
         properties[key] = {"description": SETTINGS[key].description, **properties[key]}
     more: Schema = {
-        key: {"description": "used when the state reacts to a change"} for key in reacting
+        key: {"description": documented.arguments.get(key, _REACTION)} for key in reacting
     }
     extra = own.get("additionalProperties", False)
     return {

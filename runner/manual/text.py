@@ -1,13 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pages of the manual for a terminal, and as Markdown."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
+from runner.manual import language
 from runner.manual.pages import Argument, Page
+from runner.model.releases import FIRST
 
 
 def contents(states: Mapping[str, Sequence[str]], modules: Iterable[str], width: int = 80) -> str:
@@ -21,9 +24,14 @@ def contents(states: Mapping[str, Sequence[str]], modules: Iterable[str], width:
                 ", ".join(names), width, initial_indent=begin, subsequent_indent=" " * column
             )
         )
+    more = (
+        "`runner doc arguments` shows what every state takes, `runner doc config` the keys of the"
+        " configuration.",
+        f"Words of the language: {', '.join(language.pages())}.",
+    )
+    for text in more:
+        lines += ["", *textwrap.wrap(text, width, subsequent_indent="  ")]
     lines += [
-        "",
-        "`runner doc arguments` shows what every state takes.",
         "",
         "Modules for templates and `runner call`:",
     ]
@@ -99,17 +107,47 @@ def _lines(page: Page, width: int) -> Iterator[str]:
     for text in page.after:
         yield ""
         yield from wrapped(text)
-    if page.arguments:
-        yield ""
-        yield "  Arguments:"
-    for description, group in groupby(page.arguments, key=lambda argument: argument.description):
-        for kind, alike in groupby(group, key=_kind):
-            yield from wrapped(f"{', '.join(argument.name for argument in alike)} ({kind})", 4)
-        yield from wrapped(description, 8)
-    if page.notes:
+    yield from _listed_arguments("Arguments", [a for a in page.arguments if not a.effect], wrapped)
+    without = [argument for argument in page.arguments if argument.effect]
+    yield from _listed_arguments(_WITHOUT_EFFECT, without, wrapped)
+    if page.notes or page.since:
         yield ""
     for note in page.notes:
         yield from wrapped(note)
+    if page.since:
+        yield from wrapped(f"Since {page.since}.")
+
+
+_WITHOUT_EFFECT = "Ignored or refused"
+
+
+def _listed_arguments(
+    title: str, arguments: Sequence[Argument], wrapped: Callable[[str, int], list[str]]
+) -> Iterator[str]:
+    if arguments:
+        yield ""
+        yield f"  {title}:"
+    for alike in _alike(arguments):
+        names = ", ".join(argument.name for argument in alike)
+        yield from wrapped(f"{names} ({_kind(alike[0])})", 4)
+        yield from wrapped(_described(alike[0]), 8)
+
+
+def _alike(arguments: Iterable[Argument]) -> list[list[Argument]]:
+    """The arguments in groups of those that are described alike, to be listed once."""
+    groups: dict[tuple[str, ...], list[Argument]] = {}
+    for argument in arguments:
+        name = "" if argument.description else argument.name
+        groups.setdefault((_described(argument), _kind(argument), name), []).append(argument)
+    return list(groups.values())
+
+
+def _described(argument: Argument) -> str:
+    text = argument.description
+    if argument.reaction and text:
+        text = f"When it reacts to a change: {text[0].lower()}{text[1:]}"
+    later = argument.since and argument.since != FIRST
+    return text + (f" Since {argument.since}." if later else "")
 
 
 def _kind(argument: Argument) -> str:
@@ -138,15 +176,30 @@ def _markdown(page: Page) -> Iterator[str]:
         yield f"\n```{language}\n{example}\n```"
     for text in page.after:
         yield f"\n{_plain(text)}"
-    if page.arguments:
-        yield "\n| argument | type | default | |\n|---|---|---|---|"
-    for argument in page.arguments:
+    if any(not argument.effect for argument in page.arguments):
+        yield ""
+        yield from _table(argument for argument in page.arguments if not argument.effect)
+    without = [argument for argument in page.arguments if argument.effect]
+    if without:
+        yield f'\n<details markdown="1">\n<summary>{_WITHOUT_EFFECT}</summary>\n'
+        yield from _table(without)
+        yield "\n</details>"
+    if page.notes or page.since:
+        yield ""
+    for note in page.notes:
+        yield f"- `{note}`" if note.startswith("runner call ") else f"- {_plain(note)}"
+    if page.since:
+        yield f"- Since {page.since}."
+
+
+def _table(arguments: Iterable[Argument]) -> Iterator[str]:
+    yield "| argument | type | default | |\n|---|---|---|---|"
+    for alike in _alike(arguments):
+        argument = alike[0]
         default = "*required*" if argument.default is None else _code(argument.default)
-        cells = (f"`{argument.name}`", argument.type, default, _plain(argument.description))
+        names = ", ".join(f"`{one.name}`" for one in alike)
+        cells = (names, argument.type, default, _plain(_described(argument)))
         yield f"| {' | '.join(map(_cell, cells))} |"
-    for number, note in enumerate(page.notes):
-        text = f"`{note}`" if note.startswith("runner call ") else _plain(note)
-        yield ("\n" if not number else "") + f"- {text}"
 
 
 def _code(text: str) -> str:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Values that add themselves to the earlier ones of their key, as the yamlex renderer's
 `!aggregate` marks them.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One state of one name (a low chunk), and the edges between chunks."""
 
 from __future__ import annotations
@@ -82,6 +83,9 @@ def titled(chunks: Sequence[Chunk]) -> list[str]:
     ]
 
 
+LEFT_OUT = -1  # the target of a requisite on what is not in this run, in `Relations.unanswered`
+
+
 class Edge(Record):
     """`holder` has a requisite of this kind on `target` (both are positions in the tuple of
     chunks).
@@ -109,6 +113,14 @@ class Edge(Record):
         return (self.holder, self.target) if self.kind.prepares else (self.target, self.holder)
 
 
+class AbsentReactor(Record):
+    """A state that is left out of the run, and would react to one of it: it is to do so later."""
+
+    tag: str
+    reaction: str  # watch, onchanges or listen
+    place: Place
+
+
 class Relations(Record):
     """All edges between the chunks, by their holders."""
 
@@ -121,6 +133,10 @@ class Relations(Record):
     looks: Mapping[
         int, tuple[int, ...]
     ] = {}  # a state -> what prereqs look at right before it runs
+
+    unanswered: Mapping[int, tuple[Edge, ...]] = {}  # conditional ones, on what is left out
+    # a state -> those left out that would react to it
+    absent_reactors: Mapping[int, tuple[AbsentReactor, ...]] = {}
 
     def of(self, holder: int) -> tuple[Edge, ...]:
         """The edges of one chunk, in the order of its requisites."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Diagnostics: one mistake in the user's input, with its place and hint."""
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ class Diagnostic(Record):
     candidates: tuple[str, ...] = ()  # what was probably meant, if that is all that the hint says
     # the SLS that could not be rendered (base:web); "pillar" or "pillar SLS" for the pillar's
     rendering: str = ""
+    declared_in: str = ""  # the SLS that declares what is missing
 
     def __str__(self) -> str:
         text = self.message
@@ -114,6 +116,32 @@ def suggestion(*names: str) -> str:
     'did you mean nginx or nginx-light?'
     """
     return f"did you mean {' or '.join(names)}?"
+
+
+def names_suggested(problem: Diagnostic) -> tuple[str, ...]:
+    """The names that the hint of a problem asks for.
+
+    >>> names_suggested(Diagnostic("", hint="did you mean 'source' or mode? Or neither"))
+    ('source', 'mode')
+    """
+    if problem.candidates:
+        return tuple(problem.candidates)
+    _, asked, rest = (problem.hint or "").partition(suggestion("").removesuffix("?"))
+    names = rest.partition("?")[0].split(" or ") if asked else []
+    return tuple(name.strip("'`\"").removesuffix(":") for name in names)
+
+
+def items_written(problem: Diagnostic) -> list[tuple[str, str]]:
+    """The arguments that the hint of a problem writes out, as they are to be typed: key and value.
+
+    >>> items_written(Diagnostic("", hint="put it in quotes: `- mode: '0644'`"))
+    [('mode', "'0644'")]
+    """
+    texts = (problem.hint or "").split("`")[1::2]
+    pairs = (text[2:].partition(": ") for text in texts if text.startswith("- "))
+    return [
+        (key, value) for key, _, value in pairs if value and not value.isupper() and value != "..."
+    ]
 
 
 def suggested(names: Iterable[str]) -> Hint:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The kinds of failure: the user's input (RunnerError), the machine (StateFailed in api), a bug
 (all the rest).
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The events that the engine emits."""
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ class ChangerCalled(Record):
     before: object  # what was there before, as the function's own look tells it
     chunk: Chunk | None = None
     for_undo: object = None  # `before` with its secrets; for the history, which shows it nowhere
+    restorable: bool = False  # undo knows how to restore what this call changes
 
 
 class StateFinished(Record):

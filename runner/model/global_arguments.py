@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The table of the arguments that every state takes: to add one, add a row to `GLOBAL_ARGUMENTS`.
 
 Binding, checks, hints, guards, the manual and the JSON Schema read it.
@@ -17,6 +18,7 @@ RELATIONS = "relations"  # requisites
 GUARD = "guard"  # may skip a state
 COMMAND = "command"  # how the commands of guards and of check_cmd run
 ENGINE = "engine"
+SELECTION = "selection"  # --tags and --skip-tags
 NOBODY = "nobody"  # Salt has it, and runner needs none
 
 
@@ -172,6 +174,15 @@ _SETTINGS: Mapping[str, GlobalArgument] = {
         {"anyOf": [_BOOL, _RETRY, {"type": "array", "items": _RETRY}]},
     ),
     "failhard": _flag("end the run when this state fails", ""),
+    "tags": GlobalArgument(
+        SELECTION,
+        "text or a list",
+        "words that `--tags` and `--skip-tags` know the state by",
+        _TEXTS,
+        type="str | list[str]",
+        hint="write words: `- tags: [web, slow]`",
+        has_defaults=True,
+    ),
     "noop": _flag("only plan this state, as in a dry run", type="", has_defaults=True),
     "parallel": _flag("run in parallel with others"),
     "aggregate": _flag(

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """High data: the values between high.py, which gathers them, and low.py, which makes chunks of
 them.
 """
@@ -5,7 +6,7 @@ them.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, KeysView, Mapping
 
 from runner.model.errors import RunnerError
 from runner.model.places import JoinedList, Place, Untyped, Value, item_place
@@ -75,16 +76,14 @@ class HighData:
         self.excludes: list[
             tuple[str, str, Place]
         ] = []  # (sls, id or "" for a bare SLS; name; place)
-        self.rendered: dict[
-            tuple[str, str], tuple[str, ...]
-        ] = {}  # (env, sls) -> chain of includers
         self.chains: list[Chain] = []
         self.defaults: dict[
             tuple[str, str], Mapping[str, Mapping[str, Value]]
         ] = {}  # by (env, sls)
         self.scopes: dict[
             tuple[str, str], tuple[str, ...]
-        ] = {}  # the first includers, nearest first
+        ] = {}  # (env, sls) -> the first that included it, nearest first
+        self.includes: dict[tuple[str, str], list[tuple[str, str]]] = {}  # (env, sls) -> the same
         self.brought_at: dict[
             tuple[str, str], Place
         ] = {}  # (env, sls) -> the line that named it first
@@ -92,6 +91,11 @@ class HighData:
             frozenset()
         )  # `sls: NAME`s, IDs, names of the tree, perhaps in a run with it
         self.lost: list[str | None] = []  # what mistakes kept from being declared, as written
+
+    @property
+    def rendered(self) -> KeysView[tuple[str, str]]:
+        """The SLS files that are in the run."""
+        return self.scopes.keys()
 
     def explained_by_earlier_error(self, target: str, state: str = "") -> bool:
         """Tell whether what a requisite names may only be missing because of another mistake: that

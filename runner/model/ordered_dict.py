@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Values from YAML as Salt hands them to templates: mappings that keep their order where they are
 written again.
 """
@@ -13,14 +14,14 @@ from runner.model.places import PlacedList, PlacedMap
 
 def ordered(value: Any, known: dict[int, Any] | None = None) -> Any:
     """A copy without places. What an alias shares stays shared."""
-    if type(value) not in (PlacedMap, PlacedList):
+    if type(value) not in (PlacedMap, PlacedList, OrderedDict, list):
         return value
     known = {} if known is None else known
     if id(value) in known:
         return known[id(value)]
-    made: Any = OrderedDict() if isinstance(value, PlacedMap) else []
+    made: Any = OrderedDict() if isinstance(value, dict) else []
     known[id(value)] = made
-    if isinstance(value, PlacedMap):
+    if isinstance(value, dict):
         made.update((key, ordered(item, known)) for key, item in value.items())
     else:
         made.extend(ordered(item, known) for item in value)

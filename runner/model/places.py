@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The places of values: where in a file as its author wrote it each key and value stands."""
 
 from __future__ import annotations
@@ -47,6 +48,10 @@ class Document(Protocol):
         """The place as written of a line and column (from 1) of the rendered text."""
         ...
 
+    def position(self, line: int, column: int) -> Source:
+        """The same without what the line had become."""
+        ...
+
 
 class Untyped(Record):
     """A document for values nobody typed (of a program, the command line, a py renderer)."""
@@ -56,9 +61,14 @@ class Untyped(Record):
     def source(self, line: int, column: int) -> Source:
         return Source(self.file, line, column)
 
+    def position(self, line: int, column: int) -> Source:
+        return Source(self.file, line, column)
+
 
 class Place(Record):
-    """A position in a document; cheap to carry, resolved to a Source when a message needs it."""
+    """A position in a document; cheap to carry, resolved to a Source when a message needs it. Its
+    text is `FILE:LINE:COLUMN`.
+    """
 
     document: Document
     line: int = 0
@@ -67,6 +77,9 @@ class Place(Record):
     @property
     def source(self) -> Source:
         return self.document.source(self.line, self.column)
+
+    def __str__(self) -> str:
+        return str(self.document.position(self.line, self.column))
 
 
 class PlacedMap(dict[Any, Any]):

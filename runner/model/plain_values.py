@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Values as JSON and YAML can say them. What code of others answers is made so once, where it
 enters the run.
 """
@@ -5,9 +6,10 @@ enters the run.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Set
+from collections.abc import Iterator, Mapping, Set
 from typing import Any
 
+_CONTAINERS = (Mapping, list, tuple, Set)
 DEEPEST = 200  # levels; what lies deeper, or holds itself, is cut off there
 
 
@@ -21,13 +23,28 @@ def plain(value: Any, levels: int = DEEPEST) -> Any:
     kind = type(value)
     if kind is str or kind is bool or value is None:
         return value
-    if isinstance(value, Mapping | list | tuple | Set):
+    if kind is dict or kind is list or isinstance(value, _CONTAINERS):
         return _container(value, levels - 1) if levels else "..."
     if isinstance(value, float):
         return _number(value)
     if isinstance(value, int):
         return _whole(value)
     return text_of(value)
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """The texts and numbers that data holds, as texts: what is hidden when all of it is secret.
+
+    >>> list(texts_in({"a": ["x", 1], "b": True}))
+    ['x', '1']
+    """
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, list):
+        for item in value:
+            yield from texts_in(item)
+    elif isinstance(value, str | int | float) and not isinstance(value, bool):
+        yield str(value)
 
 
 def text_of(value: object) -> str:
@@ -42,6 +59,13 @@ def text_of(value: object) -> str:
 
 def _container(value: Any, levels: int) -> Any:
     try:
+        if type(value) is dict:
+            return {
+                key if type(key) is str else key_of(key): (
+                    item if type(item) is str or item is None else plain(item, levels)
+                )
+                for key, item in value.items()
+            }
         if isinstance(value, Mapping):
             pairs = (
                 dict.items(value) if isinstance(value, dict) else value.items()

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The table of the kinds of requisites: to add a kind, add a row to `KINDS`.
 
 Everything that tells one kind from another reads this table: compiler, order, engine, pending

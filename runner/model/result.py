@@ -1,7 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
 """The outcome of chunks: results, the report of a run, pending reactions."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -10,6 +12,7 @@ from runner.model.records import Record
 if TYPE_CHECKING:
     from runner.model.diagnostics import Diagnostic
 from runner.model.chunk import Chunk
+from runner.model.made import Thing
 from runner.model.places import (
     Value,
 )
@@ -26,7 +29,7 @@ class Result(Record):
     changes: Mapping[str, Value] = {}
     ran: bool = True  # False when a requisite kept the state function from being called
     run_num: int = 0
-    start_time: str = ""
+    started: float = 0.0  # seconds since 1970; 0 for what did not run
     duration: float = 0.0  # milliseconds
     warnings: tuple[str, ...] = ()
     extra: Mapping[str, Value] = {}  # further keys of Salt's JSON (skip_watch, ...)
@@ -54,10 +57,21 @@ class Result(Record):
     ] = {}  # what its changes replaced, of the shape of `changes`, for people
     reaction: str = ""  # what mod_watch did, for people
     unstarted: bool = False  # it failed for want of something, before its change began
+    things: tuple[Thing, ...] = ()  # what its changes made or removed
 
     @property
     def tag(self) -> str:
         return self.key or self.chunk.tag
+
+    @property
+    def start_time(self) -> str:
+        """Salt's start_time: the local time of day with microseconds; empty for what did not
+        run.
+        """
+        if not self.started:
+            return ""
+        clock = time.strftime("%H:%M:%S", time.localtime(self.started))
+        return f"{clock}.{int(self.started % 1 * 1_000_000):06d}"
 
     def outcome(self, dry: bool) -> str:
         """The word for what became of the state, one of OUTCOMES. dry: in a dry run."""
@@ -75,6 +89,11 @@ class Result(Record):
 OUTCOMES = ("failed", "changed", "would change", "no-op", "undecided", "skipped", "unchanged")
 # why a run ended without running its states to the end
 NOT_COMPILED, LOCKED, NOT_STARTED, CRASHED = "did not compile", "locked", "did not start", "crashed"
+
+
+# what became of the newest tree of `runner pull`: it is used, or the last good one is, because it
+# was refused or could not be fetched
+NEW, REFUSED, UNREACHABLE = PULLED = ("used", "refused", "unreachable")
 
 
 class Report:
@@ -125,6 +144,24 @@ class Report:
     @property
     def changed(self) -> bool:
         return any(result.changes or result.result is None for result in self.results)
+
+
+class RunFacts(Record):
+    """The facts of a run beside its results. machine: its ID. environment: of its states. run: the
+    ID of the run. started, finished: seconds since 1970. revision: of the tree, empty where it has
+    none. version: of runner. from_cache: the tree is an earlier one, as the newest
+    cannot be used; pull_problem says why.
+    """
+
+    machine: str
+    environment: str
+    run: str
+    started: float
+    finished: float
+    revision: str
+    version: str
+    from_cache: bool = False
+    pull_problem: str = ""
 
 
 class PendingReaction(Record):

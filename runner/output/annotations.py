@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mistakes for other programs: SARIF, and the annotations of GitHub's CI."""
 
 from __future__ import annotations

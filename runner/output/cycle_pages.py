@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pages of cycles: the graph drawn where a person can look at it, in the cache folder."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mistakes for people: what, where, the lines around it with a caret, what was probably meant."""
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ from typing import TextIO
 from runner.files.text import text_to_show
 from runner.model.diagnostics import Diagnostic
 from runner.model.places import Source
-from runner.output.text import paint, safe, wrapped
-from runner.redaction import HIDDEN
+from runner.output.text import paint, safe, terminal_width, wrapped
+from runner.redaction import HIDDEN, without_logins
 
 WIDEST = 160  # columns of a line of source
 _COLOUR = {"error": "red", "warning": "yellow", "info": "cyan"}
@@ -69,10 +70,7 @@ def _wrapped(text: str, lead: int) -> str:
     """Text for a terminal, which would end its lines inside of words. lead: how much stands before
     the first line.
     """
-    import shutil
-
-    width = shutil.get_terminal_size().columns
-    parts = [wrapped(f"{'':{lead}}{line}", width, 4) for line in text.split("\n")]
+    parts = [wrapped(f"{'':{lead}}{line}", terminal_width(), 4) for line in text.split("\n")]
     return "\n".join(line for lines in parts for line in lines)[lead:]
 
 
@@ -101,6 +99,6 @@ def _excerpt(source: Source) -> list[str]:
 
 def _part(line: str, first: int) -> str:
     """The part of a line to show: it may be very long, or name a password."""
-    line = re.sub(NAMED_SECRET, rf"\1{HIDDEN}", line)
+    line = re.sub(NAMED_SECRET, rf"\1{HIDDEN}", without_logins(line))
     part = f"...{line[first + 3 :]}" if 0 < first < len(line) else line[first:]
     return part if len(part) <= WIDEST else f"{part[: WIDEST - 3]}..."

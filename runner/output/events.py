@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Events as JSON lines, as they happen: for programs that watch a run."""
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def _facts(event: Event) -> dict[str, Any]:
     if isinstance(event, RunStarted):
         return {"run": event.run, "states": event.total, "dry": event.dry}
     if isinstance(event, StateStarted):
-        return {"state": event.chunk.tag, "place": str(event.chunk.place.source)}
+        return {"state": event.chunk.tag, "place": str(event.chunk.place)}
     if isinstance(event, StatePlanned):
         return {"state": event.chunk.tag, "changes": event.changes, "comment": event.comment}
     if isinstance(event, ChangerCalled):
@@ -63,7 +64,8 @@ def _facts(event: Event) -> dict[str, Any]:
             "before": event.before,
         }
     if isinstance(event, StateFinished):
-        return {"state": event.result.tag, **json_.result(event.result)}
+        sure = {} if event.result.exact else {"exact": False}
+        return {"state": event.result.tag, **json_.result(event.result), **sure}
     if isinstance(event, CustomEvent):
         return {"tag": event.tag, "data": event.data}
     assert isinstance(event, RunFinished)

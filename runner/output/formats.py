@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The forms of answers, `--out FORM`: the one table of them.
 
 Options, help, completion, messages, the manual and the commands themselves read it; a new form is
@@ -14,7 +15,7 @@ from runner.model.records import Record
 if TYPE_CHECKING:
     from runner.model.diagnostics import Diagnostic
     from runner.model.events import Event
-    from runner.model.result import Report
+    from runner.model.result import Report, RunFacts
 
     Renderer = Callable[[Any, int | None], str]  # (an answer, the indent of JSON) -> text
 
@@ -22,10 +23,12 @@ if TYPE_CHECKING:
 class Form(Record):
     """A form of answers. Its functions make texts; None for an answer that it has no words for.
 
-    data: what any command found. listener, report: a run, as it goes or at its end. errors: what
+    data: what any command found. listener, report: a run, as it goes or at its end. document: a run
+    of this machine, one that ended before its first state, too. errors: what
     kept a command from its answer, on stdout instead of stderr. check: mistakes. graph: a picture
-    of the dependency graph, under a title. for_salt: `runner-salt-call` alone has it. aliases: what
-    else that command calls it.
+    of the dependency graph, under a title. removals: states that remove what none declares any
+    more. past: it is for one run of the history. for_salt: `runner-salt-call` alone has it.
+    aliases: what else that command calls it.
     """
 
     name: str
@@ -33,11 +36,19 @@ class Form(Record):
     data: Renderer | None = None
     listener: Callable[..., Callable[[Event], None]] | None = None
     report: Callable[[Report], str] | None = None
+    document: Callable[[Report, RunFacts], str] | None = None
     errors: Callable[[Sequence[Diagnostic], int | None], str] | None = None
     check: Callable[[Sequence[Diagnostic]], str] | None = None
     graph: Callable[[Any, str], str] | None = None
+    removals: Callable[[Any], str] | None = None
+    past: bool = False
     for_salt: bool = False
     aliases: tuple[str, ...] = ()
+
+    @property
+    def machine_run(self) -> bool:
+        """Whether it has words for a run of this machine."""
+        return bool(self.report or self.document)
 
 
 # ---------------------------------------------------------------- the renderers, imported when used
@@ -85,6 +96,12 @@ def _junit_errors(problems: Sequence[Diagnostic], indent: int | None) -> str:
     return junit.errors(problems) + "\n"
 
 
+def _puppetdb(report: Report, facts: RunFacts) -> str:
+    from runner.output import json_, puppetdb
+
+    return json_.text(puppetdb.command(report, facts)) + "\n"
+
+
 def _sarif(problems: Sequence[Diagnostic]) -> str:
     from runner.output import annotations
 
@@ -121,6 +138,12 @@ def _html(picture: Any, title: str) -> str:
     return page.html(picture, title) + "\n"
 
 
+def _sls(orphans: Any) -> str:
+    from runner.output import orphans as printed
+
+    return printed.sls(orphans)
+
+
 def _of_salt(name: str) -> Renderer:
     def render(data: Any, indent: int | None) -> str:
         from runner.model.plain_values import plain
@@ -149,12 +172,14 @@ FORMS = (
     Form("json", "Salt's JSON", data=_json, errors=_json_errors),
     Form("yaml", "the same as YAML", data=_yaml, errors=_yaml_errors),
     Form("junit", "JUnit's XML, for CI", report=_junit, errors=_junit_errors),
+    Form("puppetdb", "PuppetDB's report, version 8", document=_puppetdb),
     Form("sarif", "SARIF, for code scanning", check=_sarif),
     Form("github", "annotations of GitHub's CI", check=_github),
     Form("dot", "for Graphviz", graph=_dot),
     Form("mermaid", "for Markdown", graph=_mermaid),
     Form("svg", "a picture", graph=_svg),
-    Form("html", "a page to read", graph=_html),
+    Form("html", "a page to read", graph=_html, past=True),
+    Form("sls", "an SLS file that removes it", removals=_sls),
     Form("txt", "a line for each line of an answer", data=_of_salt("txt"), for_salt=True),
     Form("raw", "as Python writes it", data=_of_salt("raw"), for_salt=True),
     Form("pprint", "as Python's pprint writes it", data=_of_salt("pprint"), for_salt=True),
@@ -168,10 +193,14 @@ FORMS = (
 )
 PEOPLE = FORMS[0].name
 DATA, RUN, CHECK, GRAPH, SALT = "data", "report", "check", "graph", "for_salt"
+MACHINE_RUN = "machine_run"
+REMOVALS, PAST = "removals", "past"
 
 
 def forms_of(answer: str) -> tuple[Form, ...]:
-    """The forms of an answer of a kind: DATA, RUN, CHECK, GRAPH; SALT: of salt-call."""
+    """The forms of an answer of a kind: DATA, RUN, MACHINE_RUN, CHECK, GRAPH, REMOVALS, PAST; SALT:
+    of salt-call.
+    """
     return tuple(
         form
         for form in FORMS

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Earlier runs, for people."""
 
 from __future__ import annotations
@@ -5,20 +6,28 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from runner.output.text import change_lines, counted, labelled, named, safe, seconds, wrapped
+from runner.output.text import (
+    change_lines,
+    counted,
+    is_told_by,
+    labelled,
+    named,
+    safe,
+    seconds,
+    wrapped,
+)
 
 
 def text(answer: Any, kind: str, width: int = 0) -> str:
-    """The answer of `runner history` as text. kind: list, show or diff. width: of a terminal, whose
-    lines end between words.
+    """The answer of `runner history` as text. kind: list, show, file or diff. width: of a terminal,
+    whose lines end between words.
     """
-    lines = (
-        _runs(answer, width)
-        if kind == "list"
-        else _run(answer, width)
-        if kind == "show"
-        else _difference(answer)
-    )
+    if kind == "list":
+        lines = _runs(answer, width)
+    elif kind == "show":
+        lines = _run(answer, width)
+    else:
+        lines = _versions(answer) if kind == "file" else _difference(answer)
     return "".join(f"{safe(line)}\n" for line in lines)
 
 
@@ -43,7 +52,10 @@ def _counts(run: Mapping[str, Any]) -> str:
     """The count of states, and of their outcomes; nothing for a run that ran none."""
     if run["errors"] and not run["total"]:
         return counted(len(run["errors"]), "error")
-    total = counted(run["total"], "path" if run["kind"] == "undo" else "state")
+    total = counted(run["total"], "part" if run["kind"] == "undo" else "state")
+    if run["counts"]:  # as the summary of the run's report has them
+        parts = [f"{number} {outcome}" for outcome, number in run["counts"].items()]
+        return f"{total}: {', '.join(parts)}"
     changed = "would change" if run["kind"] == "test" else "changed"
     parts = [f"{run['changed'] or 0} {changed}", f"{run['failed'] or 0} failed"]
     return ", ".join([total, *parts, *([f"{run['skipped']} skipped"] if run["skipped"] else [])])
@@ -78,13 +90,32 @@ def _run(run: Mapping[str, Any], terminal: int) -> Iterator[str]:
         yield from _fitting(line, terminal)
         if item["origin"] in ("drift", "repeats"):
             yield f"            {item['origin']}"
-        if not item["result"] or not item["ran"]:
+        if not item["result"] or not item["ran"] or not is_told_by(item["changes"], item["name"]):
             yield from (f"            {line}" for line in item["comment"].splitlines())
         if item["cause"]:
             yield f"            because of {named(item['cause'])}"
-        yield from (f"            {line}" for line, _ in change_lines(item["changes"]))
+        yield from (f"            {line}" for line, _ in _change_lines(item))
     if quiet:
         yield f"  {quiet} unchanged"
+
+
+def _change_lines(item: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    return change_lines(item["changes"], item["before"], item["name"])
+
+
+def _versions(answer: Mapping[str, Any]) -> Iterator[str]:
+    """The changes of a path, each with its diff and how to restore what was before it."""
+    yield answer["path"]
+    for change in answer["changes"]:
+        if change["run"] is None:
+            yield f"since then, not by runner: {change['what']}"
+        else:
+            kind = _KINDS[change["kind"]]
+            yield f"run {change['run']}  {change['started']}  {kind}{change['command']}"
+            yield f"  {change['what']}"
+        yield from (f"    {line}" for line in change["diff"].splitlines())
+        if change["restore"]:
+            yield f"  what was there before: {change['restore']}"
 
 
 def _difference(difference: Mapping[str, Any]) -> Iterator[str]:
@@ -101,9 +132,13 @@ def _difference(difference: Mapping[str, Any]) -> Iterator[str]:
             f"{sign} {line}" for error in difference[side]["errors"] for line in error.splitlines()
         )
     for key, sign in (("only_first", "-"), ("only_second", "+")):
-        yield from (f"{sign} {_of_tag(tag)}" for tag in difference[key])
+        for tag in difference[key]:
+            state = difference["states"][tag]
+            yield f"{sign} {_label(tag, state)}"
+            lines = [state["outcome"], *(line for line, _ in _change_lines(state))]
+            yield from (f"{sign}     {line}" for line in lines if line != "unchanged")
     for tag, keys in difference["different"].items():
-        yield f"  {_of_tag(tag)}"
+        yield f"  {_label(tag, difference['states'][tag])}"
         yield from _changed_lines(keys)
     if not (difference["only_first"] or difference["only_second"] or difference["different"]):
         yield "  both did the same"
@@ -127,16 +162,6 @@ def _said(keys: Mapping[str, Mapping[str, Any]], side: str) -> Iterator[str]:
         yield from (line for line, _ in change_lines(keys["changes"][side]))
 
 
-def _of_tag(tag: str) -> str:
-    """The state behind the key of a result: its function, its ID, and its name where that is
-    another.
-
-    >>> _of_tag("cmd_|-reload_|-nginx -s reload_|-run")
-    'cmd.run  reload (nginx -s reload)'
-    """
-    parts = tag.split("_|-")
-    if len(parts) < 4:
-        return tag
-    return labelled(
-        {"function": f"{parts[0]}.{parts[-1]}", "id": parts[1], "name": "_|-".join(parts[2:-1])}
-    )
+def _label(tag: str, state: Mapping[str, Any]) -> str:
+    """A state as the report of its run names it."""
+    return labelled(state) + (", as a listener" if "_|-listener_" in tag else "")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Salt's JSON: `{"local": {tag: result}}`."""
 
 from __future__ import annotations

@@ -1,11 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
 """JUnit's XML, for CI systems that show test results: a state is a test case."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from runner.model.diagnostics import Diagnostic
 from runner.model.result import Report, Result
+
+if TYPE_CHECKING:
+    from runner.expectations.model import Outcome
 
 
 def text(report: Report) -> str:
@@ -47,6 +52,55 @@ def errors(problems: Iterable[Diagnostic]) -> str:
     return "\n".join([*lines, "</testsuite>"])
 
 
+def of_expectations(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """The lines of a suite: each assertion is a test case."""
+    failures = sum(outcome.ok is False for outcome in outcomes)
+    skipped = sum(outcome.ok is None for outcome in outcomes)
+    yield (
+        f'<testsuite name="expectations" tests="{len(outcomes)}" failures="{failures}" errors="0"'
+        f' skipped="{skipped}">'
+    )
+    for outcome in outcomes:
+        about = f"classname={_quoted(outcome.kind)}"
+        about += f" name={_quoted(f'{outcome.name}: {outcome.word}')}"
+        if outcome.source:
+            about += f' file={_quoted(outcome.source.file)} line="{outcome.source.line}"'
+        message = _quoted(outcome.problem)
+        if outcome.ok is None:
+            yield f"  <testcase {about}><skipped message={message}/></testcase>"
+        elif outcome.ok:
+            yield f"  <testcase {about}/>"
+        else:
+            yield f"  <testcase {about}>"
+            place = f"{outcome}\nat {outcome.source}"
+            yield f'    <failure type="failed" message={message}>{_escaped(place)}</failure>'
+            yield "  </testcase>"
+    yield "</testsuite>"
+
+
+def of_second_run(changed: Mapping[str, str], states: Sequence[str]) -> Iterator[str]:
+    """The lines of a suite: each state is a test case, and one that changed something again fails.
+
+    changed: their comments, by the keys of Salt's JSON.
+    """
+    yield (
+        f'<testsuite name="second run" tests="{len(states)}" failures="{len(changed)}" errors="0"'
+        ' skipped="0">'
+    )
+    for key in states:
+        kind, name, _, function = key.split("_|-", 3)
+        about = f"classname={_quoted(f'{kind}.{function}')} name={_quoted(name)}"
+        if key not in changed:
+            yield f"  <testcase {about}/>"
+            continue
+        comment = changed[key]
+        message = _quoted(f"not converged: {comment.splitlines()[0] if comment else ''}")
+        yield f"  <testcase {about}>"
+        yield f'    <failure type="changed" message={message}>{_escaped(comment)}</failure>'
+        yield "  </testcase>"
+    yield "</testsuite>"
+
+
 def _case(result: Result) -> Iterator[str]:
     chunk = result.chunk
     name = chunk.id if chunk.id == chunk.name else f"{chunk.id} ({chunk.name})"
@@ -72,6 +126,43 @@ def _inside(result: Result) -> str:
         changes = json.dumps(result.changes, indent=1, default=str)
         return f"<system-out>{_escaped(changes)}</system-out>"
     return ""
+
+
+def document(suites: Iterable[tuple[str, Sequence[str]]]) -> str:
+    """The document of several suites: their names, and their cases as `case` writes them."""
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', "<testsuites>"]
+    for name, cases in suites:
+        counts = {
+            attribute: sum(f"<{tag} " in text for text in cases)
+            for attribute, tag in (
+                ("failures", "failure"),
+                ("errors", "error"),
+                ("skipped", "skipped"),
+            )
+        }
+        numbers = " ".join(f'{attribute}="{number}"' for attribute, number in counts.items())
+        lines.append(f'<testsuite name={_quoted(name)} tests="{len(cases)}" {numbers}>')
+        lines += [*cases, "</testsuite>"]
+    return "\n".join([*lines, "</testsuites>"])
+
+
+def case(
+    suite: str, name: str, seconds: float, kind: str = "", comment: str = "", changes: object = None
+) -> str:
+    """A test case. kind: failure, error or skipped; empty for one that went well."""
+    about = f'classname={_quoted(suite)} name={_quoted(name)} time="{seconds:.3f}"'
+    first = _quoted(comment.split("\n")[0])
+    if kind == "skipped":
+        inside = f"<skipped message={first}/>"
+    elif kind:
+        inside = f'<{kind} type="failed" message={first}>{_escaped(comment)}</{kind}>'
+    elif changes:
+        import json
+
+        inside = f"<system-out>{_escaped(json.dumps(changes, indent=1, default=str))}</system-out>"
+    else:
+        return f"  <testcase {about}/>"
+    return f"  <testcase {about}>\n    {inside}\n  </testcase>"
 
 
 def _escaped(text: str) -> str:

@@ -1,7 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
 """The run in the log: a line for what starts, is changed, and ends."""
 
 from __future__ import annotations
 
+from runner.log import LOG
 from runner.model.chunk import Chunk
 from runner.model.events import (
     ChangerCalled,
@@ -12,7 +14,6 @@ from runner.model.events import (
     StatePlanned,
     StateStarted,
 )
-from runner.output.log import LOG
 from runner.output.text import counted, labelled
 from runner.redaction import HIDDEN
 
@@ -50,7 +51,7 @@ def _news(event: Event, dry: bool) -> str:
 def _line(event: Event) -> str:
     """The line of an event inside of a state, at level debug."""
     if isinstance(event, StateStarted):
-        return f"begin {_named(event.chunk)} ({event.chunk.place.source})"
+        return f"begin {_named(event.chunk)} ({event.chunk.place})"
     if isinstance(event, StatePlanned):
         return (
             f"planned by {_named(event.chunk)}:"

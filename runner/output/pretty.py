@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Results for people, as they come."""
 
 from __future__ import annotations
@@ -5,13 +6,16 @@ from __future__ import annotations
 import io
 import time
 from collections import Counter
-from typing import TextIO
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TextIO
 
+from runner.api import command_output
 from runner.model.events import Event, RunFinished, RunStarted, StateFinished, StateStarted
 from runner.model.result import Report, Result
 from runner.output.text import (
     change_lines,
     counted,
+    is_told_by,
     labelled,
     named,
     paint,
@@ -21,15 +25,21 @@ from runner.output.text import (
     wrapped,
 )
 
-MOST = 100  # lines of changes that the report of a state shows
+SLOW = 1000.0  # milliseconds of a state that the summary may name
+SLOWEST = 3  # of those it names
+if TYPE_CHECKING:
+    from runner.output.live import LiveLine
+
+MOST = 40  # lines of changes that the report of a state shows
 
 
 class Pretty:
     """A listener that prints.
 
-    verbose: unchanged states too. quiet: nothing unless something changed or failed. live: a line
-    that says what runs now (terminals only). command: what to type to do what a dry run showed.
-    wrap: end lines at the width, between words (a pipe gets them whole).
+    verbose: unchanged states too. whole: changes in their whole length. quiet: nothing unless
+    something changed or failed. live: a line that says what runs now (terminals only), if verbose
+    with the last lines that it prints. command: what to type to do what a dry run showed. wrap: end
+    lines at the width, between words (a pipe gets them whole).
     """
 
     def __init__(
@@ -37,6 +47,7 @@ class Pretty:
         stream: TextIO,
         *,
         verbose: bool = False,
+        whole: bool = False,
         quiet: bool = False,
         colour: bool = False,
         width: int = 80,
@@ -49,24 +60,30 @@ class Pretty:
         self.closed = False  # nobody reads what is written any more
         self.stream = stream
         self.verbose = verbose
+        self.most = None if whole or verbose else MOST
         self.quiet = quiet
         self.colour = colour
         self.width = width
         self.dry = dry
-        self.live = live and not quiet
+        self.live: LiveLine | None = None
+        self.events: tuple[type[Event], ...] = (RunStarted, StateFinished, RunFinished)
+        if live and not quiet:
+            self.live = _live_line(self._write, width, verbose)
+            self.events = (*self.events, StateStarted)
         self.command = command
         self.wrap = wrap
         self.started = time.monotonic()
         self.counts: Counter[str] = Counter()
+        self.total = 0  # states that are to run
+        self.slowest: list[tuple[float, str]] = []  # (milliseconds, state)
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, RunStarted):
-            self.dry = event.dry
+            self.dry, self.total = event.dry, event.total
         elif isinstance(event, StateStarted) and self.live:
-            line = safe(f"  ... {event.chunk.function} {event.chunk.id}", self.stream).replace(
-                "\n", " "
-            )
-            self._write(f"\r\x1b[K{line[: self.width - 1]}")
+            number = f"[{self.counts.total() + 1}/{self.total}]"
+            line = f"{number} {event.chunk.function} {event.chunk.id}"
+            self.live.show(safe(line, self.stream).replace("\n", " "))
         elif isinstance(event, StateFinished):
             self._finished(event.result)
         elif isinstance(event, RunFinished):
@@ -78,7 +95,11 @@ class Pretty:
 
     def _finished(self, result: Result) -> None:
         if self.live:
-            self._write("\r\x1b[K")
+            self.live.clear()
+            if self.verbose:
+                command_output.forget()
+        if result.duration >= SLOW:
+            self.slowest.append((result.duration, f"{result.chunk.function} {result.chunk.id}"))
         kind = result.outcome(self.dry)
         self.counts[kind] += 1
         if kind != "unchanged" or (self.verbose and not self.quiet) or result.warnings:
@@ -95,21 +116,21 @@ class Pretty:
         self._line(f"{word}{first[12:]}", raw=True)
         for line in more:
             self._line(line, raw=True)
+        told = self.most is None or is_told_by(result.changes, chunk.name) or not result.comment
         if kind == "failed":
             self._block(result.comment)
-            self._block(f"at {chunk.place.source}")
-        elif (
-            kind in ("skipped", "undecided")
-            or self.verbose
-            or (not result.changes and kind != "unchanged")
-        ):
+            self._block(f"at {chunk.place}")
+            told = True
+        elif kind in ("skipped", "undecided") or self.verbose:
             self._block(result.comment)
         elif result.reaction:
             self._block(result.reaction)
+        elif not told or (not result.changes and kind != "unchanged"):
+            self._block(result.comment)
         if result.cause:
             self._block(f"because of {named(result.cause)}")
-        lines = change_lines(result.changes, result.before)
-        for line, colour in lines if self.verbose else shortened(lines, MOST):
+        lines = change_lines(result.changes if told else {}, result.before, chunk.name)
+        for line, colour in lines if self.most is None else shortened(lines, self.most):
             self._line(" " * 14 + paint(safe(line, self.stream), colour, self.colour), raw=True)
         if result.note and result.note not in result.comment:
             self._block(result.note)
@@ -138,6 +159,11 @@ class Pretty:
         line = f"{counted(total, 'state')}: {', '.join(parts) or 'nothing to do'}  ({elapsed})"
         for part in self._wrapped(line):
             self._line(paint(part, colour, self.colour), raw=True)
+        if len(self.slowest) > 1:
+            slowest = sorted(self.slowest, reverse=True)[:SLOWEST]
+            names = ", ".join(f"{name} ({seconds(took)})" for took, name in slowest)
+            for part in self._wrapped(f"Slowest: {safe(names, self.stream)}."):
+                self._line(part, raw=True)
         if report.interrupted:
             self._left(report)
         if self.dry and report.changed and self.command:
@@ -167,6 +193,15 @@ class Pretty:
                 "" if self.closed else f"the report could not be written: {error.strerror}"
             )
             self.stream = io.StringIO()
+
+
+def _live_line(write: Callable[[str], None], width: int, with_tail: bool) -> LiveLine:
+    from runner.output.live import LiveLine, command_tail
+
+    if not with_tail:
+        return LiveLine(write, width)
+    command_output.follow()
+    return LiveLine(write, width, command_tail)
 
 
 _COLOUR = {

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A textfile for Prometheus' node exporter, written whole at the end of a run."""
 
 from __future__ import annotations
@@ -5,27 +6,87 @@ from __future__ import annotations
 import os
 import re
 import time
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 
+from runner.model.errors import RunnerError
 from runner.model.events import Event, RunFinished, RunStarted
-from runner.model.result import CRASHED, LOCKED, NOT_COMPILED, NOT_STARTED, Report
+from runner.model.records import Record
+from runner.model.result import (
+    CRASHED,
+    LOCKED,
+    NEW,
+    NOT_COMPILED,
+    NOT_STARTED,
+    PULLED,
+    REFUSED,
+    Report,
+)
 
 _SUCCESS = "runner_last_success_timestamp_seconds"
-_HELP = {
+_COMPILED = "runner_last_compile_success_timestamp_seconds"
+_INFO, _DISABLED, _PENDING = "runner_info", "runner_disabled", "runner_pending_reactions"
+_FETCHED = "runner_tree_fetched_timestamp_seconds"
+_APPLIED = "runner_tree_applied_timestamp_seconds"
+_PULL = "runner_last_pull_outcome"
+_STATES, _OUTCOME = "runner_states", "runner_last_run_outcome"
+METRICS: Mapping[str, str] = {
     "runner_last_run_timestamp_seconds": "When the last run ended.",
     "runner_last_run_duration_seconds": "How long the last run took.",
     "runner_last_run_success": "1 if the last run ended and no state of it failed.",
     _SUCCESS: "When a run without a failed state ended the last time.",
+    _COMPILED: "When the last run ended whose tree, the newest, compiled.",
+    _STATES: "States of the last run by outcome.",
+    _OUTCOME: "How the last run ended: 1 for one of these.",
+    _INFO: "1; its labels are the version of runner and the revision of the tree.",
+    _PENDING: "Reactions that are due since a run was killed or failed.",
+    _DISABLED: "1 while `runner disable` stops scheduled runs.",
+    _FETCHED: "When the remote was last known to have the tree in use as its newest.",
+    _APPLIED: "When the tree in use came into use.",
+    _PULL: "What became of the newest tree: 1 for one of these.",
 }
+_OF_FACTS = (_INFO, _PENDING, _DISABLED, _FETCHED, _APPLIED)
 OUTCOMES = ("done", "failed", "interrupted", NOT_COMPILED, LOCKED, NOT_STARTED, CRASHED)
+LARGEST = 1024 * 1024  # bytes of a textfile that is taken for one of ours
+
+Samples = dict[str, str]  # a metric with its labels, and its value
+
+
+class Facts(Record):
+    """What metrics say of the machine beside its last run. fetched_at, applied_at: of the tree of
+    `runner pull`, where there is one.
+    """
+
+    version: str
+    revision: str
+    pending_reactions: int
+    disabled: bool
+    fetched_at: float | None = None
+    applied_at: float | None = None
+
+    def samples(self) -> Samples:
+        times = {_FETCHED: self.fetched_at, _APPLIED: self.applied_at}
+        return {
+            f"{_INFO}{{version={_quoted(self.version)},revision={_quoted(self.revision)}}}": "1",
+            _PENDING: str(self.pending_reactions),
+            **disabled_sample(self.disabled),
+            **{name: f"{at:.3f}" for name, at in times.items() if at is not None},
+        }
 
 
 class Prometheus:
     """A listener that writes the file after a real run; `problem` says why it could not."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(
+        self, path: str, facts: Callable[[], Facts] | None = None, pulled: str = ""
+    ) -> None:
+        """facts: those of the machine at the end of a run; None where they are not known. pulled:
+        one of PULLED, of a run by `runner pull`.
+        """
         self.problem = ""
         self._path = path
+        self._facts = facts
+        self._pulled = pulled
         self._started = time.monotonic()
 
     def __call__(self, event: Event) -> None:
@@ -33,57 +94,99 @@ class Prometheus:
             self._started = time.monotonic()
         elif isinstance(event, RunFinished) and not event.report.dry:
             try:
-                self._write(self._text(event.report))
+                _write(self._path, self._samples(event.report))
             except OSError as error:
                 self.problem = f"{self._path} cannot be written: {error.strerror}"
 
-    def _text(self, report: Report) -> str:
+    def _samples(self, report: Report) -> Samples:
+        earlier, now = _read(self._path), f"{time.time():.3f}"
         good = not report.failed and not report.interrupted
-        now = time.time()
-        values = {
-            "runner_last_run_timestamp_seconds": f"{now:.3f}",
+        ran = bool(report.results or report.left or report.outcome in ("done", "failed"))
+        pulled = self._pulled
+        if pulled == NEW and not ran:
+            pulled = REFUSED if report.outcome in (NOT_COMPILED, CRASHED) else ""
+        counts, outcome = report.counts(), "interrupted" if report.interrupted else report.outcome
+        samples = {
+            "runner_last_run_timestamp_seconds": now,
             "runner_last_run_duration_seconds": f"{time.monotonic() - self._started:.3f}",
             "runner_last_run_success": str(int(good)),
-            _SUCCESS: f"{now:.3f}" if good else self._before(),
+            _SUCCESS: now if good else earlier.get(_SUCCESS, "0"),
+            _COMPILED: now if ran and pulled != REFUSED else earlier.get(_COMPILED, "0"),
         }
-        lines = []
-        for name, value in values.items():
-            lines += [f"# HELP {name} {_HELP[name]}", f"# TYPE {name} gauge", f"{name} {value}"]
-        counts = report.counts()
-        lines += [
-            "# HELP runner_states States of the last run by outcome.",
-            "# TYPE runner_states gauge",
-        ]
         for kind in ("changed", "unchanged", "failed", "skipped"):
-            lines.append(f'runner_states{{outcome="{kind}"}} {counts[kind]}')
-        lines += ["# HELP runner_last_run_outcome How the last run ended: 1 for one of these."]
-        lines += ["# TYPE runner_last_run_outcome gauge"]
-        outcome = "interrupted" if report.interrupted else report.outcome
+            samples[f'{_STATES}{{outcome="{kind}"}}'] = str(counts[kind])
         for word in OUTCOMES:
-            lines.append(
-                f'runner_last_run_outcome{{outcome="{word.replace(" ", "_")}"}}'
-                f" {int(word == outcome)}"
-            )
-        return "\n".join(lines) + "\n"
+            name = f'{_OUTCOME}{{outcome="{word.replace(" ", "_")}"}}'
+            samples[name] = str(int(word == outcome))
+        for word in PULLED if pulled else ():
+            samples[f'{_PULL}{{outcome="{word}"}}'] = str(int(word == pulled))
+        facts = self._facts_now()
+        kept = (*(() if pulled else (_PULL,)), *(() if facts else _OF_FACTS))
+        return (samples | facts) | {
+            key: value for key, value in earlier.items() if _name(key) in kept
+        }
 
-    def _before(self) -> str:
-        """The last success as the file has it; 0 if there was none."""
-        if not os.path.isfile(self._path):
-            return "0"
-        with suppress(OSError, UnicodeDecodeError), open(self._path, encoding="utf-8") as file:
-            match = re.search(rf"^{_SUCCESS} (\S+)$", file.read(), re.M)
-            return match[1] if match else "0"
-        return "0"
-
-    def _write(self, text: str) -> None:
-        beside = f"{self._path}.{os.getpid()}.tmp"  # the exporter reads only *.prom
-        handle = os.open(
-            beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644
-        )
+    def _facts_now(self) -> Samples:
+        """Those of the machine; none where they cannot be read, which `problem` reports."""
         try:
-            with open(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-            os.rename(beside, self._path)
-        except BaseException:
-            os.unlink(beside)
-            raise
+            return self._facts().samples() if self._facts else {}
+        except (OSError, RunnerError) as error:
+            self.problem = f"{self._path} has facts of an earlier run: {error}"
+            return {}
+
+
+def disabled_sample(disabled: bool) -> Samples:
+    """Whether `runner disable` stops scheduled runs, as a metric."""
+    return {_DISABLED: str(int(disabled))}
+
+
+def update(path: str, changed: Samples) -> None:
+    """Write some metrics anew, and leave the others as the last run wrote them. Raises OSError."""
+    earlier = _read(path)
+    if any(earlier.get(key) != value for key, value in changed.items()):
+        _write(path, earlier | changed)
+
+
+def _name(sample: str) -> str:
+    return sample.partition("{")[0]
+
+
+def _quoted(text: str) -> str:
+    """The value of a label."""
+    text = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{text}"'
+
+
+def _read(path: str) -> Samples:
+    """Our metrics that a file has; none where there is no file."""
+    if not os.path.isfile(path):
+        return {}
+    with suppress(OSError, UnicodeDecodeError), open(path, encoding="utf-8") as file:
+        pairs = re.findall(r"^([a-z_]+(?:\{.*\})?) ([0-9.e+-]+)$", file.read(LARGEST), re.M)
+        return {sample: value for sample, value in pairs if _name(sample) in METRICS}
+    return {}
+
+
+def _text(samples: Samples) -> str:
+    lines: list[str] = []
+    for name, meaning in METRICS.items():
+        values = [f"{key} {value}" for key, value in samples.items() if _name(key) == name]
+        if values:
+            lines += [f"# HELP {name} {meaning}", f"# TYPE {name} gauge", *values]
+    return "\n".join(lines) + "\n"
+
+
+def _write(path: str, samples: Samples) -> None:
+    beside = f"{path}.{os.getpid()}.tmp"  # the exporter reads only *.prom
+    with suppress(FileNotFoundError):
+        os.unlink(beside)  # of a killed run that had the same number
+    handle = os.open(
+        beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644
+    )
+    try:
+        with open(handle, "w", encoding="utf-8") as file:
+            file.write(_text(samples))
+        os.rename(beside, path)
+    except BaseException:
+        os.unlink(beside)
+        raise

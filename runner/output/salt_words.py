@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compile errors as salt-call words them, for the scripts that look for those words."""
 
 from __future__ import annotations

@@ -1,7 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plain pieces that all printers for people share: colours, safe text, changes."""
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TextIO
 
@@ -13,6 +16,17 @@ def wants_colour(stream: TextIO, environ: Mapping[str, str]) -> bool:
     return stream.isatty() and not environ.get("NO_COLOR") and environ.get("TERM", "dumb") != "dumb"
 
 
+def terminal_width() -> int:
+    """The columns of the terminal, as `shutil` finds them; 80 where there is none."""
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns):
+        return int(columns)
+    try:
+        return os.get_terminal_size(sys.__stdout__.fileno() if sys.__stdout__ else 1).columns or 80
+    except (ValueError, OSError):  # closed, or no terminal
+        return 80
+
+
 def paint(text: str, colour: str, on: bool) -> str:
     """The text in a colour, if colours are on."""
     return f"\x1b[{COLOURS[colour]}m{text}\x1b[0m" if on and colour else text
@@ -20,6 +34,8 @@ def paint(text: str, colour: str, on: bool) -> str:
 
 def safe(text: str, stream: TextIO | None = None) -> str:
     """Text that cannot steer the terminal and that the stream's encoding can say."""
+    if text.isascii() and text.isprintable():
+        return text
     clean = "".join(
         char if char in "\n\t" or char.isprintable() else _escaped(char) for char in text
     )
@@ -35,30 +51,53 @@ def _escaped(char: str) -> str:
     )
 
 
+LONGEST = 600  # characters of a line of changes that is shown in part
+
+
 def change_lines(
-    changes: Mapping[str, Any], before: Mapping[str, Any] | None = None
+    changes: Mapping[str, Any], before: Mapping[str, Any] | None = None, name: str = ""
 ) -> Iterator[tuple[str, str]]:
     """The changes of a state as (line, colour). before: what they replaced, where they do not tell
-    it themselves.
+    it themselves. name: of the state, which is the file of a diff that names none.
     """
     if changes.keys() == {"old", "new"} and not isinstance(changes["new"], Mapping):
         yield from _arrow("", changes)
         return
+    of_paths = [value for value in changes.values() if isinstance(value, Mapping)]
     for key, value in changes.items():
-        yield from _change(str(key), value, (before or {}).get(key))
+        if len(of_paths) == 1 and key in of_paths[0] and of_paths[0][key] == value:
+            continue  # Salt says what was done to a single path without the path, too
+        yield from _change(str(key), value, (before or {}).get(key), name)
+
+
+def is_told_by(changes: Mapping[str, Any], name: str) -> bool:
+    """Return whether changes say what was done: something else than truth values and the name of
+    the state, such as `nginx: True` of a service.
+    """
+    values: list[Any] = [changes]
+    while values:
+        value = values.pop()
+        if isinstance(value, Mapping) and value:
+            values.extend(value.values())
+        elif not (value is None or isinstance(value, bool) or value in ("", name, [name])):
+            return True
+    return False
 
 
 def shortened(lines: Iterable[tuple[str, str]], most: int) -> Iterator[tuple[str, str]]:
-    """The first lines of a change, and how many more there are when there are many more."""
+    """The first lines of a change, and how many more there are when there are many more; of a very
+    long line its beginning.
+    """
     lines = list(lines)
-    if len(lines) <= most + most // 10:
-        yield from lines
-        return
-    yield from lines[:most]
-    yield (
-        f"... {len(lines) - most:,} more lines: `runner history show last` has all, so has -v",
-        "cyan",
-    )
+    few = len(lines) <= most + most // 10
+    for line, colour in lines if few else lines[:most]:
+        left_out = len(line) - LONGEST
+        if left_out > LONGEST // 10:
+            line = f"{line[:LONGEST]} ... {left_out:,} more characters"
+        yield line, colour
+    if not few:
+        whole = "-v, --diff, `runner history show last`"
+        yield f"... {len(lines) - most:,} more lines (all: {whole})", "cyan"
 
 
 def wrapped(text: str, width: int, margin: int) -> list[str]:
@@ -78,7 +117,7 @@ def wrapped(text: str, width: int, margin: int) -> list[str]:
     ) or [text]
 
 
-def _change(key: str, value: Any, before: Any = None) -> Iterator[tuple[str, str]]:
+def _change(key: str, value: Any, before: Any = None, name: str = "") -> Iterator[tuple[str, str]]:
     """The lines of one change; none of an empty text that replaces nothing."""
     if value == "" and before in (None, ""):
         return
@@ -87,38 +126,25 @@ def _change(key: str, value: Any, before: Any = None) -> Iterator[tuple[str, str
     elif isinstance(value, Mapping) and value:
         yield f"{key}:", ""
         old = before if isinstance(before, Mapping) else {}
+        of = key if key.startswith("/") else name
         for inner, content in value.items():
             yield from (
                 (f"  {line}", colour)
-                for line, colour in _change(str(inner), content, old.get(inner))
+                for line, colour in _change(str(inner), content, old.get(inner), of)
             )
     elif isinstance(value, str) and "\n" in value.strip("\n"):
         yield f"{key}:", ""
         is_diff = key == "diff" or value.startswith("--- ")
         lines = value.rstrip("\n").split("\n")
-        lines = _without_headers(lines) if is_diff else lines
+        if is_diff:
+            from runner.output import diffs
+
+            lines = diffs.shown(lines, name)
         yield from ((f"  {line}", _diff_colour(line) if is_diff else "") for line in lines)
     elif before is not None:
         yield from _arrow(f"{key}: ", {"old": before, "new": value})
     else:
         yield f"{key}: {short(value)}", ""
-
-
-def _without_headers(lines: list[str]) -> list[str]:
-    """A diff without the empty names of its files: the state's own line says them."""
-    heads = [line.strip() for line in lines[:4]]
-    if heads == [
-        "---",
-        "",
-        "+++",
-        "",
-    ]:  # as Salt's file.append writes it: an empty line stands behind each head
-        return [
-            line
-            for line, before in zip(lines[4:], ["", *lines[4:]], strict=False)
-            if line or before[:2] != "@@"
-        ]
-    return lines[2:] if heads[:2] == ["---", "+++"] else lines
 
 
 def _arrow(key: str, value: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

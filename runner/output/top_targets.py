@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The SLS files that the top file gives this machine, with the lines that say so."""
 
 from __future__ import annotations

@@ -1,26 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
 """`decrypt_pillar`: parts of the pillar that are decrypted after it is compiled."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError
 from runner.model.places import Source
 
-RENDERERS = ("gpg",)
-Decrypted = Callable[[Any, Source], Any]
+Decrypted = Callable[[str, Any, Source], Any]
 
 
 def decrypt(
-    pillar: dict[str, Any], opts: Mapping[str, Any], decrypted: Decrypted, place: Source
+    pillar: dict[str, Any],
+    opts: Mapping[str, Any],
+    renderers: Collection[str],
+    decrypted: Decrypted,
+    place: Source,
 ) -> dict[str, Any]:
     """The pillar with what `decrypt_pillar` names decrypted. Raises CompileError with all mistakes.
 
-    decrypted: a value (or whole branch) with its messages replaced. place: of `decrypt_pillar`.
+    renderers: that decrypt. decrypted: a value (or whole branch) with the messages of a renderer
+    replaced. place: of `decrypt_pillar`.
     """
-    allowed = opts.get("decrypt_pillar_renderers") or RENDERERS
+    allowed = opts.get("decrypt_pillar_renderers") or renderers
     delimiter = str(opts.get("decrypt_pillar_delimiter") or ":")
     problems: list[Diagnostic] = []
     malformed = [
@@ -36,16 +41,16 @@ def decrypt(
     for path, renderer in _named(
         opts["decrypt_pillar"], str(opts.get("decrypt_pillar_default") or "gpg")
     ):
-        if renderer not in allowed or renderer not in RENDERERS:
+        if renderer not in allowed or renderer not in renderers:
             what = f"decrypt_pillar: {renderer!r} is not a valid decryption renderer"
-            problems.append(Diagnostic(what, place, f"there is {', '.join(RENDERERS)}", "pillar"))
+            problems.append(Diagnostic(what, place, f"there is {', '.join(renderers)}", "pillar"))
             continue
         *parents, last = str(path).split(delimiter)
         inner: Any = pillar
         for part in parents:
             inner = inner.get(part) if isinstance(inner, dict) else None
         if isinstance(inner, dict) and last in inner:
-            inner[last] = decrypted(inner[last], place)
+            inner[last] = decrypted(renderer, inner[last], place)
     if problems:
         raise CompileError(problems)
     return pillar

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Merging pillar data: `pillar_source_merging_strategy` and `pillar_merge_lists`."""
 
 from __future__ import annotations
@@ -34,10 +35,17 @@ def recurse(old: Mapping[Any, Any], new: Mapping[Any, Any], lists: bool = False)
         if isinstance(before, Mapping) and isinstance(value, Mapping):
             merged[key] = recurse(before, value, lists)
         elif lists and isinstance(before, list) and isinstance(value, list):
-            merged[key] = [*before, *(item for item in value if item not in before)]
+            merged[key] = [*before, *_lacking(before, value)]
         else:
             merged[key] = value
     return merged
+
+
+def _lacking(items: list[Any], others: list[Any]) -> list[Any]:
+    """Those of other items that are not among some."""
+    texts = {item for item in items if isinstance(item, str)}  # a long list has little else
+    rest = [item for item in items if not isinstance(item, str)]
+    return [item for item in others if item not in (texts if isinstance(item, str) else rest)]
 
 
 def aggregate(

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pillar: its SLS files with their includes, merged in the order of the top file; what the command
 line says wins.
 """
@@ -31,6 +32,35 @@ class Include(Record):
     place: Place
 
 
+class _PillarFile(Record):
+    """What an SLS of the pillar says. value: without places, which take more memory than it, and
+    without its `include`. included: that, with its place.
+    """
+
+    value: Any
+    included: tuple[Any, Place] | None
+    file: str
+    is_init: bool
+
+    def copied(self) -> _PillarFile:
+        """The same with a value of its own."""
+        if not isinstance(self.value, Mapping):
+            return self
+        known: dict[int, Any] = {}  # what an alias shares stays shared
+        own = {name: ordered(item, known) for name, item in self.value.items()}
+        return self._replace(value=own)
+
+
+def _pillar_file(value: Any, file: str, is_init: bool) -> _PillarFile:
+    """What was read of a file; a value that is no mapping is left as it is."""
+    if not isinstance(value, Mapping):
+        return _PillarFile(value, None, file, is_init)
+    place = value_place(value, "include", Place(Untyped(file), 1, 1))
+    included = (value["include"], place) if "include" in value else None
+    own = {name: item for name, item in ordered(value).items() if name != "include"}
+    return _PillarFile(own, included, file, is_init)
+
+
 class Pillar:
     """Collects the pillar SLS files of one machine.
 
@@ -59,9 +89,7 @@ class Pillar:
         self._lists = lists
         self._includes_win = includes_win
         self._problems: list[Diagnostic] = []
-        self._once: dict[
-            tuple[str, str], tuple[Any, str, bool]
-        ] = {}  # (environment, SLS) -> what was read
+        self._once: dict[tuple[str, str], _PillarFile] = {}  # by environment and SLS
         self._filled: set[tuple[str, str]] = (
             set()
         )  # those that were read with the defaults of an include
@@ -112,7 +140,7 @@ class Pillar:
         sls = include.sls
         again = bool(chain) and (env, sls) in self._once
         try:
-            value, file, is_init = self._of_file(include, env, included=bool(chain))
+            read = self._of_file(include, env, included=bool(chain))
         except RunnerError as error:
             if (
                 error.code not in ("missing-sls", "missing-env")
@@ -126,36 +154,37 @@ class Pillar:
                     for item in error.diagnostics
                 ]
             return {}
-        if value is None:
+        if read.value is None:
             return {}
-        start = Place(Untyped(file), 1, 1)
-        if not isinstance(value, Mapping):
+        if not isinstance(read.value, Mapping):
+            start = Place(Untyped(read.file), 1, 1)
             hint = (
                 "a pillar SLS is a mapping: write `key: value` lines, without a dash before the"
                 " keys"
             )
             self._problem(
-                f"SLS {sls!r} does not render to a dictionary", getattr(value, "place", start), hint
+                f"SLS {sls!r} does not render to a dictionary",
+                getattr(read.value, "place", start),
+                hint,
             )
             return {}
         included: dict[str, Any] = {}
         package = sls.replace("/", ".").split(".")
-        package = package if is_init and package[-1] != "init" else package[:-1]
-        if (
-            "include" in value and not again
-        ):  # an SLS that is included twice brings its own includes once, as in Salt
-            where = value_place(value, "include", start)
+        package = package if read.is_init and package[-1] != "init" else package[:-1]
+        # an SLS that is included twice brings its own includes once, as in Salt
+        if read.included and not again:
+            listed, where = read.included
             for included_name in list(
-                self._includes(value["include"], sls, package, include.defaults, where)
+                self._includes(listed, sls, package, include.defaults, where)
             ):
                 included = self._merge(
                     included, self._compile_names(included_name, env, (*chain, sls))
                 )
-        own = {name: item for name, item in ordered(value).items() if name != "include"}
+        own = read.value
         return self._merge(own, included) if self._includes_win else self._merge(included, own)
 
-    def _of_file(self, include: Include, env: str, *, included: bool) -> tuple[Any, str, bool]:
-        """The data of an SLS: rendered once, with the defaults of its first include; for the top
+    def _of_file(self, include: Include, env: str, *, included: bool) -> _PillarFile:
+        """What an SLS says: rendered once, with the defaults of its first include; for the top
         file without them.
         """
         known = (env, include.sls)
@@ -163,10 +192,13 @@ class Pillar:
             self._filled.discard(known)
             if include.defaults and self._read_with:
                 self._filled.add(known)
-                self._once[known] = self._read_with(include.sls, env, include.defaults)
+                self._once[known] = _pillar_file(
+                    *self._read_with(include.sls, env, include.defaults)
+                )
             else:
-                self._once[known] = self._read(include.sls, env)
-        return self._once[known]
+                self._once[known] = _pillar_file(*self._read(include.sls, env))
+            return self._once[known]
+        return self._once[known].copied()
 
     def _includes(
         self, listed: Any, sls: str, package: list[str], defaults: Mapping[str, Any], where: Place

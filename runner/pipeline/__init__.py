@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The pipeline on one screen: a line for each stage, values in between.
 
 Options -> SLS names -> high data -> chunks -> relations -> order -> results
@@ -10,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from runner.api import ChangeNotAllowed, StateFailed, changes_allowed, forget_looks, running
@@ -23,15 +25,17 @@ from runner.engine.reactions import ReactionTracker
 from runner.engine.run_plan import RunPlan
 from runner.engine.step_hooks import refusals
 from runner.history import revision
+from runner.history.made import HIGHSTATE
 from runner.history.recorder import About, History
 from runner.history.store import open_history, readable
+from runner.log import LOG
+from runner.model.chunk import Chunk
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError, RunnerError
 from runner.model.events import Warned
 from runner.model.highdata import Made, of_one, of_states
 from runner.model.places import Source, Value
-from runner.model.result import Report
-from runner.output.log import LOG
+from runner.model.result import Report, Result
 from runner.pipeline.aborted import recorded
 from runner.pipeline.compile import Compiled, compile_chunks
 from runner.pipeline.highstate import (
@@ -44,23 +48,43 @@ from runner.pipeline.highstate import (
     top_requests,
 )
 from runner.pipeline.lock import held
+from runner.pipeline.orphans import declared, tree_of
+from runner.pipeline.requisite_graph import requisite_graph
 from runner.pipeline.session import Listeners, Session
 from runner.pipeline.temp_files import Temporaries
+from runner.pipeline.watchers import WatchersByTag, no_watchers
 from runner.redaction import Secrets, command_line
 
 if TYPE_CHECKING:
-    from runner.history.undo import Undo
+    from runner.pipeline.undone import Undone
 
 
-def highstate(options: Options, listeners: Listeners = ()) -> Report:
-    """Bring the machine to everything that the top file gives it."""
-    session = Session(options, tuple(listeners))
-    return _run_pipeline(session, lambda: gather(session, top_requests(session)))
+Confirm = Callable[[Chunk], bool]  # asks whether a state is to run
 
 
-def sls(options: Options, names: Iterable[str], listeners: Listeners = ()) -> Report:
+def highstate(
+    options: Options,
+    listeners: Listeners = (),
+    ready: Callable[[Compiled], None] = lambda compiled: None,
+    confirm: Confirm | None = None,
+) -> Report:
+    """Bring the machine to everything that the top file gives it. ready: called before the first
+    state runs.
+    """
+    session = Session(options, tuple(listeners), confirm)
+    return _run_pipeline(
+        session, lambda: gather(session, top_requests(session)), HIGHSTATE, ready=ready
+    )
+
+
+def sls(
+    options: Options,
+    names: Iterable[str],
+    listeners: Listeners = (),
+    confirm: Confirm | None = None,
+) -> Report:
     """Bring the machine to what these SLS files say."""
-    session = Session(options, tuple(listeners))
+    session = Session(options, tuple(listeners), confirm)
     return _run_pipeline(session, lambda: gather(session, requests(session, names)))
 
 
@@ -89,6 +113,26 @@ def several(options: Options, states: Made, listeners: Listeners = ()) -> Report
     """Run states that a command made: ID -> (function, arguments)."""
     session = Session(options, tuple(listeners))
     return _run_pipeline(session, lambda: (of_states(states), []), of_tree=False)
+
+
+def prune(options: Options, listeners: Listeners = ()) -> Report:
+    """Remove what earlier highstates made and no state of today's tree declares."""
+    from runner.pipeline.orphans import forget_gone, orphans
+
+    session = Session(options, tuple(listeners))
+    gone: list[str] = []
+
+    def gathered() -> Gathered:
+        found = orphans(options)
+        gone.extend(found.gone)
+        for orphan in found.changed:
+            _warn(session, f"{orphan.thing} is left: {orphan.stays}")
+        return of_states(found.states), []
+
+    report = _run_pipeline(session, gathered, of_tree=False)
+    if not options.test:
+        forget_gone(options, gone)
+    return report
 
 
 def call(
@@ -177,12 +221,19 @@ def _check_arguments(
 
 
 def undo(
-    options: Options, number: str | None, listeners: Listeners = ()
-) -> tuple[Undo, bool, int | None]:
-    """Restore the files that a run altered: what is done, whether anything was (not in a dry run),
-    and the number of an earlier run that could be undone instead.
+    options: Options,
+    number: str | None,
+    listeners: Listeners = (),
+    *,
+    path: str = "",
+    strict: bool = False,
+    react: bool = False,
+) -> Undone:
+    """Restore what a run altered, or one path of it. strict: raise RunnerError rather than leave
+    something out. react: have the states react that watch what is restored.
     """
     from runner.history import undo as undoing
+    from runner.pipeline.undone import Undone, reacted
 
     session = Session(options, tuple(listeners))
     with (
@@ -193,66 +244,100 @@ def undo(
     ):
         connection = open_history(options.state_dir)
         functions = session.registry.function
-        plan = undoing.plan(connection, options.state_dir, number, functions)
+        plan = undoing.plan(connection, options.state_dir, number, functions, path)
         other = undoing.earlier(connection, plan.run)
+        if react:
+            read_pillar(session)
         learn_secrets(session)
         session.run.secrets.recall(options.state_dir)
+        mask = partial(session.run.secrets.mask, former=True)
+        if strict:
+            plan.masked(mask).refuse_part()
         if options.test or (plan.refused and not plan.restored):
-            return (
-                plan.masked(lambda text: str(session.run.secrets.mask(text, former=True))),
-                False,
-                other,
-            )
-        about = _about(session, "undo", session.run.secrets)
-        past = History(options.state_dir, about, (), options.history_runs, options.history_days)
+            return Undone(plan.masked(mask), earlier=other)
+        past = _history(session, _about(session, "undo", session.run.secrets))
         session.run.listeners.add(past)
         with (
             _temp_file_cleanup(session) as intends,
-            past.around(_run_id(), len(plan.steps)) as left_out,
+            past.around(new_run_id(), len(plan.steps)) as left_out,
             changes_allowed(),
         ):
             session.run.begin(Execution(intends=intends))
             plan = undoing.carry_out(plan, connection, options.state_dir, functions)
-            left_out += [f"{step.was.path} was left out: {step.refused}" for step in plan.refused]
+            past.note_undone(
+                {step.kept.tag for step in plan.restored if step.kept.tag},
+                [watcher[:5] for watcher in plan.all_watchers],
+            )
+            results = reacted(session, plan.watchers) if react else []
+            left_out += [f"{step.subject} was left out: {step.refused}" for step in plan.refused]
+            left_out += [f"{call} was left out: it cannot be undone" for call in plan.unknown]
         _warn(session, past.problem and f"this undo is not kept in the history: {past.problem}")
-        return (
-            plan.masked(lambda text: str(session.run.secrets.mask(text, former=True))),
-            True,
-            other,
-        )
+        done = bool(plan.restored or not plan.unknown)
+        return Undone(plan.masked(mask), done, other, tuple(results))
 
 
 # ---------------------------------------------------------------- stages
 
 
 def _run_pipeline(
-    session: Session, gathered: Callable[[], Gathered], of_tree: bool = True
+    session: Session,
+    gathered: Callable[[], Gathered],
+    scope: str = "",
+    of_tree: bool = True,
+    ready: Callable[[Compiled], None] = lambda compiled: None,
 ) -> Report:
-    """Compile, check, run; nobody else does meanwhile. of_tree: whether the states are those of a
-    tree.
+    """Compile, check, run; nobody else does meanwhile. scope: HIGHSTATE for all states that the top
+    file assigns. of_tree: whether the states are those of a tree. ready: called before the first
+    state runs.
     """
-    options, run_id = session.options, _run_id()
+    run_id = new_run_id()
 
     def about(secrets: Secrets) -> About:
-        return _about(session, "test" if session.options.test else "run", secrets)._replace(
-            judged=of_tree
-        )
+        return about_run(session, secrets, scope, of_tree)
 
     with (
-        ending(options.timeout),
+        ending(session.options.timeout),
         recorded(session, run_id, about),
-        held(options.state_dir, options.wait),
+        held(session.options.state_dir, session.options.wait),
     ):
-        compiled = _compiled(session, gathered)
-        warnings = [
-            *session.watch.problems(),
-            *_shuffled(session),
-            *map(session.run.secrets.diagnostic, compiled.warnings),
-        ]
-        _emit_warnings(session, warnings, of_tree=True)
-        report = _executed(session, compiled, run_id, about(session.run.secrets))
-        _emit_warnings(session, session.watch.problems(), of_tree=True)
-        return report
+        return compile_and_run(session, gathered, run_id, about, ready)
+
+
+def about_run(session: Session, secrets: Secrets, scope: str = "", of_tree: bool = True) -> About:
+    """The facts of a run for the history. scope: HIGHSTATE for all states that the top file
+    assigns. of_tree: whether the states are those of a tree.
+    """
+    return _about(session, "test" if session.options.test else "run", secrets)._replace(
+        judged=of_tree, scope=scope, tree=tree_of(session.options)
+    )
+
+
+def compile_and_run(
+    session: Session,
+    gathered: Callable[[], Gathered],
+    run_id: str,
+    about: Callable[[Secrets], About],
+    ready: Callable[[Compiled], None] = lambda compiled: None,
+    observe: Callable[[Result], None] = lambda result: None,
+    in_history: bool = True,
+) -> Report:
+    """Compile, check, run, while the caller holds the lock.
+
+    about: the facts of the run for the history, given the secrets that are known by then. ready:
+    called before the first state runs. observe: gets each result, secrets included.
+    """
+    compiled = _compiled(session, gathered)
+    ready(compiled)
+    warnings = [
+        *session.watch.problems(),
+        *_shuffled(session),
+        *map(session.run.secrets.diagnostic, compiled.warnings),
+    ]
+    _emit_warnings(session, warnings, of_tree=True)
+    facts = about(session.run.secrets)
+    report = _executed(session, compiled, run_id, facts, observe, in_history)
+    _emit_warnings(session, session.watch.problems(), of_tree=True)
+    return report
 
 
 def _compiled(session: Session, gathered: Callable[[], Gathered]) -> Compiled:
@@ -270,33 +355,75 @@ def _compiled(session: Session, gathered: Callable[[], Gathered]) -> Compiled:
         return compiled
 
 
-def _executed(session: Session, compiled: Compiled, run_id: str, about: About) -> Report:
+def _executed(
+    session: Session,
+    compiled: Compiled,
+    run_id: str,
+    about: About,
+    observe: Callable[[Result], None],
+    in_history: bool,
+) -> Report:
     """Chunks in their order -> results, with the pending reactions and the history of the run."""
     options, run = session.options, session.run
     run.secrets.recall(options.state_dir, remember=True)
     plan = _run_plan(options, compiled, run_id)
     journal = ReactionJournal(options.state_dir)
     tracker = ReactionTracker(journal, plan, required=options.durable == "required")
-    past = History(
-        options.state_dir, about, compiled.chunks, options.history_runs, options.history_days
-    )
-    run.listeners.add(past)
+    past = _history(session, about, plan)
+    if about.scope == HIGHSTATE and not options.test:
+        past.declared = lambda: declared(compiled, session)
+    if in_history:
+        run.listeners.add(past)
     with _temp_file_cleanup(session) as intends:
         run.begin(
             Execution(
                 tuple(compiled.steps[position].chunk for position in compiled.order),
                 compiled.left_out,
                 lambda: missing_sls(session, compiled.sls_files),
+                **({"confirm": session.confirm} if session.confirm else {}),
                 reload=lambda what: _reload(session, what),
                 intends=intends,
+                observe=observe,
             )
         )
         report = Executor(plan, run, Invoker(run, compiled.binder.call), tracker, past.origin)()
     for note in [*journal.notes, *past.notes, *run.listeners.lost]:
         _warn(session, note)
     _warn(session, past.problem and f"the history of this run is not kept: {past.problem}")
+    _report_orphans(session, past.orphans)
     _warn(session, tracker.unprotected and f"not protected against a kill: {tracker.unprotected}")
     return report
+
+
+def _report_orphans(session: Session, number: int) -> None:
+    if number:
+        things = "1 thing" if number == 1 else f"{number} things"
+        message = f"no state declares {things} of earlier highstates any more"
+        note = Diagnostic(message, None, "`runner orphans` shows what", "orphans", "info")
+        _emit_warnings(session, [note], of_tree=True)
+
+
+def _history(session: Session, about: About, plan: RunPlan | None = None) -> History:
+    """The history of a run that begins. plan: of its states; None: it runs none."""
+    options = session.options
+
+    def look(kind: str, name: str) -> Mapping[str, Any]:
+        try:
+            with running(session.current()):
+                state: Mapping[str, Any] = session.registry.function("undo.look")(kind, name)
+                return state
+        except (RunnerError, StateFailed) as problem:
+            return {"unknown": str(problem)}
+
+    chunks = () if plan is None else tuple(step.chunk for step in plan.steps)
+    watchers = WatchersByTag(plan, session.run.secrets) if plan else no_watchers
+    keep = (options.history_runs, options.history_days)
+    return History(
+        *(options.state_dir, about, chunks, *keep),
+        look=look,
+        watchers=watchers,
+        graph=partial(requisite_graph, plan, session.run.secrets) if plan else lambda: "",
+    )
 
 
 def _run_plan(options: Options, compiled: Compiled, run_id: str) -> RunPlan:
@@ -335,16 +462,21 @@ def _shuffled(session: Session) -> list[Diagnostic]:
 def _about(session: Session, kind: str, secrets: Secrets) -> About:
     """The facts of a run for the history; it may have ended before its pillar was read."""
     roots = [root for roots in session.options.file_roots.values() for root in roots]
-    commit, dirty = revision.revision_of(roots[0]) if roots else (None, None)
+    state = revision.revision_of(roots[0]) if roots else (None, None)
+    checkouts = getattr(session.options.file_roots, "checkouts", {})  # see gitfs.EnvironmentRoots
+    fetched = [root for root in roots if root in checkouts]
+    if state[0] is None and fetched:
+        state = (checkouts[fetched[0]].target.commit, False)
     program = "runner-salt-call" if session.options.raw.get("as_salt") else "runner"
     command = secrets.mask(
         " ".join([program, *command_line(sys.argv[1:], session.options.secret_keys)])
     )
     pillar = session.run.pillar if "run" in session.__dict__ else {}
-    return About(command, kind, commit, dirty, pillar, secrets.tag)
+    return About(command, kind, *state, pillar, secrets.tag)
 
 
-def _run_id() -> str:
+def new_run_id() -> str:
+    """The ID of a run that begins now."""
     return f"{time.strftime('%Y%m%d%H%M%S')}-{os.urandom(3).hex()}"
 
 

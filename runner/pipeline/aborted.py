@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs that ended before their first state: the listeners and the history learn of them, as of any
 other run.
 """
@@ -63,4 +64,5 @@ def _report(error: BaseException, dry: bool, secrets: Secrets) -> Report:
 def _why(error: BaseException) -> str:
     if not isinstance(error, RunnerError):
         return CRASHED
-    return {"locked": LOCKED, "no-lock": NOT_STARTED}.get(error.code, NOT_COMPILED)
+    reasons = {"locked": LOCKED, "no-lock": NOT_STARTED, "plan": NOT_STARTED}
+    return reasons.get(error.code, NOT_COMPILED)

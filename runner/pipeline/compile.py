@@ -1,16 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
 """From high data to a compiled tree: bound, checked and in order."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 
 from runner.arguments import bind, global_checks
 from runner.compiler import auto_requisites, low, missing_references, ordering, requisites
-from runner.config.load import Options
 from runner.engine.bind import Binder
 from runner.engine.step import Step
-from runner.engine.step_hooks import automatic_relations, called_functions, comes_last
+from runner.engine.step_hooks import automatic_links, called_functions
 from runner.model.chunk import Chunk, Edge, Relations
 from runner.model.diagnostics import Diagnostic, deduplicated, refused
 from runner.model.errors import CompileError, RunnerError
@@ -18,6 +18,7 @@ from runner.model.events import CycleFound
 from runner.model.highdata import HighData
 from runner.model.records import Record
 from runner.pipeline.highstate import Gathered, without_states
+from runner.pipeline.selection import select, starting_at
 from runner.pipeline.session import Session
 from runner.redaction import redact_no_log
 
@@ -30,7 +31,7 @@ class Compiled(Record):
     order: tuple[int, ...]
     binder: Binder
     warnings: tuple[Diagnostic, ...]
-    left_out: tuple[Chunk, ...] = ()  # by --only or --exclude
+    left_out: tuple[Chunk, ...] = ()  # by --only, --exclude, --tags ...
     sls_files: frozenset[tuple[str, str]] = frozenset()  # (environment, SLS)
 
     @property
@@ -50,12 +51,24 @@ def compile_partially(
     session: Session, gathered: Gathered, strict: bool
 ) -> tuple[Compiled, list[Diagnostic]]:
     """As much of a tree as compiles, and all that is to be said of it."""
+    compiled, problems = _compiled(session, gathered, strict)
+    if not (session.options.start_at and compiled.order):
+        return compiled, problems
+    ordered = (compiled.steps[position].chunk for position in compiled.order)
+    return _compiled(session, gathered, strict, starting_at(session.options, ordered))
+
+
+def _compiled(
+    session: Session, gathered: Gathered, strict: bool, before: Collection[str] = ()
+) -> tuple[Compiled, list[Diagnostic]]:
+    """The same of what is selected. before: the tags of states that `--start-at` leaves out."""
     data, problems = gathered
     chunks, found = low.lower(
         data, True, session.arguments_of, session.defaults, session.functions_of
     )
     problems = [*session.unread, *session.node.warnings, *problems, *found]
-    chunks, left_out = _selected(session.options, chunks)
+    selection = select(session.options, chunks, _takes(session), before)
+    chunks = selection.chunks
     session.run.secrets.collect_arguments(chunks, session.options.secret_keys)
     binder = make_binder(session)
     steps, mistakes = binder.steps(chunks)
@@ -64,8 +77,14 @@ def compile_partially(
     problems += missing_references.problems(chunks, _world(session, steps, strict))
     # what a broken file would have declared is not missing: one mistake, one error
     relations, unmet = requisites.resolve(
-        chunks, without_states(data), data.explained_by_earlier_error, session.registry.reacts
+        chunks,
+        without_states(data),
+        lambda target, state: (
+            data.explained_by_earlier_error(target, state) or selection.is_left_out(target, state)
+        ),
+        session.registry.reacts,
     )
+    relations = selection.related(relations, session.registry.reacts)
     problems += unmet
     order: tuple[int, ...] = ()
     try:
@@ -76,19 +95,19 @@ def compile_partially(
         relations = relations._replace(looks=ordering.looks(chunks, relations))
     problems = redact_no_log([*problems, *session.run.secrets.unhidable()], chunks)
     problems = [
-        _placed(problem, session)
+        _placed(problem, session, data)
         for problem in deduplicated(map(_strict, problems) if strict else problems)
     ]
     if order and session.options.auto_relationships:
-        wanted = auto_requisites.links(
-            chunks,
-            lambda number, kind: automatic_relations(steps[number], kind),
-            lambda number: comes_last(steps[number]),
-        )
-        order, links = auto_requisites.fitted(order, relations, wanted)
+        order, links = auto_requisites.fitted(order, relations, automatic_links(steps))
         relations = auto_requisites.reacting(relations, links, chunks)
     sls_files = frozenset(data.rendered)
+    left_out = selection.left_out
     return Compiled(steps, relations, order, binder, tuple(problems), left_out, sls_files), problems
+
+
+def _takes(session: Session) -> Callable[[Chunk, str], bool]:
+    return lambda chunk, name: name in session.arguments_of(chunk.state, chunk.fun)
 
 
 # states; placing many more takes minutes, so that of more only those of the cycles are drawn
@@ -206,62 +225,20 @@ def _strict(problem: Diagnostic) -> Diagnostic:
 ELSEWHERE = ("unmet-requisite", "unknown-id")  # another SLS may have it
 
 
-def _placed(problem: Diagnostic, session: Session) -> Diagnostic:
+def _placed(problem: Diagnostic, session: Session, data: HighData) -> Diagnostic:
     """A reference to what is not in this run, with the SLS that has it."""
     if problem.code not in ELSEWHERE or (problem.hint is not None and not problem.candidates):
         return problem
     holder = session.tree.declaring(problem.subject, session.options.saltenv or "base")
     if holder:
+        left_out = data.excludes and any(sls == holder for _, sls in data.rendered)
+        cure = "an `exclude` leaves it out" if left_out else "include it"
         return problem._replace(
-            hint=f"{problem.subject} is declared in the SLS {holder}: include it"
+            hint=f"{problem.subject} is declared in the SLS {holder}: {cure}",
+            declared_in=holder,
         )
     if problem.hint is not None:
         return problem
     return problem._replace(
         hint="no SLS declares it: look at the spelling; it is the ID (or the name) of a state"
     )
-
-
-def _selected(
-    options: Options, chunks: tuple[Chunk, ...]
-) -> tuple[tuple[Chunk, ...], tuple[Chunk, ...]]:
-    """The chunks of this run, and those left out: `--exclude` leaves IDs and files out, `--only`
-    selects some with all that they need.
-    """
-    positions = list(range(len(chunks)))
-    if options.exclude:
-        entries = [
-            {"id": item, "sls": item} if isinstance(item, str) else item for item in options.exclude
-        ]
-        ids, files = ({entry[kind] for entry in entries if kind in entry} for kind in ("id", "sls"))
-        positions = [
-            position
-            for position, chunk in enumerate(chunks)
-            if chunk.id not in ids and chunk.sls not in files
-        ]
-    if options.only:
-        remaining = tuple(chunks[position] for position in positions)
-        positions = [positions[number] for number in _needed(options.only, remaining)]
-    selected = set(positions)
-    left_out = (chunk for position, chunk in enumerate(chunks) if position not in selected)
-    return tuple(chunks[position] for position in sorted(selected)), tuple(left_out)
-
-
-def _needed(only: Sequence[str], chunks: tuple[Chunk, ...]) -> set[int]:
-    """The positions of what `--only` names, and of all that it needs. Raises RunnerError
-    for a name that no chunk has.
-    """
-    relations, _ = requisites.resolve(chunks, frozenset())
-    wanted = [number for number, chunk in enumerate(chunks) if {chunk.id, chunk.name} & set(only)]
-    unknown = set(only) - {
-        name for number in wanted for name in (chunks[number].id, chunks[number].name)
-    }
-    if unknown:
-        raise RunnerError(f"--only {sorted(unknown)[0]}: no state of this run has that ID or name")
-    needed: set[int] = set()
-    while wanted:
-        number = wanted.pop()
-        if number not in needed:
-            needed.add(number)
-            wanted += [edge.target for edge in relations.of(number)]
-    return needed

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From names to high data, and from there to what waits for what: what running and looking have in
 common.
 """
@@ -5,9 +6,8 @@ common.
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Iterable
+from contextlib import suppress
 
 from runner.compiler import high, low, requisites
 from runner.compiler.high import Request
@@ -32,21 +32,7 @@ def gather(
         session.options.state_auto_order,
         session.tree.sls_text,
     )
-    with _deep():
-        return gatherer.gather(requests), gatherer.problems
-
-
-@contextmanager
-def _deep() -> Iterator[None]:
-    """SLS files that include each other in a chain of a thousand take more than Python's thousand
-    frames.
-    """
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, 4500))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(before)
+    return gatherer.gather(requests), gatherer.problems
 
 
 def learn_secrets(session: Session) -> None:
@@ -94,7 +80,7 @@ def _without_top(session: Session) -> str | None:
         return f"there is no environment {env!r} in file_roots; there is: {', '.join(tree.roots)}"
     if any(tree.find(options.state_top, env) for env in tree.roots):
         return None
-    folders = ", ".join(folder for env in tree.roots for folder in tree.folders_of(env))
+    folders = ", ".join(folder for of_env in tree.roots.values() for folder in of_env)
     return f"looked for {options.state_top} in {folders}"
 
 
@@ -107,15 +93,14 @@ def all_requests(session: Session) -> list[Request]:
     """All SLS files of the tree; a pillar that lies inside of it is none of them, nor is what a top
     file includes.
     """
+    session.require_tree()
     pillar = tuple(
         f"{os.path.realpath(root)}/"
         for roots in session.options.pillar_roots.values()
         for root in roots
     )
     tops = session.asked_once.get("tops", ())
-    states = [
-        (name, env) for env in session.options.file_roots for name in session.tree.sls_names(env)
-    ]
+    states = [(name, env) for env in session.roots for name in session.tree.sls_names(env)]
     return [
         Request(name, env)
         for name, env in states

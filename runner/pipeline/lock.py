@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One run at a time: a lock around compile and run, freed by the kernel when its holder dies."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The node scope of this machine: SLS files, variables and defaults, by the top file, `master_tops`
 and the configuration.
 
@@ -15,13 +16,14 @@ from runner.config.file import place_of
 from runner.files.text import text_to_show
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError
+from runner.model.patterns import pattern
 from runner.model.places import Place, Source, Untyped, key_place
 from runner.model.records import Record
 from runner.pipeline.session import GIVEN, Node, Session
 from runner.targeting import top
 from runner.targeting.top_includes import including
 
-_SCOPED = re.compile(r"^\s*-\s+(vars|defaults):", re.M)
+_SCOPED = pattern(r"^\s*-\s+(vars|defaults):", re.M)
 EXAMPLE = (
     "print a list of SLS names, {environment: [names]}, or {classes: [names], parameters: {name:"
     " value}}"
@@ -74,6 +76,7 @@ def entered(session: Session, whole: bool = True) -> top.Top | None:
     """Enter this machine's scope. whole: the top file is wanted, and not only if it gives more than
     SLS files.
     """
+    session.require_tree()
     classified = asked(session)
     session.node = Node(parameters=classified.parameters)
     if not (whole or _has_node_scope(session)):

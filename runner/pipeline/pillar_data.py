@@ -1,14 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
 """The pillar of this machine: its SLS files, the external pillars, decryption, what the command
 line says.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
+from runner.api import StateFailed
 from runner.config.file import is_store, place_of
 from runner.model.errors import RunnerError
+from runner.model.plain_values import texts_in
 from runner.pillar import sls
 from runner.pillar.merge import merge
 from runner.pipeline.session import Session
@@ -22,8 +25,12 @@ def read_pillar(session: Session) -> None:
     Templates and targets see the pillar as a first reading without it makes it (what a Salt minion
     does at its start); there is a second reading only if one of them looked.
     """
+    session.require_formulas()
     _resolve_stored_values(session)
     options = session.options
+    if options.whole_pillar is not None:
+        _take(session, options.whole_pillar)
+        return
     looked = AccessTrackingDict(session.options.pillar_of_file)
     session.run.facts.pillar = looked
     pillar = _compiled(session, options.pillar_of_file)
@@ -34,13 +41,30 @@ def read_pillar(session: Session) -> None:
     pillar = _merged(session, pillar, options.pillar) if options.pillar else pillar
     if options.raw.get("decrypt_pillar"):
         from runner.pillar.decrypt import decrypt
+        from runner.render.renderers import CIPHERS
 
         place = place_of(options.raw.get("conf_file"), "decrypt_pillar")
-        pillar = decrypt(pillar, options.raw, session.pillar_renderer.decryptor(), place)
+        decryptor = session.pillar_renderer.decryptor()
+        pillar = decrypt(pillar, options.raw, CIPHERS, decryptor, place)
     if options.raw.get("pillar_opts"):
         pillar["master"] = {key: value for key, value in options.raw.items() if key != "grains"}
     session.run.facts.pillar = pillar
     session.run.secrets.collect(pillar, options.secret_keys)
+
+
+def _take(session: Session, whole: Mapping[str, Any]) -> None:
+    """Give the run a pillar that was compiled elsewhere; what that found secret is below
+    `SECRETS`.
+    """
+    from runner.pillar.handed_over import GRAINS, SECRETS
+
+    options = session.options
+    pillar = {key: value for key, value in whole.items() if key not in (SECRETS, GRAINS)}
+    pillar = _merged(session, pillar, options.pillar) if options.pillar else pillar
+    session.run.facts.pillar = pillar
+    session.run.secrets.collect(pillar, options.secret_keys)
+    for value in whole.get(SECRETS) or ():
+        session.run.secrets.add(str(value))
 
 
 def _resolve_stored_values(session: Session) -> None:
@@ -92,7 +116,10 @@ def _strategy(session: Session) -> str:
     return "aggregate" if strategy == "smart" and yamlex else strategy
 
 
-def _of_sls(session: Session) -> dict[str, Any]:
+def _of_sls(
+    session: Session, chosen: Callable[[top.Top], top.Top] = lambda contents: contents
+) -> dict[str, Any]:
+    """The pillar of SLS files. chosen: what counts of their top file."""
     options = session.options
     envs = list(options.pillar_roots)
     alone = (options.saltenv or "base") if _strategy(session) == "none" else None
@@ -106,6 +133,7 @@ def _of_sls(session: Session) -> dict[str, Any]:
         file_of=lambda env: session.pillar_tree.find(options.state_top, env),
         mistake=session.mistake,
     )
+    contents = chosen(contents)
     session.unread += contents.warnings
     stage = sls.Pillar(
         session.read_pillar,
@@ -137,6 +165,9 @@ def _external(session: Session, pillar: Mapping[str, Any]) -> dict[str, Any]:
         matches=session.matches,
         seen=session.watch.read,
         place=lambda: place_of(options.raw.get("conf_file"), "ext_pillar"),
+        hide=lambda value: _hide(session, value),
+        vault=lambda path: _secret(session, path),
+        of_git=lambda items: _of_git(session, items),
     )
 
     def note(name: str, data: Mapping[str, Any]) -> None:
@@ -147,6 +178,12 @@ def _external(session: Session, pillar: Mapping[str, Any]) -> dict[str, Any]:
     )
 
 
+def _of_git(session: Session, items: Any) -> dict[str, Any]:
+    from runner.pipeline import git_pillar
+
+    return git_pillar.gathered(session, items, _of_sls, _merged)
+
+
 def _shell(session: Session, command: str) -> Mapping[str, Any]:
     try:
         done: Mapping[str, Any] = session.run.call("cmd.run_all", command, python_shell=True)
@@ -155,6 +192,21 @@ def _shell(session: Session, command: str) -> Mapping[str, Any]:
             error.message, place_of(session.options.raw.get("conf_file"), "ext_pillar")
         ) from None
     return done
+
+
+def _secret(session: Session, path: str) -> Mapping[str, Any]:
+    """The secret of Vault at a path, hidden; empty where there is none. Raises RunnerError."""
+    try:
+        secret: Mapping[str, Any] = session.run.call("vault.read_secret", path, default={})
+    except StateFailed as failure:
+        place = place_of(session.options.raw.get("conf_file"), "vault")
+        raise RunnerError(failure.message, place, code="ext_pillar") from None
+    return secret
+
+
+def _hide(session: Session, value: Any) -> None:
+    for text in texts_in(value):
+        session.run.secrets.add(text)
 
 
 def _noting(name: str) -> Any:

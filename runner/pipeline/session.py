@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One command before its first stage: tree, registry, grains, templates, the shared
 `Run`.
 """
@@ -7,30 +8,37 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import cached_property, partial
+from copy import copy
+from functools import cached_property
 from typing import Any, cast
 
 from runner.api import StateFailed, running
 from runner.compiler.high import SlsFile
-from runner.config.load import Options, with_fresh_grains
+from runner.config.file import place_of
+from runner.config.load import Options, roots_at_hand, with_fresh_grains
 from runner.engine.context import Current, Facts, Run
 from runner.fileroots import FileTree
 from runner.files.permissions import Watch
 from runner.files.text import text_to_show
-from runner.grains import Grains, logged
+from runner.grains import FOLDERS, Grains, logged
 from runner.loader.registry import Registry
+from runner.log import LOG
+from runner.model.chunk import Chunk
 from runner.model.diagnostics import Diagnostic, suggestion
-from runner.model.errors import RunnerError
-from runner.model.events import Event
+from runner.model.errors import CompileError, RunnerError
+from runner.model.events import Event, Warned
 from runner.model.records import Record
-from runner.output.log import LOG
 from runner.render import Renderer
 from runner.render.jinja.limits import SECONDS, bounded
-from runner.targeting import match
 
 TOO_DEEP = "something in the tree is nested too deeply to be followed"
 Listeners = Iterable[Callable[[Event], None]]
 SALTS_WORD = {"modules": "module", "renderers": "render"}  # in `module_dirs`, `render_dirs`
+# keys of the configuration that may hold logins of repositories and servers
+REMOTES = (
+    *("tree", "gitfs_remotes", "gitfs_password", "git_pillar_password", "ext_pillar"),
+    "vault",
+)
 TREE_FOLDERS = {
     "states": "_states",
     "modules": "_modules",
@@ -89,17 +97,18 @@ class Session:
     """
 
     def __init__(
-        self, options: Options, listeners: tuple[Callable[[Event], None], ...] = ()
+        self,
+        options: Options,
+        listeners: tuple[Callable[[Event], None], ...] = (),
+        confirm: Callable[[Chunk], bool] | None = None,
     ) -> None:
-        self.options, self.listeners = options, listeners
+        """confirm: asks whether a state is to run; None for a run that asks nobody."""
+        self.options, self.listeners, self.confirm = options, listeners, confirm
         self.node = Node()
         self.external_keys: dict[
             str, str
         ] = {}  # keys of the pillar -> the external pillar they are of
         self.asked_once: dict[str, Any] = {}  # answers that hold for the whole run
-        self.mistake = partial(
-            match.mistake, nodegroups=options.nodegroups
-        )  # what keeps a target from being read
         self.report_grains: Callable[[Diagnostic], None] = (
             logged  # what is wrong with those of the tree
         )
@@ -107,10 +116,26 @@ class Session:
             Diagnostic, ...
         ] = ()  # warnings of targets in top files that cannot be read
 
+    def _fetch(self) -> None:
+        """Fetch what file roots come from git, before anything runs against the clock."""
+        fetch = getattr(self.options.file_roots, "fetch", None)  # see gitfs.EnvironmentRoots
+        if fetch and (warnings := fetch()):
+            self.emit(Warned(warnings, of_tree=True))
+
+    @property
+    def roots(self) -> Mapping[str, tuple[str, ...]]:
+        """Environment -> folders, of the environments that are looked at as a whole."""
+        return roots_at_hand(self.options)
+
     def emit(self, event: Event) -> None:
         """Hand an event of compiling, or a warning, to the listeners of the command."""
         for listener in self.listeners:
             listener(event)
+
+    def require_formulas(self) -> None:
+        """Raise CompileError unless the formulas of the tree can be used."""
+        if self.options.formula_problems:
+            raise CompileError(self.options.formula_problems)
 
     @property
     def defaults(self) -> dict[str, Mapping[str, Mapping[str, Any]]]:
@@ -157,6 +182,18 @@ class Session:
                 watch.root(folder)
         return watch
 
+    def require_tree(self) -> None:
+        """Raise RunnerError where the tree has yet to be pulled."""
+        options = self.options
+        if options.awaits_tree:
+            assert options.tree_source is not None, "it names what is awaited"
+            raise RunnerError(
+                f"there is no tree yet of {options.tree_source.shown}",
+                place_of(options.raw.get("conf_file"), "tree"),
+                "`runner pull` fetches, verifies and applies it",
+                "no-tree",
+            )
+
     @cached_property
     def tree(self) -> FileTree:
         return FileTree(self.options.file_roots, self.options.raw, self.watch.read)
@@ -167,7 +204,7 @@ class Session:
 
     @cached_property
     def registry(self) -> Registry:
-        roots = [root for folders in self.options.file_roots.values() for root in folders]
+        roots = [root for folders in self.roots.values() for root in folders]
         folders = {
             kind: [*self._more_folders(kind), *(os.path.join(root, name) for root in roots)]
             for kind, name in TREE_FOLDERS.items()
@@ -195,6 +232,7 @@ class Session:
             functions,
             id=self.options.id,
             report=lambda problem: self.report_grains(problem),
+            folders=(os.path.join(str(self.options.raw["config_dir"]), "facts.d"), *FOLDERS),
         )
 
     @cached_property
@@ -211,9 +249,22 @@ class Session:
             limited=self.limited,
         )
         made.secrets.names.learn(
-            files=lambda: (path for env in self.tree.roots for path in self.tree.files("", env))
+            files=self._file_names,
         )
+        if self.options.report:
+            made.secrets.add(self.options.report.password)
+        for value in (self.options.raw.get("otel_headers") or {}).values():
+            made.secrets.add(str(value))
+        remotes = {key: self.options.raw[key] for key in REMOTES if self.options.raw.get(key)}
+        if remotes:
+            made.secrets.collect_call(remotes, self.options.secret_keys)
         return made
+
+    def _file_names(self) -> list[str]:
+        """The paths of all files of the state tree; none where it cannot be had."""
+        with suppress(RunnerError):
+            return [path for env in self.roots for path in self.tree.files("", env)]
+        return []
 
     @contextmanager
     def limited(self, what: str, size: int) -> Iterator[float]:
@@ -225,6 +276,17 @@ class Session:
         seconds = round(seconds + size / 1e6, 1) if seconds else 0
         with bounded(what, seconds):
             yield seconds
+
+    def with_pillar_roots(self, roots: Mapping[str, tuple[str, ...]], options: Options) -> Session:
+        """This session with another pillar tree; the machine and the run are the same."""
+        other = copy(self)
+        other.__dict__ = {
+            name: value
+            for name, value in self.__dict__.items()
+            if name not in ("pillar_tree", "pillar_renderer")
+        }
+        other.options = options._replace(pillar_roots=roots)
+        return other
 
     def only_look(self) -> None:
         """Make this a dry run: the pillar may say `test: true`."""
@@ -243,6 +305,7 @@ class Session:
         RunnerError also for a StateFailed or RecursionError in it.
         """
         try:
+            self._fetch()
             with running(self.current()):
                 yield
         except RunnerError as error:
@@ -276,8 +339,16 @@ class Session:
         """The functions of a state module; none when there is no such module."""
         return self.registry.state_functions(state) if self.registry.has_state(state) else []
 
+    def mistake(self, expression: Any, kind: str) -> RunnerError | None:
+        """What keeps a target of a top file from being read."""
+        from runner.targeting import match
+
+        return match.mistake(expression, kind, nodegroups=self.options.nodegroups)
+
     def matches(self, expression: str, kind: str = "glob") -> bool:
         """True if a target of a top file means this machine."""
+        from runner.targeting import match
+
         with bounded(f"the target {expression!r}", self.options.raw.get("render_limit")):
             return match.matches(
                 expression,
@@ -296,7 +367,7 @@ class Session:
 
     # -------------------------------------------------- rendering
 
-    def _renderer(self, tree: FileTree) -> Renderer:
+    def _renderer(self, tree: FileTree, parsed_dir: str | None = None) -> Renderer:
         return Renderer(
             find=tree.find,
             near=tree.near_file,
@@ -309,11 +380,13 @@ class Session:
             cache_dir=os.path.join(self.options.cachedir, "templates"),
             secret=lambda value: self.run.secrets.add(value),
             own=self.registry.renderer,
+            parsed_dir=parsed_dir,
+            holds_secret=lambda text: self.run.secrets.mask(text) != text,
         )
 
     @cached_property
     def renderer(self) -> Renderer:
-        return self._renderer(self.tree)
+        return self._renderer(self.tree, os.path.join(self.options.cachedir, "parsed"))
 
     @cached_property
     def pillar_renderer(self) -> Renderer:

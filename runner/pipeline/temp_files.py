@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Temporary files that a killed run left beside their targets: announced before they are made,
 removed by the next run.
 
@@ -14,9 +15,10 @@ from contextlib import suppress
 
 from runner.files.trusted_folder import TrustedFolder, trusted_folder
 from runner.model.errors import RunnerError
+from runner.model.patterns import pattern
 
 NAME = "temporaries"
-_OURS = re.compile(r"^\..*\.runner-([0-9a-f]{8})[0-9a-f]{4}$", re.S)  # nothing else is ever removed
+_OURS = pattern(r"^\..*\.runner-([0-9a-f]{8})[0-9a-f]{4}$", re.S)  # nothing else is ever removed
 
 
 class Temporaries:

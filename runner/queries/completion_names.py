@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The names that a command line may use: SLS files, IDs, functions, runs. For completion: quick,
 and nothing is executed.
 """
@@ -71,10 +72,10 @@ def _functions(typed: str, registry: Registry, kind: str, modules: list[str]) ->
     if not exact:
         yield from ((f"{module}.", "") for module in fitting)
     for module in exact:
-        yield from ((f"{module}.{name}", about) for name, about in _offered(registry, kind, module))
+        yield from ((f"{module}.{name}", about) for name, about in offered(registry, kind, module))
 
 
-def _offered(registry: Registry, kind: str, module: str) -> Iterator[Named]:
+def offered(registry: Registry, kind: str, module: str) -> Iterator[Named]:
     """The functions of a module; of the tree's own as they are written, since to load them runs
     them.
     """
@@ -96,19 +97,26 @@ def _offered(registry: Registry, kind: str, module: str) -> Iterator[Named]:
 
 def arguments(options: Options, function: str, state: bool) -> Iterator[Named]:
     """The arguments of a state or execution function as `key=`."""
+    for name, about in arguments_of(Session(options).registry, function, state):
+        yield f"{name}=", about
+
+
+def arguments_of(registry: Registry, function: str, state: bool) -> Iterator[Named]:
+    """The arguments of a function, each with what it takes where that is known. Raises
+    UnknownFunction.
+    """
     from runner.arguments.schema import schema_of
 
-    registry = Session(options).registry
     module, _, name = function.partition(".")
     sources = registry.sources("states" if state else "modules", module)
     if sources:
         for declared in module_sources.functions(sources):
             if declared.name == name:
-                yield from ((f"{argument}=", "") for argument in declared.arguments)
+                yield from ((argument, "") for argument in declared.arguments)
         return
     called = registry.state(function).function if state else registry.definition(function)
     for name, parameter in schema_of(called).parameters.items():
-        yield f"{name}=", parameter.shape.title
+        yield name, parameter.shape.title
 
 
 def modules(options: Options) -> Iterator[Named]:

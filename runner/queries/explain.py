@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Commands that explain: show graph, why, doc, schema."""
 
 from __future__ import annotations
@@ -8,9 +9,10 @@ from typing import Any
 from runner.arguments import bind
 from runner.compiler import auto_requisites, ordering
 from runner.config.load import Options
-from runner.engine.step_hooks import automatic_relations
+from runner.engine.step_hooks import automatic_links
 from runner.history import query as earlier
 from runner.manual import pages as manuals
+from runner.manual.descriptions import describe_for_editors
 from runner.model.chunk import Edge
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError
@@ -39,9 +41,7 @@ def picture(options: Options, names: Sequence[str] = ()) -> tuple[dict[str, Any]
         steps, _ = make_binder(session).steps(chunks)  # it learns the secrets, too
         links: tuple[auto_requisites.Link, ...] = ()
         if options.auto_relationships:
-            links = auto_requisites.links(
-                chunks, lambda number, kind: automatic_relations(steps[number], kind)
-            )
+            links = automatic_links(steps)
         try:
             order, links = auto_requisites.fitted(
                 ordering.arrange(chunks, relations), relations, links
@@ -80,9 +80,7 @@ def why(
         top = (
             {}
             if names
-            else {
-                str(line.place.source): line.target for line in node_scope.top_file(session).lines
-            }
+            else {str(line.place): line.target for line in node_scope.top_file(session).lines}
         )
         run = whys.Run(compiled.chunks, compiled.relations, compiled.order, gathered[0], top)
         states = whys.explained(wanted, run)
@@ -125,9 +123,11 @@ def modules(options: Options) -> dict[str, list[str]]:
 
 def reference(options: Options) -> dict[str, str]:
     """The whole manual as Markdown: path -> text."""
+    from runner.config import key_manual
     from runner.manual import reference
 
-    return reference.files(Session(options).registry)
+    configuration = {"configuration.md": key_manual.page()}
+    return {**reference.files(Session(options).registry), **configuration}
 
 
 def schema(options: Options) -> dict[str, Any]:
@@ -142,7 +142,7 @@ def schema(options: Options) -> dict[str, Any]:
             state = registry.state(name)
             reacting = bind.known(state.mod_watch) - {"name", "sfun"} if state.mod_watch else ()
             functions[name] = (
-                manuals.said_of_all(registry, name),
+                describe_for_editors(registry, name),
                 bind.json_schema(state.function),
                 reacting,
             )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The resources of a machine as the text of an SLS."""
 
 from __future__ import annotations
@@ -49,19 +50,37 @@ def _arguments(item: Resource, known_as: str) -> list[dict[str, Any]]:
 
 def text(resources: Iterable[Resource]) -> str:
     """The SLS, with what is to be said of a state above it."""
-    resources = list(resources)
+    return texts([resources])[0]
+
+
+def texts(groups: Iterable[Iterable[Resource]]) -> list[str]:
+    """An SLS for each group; no ID stands in two of them."""
+    listed = [list(group) for group in groups]
+    states = iter(by_id(item for group in listed for item in group).items())
+    return [
+        _text([(item, next(states) if item.function else None) for item in group])
+        for group in listed
+    ]
+
+
+def _text(items: list[tuple[Resource, tuple[str, Any] | None]]) -> str:
     parts = []
-    states = by_id(resources)
-    remarks = {
-        id_: item.note
-        for id_, item in zip(states, (item for item in resources if item.function), strict=True)
-    }
-    for id_, body in states.items():
-        parts += [f"# {line}" for line in remarks[id_].splitlines()]
-        parts.append(_yaml({id_: body}))
-    parts += [f"# {item.note}" for item in resources if not item.function]
+    for item, state in items:
+        if state:
+            parts += [*_comment(item.note), _yaml(dict([state]))]
+    for item, state in items:
+        parts += [] if state else _comment(item.note)
     whole = "\n".join(part.rstrip("\n") for part in parts) + "\n" if parts else ""
     return f"{PLAIN}\n{whole}" if re.search(r"\{[{%#]", whole) else whole
+
+
+def _comment(note: str) -> list[str]:
+    """The lines of a comment: whatever was found on the machine, it ends none."""
+    lines = note.encode("utf-8", "backslashreplace").decode().splitlines()
+    return [
+        f"# {''.join(char if char.isprintable() else repr(char)[1:-1] for char in line)}"
+        for line in lines
+    ]
 
 
 def _yaml(data: Any) -> str:

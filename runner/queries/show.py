@@ -1,11 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
 """Commands that look: what the tree says, what is wrong with it, what was done earlier."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from runner.api import Resource, StateFailed
 from runner.compiler import high, ordering
 from runner.config.load import Options
 from runner.model.errors import RunnerError
@@ -54,7 +55,7 @@ def usage(options: Options) -> dict[str, Any]:
         }
         return {
             env: _usage(session.tree.sls_names(env), {n for e, n in wanted if e == env})
-            for env in session.tree.roots
+            for env in session.roots
         }
 
 
@@ -103,6 +104,7 @@ def _shown(session: Session, what: str, names: list[str]) -> Any:
     with session.opened():
         if what == "grains":
             return dict(session.grains)
+        session.require_tree()
         read_pillar(session)
         if what == "pillar":
             return dict(session.run.pillar)
@@ -117,44 +119,9 @@ def _shown(session: Session, what: str, names: list[str]) -> Any:
         return _show_low(session, gathered, what)
 
 
-def resource(
-    options: Options, state: str, names: Sequence[str] = (), secrets: bool = False
-) -> list[Resource]:
-    """The resources of a kind of state: all, or those named. Raises RunnerError for a kind that
-    cannot be listed and for an unknown name. secrets: show those of the pillar, too.
-    """
-    session = Session(options)
-    registry = session.registry
-    with session.opened():
-        hook = registry.resources(state)
-        if hook is None:
-            able = [module for module in registry.state_modules() if registry.resources(module)]
-            known = (
-                "cannot list what exists" if registry.has_state(state) else "is not a state module"
-            )
-            raise RunnerError(f"{state} {known}", hint=f"these do: {', '.join(able)}")
-        try:
-            by_name = [(name, list(hook(name))) for name in names or (None,)]
-        except StateFailed as failure:
-            raise RunnerError(failure.message) from None
-    if not all(isinstance(one, Resource) for _, listed in by_name for one in listed):
-        raise RunnerError(f"what {state}.resources gives are no Resource values")
-    missing = [name for name, listed in by_name if name is not None and not listed]
-    if missing:
-        raise RunnerError(
-            f"there is no {state} {missing[0]}", hint=f"`runner resource {state}` lists all"
-        )
-    every = [item for _, listed in by_name for item in listed]
-    if secrets:
-        return every
-    learn_secrets(session)
-    session.run.secrets.names.learn(things=[*names, *(item.name for item in every)])
-    session.run.secrets.recall(options.state_dir)
-    return [Resource(*session.run.secrets.mask(tuple(item), former=True)) for item in every]
-
-
 def past(options: Options, words: Sequence[str], limit: int = 20, real: bool = False) -> Any:
-    """The runs of the history. words: nothing for a list, or `show RUN`, or `diff RUN RUN`.
+    """The runs of the history. words: nothing for a list, or `show RUN`, `diff RUN RUN` or `file
+    PATH`.
 
     real: list neither dry runs nor undos.
     """
@@ -164,7 +131,36 @@ def past(options: Options, words: Sequence[str], limit: int = 20, real: bool = F
         return earlier.runs(options.state_dir, limit, real)
     if words[0] == "show":
         return earlier.run_details(options.state_dir, words[1])
+    if words[0] == "file":
+        return _versions(options, os.path.abspath(words[1]))
     return earlier.difference(options.state_dir, words[1], words[2])
+
+
+def _versions(options: Options, path: str) -> dict[str, Any]:
+    """The changes of a path, with the commands that restore what was before each. Raises
+    RunnerError when no run altered it.
+    """
+    from runner.history import query, versions
+
+    session = Session(options)
+    learn_secrets(session)
+    secrets = session.run.secrets
+    secrets.recall(options.state_dir)
+
+    def mask(text: str) -> str:
+        return str(secrets.mask(text, former=True))
+
+    with session.opened(), query.opened(options.state_dir) as connection:
+        changes = connection and versions.changes(connection, options.state_dir, path, mask)
+    if not changes:
+        raise RunnerError(
+            f"no run of the history altered {path}", hint="`runner history` lists the runs"
+        )
+    masked: dict[str, Any] = secrets.mask(
+        {"path": path, "changes": [versions.as_value(change, path) for change in changes]},
+        former=True,
+    )
+    return masked
 
 
 def forget(options: Options, wanted: Sequence[str] | None) -> list[dict[str, str]]:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Why a state is in the run, where each of its arguments comes from, and why it stands where it
 does.
 """
@@ -71,7 +72,7 @@ def _one(number: int, run: Run) -> dict[str, Any]:
         "name": chunk.name,
         "function": chunk.function,
         "tag": chunk.tag,
-        "declared": str(chunk.place.source),
+        "declared": str(chunk.place),
         "sls": chunk.sls,
         **_brought(chunk, run),
         "position": position[number],
@@ -111,13 +112,13 @@ def _brought(chunk: Chunk, run: Run) -> dict[str, Any]:
         )
     first = chain[-1] if chain else chunk.sls
     place = run.high.brought_at.get((chunk.env, first))
-    at = str(place.source) if place else ""  # without a line where master_tops names it
+    at = str(place) if place else ""  # without a line where master_tops names it
     top = f"{run.top[at]} at {at}" if at in run.top else None
     return {"included_by": list(chain), "includes": steps, "top": top, "first": first}
 
 
 def _told(place: Place | None) -> str | None:
-    return str(place.source) if place and place.line else None
+    return str(place) if place and place.line else None
 
 
 # ---------------------------------------------------------------- arguments
@@ -193,7 +194,7 @@ def _waiting(edge: Edge, run: Run, position: Mapping[int, int]) -> dict[str, Any
 
 
 def _edge(edge: Edge, run: Run) -> dict[str, Any]:
-    return {"kind": str(edge.kind), "place": str(edge.place.source), "written": _written(edge, run)}
+    return {"kind": str(edge.kind), "place": str(edge.place), "written": _written(edge, run)}
 
 
 def _written(edge: Edge, run: Run) -> str | None:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Secret values never leave a run: they are replaced wherever they would be shown, in all the forms
 they may take.
 
@@ -27,14 +28,15 @@ from runner.model.events import (
     RunStarted,
     StateFinished,
     StatePlanned,
-    StateStarted,
     Warned,
 )
+from runner.model.former_state import FormerState
+from runner.model.made import Thing
+from runner.model.patterns import pattern
 from runner.model.places import Value
 from runner.model.requisite_kinds import REQUISITE_KEYS
 from runner.model.result import Result
 from runner.redaction import names as secret_names
-from runner.redaction import old_values
 from runner.redaction.former_secrets import Former
 from runner.redaction.forms import ENCODINGS, Finder, spelled
 
@@ -53,6 +55,7 @@ KEYS = (
         "*passphrase",
         "*secret",
         "*secret_key",
+        "*secret_id",
         "*token",
         "*api_key",
         "*apikey",
@@ -63,8 +66,9 @@ KEYS = (
 PLAIN = r"(.*_)?(user|user_?name|login|name|host|host_?name|port|e?mail)$"
 
 PATH = r"(salt:/)?(/[\w.@-]{1,32}){2,}|(/[\w.@-]{1,255})+\.(key|pem|der|p12|pfx|crt)"
-LOGIN = re.compile(r"://[^\s:/@'\"]*:([^\s/@'\"]{4,})@")  # the password in a URL
-VERSION = re.compile(r"\d[\w+~:-]*[.:-][\w.+~:-]*")  # of a package
+LOGIN = pattern(r"://[^\s:/@'\"]*:([^\s/@'\"]{4,})@")  # the password in a URL
+VERSION = pattern(r"\d[\w+~:-]*[.:-][\w.+~:-]*")  # of a package
+_OF_RESULTS = (StateFinished, RunStarted, RunFinished)
 PAIRS = (("old", "new"), ("before", "after"))  # what changes call the two sides
 
 
@@ -81,8 +85,8 @@ class Secrets:
         self._former: Former | None = None
         self._shown: dict[str, str] = {}  # names, and how they are shown
         self._silent: dict[
-            tuple[str, str], list[str]
-        ] = {}  # the names of states with no_log, by ID and function
+            tuple[str, str], dict[str, int]
+        ] = {}  # the names of states with no_log and their numbers, by ID and function
         self.names = secret_names.Names(lambda key: self._matches(key))
         _alive.add(self)
 
@@ -194,6 +198,11 @@ class Secrets:
             values = [value for value in self._values if not self.names.has(value)]
             former.remember(form for value in values for form in _standing_alone(value))
 
+    @property
+    def values(self) -> list[str]:
+        """The secrets that are known so far."""
+        return sorted(self._values)
+
     def __bool__(self) -> bool:
         """Return whether there is anything to hide."""
         return bool(self._values) or self._former is not None
@@ -258,6 +267,8 @@ class Secrets:
         if secret and not (isinstance(old, str) and VERSION.fullmatch(old)):
             return _blank(old)
         if isinstance(old, str) and isinstance(new, str):
+            from runner.redaction import old_values
+
             spans = self._spans(new)
             return self._text(old, [*old_values.between(old, new, spans)] if spans else (), former)
         return (
@@ -283,6 +294,8 @@ class Secrets:
         if former and self._former is not None:
             more = [*more, *self._former.spans(text, self.names.has)]
         if spans and "\n" in text and "-" in text and "+" in text:
+            from runner.redaction import old_values
+
             more = [*more, *old_values.in_diff(text, spans)]
         spans = _united([*spans, *more]) if more else spans
         if not spans:
@@ -341,6 +354,7 @@ class Secrets:
                 extra=extra,
                 reaction="",
                 before={},
+                things=tuple(_silenced(thing, chunk) for thing in result.things),
             )
         if not self:
             return result
@@ -355,6 +369,14 @@ class Secrets:
             before=self._masked(result.before, former=former),
             warnings=tuple(self._masked(warning, former=former) for warning in result.warnings),
             extra=self._masked(result.extra, former=former),
+            things=tuple(map(self._thing, result.things)),
+        )
+
+    def _thing(self, thing: Thing) -> Thing:
+        return thing._replace(
+            name=self.name(thing.name),
+            arguments=self.mask(thing.arguments),
+            check=self.mask(thing.check),
         )
 
     def tag(self, result: Result) -> str:
@@ -374,16 +396,15 @@ class Secrets:
             return chunk
         id_, name = self.name(chunk.id), self.name(chunk.name)
         if silent and chunk.name != chunk.id:
-            names = self._silent.setdefault((chunk.id, chunk.function), [])
-            if chunk.name not in names:
-                names.append(chunk.name)
-            name = f"{HIDDEN} {names.index(chunk.name) or ''}".rstrip()
+            numbers = self._silent.setdefault((chunk.id, chunk.function), {})
+            number = numbers.setdefault(chunk.name, len(numbers))
+            name = f"{HIDDEN} {number or ''}".rstrip()
         return chunk if (id_, name) == (chunk.id, chunk.name) else chunk._replace(id=id_, name=name)
 
     def event(self, event: Event) -> Event:
         """An event without secrets."""
-        if isinstance(event, RunStarted | RunFinished | StateFinished):
-            return event  # of results, which are without
+        if isinstance(event, _OF_RESULTS):
+            return event  # results are without
         if isinstance(event, CustomEvent):
             return (
                 event._replace(tag=self.name(event.tag), data=self.mask(event.data))
@@ -396,7 +417,7 @@ class Secrets:
             return event._replace(picture=self.mask(event.picture))
         chunk = event.chunk
         silent = bool(chunk and chunk.args.get("no_log"))
-        if chunk is not None and isinstance(event, StateStarted | StatePlanned | ChangerCalled):
+        if chunk is not None:
             event = event._replace(chunk=self.chunk(chunk))
         if isinstance(event, ChangerCalled):
             return self._changer(event, silent)
@@ -416,7 +437,8 @@ class Secrets:
         if silent:
             shown: Value = HIDDEN
         else:
-            shown = self._masked(facts, former=True) if self else facts
+            shown = _without_private(facts)
+            shown = self._masked(shown, former=True) if self else shown
             if isinstance(facts, Mapping) and "target" in facts and self:  # where a link pointed to
                 shown["target"] = self._mask_old(facts["target"], target, secret=False, former=True)
         return event._replace(
@@ -447,6 +469,22 @@ class Secrets:
         )
 
 
+def _without_private(facts: object) -> Value:
+    """The former state of what a changer alters, as it may be shown."""
+    if isinstance(facts, FormerState):
+        return facts.shown()
+    if isinstance(facts, Mapping) and "several" in facts:
+        return {**facts, "several": [_without_private(part) for part in facts["several"]]}
+    return facts
+
+
+def _silenced(thing: Thing, chunk: Chunk) -> Thing:
+    """A thing of a state with `no_log`: its name alone, if that tells nothing but the ID."""
+    if chunk.name == chunk.id and thing.arguments.keys() <= {"name"}:
+        return thing._replace(check={})
+    return Thing(f"{chunk.state} {chunk.name}")
+
+
 _alive: weakref.WeakSet[Secrets] = weakref.WeakSet()
 
 
@@ -456,6 +494,13 @@ def redact_all(text: str) -> str:
     """
     for secrets in tuple(_alive):
         text = str(secrets.mask(text, former=True))
+    return without_logins(text)
+
+
+def without_logins(text: str) -> str:
+    """A text without the passwords that stand in URLs."""
+    if "://" not in text:
+        return text
     return LOGIN.sub(lambda login: login[0].replace(login[1], HIDDEN), text)
 
 
@@ -495,7 +540,9 @@ def _matcher(keys: tuple[str, ...]) -> Callable[[object], bool]:
     ends = tuple(glob[1:] for glob in globs if glob[:1] == "*" and not set("*?[") & set(glob[1:]))
     others = [fnmatch.translate(glob) for glob in globs if glob[:1] != "*" or glob[1:] not in ends]
     match = re.compile("|".join(others) or r"(?!)").match
-    return functools.cache(lambda key: _plain(key).endswith(ends) or bool(match(_plain(key))))
+    # a large pillar has more keys than are worth remembering
+    remembering = functools.lru_cache(8192)
+    return remembering(lambda key: _plain(key).endswith(ends) or bool(match(_plain(key))))
 
 
 def _plain(key: object) -> str:
@@ -593,7 +640,7 @@ def command_line(words: Sequence[str], keys: Iterable[str] | None = None) -> lis
         elif equals and _matcher(tuple(keys or KEYS))(name):
             shown.append(f"{name}={HIDDEN}")
         else:
-            shown.append(LOGIN.sub(lambda login: login[0].replace(login[1], HIDDEN), word))
+            shown.append(without_logins(word))
         is_pillar = word == "--pillar"
     return shown
 

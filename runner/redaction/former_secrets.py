@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Secrets of former runs, known by keyed hashes: a value that was changed is still hidden where the
 machine has it.
 
@@ -14,16 +15,17 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 
 from runner.files.trusted_folder import trusted_folder
+from runner.model.patterns import pattern
 
 NAME = "former-secrets"
 KEY, DIGEST = 32, 16  # bytes
 MOST = 5000  # hashes that are kept, the latest
 LONGEST = 4096  # characters of a value that is remembered
-_PIECE = re.compile(r"""[^\s=:,;@/&?"'<>()\[\]{}|]+""")
-_WORD = re.compile(r"\S+")
-_DELIMITER = re.compile(r"""[=:,;@/&?"'<>()\[\]{}|+-]+""")
-_LINE = re.compile(r"[^\n]+")
-_BEGIN = re.compile(r"""^[+-]?[ \t]*|[=:>][ \t]*["']?|["']""")
+_PIECE = pattern(r"""[^\s=:,;@/&?"'<>()\[\]{}|]+""")
+_WORD = pattern(r"\S+")
+_DELIMITER = pattern(r"""[=:,;@/&?"'<>()\[\]{}|+-]+""")
+_LINE = pattern(r"[^\n]+")
+_BEGIN = pattern(r"""^[+-]?[ \t]*|[=:>][ \t]*["']?|["']""")
 BEGINNINGS = 8  # places in a word or a line where a value may begin
 
 # A record: the hash, the length of the value in characters (4 bytes), the day when it was last used
@@ -80,10 +82,10 @@ class Former:
                 yield start, end
 
     def _hash(self, value: str) -> bytes:
-        import hashlib
+        from runner.model.digest import blake2b
 
         data = value.encode("utf-8", "surrogateescape")
-        return hashlib.blake2b(data, key=self._key, digest_size=DIGEST).digest()
+        return blake2b(data, key=self._key, digest_size=DIGEST).digest()
 
     def _read(self) -> None:
         try:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The forms in which a secret may stand in a text, in one table, and the search for all of them.
 
 A secret is spelled character by character (JSON, HTML, URLs, quotes of shells and languages, one
@@ -15,6 +16,8 @@ import functools
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from runner.model.patterns import pattern
 
 # ---------------------------------------------------------------- the table
 
@@ -142,11 +145,11 @@ LEAST = 6  # characters of an encoded value that are enough to know it by
 GRAM = 4  # characters that a secret is looked up by
 FEW = 40  # so many anchors are looked for one by one
 LONGEST_SPELLING = 24  # characters that one may be spelled with
-RUN = re.compile(r"[A-Za-z0-9_]+")
+RUN = pattern(r"[A-Za-z0-9_]+")
 AROUND = "[A-Za-z0-9+/_-]?"  # neighbours in base64 that hold bits of the value
 
 
-_CODE = re.compile(r"(%|\\x|\\u|\\U|&#x)([0-9A-Fa-f]+)")
+_CODE = pattern(r"(%|\\x|\\u|\\U|&#x)([0-9A-Fa-f]+)")
 
 
 @functools.cache
@@ -319,12 +322,12 @@ class Finder:
 
 
 SHORTEST_LAID_OUT = 3 * LEAST - 1
-_LINES = re.compile(LAYOUTS["lines"])
-_GROUPS = re.compile(f"{LAYOUTS['dump']}|{LAYOUTS['groups']}")
-_THREE = re.compile(
+_LINES = pattern(LAYOUTS["lines"])
+_GROUPS = pattern(f"{LAYOUTS['dump']}|{LAYOUTS['groups']}")
+_THREE = pattern(
     rf"{_HEX}{{2}}(?:[ :-]|, ?|\\x| {{2}})(?:0x)?{_HEX}{{2}}(?:[ :-]|\\x|\n|, ?| {{2}})"
 )  # groups, likely
-_REST = re.compile(
+_REST = pattern(
     rf"(?: {{0,2}}{_HEX}{{2}}){{0,16}}  [^\n]{{1,18}}$", re.MULTILINE
 )  # characters beside a dump
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Words that a secret shares with the tree: masking `zabbix` wherever it stands would destroy what
 things are called.
 
@@ -8,22 +9,24 @@ as the value of a key that says so.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from runner.model.chunk import Chunk
 from runner.model.highdata import Declaration
+from runner.model.patterns import pattern
 from runner.model.places import Place
 
 SHORT = 8  # characters from which on a value that is no word is in no name by chance
 LONGEST = 64  # of a name's part
-WORD = re.compile(r"[A-Za-z]+(?:[-_.][A-Za-z]+)*\d{0,4}")
-NAME = re.compile(r"[\w./~+-]+")  # what may be a name: no spaces, no quotes, no login in a URL
-NAMING = re.compile(
+WORD = pattern(r"[A-Za-z]+(?:[-_.][A-Za-z]+)*\d{0,4}")
+CASE_CHANGE = pattern(r"(?<=[a-z])[A-Z]|(?<=[A-Z])[a-z]")
+RANDOM = 12  # characters from which on letters of wildly mixed case are no word
+NAME = pattern(r"[\w./~+-]+")  # what may be a name: no spaces, no quotes, no login in a URL
+NAMING = pattern(
     r"(.*_)?(user|user_?name|login|names?|host|host_?name|group|owner|id|pkgs|service|db|database)$"
 )
-_ASSIGNED = re.compile(r"""([\w.-]{1,64})["']?(?:\s{0,3}(?:[:=]|=>)\s{0,3}["']?|\s{1,3}["'])$""")
+_ASSIGNED = pattern(r"""([\w.-]{1,64})["']?(?:\s{0,3}(?:[:=]|=>)\s{0,3}["']?|\s{1,3}["'])$""")
 
 
 class Names:
@@ -53,7 +56,7 @@ class Names:
         ids: where there are no chunks yet; files: gives the paths of the tree; things: what things
         of the machine are called.
         """
-        self._things = tuple(filter(NAME.fullmatch, things)) or self._things
+        self._things = tuple(thing for thing in things if NAME.fullmatch(thing)) or self._things
         self._chunks, self._ids = tuple(chunks) or self._chunks, tuple(ids) or self._ids
         self._pillar, self._files = pillar or self._pillar, files or self._files
         self._answers.clear()
@@ -85,7 +88,7 @@ class Names:
     def _answer(self, value: str) -> bool:
         if len(value) > LONGEST or not NAME.fullmatch(value):
             return False
-        if WORD.fullmatch(value):
+        if _is_word(value):
             if self._all is None:
                 self._all = "\n".join(
                     _unique([*self._of_data(), *self._files(), *self._things, self.state_names()])
@@ -131,6 +134,16 @@ class Names:
                 todo += [(key, member) for member in item]
             else:
                 yield key, item
+
+
+def _is_word(value: str) -> bool:
+    """Return whether a value may be a word, joined ones, or several as in NetworkManager: those
+    change their case a few times, random letters at every second one.
+    """
+    if not WORD.fullmatch(value):
+        return False
+    changes = len(CASE_CHANGE.findall(value, 1))
+    return len(value) < RANDOM or changes <= len(value) / 4
 
 
 def is_assigned(text: str, start: int, end: int, matches: Callable[[object], bool]) -> bool:

@@ -1,14 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
 """Old values in the place of present secrets: the old sides of changed lines."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from runner.model.patterns import pattern
 from runner.model.records import Record
 
 Span = tuple[int, int]
-_KEY = re.compile(r"\s*([\w.-]+)\s*[:=]")
+_KEY = pattern(r"\s*([\w.-]+)\s*[:=]")
 
 
 class Line(Record):

@@ -1,27 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
 """SLS files and templates -> values and texts: the pipe that a file's `#!` line names."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property
-from typing import Any
+from contextlib import suppress
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any
 
 from runner.model.diagnostics import did_you_mean
 from runner.model.errors import RenderError, RunnerError
 from runner.model.places import Place, Source, Untyped, Value
 from runner.model.records import Record
 from runner.render.jinja import Jinja, configured
-from runner.render.jinja.environment import Find
-from runner.render.jinja.limits import bounded
-from runner.render.renderers import stage
+from runner.render.jinja.limits import allow_parsing, bounded
+from runner.render.renderers import CIPHERS, SOPS, is_sops_file, stage
 from runner.render.renderers.files import below, read_text
+from runner.yaml import simple
 from runner.yaml.rendered_text import Rendered
+from runner.yaml.simple import NotSimple
+
+if TYPE_CHECKING:
+    from runner.render.jinja.environment import Find
+    from runner.render.parsed_forms import ParsedForms
 
 # what turns a value into the next one: (value, step) -> value; each is imported when a file names
 # it
 RENDERERS = (
-    *("jinja", "yaml", "yamlex", "json", "toml", "py", "gpg", "mako"),
+    *("jinja", "yaml", "yamlex", "json", "toml", "py", "mako"),
+    *CIPHERS,
+    SOPS,
     *("pydsl", "pyobjects", "stateconf"),
 )
 # Salt's, but not runner's
@@ -39,6 +48,9 @@ class Step(Record):
     arguments: tuple[str, ...] = ()
 
 
+SHORTEST = 4096  # characters; a shorter SLS is parsed as fast as what is kept of it is read
+
+
 class Renderer:
     """Renders SLS files and templates; everything it needs of the run is handed to it."""
 
@@ -49,15 +61,18 @@ class Renderer:
         grains: Callable[[], Mapping[str, Any]],
         pillar: Callable[[], Mapping[str, Any]],
         opts: Mapping[str, Any],
-        root_of: Callable[[str], str | None] = lambda path: None,
+        root_of: Callable[..., str | None] = lambda path: None,
         cache_dir: str | None = None,
         secret: Callable[[str], None] = lambda value: None,
         own: Callable[[str], OwnRenderer | None] = lambda name: None,
         near: Find = lambda path, saltenv: None,
         seen: Callable[[str], None] = lambda path: None,
+        parsed_dir: str | None = None,
+        holds_secret: Callable[[str], bool] = lambda text: True,
     ) -> None:
         """find: of the tree. salt: the functions. grains, pillar: asked when a template is
-        rendered.
+        rendered. parsed_dir: where parsed SLS files are kept between runs, but for texts that
+        hold a secret.
 
         secret: is told what was decrypted. own: the renderers of the tree's `_renderers`, by name.
         near: the file of the tree that was probably meant. seen: is shown each file that is
@@ -72,6 +87,9 @@ class Renderer:
         self.programs: dict[
             tuple[str, str], Any
         ] = {}  # of `#!pydsl`: (path, saltenv) -> program that was run
+        self.decrypted: dict[
+            tuple[str, str], str
+        ] = {}  # of sops: (text of a file, form) -> plain text; asking again may cost a network
         self.running_programs: list[
             Any
         ] = []  # of `#!pydsl`, which include each other; the innermost is last
@@ -81,6 +99,7 @@ class Renderer:
         self._root_of = root_of
         self._cache_dir = cache_dir
         self._own = own
+        self._parsed_dir, self._holds_secret = parsed_dir, holds_secret
         self._usual: dict[str, list[Step]] = {}  # the renderers of files that name none
 
     @cached_property
@@ -160,8 +179,15 @@ class Renderer:
 
     def pipe(self, text: str, path: str, default: str = "") -> tuple[list[Step], str]:
         """The renderers that a file's first line names, or the default ones; and the text without
-        that line.
+        that line. What sops encrypted has no other renderer.
         """
+        steps, rest = self._named_pipe(text, path, default)
+        if any(step.name == SOPS for step in steps) or is_sops_file(rest):
+            self._check(Step(SOPS), path, 0)
+            return [Step(SOPS)], rest
+        return steps, rest
+
+    def _named_pipe(self, text: str, path: str, default: str) -> tuple[list[Step], str]:
         if not text.startswith("#!") or text.startswith("#!/"):
             named = default or str(self.opts.get("renderer") or "jinja|yaml")
             if named not in self._usual:
@@ -199,7 +225,7 @@ class Renderer:
 
     def _places(self, path: str, sls: str) -> dict[str, str]:
         """sls, slspath, tpldir, ...: where a template stands, as Salt names it."""
-        root = self._root_of(path)
+        root = self._root_of(path, sls)
         file = below(path, root) if root else sls.replace(".", "/") + ".sls"
         folder = os.path.dirname(file)
         return {
@@ -221,6 +247,20 @@ class Renderer:
             text.text, scope.path, name, scope.names, saltenv=scope.saltenv, sls=True
         )
 
+    def yaml(self, text: Rendered, scope: Scope) -> Value:
+        """A rendered text as YAML; that of an SLS may be known from an earlier run."""
+        allow_parsing(len(text.text))
+        sls = scope.names.get("sls")
+        if not self._parsed_dir or not sls or len(text.text) < SHORTEST:
+            return self.data(text)
+        return self._forms.load(text, f"{scope.saltenv}:{sls}", self.data)
+
+    @cached_property
+    def _forms(self) -> ParsedForms:
+        from runner.render.parsed_forms import ParsedForms
+
+        return ParsedForms(str(self._parsed_dir), self._holds_secret)
+
     # -------------------------------------------------- external pillars
 
     def dunders(self) -> dict[str, Any]:
@@ -240,6 +280,8 @@ class Renderer:
 
     def data(self, text: Rendered) -> Value:
         """A rendered text as YAML."""
+        with suppress(NotSimple):
+            return simple.read(text.text, text)
         from runner.yaml.load import load
 
         return load(text.text, text)
@@ -270,12 +312,18 @@ class Renderer:
             value.text.removeprefix("\n") if options.get("keep_newline") else value.text.strip("\n")
         )
 
-    def decryptor(self) -> Callable[[Any, Source], Any]:
-        """Decrypts what a value holds; the place is for errors."""
-        from runner.render.renderers.gpg import decryptor
+    def decryptor(self) -> Callable[[str, Any, Source], Any]:
+        """Decrypts what a value holds by one of CIPHERS; the place is for errors."""
+        from runner.render.renderers import cipher
+        from runner.render.renderers.encrypted import Decryptor
 
-        made = decryptor(self.opts, self.secret)
-        return lambda value, source: made.data(value, Place(Untyped(source.file), 0, 0))
+        @cache
+        def made(renderer: str) -> Decryptor:
+            return Decryptor(cipher(renderer, self.opts), self.secret)
+
+        return lambda renderer, value, source: made(renderer).data(
+            value, Place(Untyped(source.file), 0, 0)
+        )
 
     # -------------------------------------------------- templates of managed files
 
@@ -339,7 +387,7 @@ def _takes_data(step: Step) -> bool:
     """Return whether a renderer takes the data of the one before it; stateconf does with -p."""
     if step.name == "stateconf":
         return any(word.startswith("-") and "p" in word for word in step.arguments)
-    return step.name == "gpg"
+    return step.name in CIPHERS
 
 
 def _text(value: Any, renderer: str, path: str) -> Rendered:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compound targets: `a and not ( b or c )`."""
 
 from __future__ import annotations

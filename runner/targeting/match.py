@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Does a target mean this machine? Globs, grains, pillar, networks, node groups and compounds of
 them.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The top file: which SLS files this machine gets, and which line said so. For states and for the
 pillar.
 """

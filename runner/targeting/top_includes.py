@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The `include:` of a top file: more top files, by the names of their SLS.
 
 Behaviour: Salt's, except that a name which means no SLS is an error.

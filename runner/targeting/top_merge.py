@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Several top files of states or of the pillar, made one: the ways to do so."""
 
 from __future__ import annotations

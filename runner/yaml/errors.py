@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Probable mistakes in a YAML text: the parser says where it gave up, people ask what they
 mistyped.
 """

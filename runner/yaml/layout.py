@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Guesses at mistakes of layout: colons, dashes, indentation."""
 
 from __future__ import annotations

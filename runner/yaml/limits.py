@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bounds for YAML: texts that nest too deeply, aliases that unfold to far too much or contain
 themselves.
 """
@@ -13,7 +14,7 @@ LEVELS = 200  # of nesting; a stack of Python's and of libyaml's ends somewhere 
 # nodes of one document, aliases counted as often as they stand: more is an alias bomb
 LIMIT = 2_000_000
 
-_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+SAFE_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class OutOfBounds(yaml.MarkedYAMLError):
@@ -23,7 +24,7 @@ class OutOfBounds(yaml.MarkedYAMLError):
 def plain(text: str) -> Any:
     """The value of a YAML text without places, in bounds. Raises yaml.YAMLError or ValueError."""
     check_depth(text)
-    loader = _Loader(text)
+    loader = SAFE_LOADER(text)
     try:
         node = loader.get_single_node()
         if node is None:
@@ -38,7 +39,7 @@ def check_depth(text: str) -> None:
     """Raise OutOfBounds for a text that nests too deeply, before anything recursive sees it."""
     if len(text) > LEVELS and _may_be_deep(text):
         level = 0
-        for event in yaml.parse(text, Loader=_Loader):
+        for event in yaml.parse(text, Loader=SAFE_LOADER):
             if isinstance(event, yaml.CollectionStartEvent):
                 level += 1
                 if level > LEVELS:

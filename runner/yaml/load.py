@@ -1,115 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
 """YAML as Salt reads it, with a place for every key, value and item."""
 
 from __future__ import annotations
 
-import operator
 import re
 from collections.abc import Collection
-from functools import lru_cache
+from copy import deepcopy
 from typing import Any
 
 import yaml
+from yaml.composer import ComposerError
 from yaml.constructor import ConstructorError, SafeConstructor
-from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from yaml.events import (
+    AliasEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    StreamEndEvent,
+)
+from yaml.nodes import ScalarNode
 from yaml.resolver import Resolver
 
-from runner.model.errors import RenderError
+from runner.model.errors import RenderError, RunnerError
 from runner.model.places import Document, Place, PlacedList, PlacedMap, Source, Value
-from runner.yaml.limits import CIRCLE, LIMIT, UNFOLDED, check_depth
+from runner.model.records import Record
+from runner.yaml.limits import CIRCLE, LIMIT, SAFE_LOADER, UNFOLDED, check_depth
 from runner.yaml.rendered_text import Rendered
 
 _STANDARD = "tag:yaml.org,2002:"
 
 LONGEST_NUMBER = 4000  # digits; Python turns no more of them into a number
 
-_Base: Any = vars(yaml.cyaml)["CParser"] if yaml.__with_libyaml__ else yaml.SafeLoader
+_Parser: Any = vars(yaml.cyaml)["CParser"] if yaml.__with_libyaml__ else yaml.SafeLoader
 
-
-_STR, _MAP, _MERGE = f"{_STANDARD}str", f"{_STANDARD}map", f"{_STANDARD}merge"
-_TAGS: dict[type[Node], str] = {SequenceNode: f"{_STANDARD}seq", MappingNode: _MAP}
-
-
-@lru_cache(8192)  # the same words come in every file
-def _tag(kind: type[Node], value: str, implicit: tuple[bool, bool]) -> str:
-    """The tag of what is written without one. implicit: whether it is so without quotes, and with
-    them.
-    """
-    if kind is not ScalarNode:
-        return _TAGS[kind]
-    return str(_resolver.resolve(kind, value, implicit)) if implicit[0] else _STR
-
-
-class _Composer(_Base):  # type: ignore[misc]
-    """Composes nodes; the constructor is ours. What it calls for each node is not written in
-    Python: it is faster.
-    """
-
-    resolve = staticmethod(_tag)
-    # of use only to resolvers by path: built-in functions that do nothing
-    descend_resolver = staticmethod(operator.is_)
-    ascend_resolver = tuple
-
-
-_construct = SafeConstructor()
-_resolver: Any = Resolver()
+_STR, _SEQ, _MAP = f"{_STANDARD}str", f"{_STANDARD}seq", f"{_STANDARD}map"
+_MERGE = f"{_STANDARD}merge"
 
 
 def plain_tag(word: str) -> str:
     """The tag of a word that is written without quotes."""
-    return _tag(ScalarNode, word, (True, False))
+    return str(_resolver.resolve(ScalarNode, word, (True, False)))
+
+
+_construct = SafeConstructor()
+_resolver: Any = Resolver()
+KNOWN = 8192  # words that are remembered
+
+# what a plain word begins with that is perhaps no text; "" stands for the empty one
+_ODD = frozenset(Resolver.yaml_implicit_resolvers)
+_WORDS: dict[str, Value] = {}  # what such words are: the same ones come in every file
+
+
+class _Anchored(Record):
+    """What an alias stands for. size: of a collection, 0 while it is being read."""
+
+    value: Value
+    size: int
+    event: Any
 
 
 class Reader:
-    """Turns the nodes of one document into values."""
+    """Turns the events of a document into values. It keeps no tree of nodes beside them: that would
+    take several times the room of the values.
+    """
 
     def __init__(self, document: Document, aliases: bool = True) -> None:
-        """aliases: whether nodes may come more than once."""
+        """aliases: whether values may come more than once."""
         self._document = document
         self._aliases = aliases
         self._shared = True
-        self._scalars: dict[tuple[str, str], Value] = {}
-        self._made: dict[int, Any] = {}
-        self._sizes: dict[int, int] = {}
+        self._next: Any = None
+        self._keys: dict[str, str] = {}
+        self._anchors: dict[str, _Anchored] = {}
         self._count = 0
 
-    def value(self, node: Node) -> Value:
-        """The value of a node."""
-        if isinstance(node, ScalarNode):
-            if node.tag == _STR:
-                return node.value
-            key = (node.tag, node.value)
-            try:
-                return self._scalars[key]
-            except KeyError:
-                value = self._scalars[key] = self._scalar(node)
-                return value
-        if self._aliases:
-            return self._once(node)
-        return self._mapping(node) if isinstance(node, MappingNode) else self._sequence(node)
+    def read(self, parser: Any) -> Value:
+        """The value of the only document that a parser gives the events of."""
+        self._next = parser.get_event
+        self._next()  # the stream begins
+        if isinstance(self._next(), StreamEndEvent):
+            return None
+        root: Any = self._next()
+        value = self.value(root)
+        self._next()  # the document ends
+        following = self._next()
+        if not isinstance(following, StreamEndEvent):
+            raise ComposerError(
+                "expected a single document in the stream",
+                root.start_mark,
+                "but found another document",
+                following.start_mark,
+            )
+        return value
 
-    def _once(self, node: Node) -> Value:
-        """The value of a collection, the same one each time where they are shared."""
-        made = self._made.get(id(node))
-        if made is not None:
-            if id(node) not in self._sizes:
-                raise _problem(CIRCLE, self._place(node))
-            if self._shared:
-                self._grow(self._sizes[id(node)])
-                return made
+    def value(self, event: Any) -> Value:
+        """The value that begins with an event."""
+        if type(event) is AliasEvent:
+            return self._again(event)
+        if event.anchor is None and not self._aliases:
+            return self._made(event)
+        return self._counted(event)
+
+    def _made(self, event: Any) -> Value:
+        if type(event) is ScalarEvent:
+            return self._word(event)
+        if type(event) is MappingStartEvent:
+            if event.tag in (None, "!", _MAP, f"{_STANDARD}omap"):
+                return self._fill_mapping(PlacedMap(self._document, _at(event)))
+            if event.tag == f"{_STANDARD}set":
+                return set(self._fill_mapping(PlacedMap(self._document, _at(event))))
+        elif event.tag in (None, "!", _SEQ):
+            return self._fill_list(PlacedList(self._document, _at(event)))
+        elif event.tag == f"{_STANDARD}pairs":
+            items = self._fill_list(PlacedList(self._document, _at(event)))
+            return [list(pair) for item in items for pair in item.items()]
+        raise self._tagged(event, event.tag)
+
+    def _counted(self, event: Any) -> Value:
+        """A value that aliases may name, counted as often as they do."""
+        if event.anchor in self._anchors:
+            raise ComposerError(
+                "found duplicate anchor; first occurrence",
+                self._anchors[event.anchor].event.start_mark,
+                "second occurrence",
+                event.start_mark,
+            )
+        if event.anchor:
+            self._anchors[event.anchor] = _Anchored(None, -1, event)
         before = self._count
-        made = self._mapping(node) if isinstance(node, MappingNode) else self._sequence(node)
-        self._sizes[id(node)] = self._count - before + 1
-        self._grow(1)
-        return made
+        value = self._made(event)
+        size = 0
+        if type(event) is not ScalarEvent:
+            size = self._count - before + 1
+            self._grow(1)
+        if event.anchor:
+            self._anchors[event.anchor] = _Anchored(value, size, event)
+        return value
+
+    def _again(self, event: Any) -> Value:
+        """What an alias names: the same value where they are shared, else a copy."""
+        anchored = self._anchors.get(event.anchor)
+        if anchored is None:
+            raise ComposerError(None, None, "found undefined alias", event.start_mark)
+        if anchored.size < 0:
+            raise _problem(CIRCLE, self._place(anchored.event))
+        self._grow(anchored.size)
+        return anchored.value if self._shared else deepcopy(anchored.value)
+
+    def _typed(self, event: Any) -> Any:
+        """The event of what was typed: for an alias, of the value that it names."""
+        return self._anchors[str(event.anchor)].event if type(event) is AliasEvent else event
 
     def _grow(self, more: int) -> None:
         self._count += more
         if self._count > LIMIT:
             raise _problem(UNFOLDED, Place(self._document, 1, 1))
 
-    def _scalar(self, node: ScalarNode) -> Value:
-        kind = node.tag.removeprefix(_STANDARD)
-        text = node.value
+    def _word(self, event: Any) -> Value:
+        """The value of what is neither a mapping nor a list."""
+        text: str = event.value
+        if event.tag is not None and event.tag != "!":
+            return self._scalar(event, event.tag)
+        if not event.implicit[0]:  # it is in quotes
+            return text
+        if text in _WORDS:
+            return _WORDS[text]
+        value = self._scalar(event, plain_tag(text))
+        if len(_WORDS) < KNOWN:
+            _WORDS[text] = value
+        return value
+
+    def _scalar(self, event: Any, tag: str) -> Value:
+        kind = tag.removeprefix(_STANDARD)
+        text = event.value
         if kind in ("str", "timestamp", "python/unicode"):
             return text
         if kind == "int" and len(text) < LONGEST_NUMBER:
@@ -118,9 +182,10 @@ class Reader:
             if len(text) > 1 and text.startswith("0") and text[1:2] not in "bx":
                 text = text.lstrip("0") or "0"  # 0644 is a file mode that lost its quotes
             try:
-                return int(_construct.construct_yaml_int(ScalarNode(node.tag, text)))
+                return int(_construct.construct_yaml_int(ScalarNode(tag, text)))
             except ValueError:
-                raise _problem(f"{node.value!r} is not a number", self._place(node)) from None
+                message = f"{event.value!r} is not a number"
+                raise _problem(message, self._place(event)) from None
         if kind == "null":
             return None
         convert = {
@@ -130,62 +195,68 @@ class Reader:
             "binary": _construct.construct_yaml_binary,
         }.get(kind)
         if convert is None:
-            raise self._tagged(node)
+            raise self._tagged(event, tag)
         try:
-            return convert(node)
+            return convert(ScalarNode(tag, text, event.start_mark, event.end_mark))
         except (ConstructorError, ValueError, KeyError) as error:
             raise _problem(
-                f"{node.value[:60]!r} is not a valid {kind}: {error}", self._place(node)
+                f"{event.value[:60]!r} is not a valid {kind}: {error}", self._place(event)
             ) from None
 
-    def _sequence(self, node: Node) -> Value:
-        if isinstance(node, SequenceNode) and node.tag == f"{_STANDARD}pairs":
-            return [list(pair) for item in node.value for pair in self.value(item).items()]
-        if not isinstance(node, SequenceNode) or node.tag.removeprefix(_STANDARD) != "seq":
-            raise self._tagged(node)
-        mark = node.start_mark
-        made = PlacedList(self._document, (mark.line + 1, mark.column + 1))
-        self._made[id(node)] = made
-        places = made.items_at
-        for item in node.value:
-            mark = item.start_mark
-            made.append(
-                item.value if item.tag == _STR and type(item) is ScalarNode else self.value(item)
-            )
+    def _fill_list(self, made: PlacedList) -> PlacedList:
+        following, words, places = self._next, _WORDS, made.items_at
+        while type(event := following()) is not SequenceEndEvent:
+            if type(event) is ScalarEvent and event.tag is event.anchor is None:
+                value = event.value
+                if value[:1] in _ODD and event.implicit[0]:
+                    value = words[value] if value in words else self._word(event)
+            else:
+                value = self.value(event)
+                event = self._typed(event)
+            made.append(value)
+            mark = event.start_mark
             places.append((mark.line + 1, mark.column + 1))
         return made
 
-    def _mapping(self, node: MappingNode) -> Value:
-        if node.tag != _MAP and (kind := node.tag.removeprefix(_STANDARD)) != "omap":
-            if kind != "set":
-                raise self._tagged(node)
-            return {self.value(key) for key, _ in node.value}
-        mark = node.start_mark
-        made = PlacedMap(self._document, (mark.line + 1, mark.column + 1))
-        self._made[id(node)] = made
-        places = made.at
+    def _fill_mapping(self, made: PlacedMap) -> PlacedMap:
+        following, words, places, keys = self._next, _WORDS, made.at, self._keys
         merged: list[Any] = []
-        for (
-            key_node,
-            node_of,
-        ) in node.value:  # a loop of few calls: most of what reading a tree takes is here
-            if key_node.tag == _STR and type(key_node) is ScalarNode:
-                key = key_node.value
-            elif key_node.tag == _MERGE:
-                merged.append((node_of, key_node.end_mark))
+        # a loop of few calls: most of what reading a tree takes is here
+        while type(key_event := following()) is not MappingEndEvent:
+            if type(key_event) is ScalarEvent and key_event.tag is key_event.anchor is None:
+                key = key_event.value
+                if key[:1] in _ODD and key_event.implicit[0]:
+                    if key in words:
+                        key = words[key]
+                    elif key == "<<":
+                        merged.append((self.value(following()), key_event.end_mark))
+                        continue
+                    else:
+                        key = self._word(key_event)
+            elif self._is_merge(key_event):
+                merged.append((self.value(following()), key_event.end_mark))
                 continue
             else:
-                key = self._key(key_node)
-            value = (
-                node_of.value
-                if node_of.tag == _STR and type(node_of) is ScalarNode
-                else self.value(node_of)
-            )
-            made[key] = (
-                value if key not in made else self.again(made, key, value, key_node, node_of)
-            )
-            at, to = key_node.start_mark, node_of.start_mark
-            places[key] = (at.line + 1, at.column + 1, to.line + 1, to.column + 1)
+                key = self._key(key_event)
+                key_event = self._typed(key_event)
+            if key in keys:
+                key = keys[key]  # the same words come again and again
+            elif len(keys) < KNOWN and type(key) is str:
+                keys[key] = key
+            event = following()
+            if type(event) is ScalarEvent and event.tag is event.anchor is None:
+                value = event.value
+                if value[:1] in _ODD and event.implicit[0]:
+                    value = words[value] if value in words else self._word(event)
+            else:
+                value = self.value(event)
+                event = self._typed(event)
+            made[key] = value if key not in made else self.again(made, key, value, key_event, event)
+            at, to = key_event.start_mark, event.start_mark
+            line, below = at.line + 1, to.line + 1
+            if below == line:
+                below = line  # one number in memory
+            places[key] = (line, at.column + 1, below, to.column + 1)
         if merged:
             self._merged(made, merged)
         return made
@@ -193,32 +264,37 @@ class Reader:
     def _merged(self, made: PlacedMap, merged: list[Any]) -> None:
         """Add what `<<` brings: it stands before the mapping's own keys, which win."""
         own = dict.fromkeys(made)
-        for value_node, mark in merged:
-            self._merge(made, own, value_node, (mark.line + 1, mark.column + 1))
+        for value, mark in merged:
+            self._merge(made, own, value, (mark.line + 1, mark.column + 1))
         for key in own:
             made[key] = made.pop(key)
 
-    def _key(self, node: Node) -> Value:
+    def _is_merge(self, event: Any) -> bool:
+        """Tell whether a key is `<<`."""
+        if type(event) is not ScalarEvent or event.tag:
+            return type(event) is ScalarEvent and event.tag == _MERGE
+        return event.value == "<<" and event.implicit[0]
+
+    def _key(self, event: Any) -> Value:
         """A key that is not a plain text."""
-        key = self.value(node)
+        key = self.value(event)
         try:
             hash(key)
         except TypeError:
             raise _problem(
-                f"found unacceptable key {key!r}", self._place(node), "a key is text"
+                f"found unacceptable key {key!r}", self._place(event), "a key is text"
             ) from None
         return key
 
-    def again(self, made: PlacedMap, key: Value, value: Value, at: Node, node: Node) -> Value:
-        """The value of a key that comes a second time. at, node: its key and value."""
+    def again(self, made: PlacedMap, key: Value, value: Value, at: Any, event: Any) -> Value:
+        """The value of a key that comes a second time. at, event: those of its key and value."""
         first = made.key_place(key).source
         hint = f"the other one is at {first}"
         raise _problem(f"found conflicting ID '{key}'", self._place(at), hint, "conflicting-id")
 
     def _merge(
-        self, made: PlacedMap, own: Collection[Any], node: Node, at: tuple[int, int]
+        self, made: PlacedMap, own: Collection[Any], value: Value, at: tuple[int, int]
     ) -> None:
-        value = self.value(node)
         for source in reversed(value) if isinstance(value, list) else [value]:
             if not isinstance(source, PlacedMap):
                 hint = "`<<: *name` takes the keys of the mapping at `&name`"
@@ -244,18 +320,23 @@ class Reader:
                 made[key] = item
                 made.at[key] = source.where(key)
 
-    def _tagged(self, node: Node) -> RenderError:
-        tag = node.tag.replace(_STANDARD, "!!", 1)
+    def _tagged(self, event: Any, tag: str) -> RenderError:
+        tag = tag.replace(_STANDARD, "!!", 1)
         hint = (
             "a value that begins with ! is a tag: put it in quotes if the ! is meant, else take the"
             " tag away"
         )
         return _problem(
-            f"could not determine a constructor for the tag '{tag}'", self._place(node), hint
+            f"could not determine a constructor for the tag '{tag}'", self._place(event), hint
         )
 
-    def _place(self, node: Node) -> Place:
-        return Place(self._document, node.start_mark.line + 1, node.start_mark.column + 1)
+    def _place(self, event: Any) -> Place:
+        return Place(self._document, *_at(event))
+
+
+def _at(event: Any) -> tuple[int, int]:
+    """The line and column at which an event begins, from 1."""
+    return event.start_mark.line + 1, event.start_mark.column + 1
 
 
 def load(text: str, document: Document) -> Value:
@@ -279,12 +360,14 @@ def load_with(reader: type[Reader], text: str, document: Document) -> Value:
     """The value that a reader makes of a YAML text. Raises RenderError with its place."""
     try:
         check_depth(text)
-        loader = _Composer(text)
+        parser = _Parser(text)
         try:
-            node = loader.get_single_node()
+            return reader(document, "*" in text).read(parser)
+        except RunnerError:
+            yaml.compose(text, Loader=SAFE_LOADER)  # where it is no YAML, that is the mistake
+            raise
         finally:
-            loader.dispose()
-        return None if node is None else reader(document, "*" in text).value(node)
+            parser.dispose()
     except yaml.MarkedYAMLError as error:
         raise _explain(error, text, document) from None
     except yaml.YAMLError as error:

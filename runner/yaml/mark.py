@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The place where a YAML parser gave up, and the lines around."""
 
 from __future__ import annotations

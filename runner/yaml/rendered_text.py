@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rendered text that knows where each of its lines was typed.
 
 While a template renders, every piece of output carries its template and line; the pieces are put
@@ -113,37 +114,67 @@ class Rendered:
         self.written: dict[str, list[str]] = {}
 
     def source(self, line: int, column: int) -> Source:
-        """The place as written of a line and column (from 1) of the rendered text."""
-        if self.pieces is None or line < 1:
+        """The place as written of a line and column (from 1) of the rendered text, with what the
+        line had become where that differs.
+        """
+        source = self.position(line, column)
+        if self._is_as_written or line < 1:
+            return source
+        line = min(line, len(self._line_starts))
+        origin, shown = self._origin_of(line, column), self._rendered_line(line)
+        if origin is None or source.line != origin.line:  # below a tag: as it is written
+            return source
+        written = self._written_line(origin.file, origin.line)
+        if shown == written:
+            return source
+        values = self._values(line, origin, written or "")
+        named = tuple(
+            (name, value) for _, _, name, value in values if name.strip("'\"") != value.strip("'\"")
+        )
+        return source._replace(rendered=shown, values=named)
+
+    def position(self, line: int, column: int) -> Source:
+        """The place as written of a line and column, without what the line had become."""
+        if self._is_as_written or line < 1:
             return Source(self.file, line, column)
-        starts = self._line_starts
-        line = min(line, len(starts))  # YAML may complain of the line after the last one
-        start = starts[line - 1]
-        origin = self._origin(start + max(column, 1) - 1)
+        line = min(line, len(self._line_starts))  # YAML may complain of the line after the last one
+        origin = self._origin_of(line, column)
         if origin is None:
             return Source(self.file, line, column)
-        offset = start + max(column, 1) - 1 - origin.offset
-        shown = self._rendered_line(line)
+        offset = self._line_starts[line - 1] + max(column, 1) - 1 - origin.offset
         written = self._written_line(origin.file, origin.line)
-        if written is not None and written.lstrip().startswith("{%") and shown.strip():
-            inside = self._inside(origin, shown.strip())
+        if written is not None and written.lstrip().startswith("{%"):
+            shown = self._rendered_line(line)
+            inside = self._inside(origin, shown.strip()) if shown.strip() else None
             if inside:
                 return Source(
                     origin.file, inside[0], inside[1] + column - 1 - _margin(shown), via=origin.via
                 )
-        began = origin.column
-        if not began and origin.text and written is not None and written.count(origin.text) == 1:
-            began = written.index(origin.text) + 1
-        typed = began + offset if began else 0
-        if shown == written:
-            return Source(origin.file, origin.line, typed, via=origin.via)
-        values = self._values(line, origin, written or "")
-        if not origin.literal:
+        if origin.literal:
+            began = origin.column
+            if not began and origin.text and written and written.count(origin.text) == 1:
+                began = written.index(origin.text) + 1
+            typed = began + offset if began else 0
+        else:
+            values = self._values(line, origin, written or "")
             typed = next((column for at, column, *_ in values if at == origin.offset), 0)
-        named = tuple(
-            (name, value) for _, _, name, value in values if name.strip("'\"") != value.strip("'\"")
+        return Source(origin.file, origin.line, typed, via=origin.via)
+
+    @cached_property
+    def _is_as_written(self) -> bool:
+        """Whether each line is the one that was typed."""
+        whole: str | None = self.pieces
+        while isinstance(whole, Pieces):  # the last newline is a piece of its own
+            whole = whole.pieces[0] if whole.pieces and whole.pieces[1:] in ((), ("\n",)) else None
+        return self.pieces is None or (
+            isinstance(whole, Piece)
+            and whole.literal
+            and whole.line == 1
+            and whole.file == self.file
         )
-        return Source(origin.file, origin.line, typed, via=origin.via, rendered=shown, values=named)
+
+    def _origin_of(self, line: int, column: int) -> Origin | None:
+        return self._origin(self._line_starts[line - 1] + max(column, 1) - 1)
 
     def _inside(self, origin: Origin, text: str) -> tuple[int, int] | None:
         """The only line below a tag that says this: what a filter block did to the whole hides

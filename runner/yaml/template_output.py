@@ -1,12 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
 """The output of values in a template: mappings and lists as Python writes them, and so that YAML
 reads the same again.
 """
 
 from __future__ import annotations
 
-import re
+from runner.model.patterns import pattern
 
-BREAKS = re.compile(r"[\n\t\r]")
+BREAKS = pattern(r"[\n\t\r]")
 
 
 def printed(value: object) -> str:

@@ -1,46 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
 """Crontabs as they are."""
 
 from __future__ import annotations
 
 import os
 import pwd
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 from modules import cron
+from modules import user as users
 from runner.api import Resource
 
-FOLDER = "/var/spool/cron/crontabs"
+ROLE = "schedule"
 FIELDS = ("minute", "hour", "daymonth", "month", "dayweek")
 
 
 def resources(name: str | None) -> Iterator[Resource]:
-    """The variables and the managed entries of crontabs, by command or identifier; other entries
-    only as a remark.
+    """The variables and the entries of crontabs, by command or identifier; what somebody wrote by
+    hand, too.
     """
     for user in _users():
-        entries = [entry for _, _, entry in cron.entries(user)]
-        others = _others(user, entries)
-        note = (
-            f"crontab of {user} has entries that are not managed: {'; '.join(others)}"
-            if others
-            else ""
-        )
-        variables = [
-            Resource("cron.env_present", key, {"user": user, "value": value})
-            for _, key, value in cron.environment(user)
-        ]
-        matching = [variable for variable in variables if name in (None, variable.name)]
-        matching += [
-            _entry(entry, user)
-            for entry in entries
-            if name in (None, entry.command, entry.identifier)
-        ]
-        if note and name is None and matching:
-            matching[0] = matching[0]._replace(note=note)
-        yield from matching
-        if note and name is None and not matching:
-            yield Resource("", user, note=note)
+        if users.info(user):
+            listed = [*_variables(user)]
+            listed += [_entry(entry, user, adopt=True) for _, _, entry in cron.by_hand(user)]
+            listed += [_entry(entry, user) for _, _, entry in cron.entries(user)]
+            yield from (
+                item
+                for item in listed
+                if name in (None, item.name, item.arguments.get("identifier"))
+            )
+
+
+def _variables(user: str) -> Iterator[Resource]:
+    managed = {number for number, _, _ in cron.environment(user)}
+    variables = cron.environment(user, whole=True)
+    values = Counter(name for _, name, _ in variables)
+    for number, key, value in variables:
+        if values[key] > 1:
+            note = f"crontab of {user}: {key} has several values, one after another: left out"
+            yield Resource("", key, note=note)
+        else:
+            adopt = {} if number in managed else {"adopt": True}
+            yield Resource("cron.env_present", key, {"user": user, "value": value, **adopt})
 
 
 def _users() -> list[str]:
@@ -48,12 +51,15 @@ def _users() -> list[str]:
     own = pwd.getpwuid(os.geteuid()).pw_name
     if os.geteuid():
         return [own]
-    return sorted(os.listdir(FOLDER)) if os.path.isdir(FOLDER) else []
+    folder = next(filter(os.path.isdir, cron.SPOOLS), None)
+    return sorted(os.listdir(folder)) if folder else []
 
 
-def _entry(entry: cron.Entry, user: str) -> Resource:
+def _entry(entry: cron.Entry, user: str, adopt: bool = False) -> Resource:
     arguments: dict[str, Any] = {"user": user}
-    if entry.identifier != entry.command:
+    if adopt:
+        arguments["adopt"] = True
+    elif entry.identifier != entry.command:
         arguments["identifier"] = entry.identifier or False
     if entry.time.startswith("@"):
         arguments["special"] = entry.time
@@ -64,11 +70,3 @@ def _entry(entry: cron.Entry, user: str) -> Resource:
     arguments |= {"comment": entry.comment} if entry.comment else {}
     arguments |= {"commented": True} if entry.commented else {}
     return Resource("cron.present", entry.command, arguments)
-
-
-def _others(user: str, entries: list[cron.Entry]) -> list[str]:
-    """Lines that run something and stand above what is managed."""
-    managed = {f"{entry.time} {entry.command}" for entry in entries}
-    lines = [" ".join(line.split()) for line in cron.read(user)]
-    plain = [line for line in lines if line and not line.startswith("#") and line not in managed]
-    return [line for line in plain if not cron.sets_variable(line)]

@@ -1,8 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mounts and lines of fstab as they are."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,18 +10,22 @@ from modules import file, mount
 from runner.api import Resource
 from states._mount import INVISIBLE, missing_options
 
+ROLE = "storage"
+FSTAB = "/etc/fstab"
+
 
 def resources(name: str | None) -> Iterator[Resource]:
     """Mounts, lines of fstab and active swaps."""
     lines = {entry.name: entry for entry in mount.entries() if entry.fstype != "swap"}
     active = mount.active_mounts()
     for mount_point in sorted({*lines, *active}) if name is None else [name.rstrip("/") or "/"]:
-        present = active.get(os.path.realpath(mount_point))
+        present = active.get(file.real_path(mount_point))
         if present is not None and not file.is_dir(mount_point):
             yield Resource(
                 "",
                 mount_point,
                 note=f"{mount_point}: what is mounted there is a file, which no state manages",
+                shipped=True,
             )
         elif present is not None:
             yield _mounted(mount_point, present, lines.get(mount_point))
@@ -29,12 +33,20 @@ def resources(name: str | None) -> Iterator[Resource]:
             yield _line(lines[mount_point])
         elif not (name and name in mount.swaps()):
             yield Resource("mount.unmounted", mount_point)
-    swap_lines = {entry.device for entry in mount.entries() if entry.fstype == "swap"}
-    for mount_point in mount.swaps():
-        if name in (None, mount_point):
-            yield Resource(
-                "mount.swap", mount_point, {} if mount_point in swap_lines else {"persist": False}
-            )
+    yield from _swaps(name)
+
+
+def _swaps(name: str | None) -> Iterator[Resource]:
+    lines = {entry.device: entry for entry in mount.entries() if entry.fstype == "swap"}
+    active = mount.swaps()
+    for device in active:
+        if name in (None, device):
+            known = device in lines
+            arguments = {} if known else {"persist": False}
+            yield Resource("mount.swap", device, arguments, shipped=not known, files=(FSTAB,))
+    for device, entry in lines.items():
+        if name is None and device not in active:
+            yield _line(entry)
 
 
 def _mounted(name: str, present: mount.Mounted, line: mount.Entry | None) -> Resource:
@@ -51,7 +63,7 @@ def _mounted(name: str, present: mount.Mounted, line: mount.Entry | None) -> Res
             if present.root != "/" and present.device.startswith("/")
             else ""
         )
-        return Resource("mount.mounted", name, arguments, note)
+        return Resource("mount.mounted", name, arguments, note, shipped=True)
     opts = line.opts.split(",")
     arguments = {"device": line.device, "fstype": line.fstype, "opts": opts}
     arguments |= {
@@ -60,7 +72,9 @@ def _mounted(name: str, present: mount.Mounted, line: mount.Entry | None) -> Res
         if text != "0"
     }
     hidden = [option.partition("=")[0] for option in missing_options(present, opts, INVISIBLE)]
-    return Resource("mount.mounted", name, arguments | ({"hidden_opts": hidden} if hidden else {}))
+    arguments |= {"hidden_opts": hidden} if hidden else {}
+    arguments |= {"mkmnt": True} if name != "/" else {}
+    return Resource("mount.mounted", name, arguments, files=(FSTAB,))
 
 
 def _line(entry: mount.Entry) -> Resource:
@@ -74,4 +88,5 @@ def _line(entry: mount.Entry) -> Resource:
         for key, text in (("fs_freq", entry.dump), ("fs_passno", entry.pass_num))
         if text != "0"
     }
-    return Resource("mount.fstab_present", entry.device, arguments)
+    arguments["mount"] = False
+    return Resource("mount.fstab_present", entry.device, arguments, files=(FSTAB,))

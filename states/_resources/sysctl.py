@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parameters of the kernel as they are."""
 
 from __future__ import annotations
@@ -6,8 +7,10 @@ import glob
 from collections.abc import Iterator
 from typing import Any
 
-from modules import sysctl
+from modules import pkg, sysctl
 from runner.api import Resource
+
+ROLE = "system"
 
 
 def resources(name: str | None) -> Iterator[Resource]:
@@ -18,10 +21,28 @@ def resources(name: str | None) -> Iterator[Resource]:
             configured.setdefault(key.lstrip("-").replace("/", "."), {})[path] = " ".join(
                 value.split()
             )
+    brought = pkg.shipped()
+    owned = brought.paths if brought else {}
+    files = {path for values in configured.values() for path in values if path not in owned}
+    running = {key: sysctl.get(key) for key in configured if sysctl.exists(key)}
+    # a file with a parameter that has another value now says more than states can
+    odd = {
+        path
+        for key, values in configured.items()
+        for path, value in values.items()
+        if running.get(key) != value
+    }
     for parameter in sorted(configured) if name is None else [name]:
-        value = sysctl.get(parameter)
-        if value or parameter in configured:
-            yield _parameter(parameter, value, configured.get(parameter, {}))
+        if not sysctl.exists(parameter):
+            if name is None:
+                note = f"{parameter}: the kernel has no such parameter now"
+                yield Resource("", parameter, note=note, shipped=True)
+            continue
+        values = configured.get(parameter, {})
+        own = {*values} & files - odd
+        yield _parameter(
+            parameter, running.get(parameter) or sysctl.get(parameter), values
+        )._replace(files=tuple(own), shipped=name is None and not own)
 
 
 def _parameter(name: str, value: str, configured: dict[str, str]) -> Resource:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Run commands and scripts."""
 
 from __future__ import annotations
@@ -28,10 +29,12 @@ def dry_run_check(
     runas: str | None = None,
     group: str | None = None,
     shell: str | None = None,
+    root: str | None = None,
+    umask: str | None = None,
     **arguments: object,
 ) -> None:
     """Raise StateFailed when the command cannot be started."""
-    cmd.refuse_surroundings(cwd, runas, group, shell)
+    cmd.refuse_surroundings(cwd, runas, group, shell, root, umask)
 
 
 def run(
@@ -60,14 +63,29 @@ def run(
 ) -> Planned:
     """Run a command in a shell.
 
-    name: the command. cwd: the folder to run it in (default: the user's home). runas, group: who
-    runs it. env: further variables. prepend_path: put before PATH. stateful: its last line of
-    output says whether it changed something (`changed=yes comment='...'` or JSON). stdin: what it
-    reads. umask: octal. timeout: seconds, after which it is ended. ignore_timeout: a timeout is no
-    failure. bg: do not wait for it. success_retcodes, success_stdout, success_stderr: what counts
-    as success beside exit code 0. hide_output: keep the output out of the result. shell: the shell,
-    or python_shell: False for none. root: a folder that is the command's /. use_vt,
-    output_loglevel: taken for Salt's sake, without effect. password: refused, it is for Windows.
+    name: The command.
+    cwd: The folder to run it in; without it the home folder of the user.
+    root: A folder that is the command's /.
+    runas: The user who runs it; without it the caller.
+    password: Refused; it is for Windows, root here becomes any user without one.
+    group: The group that it runs with; without it the primary group of the user.
+    shell: The shell that runs it; without it that of the environment (`SHELL`), or /bin/sh.
+    env: Further variables, as a mapping or a list of them.
+    prepend_path: Folders that stand before those of PATH.
+    stateful: The last line of its output says whether it changed something (`changed=yes
+      comment='...'` or JSON).
+    stdin: The text that it reads from its standard input.
+    umask: The umask that it runs with, in octal digits.
+    output_loglevel: Ignored; what it prints is in the result.
+    hide_output: Keep what it prints out of the result.
+    timeout: Seconds, after which it is ended with all that it started.
+    ignore_timeout: A timeout is no failure.
+    use_vt: Ignored; a command has no terminal to wait at.
+    bg: Do not wait for its end.
+    python_shell: False runs the words of the command without a shell.
+    success_retcodes: Exit codes that count as success beside 0.
+    success_stdout: Texts of which one being the whole standard output counts as success, too.
+    success_stderr: Texts of which one being the whole standard error counts as success, too.
 
         make install:
           cmd.run:
@@ -80,7 +98,9 @@ def run(
         return (yield from _run_test(trial, cwd, runas, env, shell))
     _refuse(password)
     yield _plan(f'Command "{name}" would have been executed', {"cmd": name}, stateful)
-    _refuse_surroundings(cwd, runas, group, shell)
+    _refuse_surroundings(cwd, runas, group, shell, root, umask)
+    if python_shell is False and not (root or env or prepend_path):
+        cmd.refuse_program(name)
     try:
         done = cmd.execute_shell(
             name,
@@ -126,6 +146,10 @@ def wait(
     """Run a command only when something that the state watches changed. The arguments are those of
     cmd.run.
 
+    name, cwd, root, runas, group, shell, env, prepend_path, stateful, stdin, umask,
+      output_loglevel, hide_output, timeout, use_vt, success_retcodes, success_stdout,
+      success_stderr: As of cmd.run.
+
         rebuild the index:
           cmd.wait:
             - name: /usr/bin/updatedb
@@ -169,9 +193,15 @@ def script(
 ) -> Planned:
     """Run a script of the tree.
 
-    name, source: where it comes from (salt://, a path); without `source` the name. Words after it
-    are arguments. template: render it first (jinja), with `context` over `defaults`. args:
-    arguments as a text or a list. The other arguments are those of cmd.run.
+    name: The script (salt://, a path) with its arguments, or with `source` only the state's name.
+    source: Where the script comes from (salt://, a path); words after it are arguments.
+    template: What renders the script first, such as `jinja`.
+    context: Variables of the template.
+    defaults: Variables of the template that `context` does not have.
+    args: Its arguments as a text or a list.
+    cwd, runas, password, group, shell, env, prepend_path, stateful, stdin, umask, output_loglevel,
+      hide_output, timeout, ignore_timeout, use_vt, bg, success_retcodes, success_stdout,
+      success_stderr: As of cmd.run.
 
         set up the cluster:
           cmd.script:
@@ -201,7 +231,8 @@ def script(
             saltenv=here.saltenv,
         )
     yield _plan(f"Command '{name}' would have been executed", {}, stateful)
-    _refuse_surroundings(cwd, runas, group, shell)
+    _refuse_surroundings(cwd, runas, group, shell, None, umask)
+    _refuse_interpreter(text, url)
     path = f"{here.scratch()}/{os.path.basename(url)}"
     file.write(path, text.encode("utf-8", errors="surrogateescape"), mode="0700", user=runas)
     if runas:
@@ -245,8 +276,11 @@ def wait_script(
     success_stdout: OneOrMany[str] | None = None,
     success_stderr: OneOrMany[str] | None = None,
 ) -> str:
-    """Run a script of the tree only when something that the state watches changed. Arguments as
-    those of cmd.script.
+    """Run a script of the tree only when something that the state watches changed.
+
+    name, source, template, context, defaults, args, cwd, runas, shell, env, stateful, umask,
+      use_vt, output_loglevel, hide_output, success_retcodes, success_stdout, success_stderr: as of
+      cmd.script.
 
         reload the rules:
           cmd.wait_script:
@@ -296,6 +330,17 @@ def _refuse_surroundings(*surroundings: str | None) -> None:
         cmd.refuse_surroundings(*surroundings)
     except StateFailed as failure:
         raise StateFailed(failure.message, changes={}, missing=failure.missing) from None
+
+
+def _refuse_interpreter(text: str, url: str) -> None:
+    """Raise StateFailed for a script whose first line names a program that is not there."""
+    words = text.partition("\n")[0].removeprefix("#!").split() if text.startswith("#!") else []
+    if words and not file.exists(words[0]):
+        raise StateFailed(
+            f"{url} cannot be run: its first line names {words[0]}, which is not there",
+            changes={},
+            missing=[("file", words[0]), ("command", words[0])],
+        )
 
 
 def _plan(comment: str, changes: Mapping[str, Any], stateful: object) -> Plan:

@@ -1,10 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calling a function of Python's: what an SLS written in Python hands over."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
-from runner.api import OPEN, Check, Done, Plan, Planned, StateFailed, here
+from runner.api import OPEN, Check, Done, Plan, Planned, StateFailed, here, refuse_unforeseen
 
 WHY = "what a function changes is known when it has been called"
 
@@ -31,11 +33,14 @@ def call(
 ) -> Planned:
     """Call a function of Python's.
 
-    name: says what is done. func: the function, from an SLS written in Python (`#!py`), or the name
-    of an execution function. args, kws: its arguments. It answers with the result of a state
-    (changes, comment, result), or with anything that counts as success when it is true, or None.
-    hide_output: keep the answer out of the result. output_loglevel, use_vt: taken for Salt's sake,
-    without effect.
+    name: Names the state.
+    func: The function, from an SLS written in Python (`#!py`), or the name of an execution
+      function. It answers with the result of a state (changes, comment, result), or with anything
+      that counts as success when it is true, or None.
+    args: Its arguments by their position.
+    kws: Its arguments by their names.
+    output_loglevel, use_vt: as of cmd.run.
+    hide_output: Keep the answer out of the result.
 
         warm the cache:
           cmd.call:
@@ -47,6 +52,8 @@ def call(
     label = func if isinstance(func, str) else getattr(func, "__name__", "?")
     if isinstance(func, str) and not here.has(func):
         raise StateFailed(f"{func!r} is not an execution function, nor a function of Python's")
+    values, words = args or [], kws or {}
+    _refuse_arguments(here.function(func) if isinstance(func, str) else func, label, values, words)
     yield Plan(
         {"retval": None},
         f"Function {label} would have been called",
@@ -54,7 +61,7 @@ def call(
         why=WHY,
         provides=OPEN,
     )
-    values, words = args or [], kws or {}
+    refuse_unforeseen(label)
     answer = here.call(func, *values, **words) if isinstance(func, str) else func(*values, **words)
     if isinstance(answer, dict):
         return _own_outcome(answer)
@@ -63,6 +70,22 @@ def call(
     if not (answer is None or answer):
         raise StateFailed(comment, changes=changes)
     return Done(comment, changes)
+
+
+def _refuse_arguments(
+    function: Callable[..., Any], label: str, values: list[Any], words: dict[str, Any]
+) -> None:
+    """Raise StateFailed for arguments that a function does not take."""
+    from inspect import signature
+
+    try:
+        parameters = signature(function)
+    except (TypeError, ValueError):  # of Python's own, some do not say
+        return
+    try:
+        parameters.bind(*values, **words)
+    except TypeError as problem:
+        raise StateFailed(f"Function {label} cannot be called: {problem}", changes={}) from None
 
 
 def _own_outcome(answer: dict[str, Any]) -> Done:
@@ -83,10 +106,10 @@ def wait_call(
     output_loglevel: str | None = None,
     hide_output: bool = False,
 ) -> str:
-    """Call a function of Python's only when something that the state watches changed. Arguments as
-    those of cmd.call.
+    """Call a function of Python's only when something that the state watches changed.
 
-    stateful: taken for Salt's sake, without effect.
+    name, func, args, kws, use_vt, output_loglevel, hide_output: As of cmd.call.
+    stateful: ignored; the function's answer says what it changed.
 
         count again:
           cmd.wait_call:

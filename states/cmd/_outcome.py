@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The result of a command: its exit code, its streams, and what a stateful one says of itself."""
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
 """The file state. Each function has a file of its own, imported when a tree uses it."""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -81,7 +82,15 @@ def dry_run_check(
     from states.file import _obstacles
 
     _obstacles.dry_run_check(plan, name, user, group, bool(arguments.get("follow_symlinks", True)))
-    _obstacles.unchecked(plan, arguments.get("check_cmd"))
+
+
+def prune_check(
+    fun: str, names: Sequence[str], going: Collection[str]
+) -> Iterator[tuple[str, str]]:
+    """Paths that belong to a package, and folders that hold what stays."""
+    from states.file import _obstacles
+
+    return _obstacles.prune_check(names, going)
 
 
 def __getattr__(name: str) -> Callable[..., Any]:
@@ -93,4 +102,4 @@ def __getattr__(name: str) -> Callable[..., Any]:
 
 
 def __dir__() -> list[str]:
-    return [*FUNCTIONS, "NON_IDEMPOTENT", "autorequire", "dry_run_check"]
+    return [*FUNCTIONS, "NON_IDEMPOTENT", "autorequire", "dry_run_check", "prune_check"]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The contents that a managed file is to have, from the arguments that can say them."""
 
 from __future__ import annotations
@@ -52,35 +53,31 @@ class Inline(Record):
     @property
     def given(self) -> list[str]:
         """The arguments that say something."""
-        arguments = {
-            "contents": self.contents,
-            "contents_pillar": self.pillar,
-            "contents_grains": self.grains,
-        }
-        return [name for name, value in arguments.items() if value is not None]
+        names = []
+        if self.contents is not None:
+            names.append("contents")
+        if self.pillar is not None:
+            names.append("contents_pillar")
+        if self.grains is not None:
+            names.append("contents_grains")
+        return names
 
     def text(self) -> str | bytes:
         """The contents, newline at the end included. Raises StateFailed where they are empty and
         may not be.
         """
-        (argument,) = self.given
-        if argument == "contents":
-            value = self.contents
-        elif argument == "contents_pillar":
-            value = [
-                _looked_up(here.pillar, key, self.delimiter, "Pillar") for key in self.pillar or ()
-            ]
-        else:
-            value = [
-                _looked_up(here.grains, key, self.delimiter, "Grain") for key in self.grains or ()
-            ]
-        if argument != "contents" and len(value) == 1:
+        value = self.contents
+        if self.pillar is not None:
+            value = [_looked_up(here.pillar, key, self.delimiter, "Pillar") for key in self.pillar]
+        elif self.grains is not None:
+            value = [_looked_up(here.grains, key, self.delimiter, "Grain") for key in self.grains]
+        if self.contents is None and len(value) == 1:
             value = value[0]
         text = _joined(value, self.newline)
         if not text and not self.allow_empty:
             raise StateFailed(
-                f"'{argument}' value would result in empty contents. Set allow_empty to True to"
-                " allow the managed file to be empty."
+                f"'{self.given[0]}' value would result in empty contents. Set allow_empty to True"
+                " to allow the managed file to be empty."
             )
         return text
 
@@ -102,7 +99,7 @@ def _looked_up(data: Mapping[str, Any], key: str, delimiter: str, kind: str) -> 
 def _joined(value: Any, newline: bool) -> str | bytes:
     if isinstance(value, bytes):
         return value
-    if isinstance(value, list | tuple):
+    if not isinstance(value, str) and isinstance(value, list | tuple):
         flat = [
             line for item in value for line in (item if isinstance(item, list | tuple) else [item])
         ]

@@ -1,9 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
 """The difference of a file's contents, as results show it."""
 
 from __future__ import annotations
 
 from modules import file
-from modules.file.edits import not_shown
 
 HIDDEN = "<show_changes=False>"
 _TEXT = bytes([7, 8, 9, 10, 12, 13, 27, *range(0x20, 0x100)])
@@ -39,6 +39,8 @@ def diff(
         return "Replace text file with binary file"
     if kinds == (True, False):
         return "Replace binary file with text file"
+    from modules.file.edits import not_shown
+
     return not_shown(file.size_of(old), file.size_of(new)) or unified(
         file.whole(old), file.whole(new)
     )

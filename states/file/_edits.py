@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The base of the functions that edit lines: one edit of one existing text file."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The contents of a folder: which paths get an owner and a mode, which are cleaned away, which
 states manage.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Text editing that several functions of the file state share: reading, searching, diffs, texts
 from sources.
 """
@@ -76,18 +77,11 @@ def make_parent(
 
 def owner(user: str | int | None, group: str | int | None, message: str) -> None:
     """Fail where an owner does not exist. message: with {kind} and {name}."""
-    import grp
-    import pwd
-
-    for kind, name, look in (("User", user, pwd.getpwnam), ("Group", group, grp.getgrnam)):
-        if name is None or str(name).isdigit():
-            continue
-        try:
-            look(str(name))
-        except KeyError:
+    for kind, name, number in (("User", user, file.uid_of), ("Group", group, file.gid_of)):
+        if name is not None and number(str(name)) is None:
             raise StateFailed(
                 message.format(kind=kind, name=name), missing=(kind.lower(), str(name))
-            ) from None
+            )
 
 
 def contains(text: str, chunk: str, ignore_whitespace: bool = True) -> bool:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The target of a managed file: what is there, what differs, and the change."""
 
 from __future__ import annotations
@@ -28,27 +29,24 @@ class Target(Record):
     present: file.Stat | None
     replaces_link: bool = False
 
-    def data(self) -> file.Contents | None:
-        """The present contents; None for a new one. Raises StateFailed for what is not a regular
-        file.
-        """
-        if self.present is None:
-            return None
-        if self.present.type not in ("file", "link"):
+    def refuse_special(self) -> None:
+        """Raise StateFailed for what is not a regular file."""
+        if self.present is not None and self.present.type not in ("file", "link"):
             raise StateFailed(
                 f"Specified target {self.name} is not a regular file but a {self.present.type}"
             )
-        return file.streamed(self.name) if file.exists(self.name) else None
 
 
 def look_at(name: str, follow: bool) -> Target:
     """The target at a path; StateFailed for a folder."""
-    present = file.seen(name)
+    entry = file.seen(name, follow=False)
+    is_link = entry is not None and entry.type == "link"
+    present = file.seen(name) if is_link else entry
     if present is not None and present.type == "dir":
         raise StateFailed(f"Specified target {name} is a directory")
-    if not follow and file.is_link(name):
-        return Target(name, name, file.stat(name, follow=False), replaces_link=True)
-    return Target(name, file.real_path(name) if file.is_link(name) else name, present)
+    if is_link and not follow:
+        return Target(name, name, entry, replaces_link=True)
+    return Target(name, file.real_path(name) if is_link else name, present)
 
 
 class Ignoring(Record):
@@ -72,6 +70,9 @@ class Ignoring(Record):
         if self.whitespace:
             lines = [line.strip() for line in lines]
         return sorted(line for line in lines if line)
+
+
+_NOTHING = Ignoring()
 
 
 class Writing(Record):
@@ -110,6 +111,7 @@ class Writing(Record):
         return {} if self.new else before(self.target.present, changes)
 
     def _attribute_changes(self) -> dict[str, Any]:
+        file.refuse_attributes("".join(_settable(self.attrs or "")))
         present = file.get_attributes(
             self.target.path if not self.new else parent(self.target.path)
         )
@@ -119,18 +121,19 @@ class Writing(Record):
         return {"attrs": {"old": old, "new": self.attrs}}
 
     def difference(
-        self, old: file.Contents | None, data: file.Contents, show: bool, new_file: bool
-    ) -> dict[str, Any]:
-        """The change of the contents."""
-        if (
-            old is not None
-            and not self.target.replaces_link
-            and file.same_contents(self.target.name, data)
-        ):
-            return {}
-        return {
-            "diff": diff(old, data, show, new_file) or "Replace symbolic link with regular file"
-        }
+        self, data: file.Contents, show: bool, new_file: bool, ignoring: Ignoring = _NOTHING
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The change of the contents, and what the result says of it that sets nothing off."""
+        target = self.target
+        target.refuse_special()
+        present = target.present is not None
+        if target.replaces_link:
+            present = file.exists(target.name)
+        elif present and file.same_contents(target.name, data):
+            return {}, {}
+        old = file.streamed(target.name) if present else None
+        shown = diff(old, data, show, new_file) or "Replace symbolic link with regular file"
+        return {"diff": shown}, ignoring.result_keys(old, data)
 
     # -------------------------------------------------- the ways to a Plan
 
@@ -142,15 +145,17 @@ class Writing(Record):
         if not changes:
             return f"File {name} is in the correct state"
         folders = self._folders() if self.new else []
+        doubt = self._check(data) if "diff" in changes else None
         yield Plan(
             changes,
             intended(name),
+            exact=doubt is None,
+            why=doubt,
             provides=self._provides(folders),
             before=self._before(changes),
             extra=keys,
         )
         if "diff" in changes:
-            self._check(data)
             self._put(data, folders)
         else:
             self.wanted.set(self.target.path, changes, follow=False)
@@ -189,21 +194,23 @@ class Writing(Record):
         would: str,
         done: str,
     ) -> Planned:
-        """Contents that are made when they are needed. changes: those of the contents, as a state
-        reports them; would, done: its comments.
+        """Contents that are made when they are needed: for check_cmd before they are planned.
+        changes: those of the contents, as a state reports them; would, done: its comments.
         """
         permissions = {} if self.new else self.permission_changes()
         folders = self._folders() if self.new else []
+        data = make() if changes and self.check_cmd else None
+        doubt = None if data is None else self._check(data)
         yield Plan(
             {**changes, **permissions},
             would,
+            exact=doubt is None,
+            why=doubt,
             provides=self._provides(folders),
             before=self._before(permissions),
         )
         if changes:
-            data = make()
-            self._check(data)
-            self._put(data, folders)
+            self._put(make() if data is None else data, folders)
         else:
             self.wanted.set(self.target.path, permissions, follow=False)
         self._set_attributes(permissions)
@@ -225,14 +232,22 @@ class Writing(Record):
     def _provides(self, folders: list[str]) -> list[Fact]:
         return [("file", self.target.name), *(("file", folder) for folder in folders)]
 
-    def _check(self, data: file.Contents) -> None:
-        if self.check_cmd:
-            passed, output = file.try_contents(data, self.check_cmd, self.tmp_ext, self.tmp_dir)
-            if not passed:
-                raise StateFailed(
-                    "\n".join(["check_cmd execution failed", *([output] if output else [])]),
-                    changes={},
-                )
+    def _check(self, data: file.Contents) -> str | None:
+        """Have check_cmd judge the new contents, in a dry run too: None when it accepts them, else
+        why that is not certain. Raises StateFailed when it refuses them.
+        """
+        if not self.check_cmd:
+            return None
+        verdict, output = file.try_contents(data, self.check_cmd, self.tmp_ext, self.tmp_dir)
+        if verdict is None:
+            return f"check_cmd refuses the contents outside of {self.tmp_dir}: {output}"
+        if not verdict:
+            raise StateFailed(
+                "\n".join(["check_cmd execution failed", *([output] if output else [])]),
+                changes={},
+                missing=("check", self.check_cmd),
+            )
+        return None
 
     def _put(self, data: file.Contents, folders: list[str]) -> None:
         wanted = self.wanted

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The obstacles that keep the caller from carrying a plan out: a read-only file system, missing
 rights.
 """
@@ -5,7 +6,7 @@ rights.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from modules import file
@@ -46,12 +47,6 @@ def dry_run_check(
             file.refuse_owner(path, user, group)
 
 
-def unchecked(plan: Plan, check_cmd: object) -> None:
-    """Raise StateFailed when new contents are to be checked by a program that is not there."""
-    if check_cmd and "diff" in plan.changes:
-        file.refuse_check(str(check_cmd))
-
-
 def _operations(name: str, changes: Mapping[str, Any]) -> Iterator[tuple[str, str, set[str]]]:
     """The paths that a plan changes, each with how and with the keys of its changes."""
     own = set()
@@ -78,3 +73,20 @@ def _kind(keys: set[str]) -> str:
     if keys and keys <= DRESS:
         return "dress"
     return "rewrite" if "diff" in keys else "put"
+
+
+def prune_check(paths: Sequence[str], going: Collection[str]) -> Iterator[tuple[str, str]]:
+    """The paths that have to stay, and why. going: all that is to be removed."""
+    from modules import pkg  # it costs a start its time, and only this needs it
+
+    owners = pkg.owners(paths)
+    staying: set[str] = set()
+    for path in sorted(paths, key=len, reverse=True):  # what is in a folder before the folder
+        why = f"it belongs to the package {owners[path]}" if path in owners else ""
+        if not why and file.is_dir(path) and not file.is_link(path):
+            names = [f"{path.rstrip('/')}/{name}" for name in sorted(file.listdir(path))]
+            stays = [name for name in names if name not in going or name in staying]
+            why = f"it holds {stays[0]}, which stays" if stays else ""
+        if why:
+            staying.add(path)
+            yield path, why

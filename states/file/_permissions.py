@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Owner and mode: what a path is to have, and what differs. Shared by managed, directory and
 recurse.
 """

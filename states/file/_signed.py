@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Signatures of sources and of their hash files."""
 
 from __future__ import annotations

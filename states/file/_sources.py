@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The source of a managed file's contents: the first source that is there, verified, as a
 local file.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The contents that file.recurse puts in a folder: the files, links and folders of one or more
 folders of the tree.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """file.absent: nothing exists at a path."""
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from states.file import _lines
 def absent(name: AbsolutePath) -> Planned:
     """Make sure that nothing exists at a path; a folder goes with all that it holds.
 
-    name: the path. A symlink is removed itself, never what it points to.
+    name: The path. A symlink is removed itself, never what it points to.
 
         /etc/motd.old:
           file.absent

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """file.accumulated: texts that several states gather for one file."""
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ from runner.api import AbsolutePath, OneOrMany, StateFailed, here
 def accumulated(name: str, filename: AbsolutePath, text: OneOrMany[Any]) -> str:
     """Gather texts for a file that a template or file.blockreplace of this run writes.
 
-    name: of the accumulator; templates read it as `accumulator['name']`. filename: the file that
-    they are for; its state has to be named in require_in or watch_in, since it must run later.
-    text: one or several, or data that a template takes apart.
+    name: The accumulator's name; templates read it as `accumulator['name']`.
+    filename: The file that the texts are for; its state has to be named in require_in or watch_in,
+      since it must run later.
+    text: One text or several, or data that a template takes apart.
 
         admins:
           file.accumulated:

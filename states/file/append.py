@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """file.append: a file has some lines, added at its end."""
 
 from __future__ import annotations
@@ -25,12 +26,19 @@ def append(
     """Make sure that a file has some texts as whole lines; those that it lacks are added at its
     end.
 
-    name: the file; created when it is missing. text: a text or a list of them, each of one or more
-    lines. makedirs: create missing parent folders. source, sources: files (salt://...) that hold
-    the texts instead. source_hash, source_hashes: their expected digests. template: how sources are
-    rendered, or null for not at all. defaults, context: variables of the templates; context wins.
-    ignore_whitespace: compare without regard to white space; false searches for the text as a
-    regular expression. show_changes: false hides the difference.
+    name: The file; created when it is missing.
+    text: A text or a list of them, each of one or more lines.
+    makedirs: Create missing parent folders.
+    source: A file (salt://, a path) that holds the text instead.
+    source_hash: The digest that the source has to have.
+    template: What renders the sources, or null for nothing.
+    sources: Several files that hold the texts, each as `source`.
+    source_hashes: The digests that the `sources` have to have, in their order.
+    defaults: Variables of the sources' templates that `context` does not have.
+    context: Variables of the sources' templates.
+    ignore_whitespace: Compare without regard to white space; false searches for the text as a
+      regular expression.
+    show_changes: False hides the difference.
 
         /etc/profile:
           file.append:

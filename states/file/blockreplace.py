@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """file.blockreplace: what stands between two marker lines of a file."""
 
 from __future__ import annotations
@@ -34,13 +35,27 @@ def blockreplace(
 ) -> Planned:
     """Make sure that a block of a file, between two marker lines, has these contents.
 
-    name: the file. marker_start, marker_end: texts that the lines around the block hold. content:
-    the block. source, sources (with source_hash, source_hashes, template, defaults, context): files
-    that hold the block instead; what file.accumulated gathered for this file comes after it.
-    append_if_not_found, prepend_if_not_found, insert_before_match, insert_after_match (regular
-    expressions of a line): where a block that is not there yet goes; one of them. backup: what the
-    name of a copy of the old file ends with; false for no copy. show_changes: report the diff.
-    append_newline: end the block with a newline; without it only when it does not have one.
+    Of append_if_not_found, prepend_if_not_found, insert_before_match and insert_after_match one may
+    be given; without any, a file without the block fails.
+
+    name: The file.
+    marker_start: A text that the line before the block holds.
+    marker_end: A text that the line after the block holds.
+    source: A file (salt://, a path) whose text follows `content` in the block; what
+      file.accumulated gathered for this file follows it.
+    source_hash, template, source_hashes, defaults, context: As of file.append.
+    sources: Several files whose texts follow `content`, each as `source`.
+    content: The block.
+    append_if_not_found: Put a block that is not there yet, with its markers, at the end of the
+      file.
+    prepend_if_not_found: Put a block that is not there yet at the beginning of the file.
+    backup: The end of the name that a copy of the old file gets; false makes none.
+    show_changes: False hides the diff.
+    append_newline: End the block with a newline; without it only when it does not have one.
+    insert_before_match: Put a block that is not there yet before the line that matches this regular
+      expression.
+    insert_after_match: Put a block that is not there yet after the line that matches this regular
+      expression.
 
         /etc/hosts:
           file.blockreplace:

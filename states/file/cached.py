@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """file.cached and file.not_cached: copies of remote files below the cache folder."""
 
 from __future__ import annotations
@@ -24,10 +25,12 @@ def cached(
 ) -> Planned:
     """Make sure that a remote file is in the cache, where later states find it without the network.
 
-    name: http(s)://, ftp://; a salt:// file or a path only has to be there. saltenv: the
-    environment of salt:// files. source_hash, source_hash_name, skip_verify, use_etag,
-    source_hash_sig, signed_by_any, signed_by_all, keyring, gnupghome, sig_backend: how it is
-    verified, as with file.managed.
+    name: http(s)://, ftp://; a salt:// file or a path only has to be there.
+    source_hash: as of file.managed.
+    source_hash_name, skip_verify, source_hash_sig, signed_by_any, signed_by_all, keyring,
+      gnupghome, sig_backend: As of file.managed.
+    saltenv: The environment that a salt:// file comes from.
+    use_etag: Take a file without a source_hash.
 
         https://example.com/app-1.2.tar.gz:
           file.cached:
@@ -104,7 +107,8 @@ def _local(name: str, verify: sources.Verify, saltenv: str) -> str:
 def not_cached(name: str, saltenv: str | None = None) -> Planned:
     """Make sure that there is no copy of a remote file in the cache.
 
-    name: its address. saltenv: the environment for which it was fetched.
+    name: The address of the file.
+    saltenv: The environment for which it was fetched.
 
         https://example.com/app-1.2.tar.gz:
           file.not_cached: []

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """file.comment: lines of a file are commented out."""
 
 from __future__ import annotations
@@ -19,10 +20,12 @@ def comment(
 ) -> Planned:
     """Comment out the lines that match a regular expression.
 
-    name: the file. regex: finds the lines, from where they begin (`^` is not needed); begin it with
-    `\\s*` to find indented lines. `(?i)` before it ignores case. char: what begins a comment.
-    backup: what the name of a copy of the old file ends with; false for no copy. ignore_missing:
-    lines that are not there are no failure.
+    name: The file.
+    regex: Finds the lines, from where they begin (`^` is not needed); begin it with `\\s*` to find
+      indented lines. `(?i)` before it ignores case.
+    char: The characters that begin a comment.
+    backup: The end of the name that a copy of the old file gets; false makes none.
+    ignore_missing: Lines that are not there are no failure.
 
         /etc/fstab:
           file.comment:

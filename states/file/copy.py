@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """file.copy: a file is a copy of another one on this machine."""
 
 from __future__ import annotations
@@ -26,9 +27,17 @@ def copy(
     """Copy a file or folder of this machine, once: what is at the target already stays unless
     `force` is set.
 
-    name: the target. source: the file or folder to copy. force: copy over what is there, in each
-    run. makedirs: create missing parent folders, with `dir_mode`. preserve: keep the source's mode
-    and owner. user, group, mode: of the copy. subdir: where the target is a folder, copy into it.
+    name: The target.
+    source: The file or folder to copy.
+    force: Copy over what is there, in each run.
+    makedirs: Create missing parent folders.
+    preserve: Keep the source's mode and owner.
+    user: The owner of the copy; without it the caller.
+    group: The group of the copy; without it the primary group of `user`, or the caller's.
+    mode: The rights of the copy; without it those of the source.
+    dir_mode: The rights of the folders that makedirs creates; without it those of the copy, with x
+      wherever it has r.
+    subdir: Where the target is a folder, copy into it.
 
         /etc/app.conf:
           file.copy:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """file.decode: a file has contents that the SLS or the pillar gives encoded."""
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ def decode(
 ) -> Planned:
     """Make sure that a file has contents that are given in base64: a binary file, say.
 
-    name: the file; its folder has to be there. encoded_data: the text. contents_pillar: the
-    pillar's key that has it. encoding_type: base64 is the only one. checksum: the algorithm by
-    which changes are told.
+    name: The file; its folder has to be there.
+    encoded_data: The contents, in base64.
+    contents_pillar: The pillar's key that has the contents, in base64, instead of encoded_data.
+    encoding_type: The encoding of the text; there is only `base64`.
+    checksum: The algorithm by which the old and the new contents are compared.
 
         /etc/app/key.bin:
           file.decode:

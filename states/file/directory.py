@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """file.directory: a folder exists, with the owner and the mode that it and what it holds should
 have.
 """
@@ -35,15 +36,25 @@ def directory(
 ) -> Planned:
     """Make sure that a folder exists, with the right owner and mode.
 
-    name: the folder. user, group, mode (dir_mode goes before it): of the folder and of those that
-    are created. recurse: apply them to all that the folder holds: a list of user, group, mode, less
-    with ignore_files or ignore_dirs; files get file_mode, or else the folder's mode; silent reports
-    no single changes. max_depth: levels below the folder; without it all. children_only: not the
-    folder itself. makedirs: create missing folders above. clean: remove all that is in it, but what
-    states of the run manage, and what matches exclude_pat (globs of relative paths, regular
-    expressions after E@). follow_symlinks: go through links, and take what they point to.
-    allow_symlink: a link to a folder will do. force: remove a file or link (to a folder too) that
-    is in the way. backupname: move it there instead (relative: beside it).
+    name: The folder.
+    user: The owner of the folder and of those that are created above it.
+    group: The group of the folder and of those that are created above it.
+    recurse: What to apply to all that the folder holds: a list of `user`, `group` and `mode`, less
+      `ignore_files` or `ignore_dirs`; `silent` reports no single changes.
+    max_depth: How many levels below the folder `recurse` goes; without it all.
+    dir_mode: The rights of the folder and of those that are created above it.
+    file_mode: The rights of files in the folder, where `recurse` has `mode`; without it those of
+      the folder.
+    makedirs: Create missing folders above.
+    clean: Remove all that is in the folder, but what states of the run manage and what
+      `exclude_pat` matches.
+    exclude_pat: What `clean` leaves: globs of relative paths, regular expressions after `E@`.
+    follow_symlinks: Go through links, and set owner and mode of what they point to.
+    force: Remove a file or a link (to a folder too) that is in the way.
+    backupname: Move what is in the way there instead (a relative path: beside the folder).
+    allow_symlink: A link to a folder is as good as a folder; `force` replaces it nevertheless.
+    children_only: Leave the owner and the mode of the folder itself.
+    mode: The same as dir_mode, where that is not given.
 
         /srv/www:
           file.directory:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """file.exists: a path exists."""
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from runner.api import Done, StateFailed
 def exists(name: str) -> Done:
     """Fail unless a path exists (a symlink counts when what it points to exists); changes nothing.
 
-    name: the path.
+    name: The path.
 
         /etc/ssl/private/host.key:
           file.exists

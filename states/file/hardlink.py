@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """file.hardlink: a name is another name of a file."""
 
 from __future__ import annotations
@@ -18,8 +19,13 @@ def hardlink(
 ) -> Planned:
     """Make sure that a path is a hard link to a file.
 
-    name: the path. target: the file. force: replace what is there. makedirs: create missing parent
-    folders, with user, group and dir_mode.
+    name: The path.
+    target: The file that it is a link to.
+    force: Replace a file that is at the path.
+    makedirs: Create missing parent folders.
+    user: The owner of the parent folders that makedirs creates.
+    group: The group of the parent folders that makedirs creates.
+    dir_mode: The rights of the parent folders that makedirs creates.
 
         /usr/local/bin/python:
           file.hardlink:

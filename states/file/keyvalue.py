@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """file.keyvalue: settings `key=value` in a file."""
 
 from __future__ import annotations
@@ -49,14 +50,23 @@ def keyvalue(
 ) -> Planned:
     """Make sure that keys of a file have these values.
 
-    name: the file. key, value: one setting; key_values: several. separator: what stands between
-    them. append_if_not_found, prepend_if_not_found: add keys that are missing. search_only: change
-    nothing. show_changes: report the lines. ignore_if_missing: a missing file is not a failure.
-    create_if_missing: make a missing file, with the keys. prune: remove all lines without a wanted
-    key, comments too. count: how many lines of each key there may be (more of them are removed), -1
-    for any number. uncomment: the characters that begin a comment; keys that stand in one count as
-    being there and are taken out of it. key_ignore_case, value_ignore_case: compare without regard
-    to case.
+    name: The file.
+    key: The key of one setting.
+    value: The value of `key`.
+    key_values: Several settings, as a mapping, instead of key and value.
+    separator: What stands between a key and its value.
+    append_if_not_found: Add keys that are missing at the end of the file.
+    prepend_if_not_found: Add keys that are missing at the beginning of the file.
+    search_only: Look for the keys and change nothing.
+    show_changes: False hides the lines that change.
+    ignore_if_missing: A missing file is not a failure.
+    count: How many lines of each key there may be (more of them are removed), -1 for any number.
+    uncomment: The characters that begin a comment; keys that stand in one count as being there and
+      are taken out of it.
+    key_ignore_case: Find keys in upper and lower case alike.
+    value_ignore_case: Leave a value that differs in upper and lower case only.
+    create_if_missing: Make a missing file, with the keys.
+    prune: Remove all lines without a wanted key, comments too.
 
         /etc/ssh/sshd_config:
           file.keyvalue:

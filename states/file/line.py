@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """file.line: one line of a file is there, reads so, or is gone."""
 
 from __future__ import annotations
@@ -27,13 +28,24 @@ def line(
 ) -> Planned:
     """Edit one line of a file.
 
-    name: the file. content: the line. match: a regular expression of the line to replace or delete;
-    without it the content is looked for. mode: ensure (there, at its place), replace, delete,
-    insert. location: start or end, for insert: it stays out where it stands there already, alone or
-    beside lines of other states. before, after: regular expressions of the neighbours.
-    show_changes: report the diff. backup: keep a copy with the date in its name. quiet: nothing
-    that matches is fine. indent: keep the indentation of the line that is replaced, or of the
-    neighbour. create: an empty file when there is none, with user, group and file_mode.
+    name: The file.
+    content: The text of the line.
+    match: A regular expression of the line to replace or delete; without it the content is looked
+      for.
+    mode: What to do: `ensure` that the line is there and at its place, `replace` it, `delete` it or
+      `insert` it.
+    location: The `start` or the `end` of the file, for insert: the line is not added where it
+      stands there already, alone or beside lines of other states.
+    before: A regular expression of the line that the content stands before.
+    after: A regular expression of the line that the content stands after.
+    show_changes: False hides the diff.
+    backup: Keep a copy with the date in its name.
+    quiet: ignored; what is not clear is a failure in any case.
+    indent: Keep the indentation of the line that is replaced, or of the neighbour.
+    create: Start with an empty file where there is none.
+    user: The owner of the file after a change; without it as it is.
+    group: The group of the file after a change; without it as it is.
+    file_mode: The rights of the file after a change; without it as they are.
 
         /etc/default/grub:
           file.line:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """file.managed: a file has the contents, the owner and the mode that it should have."""
 
 from __future__ import annotations
@@ -71,31 +72,73 @@ def managed(
 ) -> Planned:
     """Make sure that a file exists with the right contents, owner and mode.
 
-    name: the file. user, group, mode: what is not given stays as it is. attrs: letters for chattr.
+    Contents come from one of source, contents, contents_pillar and contents_grains. With none of
+    them only owner and mode are managed. Any other argument is a variable of the template.
 
-    Contents come from one of: source (salt://, /path, file://, http(s)://, ftp://; of a list the
-    first that is there; mode `keep` takes the source's mode), contents (text, or a list of lines),
-    contents_pillar, contents_grains (keys, nested ones with contents_delimiter). With none of them
-    only owner and mode are seen to. contents_newline: end with one newline; false removes those at
-    the end. allow_empty: false refuses empty contents. encoding, encoding_errors: of contents and
-    rendered templates, instead of UTF-8. template: jinja, mako or py renders the contents with the
-    variables of defaults and context, and with any other argument (variables); a py program finds
-    those of defaults and context in `context`. false: none renders them. source_hash (digits,
-    algorithm=digits or the address of a hash file, in which source_hash_name is looked for),
-    skip_verify, keep_source, use_etag, verify_ssl: for remote sources; /path sources are verified
-    too, and stay. signature, source_hash_sig: the source, or its hash file, is signed: true for a
-    signature in it, or the address of one beside it, or several. signed_by_any, signed_by_all:
-    fingerprints of the keys. keyring, gnupghome: where gpg finds them. sig_backend: gpg, or
-    asymmetric: signatures by the public keys that signed_by_any and signed_by_all are (paths,
-    addresses or the keys themselves). makedirs: create missing folders above, with dir_mode or the
-    file's mode and x for r. replace: false leaves the contents of a file that is there. create:
-    false leaves a missing file missing. follow_symlinks: false replaces a link by a file instead of
-    writing what it points to. check_cmd: a command that must accept the new contents, before they
-    replace the old ones; it gets the path of a temporary file in tmp_dir whose name ends with
-    tmp_ext. backup: minion keeps the old file. show_changes: false hides the diff; new_file_diff:
-    shows it for a new file too. ignore_ordering, ignore_whitespace (at both ends of a line),
-    ignore_comment_characters (what follows them): a change that is nothing but this is made and
-    reported, and sets off no watch, onchanges or prereq. Each ignores the order.
+    name: The file.
+    source: Where the contents come from: salt://, /path, file://, http(s)://, ftp://; of a list the
+      first that is there.
+    source_hash: What the source has to be: digits, `algorithm=digits` or the address of a hash
+      file; what has it already is not downloaded again.
+    source_hash_name: The name to look for in the hash file, instead of the last part of the source
+      or of the target.
+    keep_source: False does not keep a downloaded source in the cache; files on this machine always
+      stay.
+    user: The owner; without it as it is, or for a new file the caller.
+    group: The group; without it as it is, or for a new file the caller's.
+    mode: The rights; without it as they are. `keep` takes those of the source.
+    attrs: The letters that lsattr is to show, such as `i`, set with chattr.
+    template: `jinja`, `mako` or `py` renders the contents with the variables of `defaults` and
+      `context` and with any argument that is none of these; a `py` program finds those of the two
+      in `context`. False renders nothing.
+    makedirs: Create missing parent folders.
+    dir_mode: The rights of the folders that makedirs creates; without it those of the file, with x
+      wherever it has r.
+    context: Variables of the template.
+    replace: False leaves the contents of a file that is there.
+    defaults: Variables of the template that `context` does not have.
+    backup: Keep the old file in the folder of backups: `minion` or true; `master` keeps none.
+    show_changes: False hides the diff.
+    create: False leaves a missing file missing.
+    contents: The contents, instead of a source: a text or a list of lines.
+    tmp_dir: The folder of the temporary file that `check_cmd` gets.
+    tmp_ext: What the name of the temporary file that `check_cmd` gets ends with, such as `.conf`.
+    contents_pillar: The pillar's key that has the contents, or several keys, whose values become
+      one text.
+    contents_grains: The grain that has the contents, or several, whose values become one text.
+    contents_newline: End the contents with a newline; false removes those at the end.
+    contents_delimiter: What stands between the parts of a nested key of contents_pillar or
+      contents_grains.
+    encoding: The encoding of inline contents and rendered templates, instead of UTF-8.
+    encoding_errors: What becomes of a character that the encoding does not have: strict (fail),
+      ignore, replace and what else Python knows.
+    allow_empty: False fails where contents, contents_pillar or contents_grains give an empty text.
+    follow_symlinks: False replaces a link by a file instead of writing what it points to.
+    check_cmd: A command that must accept the new contents before they replace the old ones; the
+      path of a temporary file is added to it.
+    skip_verify: Take a remote source without a source_hash, or in spite of it.
+    new_file_diff: Show the contents of a new file as a diff, too.
+    use_etag: Take a remote source without a source_hash, and ask its server whether it has changed
+      since the last download.
+    signature: The source has to be signed: true for a signature in it, or the address of one beside
+      it, or several.
+    source_hash_sig: The hash file has to be signed: true for a signature in it, or the address of
+      one beside it, or several.
+    signed_by_any: The fingerprints of keys of which one has to have signed (with `sig_backend:
+      asymmetric` public keys: paths, addresses or texts).
+    signed_by_all: The fingerprints of keys that all have to have signed, or public keys as for
+      signed_by_any.
+    keyring: The keyring file with the keys that gpg accepts.
+    gnupghome: The home folder of gpg, where its keys are.
+    sig_backend: The kind of signatures: `gpg`, or `asymmetric` for those of the execution module of
+      this name.
+    verify_ssl: False downloads from servers whose certificate is not valid, too.
+    ignore_ordering: A change of nothing but the order of lines is made and reported, but sets off
+      no watch, onchanges or prereq.
+    ignore_whitespace: A change of nothing but white space at both ends of lines, and of their
+      order, sets off nothing either.
+    ignore_comment_characters: A change of nothing but what follows these characters in lines, and
+      of their order, sets off nothing either.
 
         /etc/motd:
           file.managed:
@@ -160,10 +203,9 @@ def managed(
     else:
         data = inline_data(inline, rendering, coding)
     ignoring = Ignoring(ignore_ordering, ignore_whitespace, tuple(ignore_comment_characters or ()))
-    old = target.data()
-    changes = writing.difference(old, data, show_changes, new_file_diff)
+    changes, keys = writing.difference(data, show_changes, new_file_diff, ignoring)
     changes |= writing.permission_changes(private=located is not None)
-    return (yield from writing.write(data, changes, ignoring.result_keys(old, data)))
+    return (yield from writing.write(data, changes, keys))
 
 
 def _refuse_itself(rendered: str | None, path: str) -> None:

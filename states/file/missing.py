@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """file.missing: a path does not exist."""
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from runner.api import Done, StateFailed
 def missing(name: str) -> Done:
     """Fail if a path exists (a symlink to nothing does not); changes nothing.
 
-    name: the path.
+    name: The path.
 
         /etc/nologin:
           file.missing

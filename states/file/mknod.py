@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """file.mknod: a pipe or a device file."""
 
 from __future__ import annotations
@@ -27,9 +28,13 @@ def mknod(
 ) -> Planned:
     """Make sure that a pipe or a device file is there.
 
-    name: the path. ntype: p for a pipe, c for a character device, b for a block device (devices
-    need root). major, minor: the numbers of the device. user, group: the owner, otherwise as it is.
-    mode: of the file.
+    name: The path.
+    ntype: `p` for a pipe, `c` for a character device, `b` for a block device (devices need root).
+    major: The major number of the device.
+    minor: The minor number of the device.
+    user: The owner; without it as it is.
+    group: The group; without it as it is.
+    mode: The rights of the file.
 
         /dev/net/tun:
           file.mknod:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """file.patch: a patch is applied to a file or to the files of a folder."""
 
 from __future__ import annotations
@@ -42,11 +43,14 @@ def patch(
 ) -> Planned:
     """Make sure that a patch is applied.
 
-    name: the file, or the folder for a patch of several files (then with strip: how many leading
-    parts of the patch's paths do not count). source: the patch (salt://, a path, http(s)://).
-    source_hash, source_hash_name, skip_verify: how a remote one is verified. template, defaults,
-    context: render it first. saltenv: the environment of salt://. options: more options of the
-    patch program. reject_file: where the parts are saved that do not fit.
+    name: The file, or the folder for a patch of several files.
+    source: The patch (salt://, a path, http(s)://).
+    source_hash, source_hash_name, skip_verify, context, defaults: As of file.managed.
+    template: What renders the patch first, such as `jinja`.
+    options: More options of the patch program.
+    reject_file: The file that parts which do not fit are saved in.
+    strip: How many leading parts of the paths in a patch for a folder do not count, as `patch -p`.
+    saltenv: The environment that a salt:// patch comes from.
 
         /opt/app/config.c:
           file.patch:
@@ -130,7 +134,8 @@ class _Patch:
 
     def _look(self, words: Sequence[str]) -> cmd.Completed:
         argv = [self.program, "--reject-file=-", "--dry-run", *words, *self.where]
-        return cmd.probe(argv, stdin=self.text, env={"TMPDIR": here.scratch()})
+        env = {"TMPDIR": here.scratch()}
+        return cmd.complete(argv, stdin=self.text, env=env, python_shell=False)
 
     def _refusal(self, would: cmd.Completed) -> str:
         output = "\n".join(part for part in (would.stdout, would.stderr) if part)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """file.prepend: a file has some lines, added at its start."""
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ def prepend(
     """Make sure that a file has some texts as whole lines; those that it lacks are added at its
     start.
 
-    name: the file; created when it is missing. text: a text or a list of them, each of one or more
-    lines. makedirs: create missing parent folders. source, sources: files (salt://...) that hold
-    the texts instead. source_hash, source_hashes: their expected digests. template: how sources are
-    rendered, or null for not at all. defaults, context: variables of the templates; context wins.
-    header: the file has to begin with exactly these lines, even where it has them elsewhere.
-    show_changes: false hides the difference.
+    name: The file; created when it is missing.
+    text: A text or a list of them, each of one or more lines.
+    makedirs: Create missing parent folders.
+    source, source_hash, template, sources, source_hashes, defaults, context: as of file.append.
+    header: The file has to begin with exactly these lines, even where it has them elsewhere.
+    show_changes: False hides the difference.
 
         /etc/motd:
           file.prepend:

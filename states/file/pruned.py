@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """file.pruned: folders that hold nothing are gone."""
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ def pruned(
 ) -> Planned:
     """Make sure that a folder is gone, if nothing is in it.
 
-    name: the folder. recurse: empty folders in it go first. ignore_errors: recurse, leave those
-    that are not empty and succeed. older_than: days; with recurse, only folders that did not change
-    for so long.
+    name: The folder.
+    recurse: Empty folders in it go first.
+    ignore_errors: Recurse, leave those that are not empty and succeed.
+    older_than: Days; with recurse, only folders that did not change for so long.
 
         /var/cache/app:
           file.pruned:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """file.recurse: a folder holds what a folder of the tree holds."""
 
 from __future__ import annotations
@@ -58,15 +59,30 @@ def recurse(
 ) -> Planned:
     """Make sure that a folder holds the files of a folder of the tree.
 
-    name: the folder. source: a salt:// folder, or a list of which the first that has files is
-    taken; with merge the files of all of them are, and of those with the same path the one of the
-    earliest source. user, group, dir_mode, file_mode (`keep`: as in the tree): what is not given
-    stays as it is. clean: remove what is not in the source, but what states of the run manage.
-    template, context, defaults, replace, backup: as for file.managed, for each file. include_empty:
-    empty folders too. include_pat, exclude_pat: globs of relative paths, regular expressions after
-    E@. maxdepth: levels below the folder, 0 for its own files. keep_symlinks: links in the tree
-    become links, instead of what is there (force_symlinks). sym_mode, keep_source, makedirs (what
-    is above is always made): accepted. mode: refused; say file_mode and dir_mode.
+    Any other argument is a variable of the templates.
+
+    name: The folder.
+    source: A salt:// folder, or a list of which the first that has files is taken.
+    keep_source: Ignored; files of the tree are used where they lie.
+    clean: Remove what is not in the source, but what states of the run manage and what
+      `exclude_pat` matches.
+    user: The owner of folders, files and links; without it as it is.
+    group: The group of folders, files and links; without it as it is.
+    dir_mode: The rights of the folders; without it as they are.
+    file_mode: The rights of the files; without it as they are, and with `keep` as in the tree.
+    sym_mode: Ignored; links have no rights of their own.
+    template: What renders each file: `jinja`, `mako` or `py`.
+    context, replace, defaults, backup: As of file.managed.
+    include_empty: Create empty folders, too.
+    include_pat: Only files that match: globs of relative paths, regular expressions after `E@`.
+    exclude_pat: Leave out files that match, and do not clean them away; written as include_pat.
+    maxdepth: How many levels below the folder are managed, 0 for its own files; without it all.
+    keep_symlinks: Links in the tree become links, instead of copies of what they point to.
+    force_symlinks: Links of keep_symlinks replace a file or a folder that is in the way.
+    merge: Of several sources take the files of all; of those with the same path the one of the
+      earliest source.
+    makedirs: Ignored; what is above the folder is always created.
+    mode: Refused; write file_mode and dir_mode.
 
         /etc/app:
           file.recurse:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """file.rename: a file has moved to another path."""
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ from states.file import _lines
 def rename(name: AbsolutePath, source: str, force: bool = False, makedirs: bool = False) -> Planned:
     """Move a file or folder, if it is still at its old path.
 
-    name: the new path. source: the old path. force: overwrite what is at the new path.
-    makedirs: create missing parent folders.
+    name: The new path.
+    source: The old path.
+    force: Overwrite what is at the new path.
+    makedirs: Create missing parent folders.
 
         /srv/new:
           file.rename:

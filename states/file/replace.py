@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """file.replace: what matches a regular expression in a file reads otherwise."""
 
 from __future__ import annotations
@@ -26,15 +27,23 @@ def replace(
 ) -> Planned:
     """Replace what matches a regular expression in a file.
 
-    name: the file, which has to exist. pattern: a Python regular expression; write it so that it
-    does not match what `repl` makes of it, or each run replaces again. repl: what comes instead;
-    `\\1` is the first group. count: the most replacements, 0 for all. flags: of the expression,
-    such as [IGNORECASE, DOTALL]; without them MULTILINE. bufsize: accepted and without effect, the
-    whole file is read. append_if_not_found, prepend_if_not_found: add `not_found_content` (or
-    `repl`) when nothing matches. backup: what the name of a copy of the old file ends with; false
-    for no copy. show_changes: report the diff. ignore_if_missing: a missing file is not a failure.
-    backslash_literal: backslashes in `repl` mean themselves. encoding: of the file, instead of
-    UTF-8.
+    name: The file, which has to exist.
+    pattern: A Python regular expression; write it so that it does not match what `repl` makes of
+      it, or each run replaces again.
+    repl: The text that replaces a match; `\\1` is the first group.
+    count: The most replacements, 0 for all.
+    flags: Flags of the expression, such as [IGNORECASE, DOTALL]; without them MULTILINE.
+    bufsize: Ignored; the whole file is read.
+    append_if_not_found: Add `not_found_content` (or `repl`) at the end of the file when nothing
+      matches.
+    prepend_if_not_found: Add `not_found_content` (or `repl`) at the beginning of the file when
+      nothing matches.
+    not_found_content: What is added when nothing matches, instead of `repl`.
+    backup: The end of the name that a copy of the old file gets; false makes none.
+    show_changes: False hides the diff.
+    ignore_if_missing: A missing file is not a failure.
+    backslash_literal: Backslashes in `repl` mean themselves.
+    encoding: The encoding of the file; without it UTF-8.
 
         /etc/ssh/sshd_config:
           file.replace:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """file.retention_schedule: old backups go, by a schedule."""
 
 from __future__ import annotations
@@ -27,12 +28,13 @@ def retention_schedule(
 ) -> Planned:
     """Remove the backups of a folder that a schedule does not keep.
 
-    name: the folder; all that is in it counts as a backup, files, links and folders.
-    retain: how many to keep, or all: most_recent, and the first_of_hour, first_of_day,
-    first_of_week (one more than said), first_of_month and first_of_year of the last so many of
-    these that have one. strptime_format: the time stands in the names, so; names that do not fit
-    are left alone. Otherwise it is the time of the last change. timezone: whose days and hours
-    count, such as Europe/Berlin; the machine's when it is not said.
+    name: The folder; all that is in it counts as a backup, files, links and folders.
+    retain: How many to keep, or `all`: most_recent, and the first_of_hour, first_of_day,
+      first_of_week (one more than written), first_of_month and first_of_year of the last so many of
+      these that have one.
+    strptime_format: How the time is written in the names; what does not fit is left alone. Without
+      it the time of the last change counts.
+    timezone: Whose days and hours count, such as Europe/Berlin; without it the machine's.
 
         /var/backups/db:
           file.retention_schedule:

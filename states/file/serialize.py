@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """file.serialize: data written as YAML, JSON, TOML and the like."""
 
 from __future__ import annotations
@@ -37,11 +38,18 @@ def serialize(
 ) -> Planned:
     """Write data to a file in some format.
 
-    name: the file. dataset: the data, or dataset_pillar: the key of the pillar that has it.
-    serializer (formatter is an older name of it): yaml, json, toml, configparser (ini), plist,
-    python, msgpack; yaml when nothing is said. serializer_opts, deserializer_opts: options for
-    writing and, with merge_if_exists, for reading the present file, whose data the new ones are
-    merged into. The rest as of file.managed.
+    name: The file.
+    dataset: The data to write.
+    dataset_pillar: The pillar's key that has the data.
+    user, group, mode, backup, makedirs, dir_mode, show_changes, create, encoding, encoding_errors,
+      check_cmd, tmp_dir, tmp_ext: As of file.managed.
+    merge_if_exists: Merge the data into those of a file that is there; both have to be mappings.
+    serializer: The format: `yaml`, `json`, `toml`, `configparser` (or `ini`), `plist`, `python` or
+      `msgpack`; without it YAML.
+    formatter: An older name of serializer.
+    serializer_opts: Options of the format's library for writing, such as `indent: 2`.
+    deserializer_opts: Options of the format's library for reading the present file, with
+      merge_if_exists.
 
         /etc/app.json:
           file.serialize:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shortcuts: what Windows has instead of links."""
 
 from __future__ import annotations
@@ -19,7 +20,16 @@ def shortcut(
 ) -> str:
     """Make sure that there is a shortcut: refused, they are for Windows.
 
-    name: the shortcut. target: what it leads to. The other arguments are those of Salt.
+    name: The shortcut.
+    target: refused; what it leads to.
+    arguments: Refused; the arguments of the program.
+    working_dir: Refused; the folder that the program starts in.
+    description: Refused; the text of the shortcut.
+    icon_location: Refused; where its picture is.
+    force: Refused; replace what is in the way.
+    backupname: Refused; where what is in the way is moved.
+    makedirs: Refused; create missing parent folders.
+    user: Refused; who owns it.
 
         /srv/site.lnk:
           file.shortcut:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """file.symlink: a symbolic link points where it should."""
 
 from __future__ import annotations
@@ -23,12 +24,18 @@ def symlink(
 ) -> Planned:
     """Make sure that a symbolic link exists, points where it should and has the right owner.
 
-    name: the link. target: what it says, which need not exist.
-    force: remove a file or folder that is in the way. backupname: move it there instead (relative:
-    beside the link). makedirs: create missing parent folders; mode: theirs. user, group: of the
-    link; the caller's without them, or with `inherit_user_and_group` those that an existing link
-    has. follow_symlinks: accepted. atomic, disallow_copy_and_unlink: accepted; links are always
-    replaced in one step, by renaming.
+    name: The link.
+    target: The path that the link says; it need not exist.
+    force: Remove a file or folder that is in the way.
+    backupname: Move it there instead (a relative path: beside the link).
+    makedirs: Create missing parent folders.
+    user: The owner of the link; without it the caller.
+    group: The group of the link; without it the primary group of `user`.
+    mode: The rights of the parent folders that makedirs creates.
+    atomic: Ignored; links are always replaced in one step, by renaming.
+    disallow_copy_and_unlink: Ignored; a link is never copied and removed.
+    inherit_user_and_group: Without user and group leave those that an existing link has.
+    follow_symlinks: Ignored; whatever the target is, the link says it.
 
         /usr/local/bin/app:
           file.symlink:
@@ -63,44 +70,17 @@ def symlink(
 
 
 def _present_owner(name: str) -> tuple[str, str]:
-    import grp
-    import os
-    import pwd
-
-    at = os.lstat(name)
-    return _name(pwd.getpwuid, at.st_uid), _name(grp.getgrgid, at.st_gid)
+    at = file.stat(name, follow=False)
+    return at.user, at.group
 
 
 def _wanted_owner(user: str | int | None, group: str | int | None) -> tuple[str, str]:
     """The names of an owner; without a group the primary one of the user, without a user the
     caller.
     """
-    import grp
-    import os
-    import pwd
-
-    uid = (
-        os.geteuid()
-        if user is None
-        else int(user)
-        if str(user).isdigit()
-        else pwd.getpwnam(str(user)).pw_uid
-    )
-    if group is None:
-        try:
-            gid = pwd.getpwuid(uid).pw_gid
-        except KeyError:
-            gid = uid
-    else:
-        gid = int(group) if str(group).isdigit() else grp.getgrnam(str(group)).gr_gid
-    return _name(pwd.getpwuid, uid), _name(grp.getgrgid, gid)
-
-
-def _name(look: object, number: int) -> str:
-    try:
-        return str(look(number)[0])  # type: ignore[operator]
-    except (KeyError, OverflowError):
-        return str(number)
+    uid = file.user_to_uid(user)
+    gid = file.primary_gid(uid) if group is None else file.group_to_gid(group)
+    return file.uid_to_user(uid), file.gid_to_group(gid)
 
 
 def _with_owner(name: str, owner: tuple[str, str]) -> Planned:

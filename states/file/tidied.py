@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """file.tidied: old and large files of a folder are removed."""
 
 from __future__ import annotations
@@ -27,11 +28,20 @@ def tidied(
 ) -> Planned:
     """Remove files of a folder, and of those below it, that are old enough or large enough.
 
-    name: the folder. age: days since the time that time_comparison names (atime, mtime, ctime).
-    size: a number of bytes, also as 10k, 5m, 1g. age_size_logical_operator: OR or AND of the two;
-    age_size_only: only `age` or `size`. matches, exclude: regular expressions of names
-    (full_path_match: of paths). rmdirs: folders, too. rmlinks: false keeps links. followlinks: go
-    into linked folders.
+    name: The folder.
+    age: Days since the time that `time_comparison` names.
+    matches: Regular expressions of the names of files to look at; without them all.
+    rmdirs: Remove folders, too.
+    size: The smallest size, as a number of bytes or as 10k, 5m, 1g.
+    exclude: Regular expressions of the names of files to leave.
+    full_path_match: The expressions are about whole paths instead of names.
+    followlinks: Go into linked folders.
+    time_comparison: Which time of a file counts: `atime` (read), `mtime` (written) or `ctime`
+      (changed).
+    age_size_logical_operator: Whether a file that is old `OR` large goes, or only one that is old
+      `AND` large.
+    age_size_only: Look at the `age` only, or at the `size` only.
+    rmlinks: False keeps links.
 
         /var/log/app:
           file.tidied:

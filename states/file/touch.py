@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """file.touch: a file exists and has fresh (or given) times."""
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ def touch(
 ) -> Planned:
     """Make sure that a file exists, and set its times in each run.
 
-    name: the file or folder. atime, mtime: seconds since 1970; what is not given becomes now.
-    makedirs: create missing parent folders.
+    name: The file or folder.
+    atime: The time of the last access, in seconds since 1970; without it now.
+    mtime: The time of the last change, in seconds since 1970; without it now.
+    makedirs: Create missing parent folders.
 
         /var/log/httpd/logrotate.empty:
           file.touch

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """file.uncomment: lines of a file are no comments."""
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ def uncomment(
 ) -> Planned:
     """Take the comment sign from the lines that match a regular expression.
 
-    name: the file. regex: finds the lines without their comment sign. char: what begins a comment.
-    backup: what the name of a copy of the old file ends with; false for no copy.
+    name: The file.
+    regex: Finds the lines without their comment sign.
+    char: The characters that begin a comment.
+    backup: The end of the name that a copy of the old file gets; false makes none.
 
         /etc/adduser.conf:
           file.uncomment:

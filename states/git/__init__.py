@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Git repositories. Each function has a file of its own, imported when a tree uses it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The base of the git states: the target, the revision that is wanted, cloning."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An existing clone compared with the wanted state: what has to be done, what prevents it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An existing clone is brought to a commit."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """git.cloned: a repository is cloned, at whatever commit."""
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ def cloned(
 ) -> Planned:
     """Make sure that a repository is cloned; one that is there is not updated.
 
-    name: the URL. target: the folder. branch: to be checked out. The rest as of git.latest.
+    name: The address of the repository.
+    target: The folder of the clone.
+    branch: The branch to be on; without it the remote's.
+    user, password, identity, https_user, https_pass, output_encoding: As of git.latest.
 
         https://github.com/example/app.git:
           git.cloned:

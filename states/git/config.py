@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """git.config_set and config_unset: keys of git's configuration."""
 
 from __future__ import annotations
@@ -21,9 +22,13 @@ def config_set(
 ) -> Planned:
     """Make sure that a key of git's configuration has a value, or several (multivar).
 
-    name: the key. value, multivar: one value, or a list of all that the key has. repo: the
-    repository; global: of the user (default: who runs this) instead. password, output_encoding:
-    accepted.
+    name: The key.
+    value: The one value of the key.
+    multivar: A list of all the values that the key has, instead of value.
+    repo: The repository whose configuration is set.
+    user: Whose configuration is set with `global`, and who git runs as; without it the caller.
+    password, output_encoding: as of git.latest.
+    global: Set the configuration of the user instead of that of a repository.
 
         user.email:
           git.config_set:
@@ -74,9 +79,12 @@ def config_unset(
 ) -> Planned:
     """Make sure that a key of git's configuration is not set.
 
-    name: the key, or a regular expression that matches whole keys. value_regex: only values that it
-    matches. all: several values, too. repo, global, user: as of config_set. password,
-    output_encoding: accepted.
+    name: The key, or a regular expression that matches whole keys.
+    value_regex: Unset only values that this regular expression matches.
+    repo, user: as of git.config_set.
+    password, output_encoding: as of git.latest.
+    global: Look at the configuration of the user instead of that of a repository.
+    all: Unset a key that has several values, too.
 
         core.pager:
           git.config_unset:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """git.detached: a clone is at a commit, on no branch."""
 
 from __future__ import annotations
@@ -40,8 +41,12 @@ def detached(
 ) -> Planned:
     """Make sure that a clone is at a branch's, a tag's or a very commit, with a detached HEAD.
 
-    name: the URL. rev: branch, tag or commit. fetch_remote: ask the remote; without it a commit
-    that is known locally will do. hard_reset: discard changes first. The rest as of git.latest.
+    name: The address of the repository.
+    rev: The branch, tag or commit.
+    target, remote, user, password, force_clone, force_checkout, submodules, identity, https_user,
+      https_pass, output_encoding: As of git.latest.
+    fetch_remote: Ask the remote; without it a commit that is known locally will do.
+    hard_reset: Discard changes before it checks out.
 
         https://github.com/example/app.git:
           git.detached:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """git.latest: a clone is at the newest commit of what is wanted."""
 
 from __future__ import annotations
@@ -53,17 +54,32 @@ def latest(
     """Make sure that a repository is cloned and at the newest commit of a branch, a tag or a
     commit.
 
-    name: the URL. target: the folder. rev: branch, tag or commit; HEAD is what the remote has
-    checked out. branch: the local branch to be on, made when it is missing; without it the one that
-    is checked out. user: works as this user. identity: private keys for ssh (paths, or salt://
-    files of the tree). https_user, https_pass: to log in; they are on no command line. force_reset:
-    discard local commits and changes (remote-changes: only when the remote has something new).
-    force_checkout: discard changes when switching branches. force_clone: empty a folder that is no
-    repository. force_fetch: accept rewritten branches. submodules: update them, too. bare, mirror:
-    clone without a work tree. remote: its local name. fetch_tags: fetch all tags; sync_tags: remove
-    those that the remote has no more. depth: how many commits to clone. update_head: false only
-    fetches. refspec_branch, refspec_tag: globs of the names that are fetched. password,
-    output_encoding: accepted.
+    name: The address of the repository.
+    target: The folder of the clone.
+    rev: The branch, tag or commit; HEAD is what the remote has checked out.
+    branch: The local branch to be on, made when it is missing; without it the one that is checked
+      out.
+    user: The user that git runs as; without it the caller.
+    password: Ignored; root needs none to become the user.
+    update_head: False only fetches, and leaves what is checked out.
+    force_checkout: Discard changes when it switches branches.
+    force_clone: Empty a folder that is no repository, and clone into it.
+    force_fetch: Accept branches that were rewritten.
+    force_reset: Discard local commits and changes (remote-changes: only when the remote has
+      something new).
+    submodules: Clone and update submodules, too.
+    bare: Clone without a work tree.
+    mirror: Clone without a work tree, with all references of the remote, and keep them equal.
+    remote: The name of the remote in the clone.
+    fetch_tags: Fetch all tags; false only those of commits that are fetched.
+    sync_tags: Remove tags that the remote does not have.
+    depth: How many commits to clone; without it all.
+    identity: Private keys for ssh (paths, or salt:// files of the tree).
+    https_user: The name to log in with; it is on no command line.
+    https_pass: The password or token of https_user; it is on no command line.
+    refspec_branch: A glob of the branches that are fetched.
+    refspec_tag: A glob of the tags that are fetched.
+    output_encoding: Ignored; it says how Salt reads what git prints.
 
         https://github.com/example/app.git:
           git.latest:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """git.present: there is a repository."""
 
 from __future__ import annotations
@@ -20,9 +21,14 @@ def present(
 ) -> Planned:
     """Make sure that a folder is a repository; an empty one is made where there is none.
 
-    name: the folder. bare: without a work tree. force: empty a folder that is not a repository.
-    template, shared (group, all, 0660, ...), separate_git_dir (not for bare ones): as git init has
-    them. user: works as this user. password, output_encoding: accepted.
+    name: The folder of the repository.
+    force: Empty a folder that is no repository.
+    bare: Make it without a work tree.
+    template: The folder that the files of a new repository are copied from, as `git init
+      --template`.
+    separate_git_dir: Where the repository itself lies, while the folder only points there.
+    shared: Who else may write, as `git init --shared`: `group`, `all`, an octal mode.
+    user, password, output_encoding: As of git.latest.
 
         /srv/git/app.git:
           git.present:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The network: the machine's name, interfaces, routes."""
 
 from __future__ import annotations

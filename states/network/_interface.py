@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An interface from the arguments of its state: what they mean, in no tool's words."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Interfaces, by the tool that configures this machine's network."""
 
 from __future__ import annotations
@@ -128,23 +129,52 @@ def managed(
     families, else ifupdown; `provider` names another one (netplan, networkmanager, networkd, ifcfg,
     ifcfg_suse, ifupdown).
 
-    name: the interface. enabled: it is brought up now and when the machine starts. hotplug: when it
-    appears. type: what it is; `source` has ifupdown take in the files that source or name tells.
-    proto: how it gets its address; without it static where there is one, else manual. ipaddr,
-    ipaddrs, netmask, broadcast, gateway, pointopoint, scope, metric, mtu, hostname, dns, search: as
-    interfaces(5) has them. hwaddr: the hardware address that it gets; with ifcfg and
-    NetworkManager the one that the card has (macaddr is there the one that it gets). enable_ipv4,
-    enable_ipv6: whether it has either; without enable_ipv6 it has the second if an argument is
-    about it. ipv6proto, ipv6ipaddr, ipv6ipaddrs, ipv6netmask, ipv6gateway, accept_ra, autoconf,
-    privext: the same for IPv6. master: the bond that it is a slave of. provider: for type pppoe the
-    file of /etc/ppp/peers, unless it is the name of a tool. noifupdown: write the files alone.
-    up_cmds, down_cmds, pre_up_cmds, post_up_cmds, pre_down_cmds, post_down_cmds: commands of
-    ifupdown.
-
-    Further arguments are options of cards (speed, duplex, autoneg, wol, rx, tx, tso, ...), bonds
+    Any other argument is an option of cards (speed, duplex, autoneg, wol, rx, tx, tso, ...), bonds
     (mode, slaves, primary, miimon, ...), bridges (ports, stp, fd, ...) and VLANs (vlan_id, parent),
     any option of interfaces(5) that has a hyphen, and those of ifcfg files (zone, peerdns,
     defroute, bridge, nm_controlled, ...). What a tool cannot express fails, with what to write.
+
+    name: The interface.
+    enabled: Bring it up now and when the machine starts; false takes it down.
+    type: What it is, such as `eth`, `bond`, `bridge`, `vlan`, `pppoe`; `source` has ifupdown take
+      in other files.
+    proto: How it gets its address; without it static where there is one, else manual.
+    ipaddr: The address.
+    ipaddrs: Further addresses.
+    netmask: The netmask of `ipaddr`, as an address or a length.
+    broadcast: The broadcast address.
+    gateway: The router.
+    pointopoint: The address of the other end of a point-to-point connection.
+    scope: Where the address is valid: `global`, `link` or `host`.
+    metric: The metric of its default route.
+    mtu: The largest packet, in bytes.
+    hwaddr: The hardware address that it gets; with ifcfg and NetworkManager the one that the card
+      has (macaddr is there the one that it gets).
+    hostname: The name that it asks for by DHCP.
+    dns: The name servers.
+    search: The domains that names are looked up in.
+    enable_ipv4: Whether it has IPv4.
+    enable_ipv6: Whether it has IPv6; without it where an argument is about it.
+    ipv6proto: How it gets its IPv6 address.
+    ipv6ipaddr: The IPv6 address.
+    ipv6ipaddrs: Further IPv6 addresses.
+    ipv6netmask: The length of the prefix of `ipv6ipaddr`.
+    ipv6gateway: The router of IPv6.
+    accept_ra: Whether it takes what routers announce.
+    autoconf: Whether it makes an address of what routers announce.
+    privext: Whether it has temporary IPv6 addresses: 0 no, 1 yes, 2 and prefers them.
+    master: The bond that it is a slave of.
+    provider: The tool, instead of the one that this machine uses; for type pppoe the file of
+      /etc/ppp/peers.
+    source: The files that ifupdown takes in, for type `source`; without it `name`.
+    hotplug: Bring it up when it appears, instead of at the start.
+    noifupdown: Write the files alone.
+    up_cmds: Commands that ifupdown runs when it brings it up.
+    down_cmds: Commands that ifupdown runs when it takes it down.
+    pre_up_cmds: Commands that ifupdown runs before it brings it up.
+    post_up_cmds: Commands that ifupdown runs after it has brought it up.
+    pre_down_cmds: Commands that ifupdown runs before it takes it down.
+    post_down_cmds: Commands that ifupdown runs after it has taken it down.
 
         eth0:
           network.managed:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Routes of an interface."""
 
 from __future__ import annotations
@@ -21,10 +22,13 @@ def routes(
 ) -> Planned:
     """Make sure that an interface has routes while it is up.
 
-    name: the interface. routes: each with ipaddr (an address or `default`), netmask (or a length in
-    ipaddr), gateway, metric and a name; without any they go. noifupdown or require_reboot: leave
-    those of an interface that is up alone until it comes up again. The tool that is used is chosen
-    as by network.managed, `provider` names another one.
+    The tool that is used is chosen as by network.managed; `provider` names another one.
+
+    name: The interface.
+    routes: The routes, each with ipaddr (an address or `default`), netmask (or a length in ipaddr),
+      gateway, metric and a name; without any they go.
+    noifupdown: Leave the routes of an interface that is up alone until it comes up again.
+    require_reboot: The same as noifupdown.
 
         eth0:
           network.routes:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The settings of the whole machine's network: its name, and whether ifupdown configures
 interfaces.
 """
@@ -45,14 +46,22 @@ def system(
 ) -> Planned:
     """Make sure of the machine's name, and of other settings of its network.
 
-    name: says what it is. hostname: the name that the machine starts with (/etc/hostname, and
-    127.0.1.1 in /etc/hosts); apply_hostname: it gets the name at once, too. enabled: whether
-    ifupdown configures interfaces. domain, search: what the resolver takes names to be in
-    (/etc/resolv.conf; a link there belongs to another program and is left alone). retain_settings:
-    what is not given stays as it is; elsewhere than with ifcfg files it does anyway.
-    require_reboot: taken for Salt's sake. gateway, gatewaydev, nozeroconf, nisdomain: of
-    /etc/sysconfig/network, with ifcfg files; told and left alone elsewhere. The tool that is used
-    is chosen as by network.managed.
+    The tool that is used is chosen as by network.managed.
+
+    name: Names the state.
+    enabled: Whether ifupdown, or with ifcfg files the system, configures interfaces.
+    hostname: The name that the machine starts with (/etc/hostname, and 127.0.1.1 in /etc/hosts).
+    apply_hostname: Give the machine the hostname at once, too.
+    domain: The domain that names are looked up in (/etc/resolv.conf; a link there belongs to
+      another program and is left alone).
+    search: The domains that names are looked up in, instead of domain.
+    retain_settings: Leave what is not given as it is; elsewhere than with ifcfg files it does
+      anyway.
+    require_reboot: ignored; what needs a restart of the machine is written in any case.
+    gateway: The router, in /etc/sysconfig/network; only with ifcfg files.
+    gatewaydev: The interface of the router; only with ifcfg files.
+    nozeroconf: Whether there is no route to 169.254.0.0/16; only with ifcfg files.
+    nisdomain: The NIS domain; only with ifcfg files.
 
         the name:
           network.system:

@@ -1,8 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
 """Packages of the machine's package manager."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from modules import file, pkg
 from modules.pkg import Target, Transaction
@@ -19,6 +21,7 @@ from runner.api import (
     here,
     requires_feature,
 )
+from runner.api.opposite import Opposite, Removal
 from states.pkg import _selection as selection
 from states.pkg import _simulation as simulation
 from states.pkg._declared import declared
@@ -61,11 +64,13 @@ def latest(
     setopt: OneOrMany[Line] | None = None,
     no_recommends: bool = False,
 ) -> Planned:
-    """Make sure that packages are installed in their newest version. Arguments as those of
-    pkg.installed.
+    """Make sure that packages are installed in their newest version.
 
-    watch_flags: accepted, for Gentoo; enablerepo, disablerepo, disableexcludes, setopt: for dnf;
-    no_recommends: for zypper.
+    name: One package, or with pkgs only the state's name.
+    pkgs, cache_valid_time, fromrepo, skip_verify, install_recommends, only_upgrade, enablerepo,
+      disablerepo, disableexcludes, setopt, no_recommends: As of pkg.installed.
+    refresh: Renew the package lists first; false does not.
+    watch_flags: Ignored; it is for Gentoo.
 
         openssl:
           pkg.latest:
@@ -144,8 +149,10 @@ def removed(
 ) -> Planned:
     """Make sure that packages are not installed; their configuration stays.
 
-    name: one package. version: only this version. pkgs: several. normalize, ignore_epoch: as with
-    pkg.installed.
+    name: One package, or with pkgs only the state's name.
+    version: Remove it only in this version.
+    pkgs: Several packages.
+    normalize, ignore_epoch: as of pkg.installed.
 
         telnetd:
           pkg.removed: []
@@ -191,31 +198,39 @@ def purged(
     normalize: bool = True,
     ignore_epoch: bool = False,
 ) -> Planned:
-    """Make sure that packages and their configuration are gone. Arguments as those of pkg.removed.
+    """Make sure that packages and their configuration are gone.
+
+    name, version, pkgs, normalize, ignore_epoch: As of pkg.removed.
 
         telnetd:
           pkg.purged: []
 
     Behaviour: Salt 3008's pkg.purged.
     """
-    manager = pkg.provider()
-    present = manager.list_pkgs()
-    leftovers = manager.leftovers()
+    present = simulation.present()
+    leftovers = pkg.leftovers()
     wanted = selection.wanted(name, version, pkgs, None, normalize)
-    there = [package for package in wanted if package in present or package in leftovers]
+    there = [
+        package
+        for package, want in wanted.items()
+        if selection.fits(present.get(package), want, ignore_epoch) or package in leftovers
+    ]
     if not there:
         return "None of the targeted packages are installed or partially installed"
-    known = {**leftovers, **present}
-    simulation.plan({package: {"old": known[package], "new": ""} for package in there})
+    removed = {package: present[package] for package in there if package in present}
+    going = (simulation.to_purge(tuple(removed)) if here.dry and removed else None) or {
+        package: {"old": version, "new": ""} for package, version in removed.items()
+    }
+    gone = {
+        package: {"old": leftovers[package], "new": ""} for package in there if package in leftovers
+    }
+    simulation.plan({**gone, **going})
     yield Plan(
-        {"removed": {}, "installed": {}},
+        {"removed": gone, "installed": going},
         f"The following packages will be purged: {', '.join(there)}.",
         provides=OPEN,
     )
     pkg.provider().run(Transaction("purge", tuple(map(Target, there))))
-    gone = {
-        package: {"old": leftovers[package], "new": ""} for package in there if package in leftovers
-    }
     return Done(
         _gone("purged", wanted, there),
         {"removed": gone, "installed": selection.differences(present, pkg.list_pkgs())},
@@ -226,7 +241,9 @@ def purged(
 def uptodate(name: Name, refresh: bool = False, pkgs: Names | None = None) -> Planned:
     """Make sure that all packages, or some, are in their newest version.
 
-    name: names the state. refresh: renew the package lists first. pkgs: only these.
+    name: Names the state.
+    refresh: Renew the package lists first.
+    pkgs: Only these packages.
 
         all packages:
           pkg.uptodate:
@@ -252,6 +269,9 @@ def uptodate(name: Name, refresh: bool = False, pkgs: Names | None = None) -> Pl
     return Done("Upgrade ran successfully", selection.differences(present, pkg.list_pkgs()))
 
 
+REACTS = ("installed", "latest")  # a watched change makes others look again, no more
+
+
 def mod_watch(
     name: Name,
     sfun: Line,
@@ -262,7 +282,8 @@ def mod_watch(
 ) -> Planned:
     """Look again because something that is watched changed.
 
-    reinstall_on_refresh: pkg.installed and pkg.latest install the packages anew.
+    version, sources: as of pkg.installed.
+    reinstall_on_refresh: Install the packages anew.
     """
     if sfun == "installed" or (sfun == "latest" and reinstall_on_refresh):
         return (
@@ -277,9 +298,50 @@ def mod_watch(
     raise StateFailed(f"pkg.{sfun} does not work with the watch requisite")
 
 
+def _packages(
+    name: str, pkgs: Names | None = None, sources: Names | None = None, **arguments: Any
+) -> Iterator[Removal]:
+    """Each package that is named; what comes with it, the package manager knows of."""
+    for entry in sources or pkgs or [name]:
+        version = next(iter(entry.values())) if isinstance(entry, dict) else None
+        wanted = None if sources else version or (None if pkgs else arguments.get("version"))
+        yield Removal(selection.name_of(entry), check={"version": wanted} if wanted else {})
+
+
+def _holds(name: str, pkgs: Names | None = None, **_: object) -> Iterator[Removal]:
+    for entry in pkgs or [name]:
+        held = selection.name_of(entry)
+        yield Removal(held, check={}, thing=f"{held}, held")
+
+
+OPPOSITE = {
+    "installed": Opposite("removed", things=_packages),
+    "latest": Opposite("removed", things=_packages),
+    "held": Opposite("unheld", things=_holds),
+}
+
+
+def prune_check(
+    fun: str, names: Sequence[str], going: Collection[str]
+) -> Iterator[tuple[str, str]]:
+    """Packages that others need, or this machine."""
+    if fun != "removed":
+        return
+    vital = pkg.indispensable()
+    expected = {*names, *(thing.removeprefix("pkg ") for thing in going)}
+    needed = (simulation.to_remove(names) or {}).keys() - expected
+    for name in names:
+        others = (simulation.to_remove([name]) or {}).keys() - expected if needed else ()
+        if others:
+            yield name, f"other packages need it: {', '.join(sorted(others))}"
+        elif name in vital:
+            yield name, "this machine, or runner, works by it, or it is held"
+
+
 __all__ = [
     "COMES_LAST",
     "NON_IDEMPOTENT",
+    "OPPOSITE",
     "PROVIDERS",
     "declared",
     "downloaded",
@@ -294,6 +356,7 @@ __all__ = [
     "module_enabled",
     "patch_downloaded",
     "patch_installed",
+    "prune_check",
     "purged",
     "removed",
     "unheld",

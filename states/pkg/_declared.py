@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """pkg.declared: what no state declares goes."""
 
 from __future__ import annotations
@@ -45,15 +46,15 @@ def declared(name: Name, keep: OneOrMany[Line] | None = None) -> Planned:
     others are marked as installed by hand. A dry run lists them all, by the package manager's own
     solver. The state runs after all other states of pkg.
 
-    name: names the state. keep: further packages that stay, with globs: what you install by hand,
-    and what the machine starts and is reached by (boot loader, firmware, openssh-server) unless
-    states declare it.
-
     These stay in any case: what the system or its package manager cannot be without (essential,
     protected and required packages of Debian, protected ones of dnf, HoldPkg and base of pacman),
     the running kernel, held packages, and what runner itself needs. Nothing is removed by a run
     that has not all SLS files of the highstate, that declares no package, or in which a state of
     pkg failed.
+
+    name: Names the state.
+    keep: Further packages that stay, with globs: what you install by hand, and what the machine
+      starts and is reached by (boot loader, firmware, openssh-server) unless states declare it.
 
         nothing else:
           pkg.declared:

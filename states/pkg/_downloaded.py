@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """pkg.downloaded: packages lie in the package manager's cache."""
 
 from __future__ import annotations
@@ -23,8 +24,11 @@ def downloaded(
     skip_verify: bool = False,
     install_recommends: bool = True,
 ) -> Planned:
-    """Make sure that packages lie in the package manager's cache, ready to be installed. Arguments
-    as those of pkg.installed.
+    """Make sure that packages lie in the package manager's cache, ready to be installed.
+
+    name: One package, or with pkgs only the state's name.
+    version, pkgs, fromrepo, ignore_epoch, refresh, cache_valid_time, skip_verify,
+      install_recommends: As of pkg.installed.
 
         kernel of tonight:
           pkg.downloaded:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Groups of packages and advisories, which only some package managers have."""
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ def group_installed(
 ) -> Planned:
     """Make sure that a group of packages is installed: its mandatory and default packages.
 
-    name: the group. skip: default packages that are left out. include: packages that are added.
+    name: The group.
+    skip: Default packages of the group that are left out.
+    include: Further packages beside those of the group.
 
         development-tools:
           pkg.group_installed:
@@ -42,7 +45,9 @@ def patch_installed(
 ) -> Planned:
     """Make sure that the packages of an advisory are installed.
 
-    name, advisory_ids: the advisories. downloadonly: only download them.
+    name: The advisory, or with advisory_ids only the state's name.
+    advisory_ids: Several advisories.
+    downloadonly: Download the packages, and install nothing.
 
         SUSE-SU-2024-1:
           pkg.patch_installed: []
@@ -55,7 +60,7 @@ def patch_installed(
 def patch_downloaded(name: NonEmptyLine, advisory_ids: OneOrMany[Line] | None = None) -> Planned:
     """Make sure that the packages of an advisory are downloaded.
 
-    name, advisory_ids: the advisories.
+    name, advisory_ids: as of pkg.patch_installed.
 
         SUSE-SU-2024-1:
           pkg.patch_downloaded: []

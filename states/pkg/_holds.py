@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """pkg.held and pkg.unheld, and the argument `hold` of pkg.installed."""
 
 from __future__ import annotations
@@ -18,8 +19,10 @@ def held(
 ) -> Planned:
     """Make sure that packages stay at their version.
 
-    name: one package; pkgs: several. version: accepted; a package is held, not a version.
-    replace: other held packages are let go.
+    name: The package.
+    version: Ignored; a package is held, not a version.
+    pkgs: Several packages.
+    replace: Let other packages go that are held.
 
         linux-image-amd64:
           pkg.held: []
@@ -27,7 +30,7 @@ def held(
     Behaviour: Salt 3008's pkg.held.
     """
     wanted = [selection.name_of(entry) for entry in pkgs or [name]]
-    has = pkg.provider().held()
+    has = pkg.list_holds()
     present = simulation.present()
     add = [package for package in wanted if package not in has]
     absent = tuple(package for package in add if package not in present)
@@ -61,16 +64,17 @@ def held(
 def unheld(
     name: Name, version: Name | None = None, pkgs: Names | None = None, all_: bool = False
 ) -> Planned:
-    """Make sure that packages may change their version. Arguments as those of pkg.held.
+    """Make sure that packages may change their version.
 
-    all: whatever is held.
+    name, version, pkgs: As of pkg.held.
+    all: Let all packages go that are held.
 
         linux-image-amd64:
           pkg.unheld: []
 
     Behaviour: Salt 3008's pkg.unheld.
     """
-    has = pkg.provider().held()
+    has = pkg.list_holds()
     wanted = has if all_ else [selection.name_of(entry) for entry in pkgs or [name]]
     drop = [package for package in wanted if package in has]
     if not drop:
@@ -83,8 +87,7 @@ def unheld(
 
 def held_packages() -> frozenset[str]:
     """Return the packages that are held; none where the package manager holds none."""
-    manager = pkg.provider()
-    return frozenset(manager.held()) if manager.has("holdable") else frozenset()
+    return frozenset(pkg.list_holds()) if pkg.provider().has("holdable") else frozenset()
 
 
 def _change(name: str, old: str | None, new: str) -> dict[str, Any]:
@@ -103,7 +106,7 @@ class Holding:
     def __init__(self, wanted: Iterable[str], hold: bool | None) -> None:
         self._names = list(wanted) if hold is not None else []
         self._hold = hold
-        has = pkg.provider().held() if hold is not None else []
+        has = pkg.list_holds() if hold is not None else []
         self.add = [package for package in self._names if hold and package not in has]
         self.drop = [package for package in self._names if not hold and package in has]
         self.changes = [*self.add, *self.drop]

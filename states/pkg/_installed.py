@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """pkg.installed, and what several such states do in one transaction."""
 
 from __future__ import annotations
@@ -60,21 +61,36 @@ def installed(
 ) -> Planned:
     """Make sure that packages are installed.
 
-    name, version: one package; the version may have operators and a glob (`>=1.2,<2`, `1.2*`), or
-    be latest. pkgs: several, each a name or `name: version`. sources: several as `name: file`
-    (salt://, http(s)://, a path). allow_updates: a newer version than the one given will do.
-    ignore_epoch: compare versions without it. normalize: `name:amd64` on an amd64 machine is
-    `name`. refresh: renew the package lists first (without it: only when a package is not known);
-    cache_valid_time: seconds for which they need no renewal. fromrepo: the release to install from.
-    skip_verify: do not check signatures. install_recommends: also what is recommended.
-    only_upgrade: only what is installed already. reinstall: in each run. hold: keep the packages at
-    their version from now on, or (false) no longer. update_holds: change packages that are held.
-    debconf: a file with answers, given before. force_conf_new: new configuration files replace
-    changed ones. enablerepo, disablerepo, disableexcludes, setopt (dnf) and no_recommends (zypper):
-    as those have them, others ignore them. pkg_verify: install packages anew of which files were
-    altered, but for those of the ignore_types (`pkg_verify: [{ignore_types: [config]}]` says it
-    too). resolve_capabilities: names may be something that a
-    package provides. skip_suggestions, report_reboot_exit_codes: accepted, for other systems.
+    name: One package, or with pkgs or sources only the state's name.
+    version: The version of `name`; it may have operators and a glob (`>=1.2,<2`, `1.2*`), or be
+      `latest`.
+    refresh: Renew the package lists first; without it only when a package is not known, false
+      never.
+    fromrepo: The release or repository to install from.
+    skip_verify: Do not check signatures of packages.
+    skip_suggestions: ignored; nothing is installed that is only suggested.
+    pkgs: Several packages, each a name or `name: version`.
+    sources: Several packages as `name: file` (salt://, http(s)://, a path).
+    allow_updates: A newer version than the one given will do.
+    pkg_verify: Install packages anew of which files were altered.
+    normalize: `name:amd64` on an amd64 machine is `name`.
+    ignore_epoch: Compare versions without their epoch.
+    reinstall: Install the packages anew in each run.
+    update_holds: Change packages that are held, too.
+    hold: Keep the packages at their version from now on, or (false) no longer.
+    cache_valid_time: Seconds for which the package lists need no renewal.
+    install_recommends: Install also what is recommended; false only what is needed.
+    only_upgrade: Upgrade only what is installed already.
+    debconf: A file with answers to the packages' questions, given before.
+    force_conf_new: New configuration files replace changed ones.
+    ignore_types: The types of files that pkg_verify does not look at, such as `config`.
+    resolve_capabilities: Names may be something that a package provides.
+    report_reboot_exit_codes: ignored; it is for Windows.
+    enablerepo: Repositories that are switched on for this (dnf); other package managers ignore it.
+    disablerepo: Repositories that are switched off for this (dnf).
+    disableexcludes: The repositories whose excluded packages count for once, such as `main` (dnf).
+    setopt: Settings of dnf as `key=value`.
+    no_recommends: Leave out what is recommended (zypper).
 
         web server:
           pkg.installed:

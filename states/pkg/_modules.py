@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Modules of packages, of which each machine follows one stream; only dnf has them."""
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from states.pkg import _selection as selection
 def module_enabled(name: Name, stream: Line | None = None) -> Planned:
     """Make sure that a stream of a module is enabled: its packages come from this stream.
 
-    name: the module, or `module:stream`. stream: the stream; without it the default one, unless
-    another one is enabled already. Packages that are installed from another stream stay until
-    pkg.installed or pkg.latest changes them.
+    name: The module, or `module:stream`.
+    stream: The stream; without it the default one, unless another one is enabled already. Packages
+      that are installed from another stream stay until pkg.installed or pkg.latest changes them.
 
         nodejs module:
           pkg.module_enabled:
@@ -51,7 +52,7 @@ def module_enabled(name: Name, stream: Line | None = None) -> Planned:
 def module_disabled(name: Name) -> Planned:
     """Make sure that a module is disabled: none of its packages can be installed.
 
-    name: the module.
+    name: The module.
 
         nodejs:
           pkg.module_disabled: []

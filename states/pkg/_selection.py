@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which packages a state asks for, in which versions, and whether those are there."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The changes that transactions would make: asked once for all states of a run, with the plans of a
 dry run done.
 
@@ -12,7 +13,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 
 from modules import pkg
-from modules.pkg import Changes, InstallOptions, Need, Target, Transaction
+from modules.pkg import Changes, InstallOptions, Need, Simulation, Target, Transaction
 from runner.api import Chunk, StateFailed, here
 from states.pkg import _selection as selection
 
@@ -26,29 +27,10 @@ def present() -> dict[str, str]:
     """The packages with their versions that are installed, or will be once the plans of this dry
     run are done.
     """
-    packages = pkg.list_pkgs()
-    plans = here.store("pkg.planned")
-    if not plans or not here.dry:  # what is only planned (no-op) is not there for a state that runs
-        return packages
-    packages = dict(packages)
-    for tag, changes in plans.items():
-        done = here.results.get(tag)
-        if (
-            done is None or done.result is not None
-        ):  # looked at for another state, or it failed after all
-            continue
-        for name, change in changes.items():
-            if change["new"]:
-                packages[name] = change["new"]
-            else:
-                packages.pop(name, None)
-    return packages
+    return pkg.list_pkgs()
 
 
-def plan(changes: Changes) -> None:
-    """Keep in mind what the state that runs now will do."""
-    if here.dry and here.chunk:
-        here.store("pkg.planned")[here.chunk.tag] = changes
+plan = pkg.note_plan
 
 
 def candidates(names: Collection[str]) -> dict[str, str]:
@@ -85,9 +67,29 @@ def to_install(targets: Mapping[str, Target], options: InstallOptions) -> Change
     plain = all(target == Target(name) for name, target in targets.items())
     changes = _share(targets, options, before) if plain else None
     if changes is None:
-        transaction = Transaction("install", tuple(targets.values()), options)
-        changes = pkg.provider().simulate(transaction).changes
-    return None if changes is None else _beyond(before, changes)
+        return _simulated(Transaction("install", tuple(targets.values()), options)).changes
+    return _beyond(before, changes)
+
+
+def _simulated(transaction: Transaction) -> Simulation:
+    """What a transaction would change, the plans of this dry run done."""
+    manager = pkg.provider()
+    versions = pkg.planned_changes()
+    if manager.has("simulates_plans"):
+        holds = tuple(sorted(pkg.list_holds()))
+        if versions or holds != tuple(sorted(manager.held())):
+            return manager.simulate_after(transaction, tuple(sorted(versions.items())), holds)
+    simulation = manager.simulate(transaction)
+    if simulation.changes is None or not versions:
+        return simulation
+    changes = _beyond(present(), simulation.changes)
+    if transaction.action == "install":  # what is there now, and will be gone
+        newest = candidates([name for name in versions if not versions[name]])
+        for target in transaction.targets:
+            if versions.get(target.name) == "" and target.name in newest:
+                new = target.version or newest[target.name]
+                changes.setdefault(target.name, {"old": "", "new": new})
+    return simulation._replace(changes=changes)
 
 
 def to_remove(names: Collection[str]) -> Changes | None:
@@ -95,17 +97,25 @@ def to_remove(names: Collection[str]) -> Changes | None:
     manager cannot say.
     """
     manager = pkg.provider()
-    before = present()
-    asked = _removals()
+    asked = () if any(pkg.planned_changes().values()) else _removals()
     if len(asked) > len(names) and {*names} <= {*asked} and manager.has("dependencies"):
         whole = manager.simulate(_removal(asked)).changes
         if whole and whole.keys() == {*asked} and not _connected(tuple(sorted(whole))):
             return {name: whole[name] for name in names}
-    changes = manager.simulate(_removal(names)).changes
+    return _alone(_removal(names))
+
+
+def to_purge(names: Collection[str]) -> Changes | None:
+    """Return what purging would remove, as to_remove does."""
+    return _alone(Transaction("purge", tuple(map(Target, names))))
+
+
+def _alone(transaction: Transaction) -> Changes | None:
+    """Return what a transaction would change. Raises StateFailed where it is refused."""
+    changes = _simulated(transaction).changes
     if changes is None:
-        refuse(_removal(names))
-        return None
-    return _beyond(before, changes)
+        refuse(transaction)
+    return changes
 
 
 def _removal(names: Iterable[str]) -> Transaction:
@@ -117,10 +127,7 @@ def to_upgrade() -> Changes:
     run done.
     """
     transaction = pkg.upgrade_transaction()
-    changes = pkg.provider().simulate(transaction).changes
-    if changes is None:
-        refuse(transaction)
-    return _beyond(present(), changes or {})
+    return _alone(transaction) or {}
 
 
 def refuse(transaction: Transaction, problem: str = "") -> None:
@@ -129,8 +136,9 @@ def refuse(transaction: Transaction, problem: str = "") -> None:
 
     problem: the beginning of the message.
     """
-    if why := pkg.provider().simulate(transaction).refusal:
-        raise StateFailed(problem + why, missing=selection.LISTS)
+    if why := _simulated(transaction).refusal:
+        lists = None if transaction.action in ("remove", "purge") else selection.LISTS
+        raise StateFailed(problem + why, missing=lists)
 
 
 def _beyond(before: Mapping[str, str], changes: Changes) -> Changes:
@@ -198,6 +206,7 @@ class _Closure:
             for name, version in before.items()
             if whole.get(name, {"new": version})["new"] == version
         }
+        self._unchanged = {name for name in there if before.get(name) == there[name]}
 
     def of(self, names: Collection[str]) -> Changes | None:
         reached: set[str] = set()
@@ -206,8 +215,7 @@ class _Closure:
             package = todo.pop()
             if package in reached or package in self._met:
                 continue
-            if package not in self._whole or package in self._there:
-                # something that is installed already changes with it: perhaps for another state
+            if package not in self._whole:
                 return None
             reached.add(package)
             for need in self._needs.get(package, ()):
@@ -215,7 +223,22 @@ class _Closure:
                 if brought is None:
                     return None
                 todo += brought
+        newer = reached & self._there.keys()
+        if any(
+            self._mentions(name, newer)
+            for name in self._there.keys() & self._whole.keys() - reached
+        ):
+            return None  # what is installed may have to change with them: perhaps for another state
         return {name: change for name, change in self._whole.items() if name in reached}
+
+    def _mentions(self, package: str, names: Collection[str]) -> bool:
+        """Return whether one of these names stands in what a package needs."""
+        return any(
+            name in names
+            for need in self._needs.get(package, ())
+            for alternative in need.alternatives
+            for name in alternative
+        )
 
     def _brought(self, need: Need, names: Collection[str]) -> list[str] | None:
         """Return what meets a need; nothing when it is met; None when that is not certain."""
@@ -224,6 +247,7 @@ class _Closure:
             not every
             or every & self._met
             or every & set(names)
+            or self._unchanged.intersection(need.enough)
             or (need.weak and not self._recommends)
         ):
             return []
@@ -262,7 +286,7 @@ def _asked_with(options: InstallOptions, there: Mapping[str, str]) -> list[_Name
 
 
 def _removals() -> tuple[str, ...]:
-    there = pkg.list_pkgs()
+    there = pkg.provider().list_pkgs()
     return tuple(
         sorted(
             {name for chunk in here.chunks for name in _names(chunk, ("removed",)) if name in there}
@@ -302,6 +326,7 @@ __all__ = [
     "present",
     "refuse",
     "to_install",
+    "to_purge",
     "to_remove",
     "to_upgrade",
 ]

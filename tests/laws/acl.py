@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How access control lists are tried: with the real tools, on a copy of this computer."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How Apache's tools are tried, by the links that they make; tests/machine/test_apache.py asks the
 server.
 """

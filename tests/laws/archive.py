@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How archives are tried: good ones, and those that would write outside their folder."""
 
 from __future__ import annotations

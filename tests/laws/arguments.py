@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The arguments that the scenarios of their functions leave out: each has to be tried
 (tests/test_laws.py).
 """

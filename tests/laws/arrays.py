@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How arrays and btrfs are tried: btrfs for real, mdadm by recorded answers on real devices, since
 the kernel of the tests has no arrays.
 """

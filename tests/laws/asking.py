@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How states that ask servers, set variables or do nothing are tried. The server is one of this
 process.
 """

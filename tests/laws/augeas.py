@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How augeas.change is tried, with the real augtool; tests/machine/test_volumes.py has the rest."""
 
 from __future__ import annotations

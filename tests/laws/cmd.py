@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How commands and scripts are tried."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How whole crontabs, their comments and variables are tried: on a copy of the machine."""
 
 from __future__ import annotations
@@ -68,6 +69,10 @@ SCENARIOS = [
         comment="c",
     ),
     on("cron.absent", HAS, plans=False, name="/bin/theirs", commented=True),
+    on("cron.present", TAB, plans=False, name="/bin/theirs", minute=5, hour=5, adopt=True),
+    on("cron.present", TAB, name="/bin/theirs", minute=6, commented=True, adopt=True),
+    on("cron.absent", TAB, name="/bin/theirs", adopt=True),
+    on("cron.env_present", TAB, name="MAILTO", value="ours", adopt=True),
     on("cron.env_present", TAB, name="MAILTO", value="ours"),
     on("cron.env_present", HAS, name="MAILTO", value=7),
     on("cron.env_present", HAS, plans=False, name="EMPTY"),

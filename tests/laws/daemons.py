@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How daemons and their configuration are tried: logrotate, ntp and chrony by files (with the real
 logrotate and chronyd in tests/machine/test_daemons.py); supervisorctl, AppArmor's programs and
 certbot by programs that answer as they do.

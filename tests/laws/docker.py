@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How containers, images, networks and volumes are tried: on a stand-in for Docker that answers in
 the form of its API (tests/support/engine.py). tests/machine/test_containers.py has a real Podman.
 """

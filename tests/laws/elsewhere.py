@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How states of other systems are refused: by name, with what to write instead."""
 
 from laws import Scenario

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How file.managed, file.directory and file.recurse are tried."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How file.decode, cached, not_cached, patch, pruned and signatures of file.managed are tried."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How the functions of the file state that edit, link, move and remove are tried."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How firewalld is tried: a script plays firewall-cmd here; tests/machine/test_firewalld.py has the
 real one.
 """

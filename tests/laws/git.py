@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How the git state is tried: real repositories, side by side in a folder."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How static grains are tried: the file `grains` of the scenario's own folder is the one beside the
 configuration.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How ini files are tried."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Services of inits other than systemd; tests/machine/test_inits.py boots them."""
 
 from laws import Scenario

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How states that change the whole machine are tried: on a copy of it (tests/machine)."""
 
 from laws import Scenario

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How execution functions are called as states."""
 
 from laws import Scenario

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How the rest of cron, service, pkg and their neighbours is tried."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How MariaDB's accounts, databases, rights and queries are tried: on a real server, in a copy of
 the machine.
 """

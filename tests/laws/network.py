@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How the network is tried: on copies of this computer; tests/machine/test_network.py has a real
 ifupdown, test_network_tools.py the other tools.
 """

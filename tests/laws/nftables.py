@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How nftables is tried: with the real one, in a network of its own."""
 
 from __future__ import annotations

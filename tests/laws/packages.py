@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How packages are tried: with a real apt, on a throw-away copy of the machine that has an archive
 of its own.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How packages and repositories are tried with a real dnf: on a throw-away copy of the machine, in
 which apt is out of the way.
 

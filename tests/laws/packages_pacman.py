@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How packages and repositories are tried with a real pacman: its repository has greeting 2.0,
 words, phrase (needs words), rude (conflicts with greeting), polite (replaces manners).
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How packages and their repositories are tried with a real zypper: on a throw-away machine that
 has a repository of rpms (debian_layer.RPMS): greeting 1.0 and 2.0, words, phrase (which needs
 words), rude (which conflicts with greeting), and a patch that brings greeting 2.0.

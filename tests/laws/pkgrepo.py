@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How archives of packages are tried: on a throw-away copy of the machine, whose lists nobody
 fetches.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How PostgreSQL's roles, databases, schemas, extensions, rights and the rest are tried: on a real
 server.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How clusters and data directories of PostgreSQL are tried: with the real tools, on copies of this
 computer.
 """

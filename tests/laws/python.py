@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How Python environments and packages are tried: real ones, from a wheel that is made here; no
 network.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How RabbitMQ is tried: with programs that answer as rabbitmqctl and rabbitmq-plugins 3.10 do
 (recorded), and keep what there is in files. A real server takes 20 seconds of CI for each start.
 """

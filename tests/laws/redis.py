@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How keys of redis are tried: with a server of few commands that answers as redis 7 does and keeps
 its keys in the scenario's folder. tests/machine/test_redis.py has a real one.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How SELinux is tried. No machine of the tests has it in its kernel: the tools are played by
 scripts.
 """

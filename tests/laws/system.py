@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How states of the system itself are tried: names, keys, time zone, kernel, mounts. On a
 throw-away copy of it.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How the test states are tried."""
 
 from laws import Scenario

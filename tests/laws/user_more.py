@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How the passwords, dates and homes of users are tried: on a throw-away copy of the machine."""
 
 from __future__ import annotations

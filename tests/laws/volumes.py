@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How disks are tried: with real tools on loop devices. Without the kernel's device-mapper, LVM has
 volumes that are not active.
 """

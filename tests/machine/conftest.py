@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Throw-away machines for tests (root on a Debian); elsewhere the tests are skipped and say why."""
 
 from __future__ import annotations
@@ -45,10 +46,12 @@ def debian(layer: Path, init: str) -> Iterator[Debian]:
 
 @pytest.fixture(scope="session")
 def lasting() -> Iterator[Debian]:
-    """A machine that stays until the end: time passes for it while other tests run."""
+    """A machine that stays until the end, for all who do not mind what it has been through."""
     yield from _debian(layer_or_skip("base"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that wait for the clock (`late = True`) come last."""
-    items.sort(key=lambda item: getattr(getattr(item, "function", None), "late", False))
+    """Tests that wait for the clock (`waits = True`) come first: others run side by side with them,
+    and nobody waits for them at the end.
+    """
+    items.sort(key=lambda item: not getattr(getattr(item, "function", None), "waits", False))

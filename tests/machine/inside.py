@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tries machine scenarios by the three laws, each on a fresh throw-away copy of this computer.
 
 Runs beside the tests: reads numbers of scenarios, a line each, and prints what came of each as a
@@ -22,12 +23,13 @@ import laws
 import yaml
 from harness import HarnessHere, apply, look
 from laws import Scenario
-from namespaces import Config, die_with_parent, hold, unpack
 
 from runner.api import Plan, StateFailed, running
 from runner.arguments.bind import bind
 from runner.loader.registry import Registry
 from runner.model.places import Place, Untyped
+from runner.rehearsal.holder import Spec, hold, unpack
+from runner.rehearsal.namespaces import die_with_parent
 
 PATIENCE = 300  # seconds for a scenario
 WATCHED = (
@@ -113,14 +115,14 @@ def attempt(scenario: Scenario) -> dict[str, Any]:
     }
 
 
-def on_a_copy(config: Config, task: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+def on_a_copy(spec: Spec, task: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """What a task answers on a fresh copy of a machine; or {"error": the traceback}."""
     reading, writing = os.pipe()
     asker = os.getpid()
     pid = os.fork()
     if pid == 0:
         os.close(reading)
-        os._exit(hold(config, lambda: _report(task, writing), asker))
+        os._exit(hold(spec, lambda: _report(task, writing), asker))
     os.close(writing)
     if not select.select([reading], [], [], PATIENCE)[0]:
         os.kill(pid, signal.SIGTERM)
@@ -147,11 +149,11 @@ def _report(task: Callable[[], dict[str, Any]], writing: int) -> None:
 
 def main() -> None:
     die_with_parent(signal.SIGKILL)
-    config = Config.load(sys.argv[1])
-    unpack(config.layer)
+    spec = Spec.load(sys.argv[1])
+    unpack(spec.layer)
     scenarios = laws.machine_scenarios()
     for line in sys.stdin:
-        print(json.dumps(on_a_copy(config, partial(attempt, scenarios[int(line)]))), flush=True)
+        print(json.dumps(on_a_copy(spec, partial(attempt, scenarios[int(line)]))), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Apache for real: a site, a module and a configuration that are enabled are served."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Attacks by arguments, as templates and module.run give them: no state's signature stands before
 these functions.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One tree on the real thing: useradd, cron, sshd, mount, sysctl, systemd's settings and git say
 what came of it.
 """
@@ -155,6 +156,17 @@ def test_sshd_lets_the_key_in(lasting: Debian, ran: object) -> None:
         "ssh -i /srv/key -o BatchMode=yes -o StrictHostKeyChecking=yes zoe@localhost 'id -un; pwd'"
     )
     assert answer == "zoe\n/home/zoe"
+    # a report goes the same way
+    lasting.write("/srv/report.yaml", "report: {to: 'ssh://zoe@localhost/~/in', key_file: key}\n")
+    lasting.run("su -l zoe -c 'mkdir -m 2770 in'")
+    words = ("single", "test.nop", "name=x", "--config", "/srv/report.yaml")
+    assert "waits" not in lasting.runner(*words).stderr
+    lasting.run("mv /home/zoe/in /home/zoe/away")
+    assert "1 report waits" in lasting.runner(*words).stderr
+    lasting.run("mv /home/zoe/away /home/zoe/in")
+    lasting.runner("report", "send", "--config", "/srv/report.yaml")
+    assert lasting.read("cd /home/zoe/in; stat -c '%a %U' $(ls -A)") == "640 zoe\n640 zoe"
+    assert lasting.read("cd /home/zoe/in; grep -l test_.-x_.-x_.-nop * | wc -l") == "2"
 
 
 def test_what_is_mounted(lasting: Debian, ran: object) -> None:
@@ -227,4 +239,4 @@ def test_cron_runs_the_entry_within_its_minute(lasting: Debian, ran: object) -> 
     assert told.read_text().split() == ["zoe", time.strftime("%Y")]
 
 
-test_cron_runs_the_entry_within_its_minute.late = True  # type: ignore[attr-defined]
+test_cron_runs_the_entry_within_its_minute.waits = True  # type: ignore[attr-defined]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Podman as a site uses it, by its compatible socket: containers, images, networks and volumes."""
 
 from __future__ import annotations

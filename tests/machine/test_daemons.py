@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Daemons for real: a process of supervisor, and configurations that logrotate and chronyd read."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """MariaDB as a site uses it: accounts, databases, rights and queries on a server that really runs;
 Salt's functions on it; and a machine that is yet to start it.
 """
@@ -98,15 +99,15 @@ def test_a_password_is_in_no_argument_and_opens_the_account(server: Debian) -> N
         0o755,
     )
     server.write("/root/options.cnf", "[client]\npassword=wrong\n")
-    password = 's3c\\r"et é'
+    password = 's3cret-w0rd\\r"et é'
     assert call(server, "user_create", "ann", f"password={json.dumps(password)}") is True
     given = ["connection_user=ann", f"connection_pass={json.dumps(password)}"]
     for more in ([], ["connection_default_file=/root/options.cnf"]):
         assert "information_schema" in call(server, "db_list", *given, *more)
-    assert "s3c" not in server.read("cat /root/arguments")
+    assert "s3cret-w0rd" not in server.read("cat /root/arguments")
     server.run("rm /usr/local/bin/mariadb")
     own = "/var/cache/runner /var/lib/runner /tmp -xdev -type f"  # a checkout in /tmp is a mount
-    assert server.read(f"find {own} -exec grep -l s3c {{}} +; true") == ""
+    assert server.read(f"find {own} -exec grep -l s3cret-w0rd {{}} +; true") == ""
 
 
 def looks(debian: Debian, *expressions: str) -> list[Any]:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """pkg.declared with a real apt: what no state of the highstate declares goes, and nothing else."""
 
 from __future__ import annotations

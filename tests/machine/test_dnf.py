@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Packages with a real dnf, on a throw-away machine with a repository of its own.
 
 The repository: tests/support/debian_layer.py, RPMS. The machine has apt as well; its configuration

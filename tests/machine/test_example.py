@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tree of sls_examples on a real machine, as the README says: nginx, a user, a crontab; then
 again.
 """
@@ -23,21 +24,24 @@ def touched(debian: Debian) -> list[str]:
     """What was made or changed anywhere since the file /marker was, beside runner's own notes and
     the tests'.
 
-    What changed on this computer meanwhile shines through, with the same time: it is not meant.
+    What changes on this computer meanwhile shines through, with the same time: it is not meant,
+    and neither is what is gone when one looks again.
     """
+    return sorted(_newer(debian) & _newer(debian))
+
+
+def _newer(debian: Debian) -> set[str]:
     own = " ".join(
         f"-path '{path}' -prune -o"
         for path in ("/var/lib/runner", "/var/cache/runner", "/var/cache/runner-*")
     )
-    found = debian.read(f"find / -xdev {own} -type f -newercm /marker -printf '%T@ %p\\n'").split(
-        "\n"
-    )
-    times = {path: float(time) for time, _, path in (line.partition(" ") for line in found if line)}
-    return [
+    lines = debian.read(f"find / -xdev {own} -type f -newercm /marker -printf '%T@ %p\\n'")
+    times = [line.partition(" ") for line in lines.split("\n") if line]
+    return {
         path
-        for path, time in times.items()
-        if path != "/marker" and not _shines_through(path, time)
-    ]
+        for time, _, path in times
+        if path != "/marker" and not _shines_through(path, float(time))
+    }
 
 
 def _shines_through(path: str, time: float) -> bool:

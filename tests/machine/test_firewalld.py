@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """firewalld for real: the package, its daemon, and the rules that the kernel has at the end."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """nftables, ufw and ipset for real: what the kernel has at the end."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Execution functions that change packages, users and groups, as module.run calls them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Users who put links, pipes and folders where root is going to write: nothing of root's becomes
 theirs.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Services under OpenRC, runit and s6, each as PID 1: what states do to them, seen with the init's
 own programs.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The throw-away machine itself: what it cannot touch here, and that nothing of it stays, however
 its user ends.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A real gem, with a repository of gems that is made here."""
 
 from __future__ import annotations

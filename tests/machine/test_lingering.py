@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Users whose services run without a login, their subordinate numbers, and services of their own
 systemd, with a real logind.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Users, groups, services and packages for real: each scenario on a throw-away copy of this
 computer of its own.
 
@@ -17,10 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from debian import ROOT, shared
+from debian import ROOT, spec
 from debian_layer import layer_or_skip
 from laws import machine_scenarios
-from namespaces import Config
 
 ALL = machine_scenarios()
 
@@ -31,7 +31,7 @@ def worker(layer: Path) -> Iterator[Callable[[int], dict[str, Any]]]:
     command = [
         sys.executable,
         str(ROOT / "tests/machine/inside.py"),
-        Config(str(layer), shared()).dump(),
+        spec(str(layer)).dump(),
     ]
     environment = os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT}/tests/support"}
     with subprocess.Popen(

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The network for real: a name that systemd and sudo know, interfaces that ifup brings up, routes
 of the kernel.
 """

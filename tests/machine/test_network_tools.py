@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """NetworkManager, systemd-networkd and netplan for real: each brings up the same interface with
 its routes and a bridge, changes one of them alone, and refuses what it would not read.
 """

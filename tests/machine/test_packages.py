@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Packages with a real apt and dpkg: when another one has the lock, when one was killed, when there
 is not a mirror.
 """

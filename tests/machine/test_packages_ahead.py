@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a dry run of many packages says, compared with the real run, and how often apt is asked for
 it.
 """
@@ -28,7 +29,16 @@ GRAPH = {
     "older": "Depends: old",
     "oldest": "",
     "broken": "Depends: nothing-of-that-name",
+    "shared": "",
+    "enough": "Depends: shared (>= 1.0)",
+    "needy": "Depends: shared (>= 2.0)",
+    "breaker": "Breaks: shared (<< 2.0)",
+    "pair": "",
+    "twin": "Depends: pair (= 1.0)",
+    "pairing": "Depends: pair (>= 2.0)",
 }
+NEWER = {"shared": "", "pair": "", "twin": "Depends: pair (= 2.0)"}
+THERE = ("old", "older", "oldest", *NEWER)
 MAKE = """
 set -e
 mkdir -p /srv/archive; cd /srv/archive; : >Packages
@@ -43,6 +53,7 @@ done >Packages
 echo 'deb [trusted=yes] file:/srv/archive ./' >/etc/apt/sources.list.d/graph.list
 echo 'APT::Install-Recommends "true";' >/etc/apt/apt.conf.d/zz-recommends
 apt-get -q update; apt-get -q -y install older oldest
+dpkg -i shared_1.0_all.deb pair_1.0_all.deb twin_1.0_all.deb
 for name in apt-get apt-cache; do
     printf '#!/bin/sh\\necho '$name' "$@" >>/run/asked\\nexec /usr/bin/'$name' "$@"\\n' \\
         >/usr/local/sbin/$name
@@ -53,12 +64,14 @@ done
 
 @pytest.fixture(scope="module")
 def graph(debian: Debian) -> Debian:
-    for name, more in GRAPH.items():
-        about = (
-            f"Package: {name}\nVersion: 1.0\nArchitecture: all\nMaintainer:"
-            f" me\n{more}\nDescription: {name}\n"
-        )
-        debian.write(f"/srv/packages/{name}/DEBIAN/control", about.replace("\n\n", "\n"))
+    for version, packages in (("1.0", GRAPH), ("2.0", NEWER)):
+        for name, more in packages.items():
+            about = (
+                f"Package: {name}\nVersion: {version}\nArchitecture: all\nMaintainer:"
+                f" me\n{more}\nDescription: {name}\n"
+            )
+            control = f"/srv/packages/{name}-{version}/DEBIAN/control"
+            debian.write(control, about.replace("\n\n", "\n"))
     debian.run(MAKE)
     return debian
 
@@ -66,9 +79,9 @@ def graph(debian: Debian) -> Debian:
 @pytest.fixture
 def clean(graph: Debian) -> Iterator[Debian]:
     yield graph
-    names = " ".join(set(GRAPH) - {"old", "older", "oldest"})
+    names = " ".join(set(GRAPH) - {*THERE})
     graph.run(f"dpkg --purge --force-depends --force-hold {names} 2>/dev/null; rm -f /run/asked")
-    graph.run("cd /srv/archive; dpkg -i old_*.deb older_*.deb oldest_*.deb")
+    graph.run(f"cd /srv/archive; dpkg -i {' '.join(f'{name}_1.0_all.deb' for name in THERE)}")
 
 
 def installed(*names: str, **more: Any) -> dict[str, Any]:
@@ -107,6 +120,9 @@ CASES = {
     ),
     "what takes another away": (installed("web", "mailer", "post", "fpm"), 5),
     "in one transaction": (installed("app", "cgi", "web", "mailer", aggregate=True), 5),
+    "an installed one is new enough for the first": (installed("enough", "needy", "web"), 1),
+    "an installed one is broken": (installed("enough", "breaker", "needy"), 1),
+    "an installed one changes with another": (installed("enough", "pairing", "web"), 2),
     "removed one by one": (removed("oldest", "older"), 1),
     "removed with another": (removed("oldest", "old", "older"), 3),
 }
@@ -177,3 +193,50 @@ def test_what_is_only_planned_is_not_there_for_what_runs(clean: Debian) -> None:
     results = clean.results("sls", "graph")
     assert (results["app"]["result"], results["web"]["result"]) == (None, True)
     assert results["web"]["changes"].keys() == {"web", "lib"}
+
+
+CHAIN: list[tuple[str, dict[str, Any]]] = [
+    ("pkg.installed", {"name": "app"}),
+    ("pkg.installed", {"name": "web"}),
+    ("pkg.installed", {"name": "app"}),
+    ("pkg.removed", {"name": "lib"}),
+    ("pkg.installed", {"pkgs": ["web", "extra"]}),
+    ("pkg.held", {"name": "web"}),
+    ("pkg.held", {"name": "web"}),
+    ("pkg.removed", {"name": "web"}),
+    ("pkg.unheld", {"name": "web"}),
+    ("pkg.removed", {"name": "web"}),
+    ("pkg.purged", {"name": "web"}),
+    ("pkg.removed", {"name": "old"}),
+    ("pkg.latest", {"name": "older"}),
+    ("pkg.purged", {"name": "old"}),
+    ("pkg.installed", {"name": "older"}),
+    ("pkg.installed", {"name": "post"}),
+    ("pkg.removed", {"name": "oldest"}),
+    ("pkg.installed", {"name": "oldest"}),
+    ("pkg.uptodate", {"name": "all"}),
+]
+
+
+def test_each_state_sees_the_packages_of_those_before_it(clean: Debian) -> None:
+    clean.run("rm -f /run/asked")
+    clean.tree(
+        chain=json.dumps(
+            {
+                f"{position} {function} {arguments}": {
+                    function: [{key: value} for key, value in {"name": "x", **arguments}.items()]
+                }
+                for position, (function, arguments) in enumerate(CHAIN)
+            }
+        )
+    )
+    dry = clean.results("sls", "chain", "--test", code=None)
+    real = clean.results("sls", "chain", code=None)
+    wrong = []
+    for name, done in real.items():
+        said = dry[name]
+        expected = None if done["result"] and done["changes"] else done["result"]
+        same = (said["result"], said["changes"]) == (expected, done["changes"])
+        if not same or not (expected is None or said["comment"] == done["comment"]):
+            wrong.append((name, *((r["result"], r["changes"], r["comment"]) for r in (said, done))))
+    assert not wrong, json.dumps(wrong, indent=1)

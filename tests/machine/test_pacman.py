@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Packages with a real pacman: versions, holds, conflicts, signatures, a lock, a kill, a mirror
 that is down. Its repository holds what tests/support/debian_layer.py made with makepkg.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A real redis with a password, a replica and a sentinel; Salt's functions on it."""
 
 from __future__ import annotations

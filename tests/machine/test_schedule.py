@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs that start by themselves: by a real cron with its bare environment, and by a real systemd
 timer.
 """
@@ -5,14 +6,17 @@ timer.
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import debian as machines
 import pytest
 from debian import Debian
 from debian_layer import layer_or_skip
+from guides import run_page
 
 CONFIG = "/etc/runner/runner.yaml"
 SENDMAIL = '#!/bin/sh\n{ echo "to $*"; cat; } >>/root/mails\n'
@@ -67,12 +71,15 @@ def until(machine: Debian, command: str) -> None:
 
 def test_an_entry_for_cron(with_cron: Debian) -> None:
     assert with_cron.read("stat -c '%a %U' /etc/cron.d/runner") == "644 root"
-    assert "/usr/local/bin/runner highstate -q\n" in with_cron.read("cat /etc/cron.d/runner") + "\n"
+    assert (
+        "/usr/local/bin/runner highstate -q --scheduled\n"
+        in with_cron.read("cat /etc/cron.d/runner") + "\n"
+    )
     again = with_cron.runner("schedule", "install", "--cron", "* * * * *", "--cron-d", "-q")
     assert again.stdout + again.stderr == ""
     found = status(with_cron)
     assert found["installed"] == "/etc/cron.d/runner"
-    assert found["next"]
+    assert found["next"] and found["command"] == "/usr/local/bin/runner highstate -q --scheduled"
 
 
 def test_a_timer(with_timer: Debian) -> None:
@@ -120,6 +127,45 @@ def test_the_timer_starts_it(with_timer: Debian) -> None:
     assert found["last"]["outcome"] == "done"
 
 
+def test_disabled_runs_are_not_started(with_timer: Debian) -> None:
+    """A timer of an earlier runner is named, and healed; that of another state folder is named."""
+    timed, service = "runner-highstate.service", "/etc/systemd/system/runner-highstate.service"
+    with_timer.run(f"sed -i 's/ --scheduled//' {service}; systemctl daemon-reload")
+    warned = with_timer.run("runner disable 'the disk is copied' --for 8h")
+    assert f"{service[:-8]}.timer was written by an earlier runner" in warned.stderr
+    assert "was written by an earlier runner" in with_timer.run("runner schedule status").stderr
+    healed = with_timer.runner("schedule", "install", "--every", "1m", "--timer", "--wait")
+    assert "scheduled runs are disabled" in healed.stderr
+    assert "earlier runner" not in with_timer.run("runner schedule status").stderr
+    before = status(with_timer)["last"]
+    with_timer.run(f"systemctl start {timed}")
+    said = f"journalctl -u {timed} -o cat | grep -c 'not run: scheduled runs are disabled until'"
+    until(with_timer, said)
+    assert with_timer.read(f"systemctl show -p Result --value {timed}") == "success"
+    assert status(with_timer)["last"] == before, "no scheduled run since"
+    elsewhere = with_timer.run("runner disable elsewhere --cachedir /root/other").stderr
+    assert "have another state_dir (/var/lib/runner)" in elsewhere
+    with_timer.runner("enable")
+    with_timer.run(f"systemctl start {timed}")
+    assert status(with_timer)["last"] != before
+
+
+def test_pulls_are_scheduled(with_timer: Debian) -> None:
+    refused = with_timer.runner("schedule", "install", "--pull", code=1)
+    assert "names no remote of the tree" in refused.stderr
+    with_timer.run(f"echo 'tree: {{remote: file:///srv/none}}' >>{CONFIG}")
+    noted = with_timer.runner("schedule", "install", "--pull", "--cron-d", "--test", "--wait")
+    assert "cron does not wait for the network" in noted.stderr
+    words = ("schedule", "install", "--pull", "--every", "30m", "--splay", "10m", "--wait")
+    with_timer.runner(*words)
+    assert status(with_timer)["command"] == "/usr/local/bin/runner pull -q --scheduled"
+    unit = with_timer.read("systemctl cat runner-highstate.service runner-highstate.timer")
+    assert "After=network-online.target" in unit and "RandomizedDelaySec=600" in unit
+    noted = with_timer.runner("schedule", "install", "--test", "--wait")
+    assert "fetch nothing" in noted.stderr
+    with_timer.run(f"sed -i /tree:/d {CONFIG}")
+
+
 def test_the_other_way_replaces_it(with_timer: Debian) -> None:
     with_timer.runner("schedule", "install", "--cron-d", "--wait")
     assert with_timer.run("systemctl is-active -q runner-highstate.timer", code=None).returncode
@@ -134,9 +180,31 @@ def test_the_other_way_replaces_it(with_timer: Debian) -> None:
     assert gone.stdout + gone.stderr == ""
 
 
-for _late in (
-    test_cron_starts_it_and_mails_what_changed,
-    test_the_timer_starts_it,
-    test_the_other_way_replaces_it,
-):
-    _late.late = True  # type: ignore[attr-defined]
+for _test in (test_cron_starts_it_and_mails_what_changed, test_the_timer_starts_it):
+    _test.waits = True  # type: ignore[attr-defined]
+
+
+class Terminal:
+    """A page's commands in a machine, as in guides.Session."""
+
+    def __init__(self, machine: Debian) -> None:
+        self._machine = machine
+        self.exit_code = 0
+
+    def run(self, command: str) -> str:
+        done = self._machine.run(f"({command}) 2>&1", code=None)
+        self.exit_code = done.returncode
+        return done.stdout
+
+    def write(self, path: str, text: str) -> None:
+        self._machine.write(path, text)
+
+
+def test_the_page_on_schedules(fresh: Debian) -> None:
+    """docs/scheduling.md; `RUNNER_GUIDES=write` writes what is printed into it."""
+    page = Path(__file__).parent.parent.parent / "docs/scheduling.md"
+    fresh.run("rm -rf /var/lib/runner")  # of the computer that the machine is a copy of
+    wrong, corrected = run_page(page.read_text(), Terminal(fresh))  # type: ignore[arg-type]
+    if os.environ.get("RUNNER_GUIDES") == "write":
+        page.write_text(corrected)
+    assert not wrong, "\n".join(wrong)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Services under a real systemd: what states do to units, seen with systemctl and by the units
 themselves.
 """
@@ -5,6 +6,7 @@ themselves.
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -276,10 +278,11 @@ def everything(debian: Debian) -> str:
     """What systemd and its folders hold."""
     what = "Id,LoadState,ActiveState,SubState,UnitFileState,NeedDaemonReload,MainPID,InvocationID"
     folders = f"/etc/systemd {UNITS} /run/systemd/system"
-    return debian.read(
-        f"systemctl show --property={what} 'tick*' cron; systemctl list-unit-files; "
-        f"find {folders} -printf '%p %l %T@\\n'; cat /run/tick*"
+    units = debian.read(f"systemctl show --property={what} 'tick*' cron").split("\n\n")
+    rest = debian.read(
+        f"systemctl list-unit-files; find {folders} -printf '%p %l %T@\\n'; cat /run/tick*"
     )
+    return "\n\n".join([*sorted(units), rest])  # systemd names units in no fixed order
 
 
 def settled(debian: Debian) -> str:
@@ -393,10 +396,7 @@ def test_a_unit_that_the_run_itself_brings_and_changes(debian: Debian) -> None:
     debian.write("/srv/unit", UNIT.format(kind="exec", start=RUNS))
     debian.tree(unit=BROUGHT)
     dry = debian.results("sls", "unit", "--test")["tock"]
-    assert dry["result"] is None
-    assert dry["comment"].endswith(
-        "is not available (depends on file: /etc/systemd/system/tock.service)"
-    )
+    assert (dry["result"], dry["changes"]) == (None, {"tock": True})
     assert debian.results("sls", "unit")["tock"]["changes"] == {"tock": True}
     assert debian.read("cat /run/tock") == "started", "once, although it is new and watched"
     assert (shown("ActiveState"), shown("UnitFileState")) == ("active", "enabled")
@@ -548,3 +548,28 @@ def test_what_dies_soon_after_a_good_start_fails_the_run(debian: Debian) -> None
     )
     assert "the disk is full" in failed["recheck_dies"]
     assert found["dies"]["comment"] == "Started service soon"
+
+
+def test_what_people_and_the_journal_read(debian: Debian) -> None:
+    debian.write(f"{UNITS}/tickle.service", UNIT.format(kind="exec", start=RUNS))
+    debian.run("systemctl daemon-reload")
+    for target, word, said in (
+        ("journald", "one", "Started service tickle"),
+        ("file:///dev/log/LOG_DAEMON", "two", "Service restarted, because file: /etc/tickle"),
+    ):
+        watch = "{watch: [{file: /etc/tickle}]}"
+        debian.tree(
+            told=f"/etc/tickle: {{file.managed: [{{contents: {word}}}]}}\n"
+            f"tickle: {{service.running: [{watch}]}}"
+        )
+        done = debian.runner("sls", "told", "-l", "info", "--log-file", target)
+        state = re.search(r"changed  service.running  tickle.*\n(.+)", done.stdout)
+        assert state and state[1].startswith(f"{'':14}{said}"), done.stdout
+        assert "tickle: True" not in done.stdout
+    fields = "PRIORITY,LOGGER,SYSLOG_FACILITY,MESSAGE"
+    journal = debian.read(f"journalctl -t runner -o json --output-fields={fields}").splitlines()
+    entries = [json.loads(line) for line in journal]
+    changed = [entry for entry in entries if "changed: service.running  tickle" in entry["MESSAGE"]]
+    assert [entry["PRIORITY"] for entry in changed] == ["6", "6"]
+    assert [entry.get("LOGGER") for entry in changed] == ["runner", None]
+    assert [entry.get("SYSLOG_FACILITY") for entry in changed] == [None, "3"]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """systemd.unit under a real systemd: files, timers, drop-ins, and what systemd-analyze refuses."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What another user of the machine plants in the way of root's runner: nothing of it is run,
 believed or followed.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Disks and configuration files for real: what their tools say at the end."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Packages with a real zypper and rpm: dry runs and real ones, its lock, signatures, a mirror that
 is down, an update that was killed.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mistakes of Jinja."""
 
 from mistakes import Mistake
@@ -317,7 +318,7 @@ MISTAKES = [
     ),
     Mistake(
         "import_json of broken JSON",
-        {"web.sls": "{% import_json 'x.json' as x %}\n" + NOP, "x.json": '{"a": 1,\n«}\n'},
+        {"web.sls": "{% import_json 'x.json' as x %}\n" + NOP, "x.json": '{"a": 1«,\n}\n'},
         "JSON",
         "comma|JSON|quote",
         also=("web.sls:1",),

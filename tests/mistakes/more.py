@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """More mistakes, as they came up in trials."""
 
 from mistakes import Mistake

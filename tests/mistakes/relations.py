@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mistakes in requisites, include, extend, exclude, the top file, the pillar, the configuration, custom modules."""
 
 from mistakes import Mistake

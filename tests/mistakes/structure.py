@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mistakes in the shape of states, in their names, functions and arguments."""
 
 from mistakes import Mistake
@@ -405,8 +406,14 @@ MISTAKES = [
     ),
     Mistake("packages that are no list", "a:\n  pkg.installed:\n    - «pkgs: 5\n", "list", "pkgs"),
     Mistake(
+        "rules saved to a file of no folder",
+        "a:\n  iptables.append:\n    - chain: INPUT\n    - jump: ACCEPT\n    - «save: Ture\n",
+        "save: expected absolute path or true or false, got 'Ture'",
+        "slash",
+    ),
+    Mistake(
         "json SLS with a comma too many",
-        '#!json\n{"a": {"test.nop": []},\n«}\n',
+        '#!json\n{"a": {"test.nop": []}«,\n}\n',
         "JSON",
         "comma|quote",
     ),

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mistakes of YAML and of encoding."""
 
 from mistakes import HERE, Mistake

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Keys of archives: where they come from and the shape that apt wants."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lists of sources: what is written over keeps what else the file said."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What archives are refused, what a failure leaves, and Salt's functions."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Users and groups by busybox's adduser, addgroup, deluser, delgroup and passwd.
 
 They are played by executables that write down how they were called: Debian's busybox has none.

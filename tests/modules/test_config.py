@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """config.*, match.*, mine.* and publish.*: what a machine without a master answers."""
 
 from __future__ import annotations

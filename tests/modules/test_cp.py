@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """cp.*: the file roots, and copies of their files."""
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def here(root: Path) -> Iterator[HarnessHere]:
     current = HarnessHere(
         opts={"file_roots": {"base": [str(root)], "dev": []}, "hash_type": "sha1"}
     )
-    current.tree = FileTree({"base": [str(root)]})  # type: ignore[assignment]
+    current.tree = FileTree({"base": [str(root)], "dev": []})  # type: ignore[assignment]
     with running(current):
         yield current
 

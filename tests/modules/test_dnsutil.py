@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """dnsutil.* and dig.*: with a dig that says what the test wants."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Execution functions that people type every week: keys, processes, fstab, backups, git, ..."""
 
 from __future__ import annotations

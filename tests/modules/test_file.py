@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The file module: whole writes, owners, removal, and what templates ask."""
 
 from __future__ import annotations
@@ -79,9 +80,7 @@ def test_nobody_can_read_a_file_before_it_has_its_mode(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[int] = []
-    monkeypatch.setattr(
-        os, "fchmod", lambda handle, bits: seen.append(os.fstat(handle).st_mode & 0o077)
-    )
+    monkeypatch.setattr(os, "fchmod", lambda new, bits: seen.append(os.fstat(new).st_mode & 0o077))
     file.write(str(tmp_path / "f"), b"x", mode="0666")
     assert seen == [0]
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Execution functions that edit files: answers and files are those of Salt 3008 with the same
 calls.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Execution functions that trees call with module.run or in templates: git, data, status, jinja,
 what is not here.
 """
@@ -139,7 +140,7 @@ def test_maps_are_loaded(machine: Machine) -> None:
     [
         ("tomcat.status", "cmd.run"),
         ("docker.login", "`docker` or `podman`"),
-        ("vault.read_secret", "pillar"),
+        ("vault.write_secret", "`vault` or `bao`"),
     ],
 )
 def test_what_is_not_here_is_told_with_what_to_write(

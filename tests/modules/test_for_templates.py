@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Execution functions that templates call."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Looks at real repositories; passwords that no command line shows."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Keys and messages with gpg. The answers are those of Salt 3008.3 with the same keys."""
 
 from __future__ import annotations

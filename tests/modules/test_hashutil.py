@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """hashutil.*: digests, base64 and signatures."""
 
 from __future__ import annotations

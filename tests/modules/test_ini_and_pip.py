@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Salt's functions for ini files and pip, answering as Salt 3008.3; the rest of an ini file
 stays.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tools that configure the network are given to read, and what they are not.
 
 recorded_ifcfg.json: ifcfg files as a real Salt 3008.3 writes them. The texts of the other tools are

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Looks that are kept for the run, until what they read changes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """network.*: addresses, networks, routes and reaching others."""
 
 from __future__ import annotations

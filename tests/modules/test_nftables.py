@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How rules of nftables are written."""
 
 from __future__ import annotations

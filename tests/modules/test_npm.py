@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A real npm, with archives of packages and without a network."""
 
 from __future__ import annotations

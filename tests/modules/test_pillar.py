@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """pillar.* and grains.*: looking values up, merging, choosing by them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """random.*, environ.*, test.* and log.*."""
 
 from __future__ import annotations

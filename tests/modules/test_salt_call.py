@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Commands of a tree that call salt-call on a machine without Salt."""
 
 from __future__ import annotations

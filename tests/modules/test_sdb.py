@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Values at `sdb://PROFILE/KEY`: the drivers, and where such addresses are resolved."""
 
 from __future__ import annotations
@@ -63,6 +64,7 @@ def test_drivers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "y": {"driver": "yaml", "files": [f"{tmp_path}/a.yaml", f"{tmp_path}/b.yaml"]},
         "q": {"driver": "sqlite3", "database": database, "table": "t"},
         "k": {"driver": "keyring", "service": "system"},
+        "f": {"driver": "file", "directory": str(tmp_path)},
         "none": {"driver": "nope"},
     }
     here = HarnessHere(opts=profiles, pillar={"p": {"driver": "env"}})
@@ -73,11 +75,15 @@ def test_drivers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             *(1, 2),
             None,
         )
+        assert (sdb.get("sdb://f/b.yaml"), sdb.get("sdb://f/none")) == ("a: {d: 2}", None)
+        for outside in ("sdb://f/../b", "sdb://f//etc/passwd"):
+            with pytest.raises(StateFailed, match="is not below"):
+                sdb.get(outside)
         for other in ("plain", "sdb://env", "sdb://unknown/x", 5):
             assert sdb.get(other) == other
         with pytest.raises(StateFailed, match="SDB profile"):
             sdb.get("sdb://unknown/x", strict=True)
-        with pytest.raises(StateFailed, match="there are env, keyring, sqlite3, yaml"):
+        with pytest.raises(StateFailed, match="there are env, file, keyring, sqlite3, vault, yaml"):
             sdb.get("sdb://none/x")
         with pytest.raises(StateFailed, match="yaml cannot set"):
             sdb.set_("sdb://y/a", 1)
@@ -95,7 +101,7 @@ def test_drivers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             connection.execute("UPDATE t SET value = x'c1'")
         with pytest.raises(StateFailed, match="not a form"):
             sdb.get("sdb://q/h")
-    assert set(_drivers.DRIVERS) == {"env", "yaml", "sqlite3", "keyring"}
+    assert set(_drivers.DRIVERS) == {"env", "file", "yaml", "sqlite3", "keyring", "vault"}
 
 
 def test_addresses_in_the_configuration_and_reports(machine: Machine) -> None:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Passwords: hashed and compared by the system's own crypt."""
 
 from __future__ import annotations

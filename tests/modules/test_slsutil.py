@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """slsutil.* and defaults.*: merging, data as text, the tree, rendering, banners."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What another user does to a path while it is changed does not become root's deed.
 
 A folder belongs to Mallory (uid 1). She replaces a target, a folder above it, or what is being made
@@ -29,6 +30,8 @@ import modules
 from modules import archive, augeas, cp, disk, file, xml
 from modules.mysql import _server as mysql_server
 from runner.api import CommandFailed, StateFailed, changer, changes_allowed, running
+from runner.api.planning import changes_planned
+from runner.history import snapshots
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs a second user")
 MALLORY = 1
@@ -581,6 +584,30 @@ def test_a_source_that_others_can_change_is_copied_before_it_is_verified(tmp_pat
         assert Path(copy).stat().st_uid == 0
 
 
+def test_a_dry_run_reads_nothing_through_a_link_made_since(tmp_path: Path) -> None:
+    ground = Ground(tmp_path)
+    with running(HarnessHere(dry=True)), changes_planned():
+        file.set_mode(str(ground.target), "0644")
+        ground.link_folder()
+        with pytest.raises(StateFailed, match="symbolic link"):
+            file.read_bytes(str(ground.target))
+
+
+def test_the_history_gives_no_contents_of_one_file_to_the_owner_of_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ground, opened = Ground(tmp_path), snapshots._regular
+    assert snapshots.at(str(ground.target)).content
+
+    def swapped(path: str) -> int:
+        ground.link_folder()
+        return opened(path)
+
+    monkeypatch.setattr(snapshots, "_regular", swapped)
+    former = snapshots.at(str(ground.target))
+    assert (former.uid, former.content) == (MALLORY, "")
+
+
 WRITING = {
     "os": (
         "chmod chown lchmod lchown link makedirs mkdir mkfifo mknod remove removedirs removexattr"
@@ -591,6 +618,9 @@ WRITING = {
 # files of `modules` that may call these: the mechanism itself, and what is written where nobody
 # else can
 BY_PATH = {
+    "_paths.py": "the memory of a planned file",
+    "_planned_files.py": "a private folder",
+    "_planned_view.py": "a file system that only a command of a dry run has",
     "file/_place.py": "the mechanism",
     "file/_unchangeable.py": "a private folder",
     "git/_run.py": "a private folder",
@@ -600,6 +630,7 @@ BY_PATH = {
     "file/_check.py": "a temporary file with a name of its own",
     "archive/_extract.py": "a private folder",
     "_scripts.py": "a private folder",
+    "pkg/apt_status.py": "a private folder",
     "pkg/rpm.py": "a private folder",
     "pkg/pacman_keys.py": "a private folder",
     "pkg/zypper.py": "a private folder",

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """XML files: only what is set changes, to the byte."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is added in one place is there everywhere: a form of answers, a command, a package manager,
 a state function, a kind of requisite, an argument of all states, a Jinja filter, a grain.
 
@@ -10,6 +11,7 @@ import json
 import re
 import shutil
 import subprocess
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -366,52 +368,55 @@ def test_the_package_manager_is_chosen_once_a_run(shelf: Copy) -> None:
     assert "(shelf, apt)" not in shelf("doc", "pkg.held").stdout
 
 
-STATE = '''"""Words on a wall."""
-
-from __future__ import annotations
-
-from modules import file
-from runner.api import AbsolutePath, Line, Plan, Planned
-
-
-def painted(name: AbsolutePath, word: Line = "hello") -> Planned:
-    """Make sure that a wall has a word on it.
-
-    name: the wall. word: what it says.
-
-        /srv/wall:
-          wall.painted:
-            - word: welcome
-
-    Behaviour: of its own.
-    """
-    if file.lexists(name) and file.read_bytes(name) == word.encode():
-        return f"{name} says {word}"
-    yield Plan({"word": word}, f"{name} would say {word}")
-    file.write(name, word.encode())
-    return f"{name} says {word}"
-'''
+def example() -> dict[str, str]:
+    """Return the files of the example of CONTRIBUTING.md, by their paths."""
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    blocks = re.findall(r"^( *)```python\n *# (\S+)\n(.*?)^ *```$", text, re.M | re.S)
+    return {path: textwrap.dedent(block) for _, path, block in blocks}
 
 
 def test_a_state_function_is_one_file(copy: Copy) -> None:
-    (copy.folder / "copy/states/wall.py").write_text(STATE)
-    wall = copy.folder / "wall"
-    copy.write(a=f"{wall}:\n  wall.painted:\n    - word: welcome\n")
-    assert changes(copy, "sls", "a", "--test") == {str(wall): {"word": "welcome"}}
-    assert not wall.exists()
-    assert changes(copy, "sls", "a") == {str(wall): {"word": "welcome"}}
-    assert wall.read_text() == "welcome"
-    assert changes(copy, "sls", "a") == {str(wall): {}}
-    copy.write(a=f"{wall}:\n  wall.painted:\n    - wrod: welcome\n")
-    assert "did you mean 'word'?" in copy("check", "a", code=1).stdout
-    assert "what it says" in copy("doc", "wall.painted").stdout
-    assert "wall.painted" in copy("schema").stdout
-    assert "wall.painted\tMake sure that a wall has a word on it.\n" in copy.offered(
-        "single", "wall.p"
+    """That of the example that CONTRIBUTING.md has."""
+    (copy.folder / "copy/states/greeting.py").write_text(example()["states/greeting.py"])
+    path = copy.folder / "hello"
+    copy.write(a=f"{path}:\n  greeting.said:\n    - to: you\n")
+    assert changes(copy, "sls", "a", "--test") == {str(path): {"greeting": "you"}}
+    assert not path.exists()
+    assert changes(copy, "sls", "a") == {str(path): {"greeting": "you"}}
+    assert path.read_text() == "Hello, you!\n"
+    assert changes(copy, "sls", "a") == {str(path): {}}
+    copy.write(a=f"{path}:\n  greeting.said:\n    - too: you\n")
+    assert "did you mean 'to'?" in copy("check", "a", code=1).stdout
+    assert "Who is greeted" in copy("doc", "greeting.said").stdout
+    assert "greeting.said" in copy("schema").stdout
+    assert "greeting.said\tMake sure that a file greets somebody.\n" in copy.offered(
+        "single", "greeting.s"
     )
-    assert "word=" in copy.offered("single", "wall.painted", "/x", "wo")
+    assert "to=" in copy.offered("single", "greeting.said", "/x", "t")
     copy("doc", "--reference", str(copy.folder / "manual"))
-    assert "## wall.painted" in (copy.folder / "manual/states/wall.md").read_text()
+    assert "## greeting.said" in (copy.folder / "manual/states/greeting.md").read_text()
+
+
+def test_scenarios_of_a_state_function_are_one_file(copy: Copy) -> None:
+    """Those of the example are run by the test of the laws, and one that is wrong fails there."""
+    tests = copy.folder / "copy/tests"
+    (tests / "laws").mkdir(parents=True)
+    shutil.copy(ROOT / "tests/test_laws.py", tests)
+    shutil.copytree(ROOT / "tests/support", tests / "support")
+    wrong = "SCENARIOS.append(Scenario('greeting.said', {'name': '{tmp}/x'}, plans=False))\n"
+    for file, text in example().items():
+        (copy.folder / "copy" / file).write_text(text + (wrong if "laws" in file else ""))
+    words = ["-c", "/dev/null", "--rootdir", str(tests), "-o", f"pythonpath={tests}/support"]
+    words += ["-p", "no:cacheprovider", "--import-mode=importlib", "-q", f"{tests}/test_laws.py"]
+    # bytecode that is written looks like a change
+    plain = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        [copy.argv()[0], "-m", "pytest", *words, "-k", "test_laws and greeting"],
+        env={**copy.environment, **plain},
+        capture_output=True,
+        text=True,
+    )
+    assert "assert True is False" in done.stdout and "1 failed, 2 passed" in done.stdout, done
 
 
 @pytest.fixture

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Automatic relationships: they order, and give way to everything explicit."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Code of a tree that does what no code should: the run goes on, and says what was the matter."""
 
 from __future__ import annotations

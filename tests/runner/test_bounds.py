@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Large files, endless texts and odd bytes, as a user meets them: an error with its place, in
 bounds of memory.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """docs/checks.md lists every code that `runner check` gives, with examples that give it and that do
 not.
 """
@@ -24,7 +25,9 @@ WARNINGS = {part.partition("`")[0] for part in PAGE.partition("## Warnings")[2].
 EXAMPLES = [
     (code, kind, text)
     for code, part in SECTIONS.items()
-    for kind, text in re.findall(r"```yaml (bad|good)\n(.*?)```", part, re.S)
+    for kind, text in re.findall(
+        r"^(Reported|Not reported):\n\n```yaml\n(.*?)```", part, re.S | re.M
+    )
 ]
 
 
@@ -42,7 +45,7 @@ def checked(text: str, folder: Path, lenient: bool = False) -> list[Diagnostic]:
     for path, lines in files.items():
         target = (
             folder / path
-            if path.startswith(("pillar/", "runner.yaml"))
+            if path.startswith(("pillar/", "runner.yaml", "formulas.yml"))
             else folder / "states" / path
         )
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -66,7 +69,7 @@ def test_the_examples_of_the_page(code: str, kind: str, text: str, tmp_path: Pat
     (tmp_path / "states").mkdir()
     found = checked(text, tmp_path)
     said = [str(problem) for problem in found]
-    if kind == "good":
+    if kind == "Not reported":
         assert code not in [problem.code for problem in found], said
         assert not [problem for problem in found if problem.severity == "error"], said
         return
@@ -78,7 +81,7 @@ def test_the_examples_of_the_page(code: str, kind: str, text: str, tmp_path: Pat
 
 def test_every_code_of_a_warning_is_ignored_on_its_line(tmp_path: Path) -> None:
     for code, kind, text in EXAMPLES:
-        if kind == "good" or code not in WARNINGS:
+        if kind == "Not reported" or code not in WARNINGS:
             continue
         folder = tmp_path / code
         (folder / "states").mkdir(parents=True)
@@ -109,6 +112,8 @@ def test_every_code_has_its_section() -> None:
         used
         - set(SECTIONS)
         - {"error", "compile", "locked", "unavailable", "interrupted", "state-failed"}
+        - {"no-sandbox", "plan"}  # of commands that check nothing
+        - {"git", "report", "unreachable", "untrusted"}  # of repositories and deliveries, likewise
     )
     assert not missing, f"docs/checks.md has no section for {sorted(missing)}"
 
@@ -116,7 +121,7 @@ def test_every_code_has_its_section() -> None:
 def test_lenient_gives_warnings_for_what_salt_compiles(tmp_path: Path) -> None:
     (tmp_path / "states").mkdir()
     for code in ("unknown-argument", "ignored", "missing-file", "unknown-state", "match"):
-        (text,) = [text for name, kind, text in EXAMPLES if (name, kind) == (code, "bad")]
+        (text,) = [text for name, kind, text in EXAMPLES if (name, kind) == (code, "Reported")]
         folder = tmp_path / code
         (folder / "states").mkdir(parents=True)
         found = checked(text, folder, lenient=True)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Completion: the words that are offered, and the scripts in real shells."""
 
 from __future__ import annotations
@@ -46,6 +47,8 @@ CASES: list[tuple[list[str], set[str]]] = [
     (["single", "+", "timezone.system", "name=UTC", ""], {"utc="}),
     (["call", "+", "user.list"], {"user.list_groups", "user.list_users"}),
     (["doc", "+", "argu"], {"arguments"}),
+    (["doc", "config", "history_"], {"history_runs", "history_days"}),
+    (["doc", "file.managed", "history_"], set()),
     (["history", "+", "show", ""], {"last"}),
     (["schedule", "r"], {"remove"}),
     (["completion", "z"], {"zsh"}),

@@ -1,5 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
 """Configuration files in real folders."""
 
+import glob
 import json
 import os
 import subprocess
@@ -10,6 +12,7 @@ import pytest
 from command import Machine
 
 from runner.config import load as config
+from runner.config.file import expand
 from runner.config.load import Options
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError, UsageError
@@ -42,6 +45,25 @@ def load(
     env = {"HOME": str(tmp_path / "home"), **(environ or {})}
     options, warnings = config.load(file and str(file), overrides, env)
     return options, list(warnings)
+
+
+def test_patterns_of_files_mean_what_they_mean_to_glob(tmp_path: Path) -> None:
+    for name in ("a.conf", "b.conf", ".c.conf", "conf", ".conf", "x.d/y.conf", "a.conf.bak"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("")
+    for pattern in (
+        "*.conf",
+        "a*",
+        ".*",
+        "*",
+        "a*f",
+        "x.d/*",
+        "x*/*",
+        "?.conf",
+        "no/*",
+        "a.con*.conf",
+    ):
+        assert expand(f"{tmp_path}/{pattern}") == sorted(glob.glob(f"{tmp_path}/{pattern}"))
 
 
 def test_defaults(tmp_path: Path) -> None:
@@ -284,7 +306,11 @@ def test_a_salt_minions_keys_are_known(tmp_path: Path) -> None:
         ),
         ("grains: [a]", "grains has to be a mapping", None),
         ("unknown_states: ignore", "unknown_states: there is no 'ignore'", "one of error, fail"),
-        ("state_aggregate: pkg", "state_aggregate has to be true or false or a list", None),
+        (
+            "state_aggregate: pkg",
+            "state_aggregate has to be true or false or a list",
+            "`runner doc config state_aggregate`",
+        ),
         (
             "file_ignore_regex: ['[']",
             "file_ignore_regex: '[' is not a regular expression: unterminated",
@@ -384,8 +410,8 @@ def test_the_yaml_reader_is_an_argument(tmp_path: Path) -> None:
 def test_keys_without_an_effect_are_reported_once_with_what_to_use(machine: Machine) -> None:
     machine.write(a="x: test.nop\n")
     asked: dict[str, Any] = {
-        "gitfs_remotes": ["https://example.org/a.git"],
-        "fileserver_backend": ["git"],
+        "hgfs_remotes": ["https://example.org/a"],
+        "gitfs_remotes": ["https://example.org/a.git"],  # fileserver_backend does not name it
         "schedule": {"states": {"function": "state.apply", "minutes": 30}},
         "startup_states": "highstate",
         "return": "mysql",
@@ -395,7 +421,7 @@ def test_keys_without_an_effect_are_reported_once_with_what_to_use(machine: Mach
         "engines": [],  # asks for nothing
     }
     machine.config |= asked
-    named = set(asked) - {"engines", "fileserver_backend"}
+    named = set(asked) - {"engines"}
     found = json.loads(machine("check", "--out", "json").stdout)["diagnostics"]
     assert {each["message"] for each in found} == {
         f"{key} has no effect in runner" for key in named
@@ -418,12 +444,6 @@ def test_keys_without_an_effect_are_reported_once_with_what_to_use(machine: Mach
     machine.config = {
         **machine.config,
         **dict.fromkeys(asked),
-        "fileserver_backend": ["roots", "git"],
+        "fileserver_backend": ["roots", "s3fs"],
     }
     assert "warning: fileserver_backend has no effect in runner" in machine("sls", "a").stderr
-    machine.config = {
-        **machine.config,
-        "fileserver_backend": ["roots"],
-        "ext_pillar": [{"git": "main https://x"}],
-    }
-    assert "into a folder of pillar_roots" in machine("sls", "a", code=1).stderr

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cycles are told so that they can be mended; a random order finds requisites that are missing."""
 
 from __future__ import annotations
@@ -130,3 +131,9 @@ def test_the_graph_shows_automatic_relationships_dotted(machine: Machine) -> Non
     assert graph.count("style=dotted") == 1
     assert '[label="autorequire", style=dotted]' in graph
     assert '[label="require"]' in graph
+
+
+def test_the_graph_shows_what_comes_after_all_others_of_its_module(machine: Machine) -> None:
+    machine.write(a="all:\n  pkg.declared: []\none:\n  pkg.installed: []\n")
+    graph = machine("show", "graph", "a").stdout
+    assert 'n1 -> n0 [label="COMES_LAST", style=dotted]' in graph

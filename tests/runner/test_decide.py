@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The truth table of requisites."""
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ PLACE = Place(Untyped("t.sls"))
 
 
 def result(name: str) -> Result:
-    """ok | same | fail | failch | dry | skipped | stopped: how a target came out."""
-    outcome = {"fail": False, "failch": False, "stopped": False, "dry": None}.get(name, True)
+    """ok | same | fail | failch | dry | open | skipped | stopped: how a target came out."""
+    outcomes = {"fail": False, "failch": False, "stopped": False, "dry": None, "open": None}
+    outcome = outcomes.get(name, True)
     changes = {"x": 1} if name in ("ok", "failch", "dry") else {}
     chunk = Chunk("test", "nop", name, name, 1, "t", "base", {}, {}, (), PLACE)
-    return Result(chunk, outcome, "", changes, ran=name not in ("skipped", "stopped"))
+    ran = name not in ("skipped", "stopped")
+    return Result(chunk, outcome, "", changes, ran=ran, exact=name != "open")
 
 
 CASES = [
@@ -44,6 +47,14 @@ CASES = [
     ),
     ("onchanges_any same; onchanges_any ok", Verdict.RUN, ""),
     ("onfail ok", Verdict.SKIP, "State was not run because onfail req did not change"),
+    ("onfail dry", Verdict.SKIP, "State was not run because onfail req did not change"),
+    ("onfail open", Verdict.OPEN, "It would be run if test: open failed"),
+    (
+        "onfail_all ok; onfail_all open",
+        Verdict.SKIP,
+        "State was not run because onfail req did not change",
+    ),
+    ("require fail; onfail open", Verdict.FAIL, "One or more requisite failed: t.fail"),
     ("onfail ok; onfail fail", Verdict.RUN, ""),
     ("onfail_any ok; onfail_any fail", Verdict.RUN, ""),
     (

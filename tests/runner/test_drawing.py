@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`show graph`: the picture as data, its layout, and the languages it is drawn in."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """why, doc, schema, init and the forms of check, through the command line."""
 
 from __future__ import annotations
@@ -169,6 +170,8 @@ LINT = (
     "a:\n  cmd.run:\n    - name: 'true'\nb:\n  cmd.run: # runner: ignore[cmd-unguarded]\n    -"
     " name: 'true'\n/etc/x.pem:\n  file.managed:\n    - watch:\n      - cmd: a\nc:\n  test.nop:\n  "
     "  - order: 1\n    - require:\n      - test: d\nd:\n  test.nop:\n    - order: 5\n"
+    "e:\n  service.enabled:\n    - watch:\n      - cmd: a\n"
+    "f:\n  service.running:\n    - watch:\n      - cmd: a\n"
 )
 
 
@@ -181,6 +184,7 @@ def test_check_warns_of_what_is_probably_not_meant(machine: Machine) -> None:
         ("secret-mode", 8),
         ("watch-no-reaction", 10),
         ("order-overridden", 13),
+        ("watch-no-reaction", 22),
     }
     assert {each["severity"] for each in found} == {"warning"}
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A state that fails in the middle of its change: what is reported as changed."""
 
 from __future__ import annotations

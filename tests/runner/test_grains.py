@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Grains; the os ones are what a real Salt makes of the same os-release files."""
 
 import json

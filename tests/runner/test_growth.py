@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The cost of a run grows in proportion to the work: counted in lines carried out, not in time."""
 
 from __future__ import annotations
@@ -6,12 +7,14 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from runner import pipeline
+from runner.check import check
 from runner.config import load as config
 from runner.model.errors import CompileError
 
@@ -66,16 +69,40 @@ LOADS: dict[str, Callable[[int], str]] = {
 }
 
 
-def counted(load: str, folder: Path) -> int:
-    """The lines of the engine, states and modules that a run of a load carries out."""
+def chain_of_files(count: int) -> dict[str, str]:
+    """SLS files each of which includes the next, in an order that does not say so."""
+    numbers = [7 * n % count for n in range(count)]  # count is no multiple of 7
+    files = {f"s{of}": f"include: [s{to}]\ns{of}: test.nop\n" for of, to in pairwise(numbers)}
+    return files | {f"s{numbers[-1]}": "last: test.nop\n"}
+
+
+TREES: dict[str, Callable[[int], dict[str, str]]] = {
+    "a chain of includes": chain_of_files,
+    "a circle of includes": lambda n: {
+        f"s{k}": f"include: [s{(k + 1) % n}]\ns{k}: test.nop\n" for k in range(n)
+    },
+    "files that nothing includes": lambda n: {f"s{k}": f"s{k}: test.nop\n" for k in range(n)},
+    "states that react": lambda n: {
+        "a": "c: test.succeed_with_changes\n" + states(n, "    - watch: [{{test: c}}]\n")
+    },
+}
+
+
+def options_for(folder: Path, files: dict[str, str]) -> config.Options:
     folder.mkdir()
-    (folder / "a.sls").write_text(load)
+    for name, text in files.items():
+        (folder / f"{name}.sls").write_text(text)
     (folder / "runner.yaml").write_text(
         json.dumps({"file_roots": {"base": [str(folder)]}, "id": "m"})
     )
     options, _ = config.load(
         str(folder / "runner.yaml"), {"cachedir": str(folder / "cache"), "quiet": True}, {}
     )
+    return options
+
+
+def counted(work: Callable[[], object]) -> int:
+    """The lines of the engine, states and modules that some work carries out."""
     ours = tuple(
         os.path.dirname(os.path.abspath(pipeline.__file__)).replace("runner", name)
         for name in ("runner", "states")
@@ -93,7 +120,7 @@ def counted(load: str, folder: Path) -> int:
     before = sys.gettrace()
     sys.settrace(call)
     try:
-        pipeline.sls(options, ["a"])
+        work()
     except CompileError as error:
         raise AssertionError(error) from None
     finally:
@@ -103,7 +130,25 @@ def counted(load: str, folder: Path) -> int:
 
 @pytest.mark.parametrize("name", LOADS)
 def test_the_cost_is_in_proportion(name: str, tmp_path: Path) -> None:
-    few, some, many = (
-        counted(LOADS[name](count), tmp_path / str(count)) for count in (60, 90, 180)
-    )
+    def run(count: int) -> int:
+        options = options_for(tmp_path / str(count), {"a": LOADS[name](count)})
+        return counted(lambda: pipeline.sls(options, ["a"]))
+
+    few, some, many = map(run, (60, 90, 180))
     assert many - some < 3.5 * (some - few), f"60: {few}, 90: {some}, 180: {many} lines"
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_a_check_costs_in_proportion(name: str, tmp_path: Path) -> None:
+    def checked(count: int) -> int:
+        options = options_for(tmp_path / str(count), TREES[name](count))
+        return counted(lambda: check(options))
+
+    few, some, many = map(checked, (20, 40, 80))
+    assert many - some < 2.3 * (some - few), f"20: {few}, 40: {some}, 80: {many} lines"
+
+
+def test_a_chain_of_includes_may_be_deeper_than_pythons_stack(tmp_path: Path) -> None:
+    options = options_for(tmp_path / "tree", chain_of_files(1600))
+    run = pipeline.sls(options._replace(test=True), ["s0"])
+    assert len(run.results) == 1600

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Guards: what skips a state, and in which words."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A dry run of files says what the real run will not be allowed to do."""
 
 from __future__ import annotations
@@ -176,18 +177,68 @@ def test_root_may(machine: Machine, site: Path) -> None:
 
 
 CHECKED = """
-{tmp}/bad:
+{tmp}/no program:
   file.managed: [contents: x, check_cmd: no-such-program -t]
-{tmp}/good:
-  file.managed: [contents: x, check_cmd: test -f]
+{tmp}/refused:
+  file.managed: [contents: x, check_cmd: grep --count hello]
+{tmp}/refused data:
+  file.serialize: [dataset: {a: 1}, check_cmd: grep --count hello]
+{tmp}/accepted:
+  file.managed: [contents: hello, check_cmd: grep --count hello]
+{tmp}/no folder:
+  file.managed: [contents: hello, check_cmd: 'true', tmp_dir: '{tmp}/none']
+{tmp}/refused elsewhere:
+  file.managed: [contents: x, check_cmd: test /path -ef, tmp_dir: '{tmp}/own', tmp_ext: .conf]
+{tmp}/unchanged:
+  file.managed: [contents: x, check_cmd: 'false']
+"""
+PENDING = """
+unrelated:
+  file.managed: [name: '{tmp}/unrelated']
+included:
+  file.managed: [name: '{tmp}/included', contents: x]
+{tmp}/no program:
+  file.managed: [contents: x, check_cmd: no-such-program -t]
+{tmp}/refused:
+  file.managed: [contents: x, check_cmd: grep -q hello, require: [file: included]]
+{tmp}/checks:
+  file.managed: [contents: '#!/bin/sh', mode: '0755']
+{tmp}/by a script to come:
+  file.managed: [contents: x, check_cmd: '{tmp}/checks']
 """
 
 
-def test_a_program_that_is_to_check_and_is_not_there(machine: Machine) -> None:
-    brings = "brings:\n  cmd.run:\n    - name: 'true'\n"
-    machine.write(all=CHECKED, after=brings + CHECKED)
-    assert wrapped(machine, [], "sls", "after", "--test")["bad"] is None
-    assert compare(machine, []) == ["bad"]
+def test_new_contents_are_checked_in_a_dry_run_too(machine: Machine) -> None:
+    (machine.folder / "unchanged").write_text("x\n")
+    (machine.folder / "own").mkdir()
+    own = (machine.folder / "own").stat().st_mtime_ns
+    machine.write(all=CHECKED, after="brings:\n  cmd.run:\n    - name: 'true'\n" + CHECKED)
+    undecided = wrapped(machine, [], "sls", "after", "--test")
+    assert (undecided["no program"], undecided["refused"]) == (None, None)
+    dry = machine.results("sls", "all", "--test", code=2)
+    assert (machine.folder / "own").stat().st_mtime_ns == own, "nothing was made there"
+    real = machine.results("sls", "all", code=2)
+    comments = {key: (each["result"], each["comment"]) for key, each in real.items()}
+    comments = {os.path.basename(key): comment for key, comment in comments.items()}
+    assert comments["refused"] == (False, "check_cmd execution failed\n0")
+    for key, each in dry.items():
+        name = os.path.basename(key)
+        if name in ("accepted", "refused elsewhere"):  # the verdict of a tmp_dir may be another
+            assert (each["result"], bool(each["changes"])) == (None, True)
+        else:
+            assert (each["result"], each["comment"]) == comments[name]
+    assert comments["accepted"][0] and comments["unchanged"][0]
+    assert (comments["no folder"][0], comments["refused elsewhere"][0]) == (False, False)
+
+
+def test_a_check_that_a_pending_state_may_change_is_undecided(machine: Machine) -> None:
+    machine.write(all=PENDING)
+    dry = {
+        os.path.basename(key): each["comment"].rpartition(" (")[2]
+        for key, each in machine.results("sls", "all", "--test", code=2).items()
+        if each["result"] is None
+    }
+    assert dry.keys() == {"unrelated", "included", "checks", "by a script to come"}
 
 
 SYSTEM = """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hooks of state modules: pre_run_check and mod_init."""
 
 from __future__ import annotations

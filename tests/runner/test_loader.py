@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The registry: built-ins, a tree's own modules, names, and what templates get."""
 
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Targets; the answers are those of a real Salt unless a comment says otherwise."""
 
 from typing import Any

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What Salt has and runner lacks: the list, and the table of what to write instead."""
 
 from __future__ import annotations

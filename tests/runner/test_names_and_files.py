@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`names`, `exclude`, `include`, `use` and references; each expectation is what Salt 3008 does with
 the same tree.
 """

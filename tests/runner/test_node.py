@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Node scope and top scope: master_tops, variables, defaults, and what is set twice."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The order of a run: definition, `order`, requisites; each expectation is what Salt 3008 does with
 the same tree.
 """

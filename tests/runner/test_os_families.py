@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Grains of the RedHat, Suse, Arch, Alpine, Gentoo and Void families: os_families.json has the
 os-release files of their releases, and what a real Salt 3008.3 makes of them.
 """

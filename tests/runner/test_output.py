@@ -1,21 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
 """What people and programs read."""
 
+import difflib
 import io
 import json
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from runner.api import command_output
 from runner.model.chunk import Chunk
 from runner.model.diagnostics import Diagnostic
-from runner.model.events import Event, RunFinished, RunStarted, StateFinished
+from runner.model.events import Event, RunFinished, RunStarted, StateFinished, StateStarted
 from runner.model.places import Place, Source, Untyped
 from runner.model.result import Report, Result
-from runner.output import diagnostics, history, json_, yaml_
+from runner.output import diagnostics, diffs, history, json_, yaml_
 from runner.output.diagnostics import format_one
+from runner.output.live import LiveLine, make_room
 from runner.output.pretty import MOST, Pretty
 from runner.output.text import change_lines, safe
+from runner.redaction import Secrets
 
 
 def chunk(id: str = "ok", name: str = "/x") -> Chunk:
@@ -100,6 +106,75 @@ def test_results_for_people() -> None:
     assert "\x1b" not in text
 
 
+def test_a_long_change_is_shown_whole_when_asked_for() -> None:
+    long = Result(chunk(), True, "", {"diff": "".join(f"+line {n}\n" for n in range(200))})
+    cut = printed(long)
+    assert f"... {201 - MOST} more lines (all: -v, --diff, `runner history" in cut
+    assert "line 150" not in cut
+    for option in ("whole", "verbose"):
+        text = printed(long, **{option: True})
+        assert "line 199" in text and "more lines" not in text
+
+
+def test_the_slowest_states_are_named() -> None:
+    results = [Result(chunk(), True, "", duration=float(ms)) for ms in (900, 1200, 5000, 2000, 61)]
+    text = printed(*results, *[UNCHANGED] * 3)
+    assert (
+        "\nSlowest: file.managed ok (5.0 s), file.managed ok (2.0 s), file.managed ok (1.2 s)."
+        in text
+    )
+    assert "Slowest" not in printed(results[2])
+
+
+def test_the_line_of_what_runs_now_counts_and_has_a_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("runner.output.live.TICK", 0.01)
+    written: list[str] = []
+    line = LiveLine(written.append, 30)
+    line.show("[1/2] file.managed a very long name")
+    end = time.monotonic() + 20
+    while len(written) < 3 and time.monotonic() < end:
+        time.sleep(0.01)
+    make_room()
+    assert written[-1] == "\r\x1b[J"
+    count = len(written)
+    while len(written) == count and time.monotonic() < end:
+        time.sleep(0.01)
+    assert written[-1].startswith("\r\x1b[J[1/2]"), "the line is there again at the next tick"
+    line.clear()
+    assert written[0].startswith("\r\x1b[J[1/2] file.managed a v") and written[0].endswith(
+        "  00:00"
+    )
+    assert written[-1] == "\r\x1b[J" and len(written[0]) == len("\r\x1b[J") + 29
+    count = len(written)
+    time.sleep(0.1)
+    assert len(written) == count, "a line that was removed does not come back"
+
+
+def test_the_end_of_what_a_command_prints_stands_below_that_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("runner.output.live.TICK", 0.01)
+    monkeypatch.setattr(command_output, "_output", command_output._Output())
+    assert command_output.begun() is command_output.begun(), "nothing is kept unless it is asked"
+    secrets = Secrets()
+    secrets.add("hunter2hunter2")
+    stream = io.StringIO()
+    listener = Pretty(stream, verbose=True, live=True, width=40)
+    listener(StateStarted(chunk(), 1))
+    printed = command_output.begun()
+    for number in range(8):
+        printed(f"\x1b[31m{number}\thunter2\x1b[0mhunter2\x1b[0m\r\n".encode())
+    printed(b"half a line")
+    below = "".join(f"\r\n  {number}       **********" for number in range(3, 8))
+    end = time.monotonic() + 20
+    while "**" not in stream.getvalue() and time.monotonic() < end:
+        time.sleep(0.01)
+    listener(StateFinished(Result(chunk(), True, "")))
+    shown, *_ = stream.getvalue().partition("\r\x1b[J   ")
+    assert shown.endswith(f"  00:00\x1b[?7l{below}\x1b[?7h\x1b[5A")
+    assert "half" not in shown and command_output.last() == b""
+
+
 def test_verbose_shows_unchanged_ones() -> None:
     assert "in the correct state" in printed(UNCHANGED, verbose=True)
 
@@ -131,6 +206,7 @@ def test_colours_and_other_encodings() -> None:
         ({"a": {"b": {"old": None, "new": 1}}}, ["a:", "  b: (none) -> 1"]),
         ({"stdout": "x\ny"}, ["stdout:", "  x", "  y"]),
         ({"removed": ["a", "b"]}, ["removed: a, b"]),
+        ({"/d": {"mode": "0755"}, "mode": "0755", "x": 1}, ["/d:", "  mode: 0755", "x: 1"]),
     ],
 )
 def test_changes(changes: dict[str, Any], lines: list[str]) -> None:
@@ -181,23 +257,68 @@ def test_a_long_diff_is_cut_with_a_hint() -> None:
     long = Result(chunk(), True, "File updated", {"diff": diff})
     text = printed(long)
     assert (
-        text.count("+line") == MOST - 2
-        and "3,102 more lines: `runner history show last` has all" in text
+        text.count("+line") == MOST - 4
+        and "3,164 more lines (all: -v, --diff, `runner history show last`)\n" in text
     )
-    assert "--- " not in text and "+++" not in text, "files without names"
+    assert "  --- /x (before)\n                +++ /x (after)\n" in text
     assert printed(long, verbose=True).count("+line") == 3200
     assert (
         printed(
-            Result(chunk(), True, "", {"diff": "".join(f"+line {n}\n" for n in range(105))})
+            Result(chunk(), True, "", {"diff": "".join(f"+line {n}\n" for n in range(MOST + 3))})
         ).count("+line")
-        == 105
+        == MOST + 3
     )
+    wide = Result(chunk(), True, "", {"stdout": "x" * 9000})
+    assert "x ... 8,408 more characters\n" in printed(wide)
+    assert "x" * 9000 in printed(wide, whole=True)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"/x": True}, {"new": "/x"}, {"removed": "/x"}, {"old": "/x", "new": ""}, {"/x": {"a": None}}],
+)
+def test_the_comment_says_what_changes_do_not(changes: dict[str, Any]) -> None:
+    done = Result(chunk(), True, "Started service x", changes)
+    assert printed(done).splitlines()[1:3] == [" " * 14 + "Started service x", ""]
+    assert printed(done, whole=True).splitlines()[1:3] != [" " * 14 + "Started service x", ""]
+    reloaded = done._replace(reaction="Service reloaded, because file: y changed")
+    assert printed(reloaded).splitlines()[1:3] == [" " * 14 + reloaded.reaction, ""]
+    failed = done._replace(result=False)
+    assert len(printed(failed).splitlines()) > 5, "what was changed before it failed"
+
+
+def test_a_diff_of_several_files_names_each() -> None:
+    diff = "--- \n+++ \n@@ -1 +1 @@\n-a\n+b\n"
+    text = printed(Result(chunk(), True, "", {"/y/1": {"diff": diff}, "/y/2": {"diff": diff}}))
+    assert "--- /y/1 (before)" in text and "+++ /y/2 (after)" in text and "--- /x" not in text
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("a\nb\nc", "a\nb\nd\n"),
+        ("c", "c\nd\ne\n"),
+        ("b\nc", "d"),
+        ("c\n", "d"),
+        ("c\n+d\n", "e+f\n"),
+        ("\n".join("abcdefghijkl"), "A\n" + "\n".join("bcdefghijk") + "\nm\n"),
+    ],
+)
+def test_a_last_line_without_a_newline_is_a_line_of_its_own(old: str, new: str) -> None:
+    pieces = [*difflib.unified_diff(old.splitlines(True), new.splitlines(True))]
+    wanted: list[str] = []
+    for number, piece in enumerate(pieces[2:], 3):
+        marked = not piece.endswith("\n") and number < len(pieces)
+        wanted += [piece.rstrip("\n"), *([diffs.NO_NEWLINE] if marked else [])]
+    assert diffs.shown("".join(pieces).rstrip("\n").split("\n"), "") == wanted
 
 
 def test_a_diff_with_empty_lines_behind_its_heads_is_shown_without_them() -> None:
     diff = "--- \n\n+++ \n\n@@ -1,2 +1,3 @@\n\n q\n \n+x\n+"
     shown = printed(Result(chunk(), True, "", {"diff": diff})).splitlines()
     assert [line[16:] for line in shown if line.startswith(" " * 16)] == [
+        "--- /x (before)",
+        "+++ /x (after)",
         "@@ -1,2 +1,3 @@",
         " q",
         " ",
@@ -224,7 +345,7 @@ def test_the_list_of_runs_ends_its_lines_between_words_on_a_terminal() -> None:
         "outcome": "done",
         "command": command,
     }
-    run |= {"errors": [], "total": 1, "changed": 0, "failed": 0, "skipped": 0}
+    run |= {"errors": [], "total": 1, "changed": 0, "failed": 0, "skipped": 0, "counts": {}}
     assert len(history.text([run], "list").splitlines()) == 1
     lines = history.text([run], "list", 80).splitlines()
     assert len(lines) > 1 and all(len(line) < 80 for line in lines)

@@ -1,5 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pillar SLS texts in, one mapping out; the answers are those of a real Salt's pillar.items."""
 
+import gc
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,9 +11,11 @@ import yaml
 
 from runner.compiler.high import SlsFile
 from runner.model.errors import CompileError, RunnerError
-from runner.model.places import Place, Untyped
+from runner.model.places import Place, PlacedList, PlacedMap, Untyped
 from runner.pillar.merge import merge
 from runner.pillar.sls import Pillar
+from runner.yaml.load import load
+from runner.yaml.rendered_text import Rendered
 
 PLACE = Place(Untyped("top.sls"), 3, 7)
 
@@ -124,6 +128,34 @@ def test_defaults_hold_for_what_comes_after_and_below() -> None:
         "leaf3": "leaf3: {{ v|default('none') }}{{ w|default('none') }}",
     }
     assert pillar(files, "inc") == {"leaf": 71, "sub": {"leaf2": "none2"}, "mid": 7, "leaf3": 71}
+
+
+def test_places_of_the_pillar_are_forgotten_with_the_file_that_they_are_of() -> None:
+    """They take more memory than the values."""
+    texts = {"a": "include: [c]\nx: {y: [{z: 1}]}", "b": "x: {w: 2}", "c": "v: {u: 3}"}
+    documents = {sls: Rendered(text, sls) for sls, text in texts.items()}
+    remembered: dict[str, int] = {}
+
+    def read(sls: str, saltenv: str) -> tuple[Any, str, bool]:
+        objects = [item for item in gc.get_objects() if type(item) in (PlacedMap, PlacedList)]
+        remembered[sls] = sum(item.document is documents["a"] for item in objects)
+        return load(texts[sls], documents[sls]), sls, False
+
+    requests = [("base", sls, PLACE) for sls in ("a", "b", "c")]
+    compiled = Pillar(read).compile(requests, {})
+    assert compiled == {"v": {"u": 3}, "x": {"y": [{"z": 1}], "w": 2}}
+    assert remembered == {"a": 0, "c": 1, "b": 1}  # the include
+
+
+def test_what_is_included_twice_is_a_copy_of_its_own() -> None:
+    texts = {"a": "include: [c: {key: one}, c: {key: two}]", "c": "x: [{y: 1}]"}
+
+    def read(sls: str, saltenv: str) -> tuple[Any, str, bool]:
+        return load(texts[sls], Rendered(texts[sls], sls)), sls, False
+
+    compiled = Pillar(read).compile([("base", "a", PLACE)], {})
+    compiled["one"]["x"][0]["y"] = 2
+    assert compiled["two"] == {"x": [{"y": 1}]}
 
 
 def test_an_sls_is_rendered_once() -> None:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Command lines that are read without typer mean what typer would make of them."""
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from command import Machine
 
 from runner.cli.app import typed
 from runner.cli.fast_parser import NotPlain, read
-from runner.cli.option_spec import COMMANDS, Option, command_named
+from runner.cli.option_spec import COMMANDS, Option, command_named, parameters_of
 
 
 def _signature(name: str) -> inspect.Signature:
@@ -87,7 +88,7 @@ def test_a_plain_line_means_to_typer_what_it_means_here(name: str) -> None:
     plain = 0
     for line in _lines(signature, 60):
         try:
-            found = read(signature.parameters, line)
+            found = read(parameters_of(command_named(name)), line)
         except NotPlain:
             continue
         plain += 1
@@ -108,7 +109,7 @@ def test_the_usual_lines_are_plain() -> None:
         "init",
     ):
         name, *words = line.split()
-        assert read(_signature(name).parameters, words)
+        assert read(parameters_of(command_named(name)), words)
 
 
 def test_a_plain_line_needs_no_typer(machine: Machine) -> None:

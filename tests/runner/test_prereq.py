@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """prereq in a run: the state that prepares a change, and the state whose change it prepares."""
 
 from __future__ import annotations
@@ -254,3 +255,16 @@ def test_a_retry_is_mentioned_where_a_prereq_has_looked(machine: Machine) -> Non
     )
     found = machine.results("sls", "a", "--test", code=2)
     assert "The state would be retried every 0 seconds" in found["nothing"]["comment"]
+
+
+def test_a_guard_of_what_is_prepared_runs_among_planned_files(machine: Machine) -> None:
+    machine.write(
+        a=(
+            "{tmp}/new/f:\n  file.managed:\n    - makedirs: true\n"
+            "change:\n  test.succeed_with_changes:\n    - unless: test -e {tmp}/new/f\n"
+            "prepare:\n  test.nop:\n    - prereq: [test: change]\n"
+        )
+    )
+    dry = machine.results("sls", "a", "--test")
+    assert dry["change"]["comment"] == "unless condition is true"
+    assert dry["prepare"]["comment"] == "No changes detected"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Providers and their features; properties."""
 
 from __future__ import annotations
@@ -379,6 +380,7 @@ def test_what_packages_do_when_something_changed(
 
     manager = Packages()
     monkeypatch.setattr(pkg, "provider", lambda: manager)
+    monkeypatch.setattr("modules.pkg._planned.provider", lambda: manager)
     if comment is None:
         with pytest.raises(StateFailed, match=r"pkg\.held does not work with the watch requisite"):
             look(mod_watch, "sed", sfun, **more)

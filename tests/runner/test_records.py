@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Record does what typing.NamedTuple does."""
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import pytest
 
 from runner.model.places import Source
 from runner.model.plain_values import plain
-from runner.model.records import Record
+from runner.model.records import OFTEN, Record
 
 
 class Mine(Record):
@@ -37,6 +38,17 @@ class Theirs(NamedTuple):
         return self.x + self.y
 
 
+class Often(Mine):
+    """A class with the constructor of its own that it gets when it is made often."""
+
+    x: int
+    y: int
+    name: str = ""
+    more: tuple[str, ...] = ()
+
+
+for number in range(OFTEN):
+    Often(number, 2)
 CALLS: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
     ((1, 2), {}),
     ((1, 2, "a"), {}),
@@ -58,24 +70,37 @@ WRONG: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.parametrize("kind", [Mine, Often])
 @pytest.mark.parametrize(("values", "named"), CALLS)
-def test_it_is_made_as_a_named_tuple_is(values: tuple[Any, ...], named: dict[str, Any]) -> None:
-    mine, theirs = Mine(*values, **named), Theirs(*values, **named)
+def test_it_is_made_as_a_named_tuple_is(
+    values: tuple[Any, ...], named: dict[str, Any], kind: type[Mine]
+) -> None:
+    mine, theirs = kind(*values, **named), Theirs(*values, **named)
     assert (
         tuple(mine) == tuple(theirs)
         and mine.sum == theirs.sum
         and mine._asdict() == theirs._asdict()
     )
     assert (mine.x, mine.y, mine.name, mine.more) == tuple(theirs)
-    assert repr(mine) == repr(theirs).replace("Theirs", "Mine") and mine._fields == theirs._fields
+    assert (
+        repr(mine) == repr(theirs).replace("Theirs", kind.__name__)
+        and mine._fields == theirs._fields
+    )
 
 
+@pytest.mark.parametrize("kind", [Mine, Often])
 @pytest.mark.parametrize(("values", "named"), WRONG)
-def test_it_is_refused_as_a_named_tuple_is(values: tuple[Any, ...], named: dict[str, Any]) -> None:
+def test_it_is_refused_as_a_named_tuple_is(
+    values: tuple[Any, ...], named: dict[str, Any], kind: type[Mine]
+) -> None:
     with pytest.raises(TypeError):
         Theirs(*values, **named)
-    with pytest.raises(TypeError, match="Mine"):
-        Mine(*values, **named)
+    with pytest.raises(TypeError, match=kind.__name__):
+        kind(*values, **named)
+
+
+def test_a_class_that_is_made_often_gets_a_constructor_of_its_own() -> None:
+    assert "lambda" in repr(Often.__new__.__code__) and "lambda" not in repr(Mine.__new__.__code__)
 
 
 def test_it_does_not_change() -> None:

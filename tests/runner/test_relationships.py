@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Puppet's relationships, chains and scope, through the command line."""
 
 from __future__ import annotations

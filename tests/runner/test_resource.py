@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`runner resource`: what is there now as SLS; applying it plans nothing."""
 
 from __future__ import annotations
@@ -13,7 +14,10 @@ from harness import HarnessHere, look
 from runner.api import Done, Resource, running
 from runner.arguments.bind import bind, schema_of
 from runner.loader.registry import Registry
+from runner.model.errors import UsageError
+from runner.queries import layout
 from runner.queries.inventory import by_id, text
+from runner.queries.resources import Described
 
 CONTENTS = {
     "lines": b"hello\nworld\n",
@@ -108,14 +112,10 @@ def test_a_parameter_of_the_kernel(machine: Machine) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["file"], "paths are not listed"),
         (["file", "motd"], "motd is not an absolute path"),
         (
             ["fiel", "/x"],
-            (
-                "fiel is not a state module\n  hint: these do: cron, file, group, host, mount, pkg,"
-                " service,"
-            ),
+            "fiel is not a state module\n  hint: these do: alias, alternatives, ",
         ),
         (["cmd"], "cmd cannot list what exists"),
         (["host", "no.such.host"], "there is no host no.such.host"),
@@ -182,6 +182,7 @@ def told(state: str, name: str | None = None) -> list[Resource]:
 
 
 CRONTAB = """5 4 * * * by hand
+#DISABLED#@hourly off by hand
 # Lines below here are managed by Salt, do not edit
 MAILTO=me@example.com
 # nightly SALT_CRON_IDENTIFIER:backup
@@ -199,13 +200,16 @@ def test_crontabs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cron, "read", lambda user: tuple(CRONTAB.splitlines()))
     monkeypatch.setattr(told_of_cron, "_users", lambda: ["root"])
     found = told("cron")
+    by_hand = [found.pop(1), found.pop(1)]
+    assert [each.name for each in by_hand] == ["by hand", "off by hand"]
+    assert by_hand[0].arguments == {"user": "root", "adopt": True, "minute": "5", "hour": "4"}
+    assert by_hand[1].arguments["commented"] is True
     assert [each.name for each in found] == [
         "MAILTO",
         "/usr/local/bin/backup --all",
         "@daily run",
         "off",
     ]
-    assert found[0].note == "crontab of root has entries that are not managed: 5 4 * * * by hand"
     wanted = {
         "user": "root",
         "identifier": "backup",
@@ -222,7 +226,7 @@ def test_crontabs(monkeypatch: pytest.MonkeyPatch) -> None:
         "minute": "*/5",
         "commented": True,
     }
-    assert plans(found) == []
+    assert plans([*by_hand, *found]) == []
     assert told("cron", "backup") == found[1:2]
 
 
@@ -274,3 +278,128 @@ def test_kept_parameters_of_the_kernel(monkeypatch: pytest.MonkeyPatch, tmp_path
     assert found["vm.y"].arguments == {"value": 3, "config": str(tmp_path / "b.conf")}
     assert found["vm.y"].note == f"{tmp_path}/a.conf says 2"
     assert plans(list(found.values())) == []
+
+
+def test_modules_of_the_kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from modules import kmod
+    from states._resources import kmod as resources
+
+    (tmp_path / "modules").write_text("# by hand\nbr_netfilter\nabsent\n")
+    loaded, kept = ["br_netfilter", "dm_mod", "ext4"], ["dm-mod"]
+    monkeypatch.setattr(kmod, "OLD", str(tmp_path / "modules"))
+    monkeypatch.setattr(resources.glob, "glob", lambda pattern: [])
+    monkeypatch.setattr(
+        kmod, "mod_list", lambda only_persist=False: kept if only_persist else loaded
+    )
+    listed = told("kmod")
+    assert [(item.name, item.shipped) for item in listed] == [
+        ("dm-mod", False),
+        ("br_netfilter", False),
+        ("ext4", True),
+    ]
+    assert listed[0].arguments == {"persist": True}
+    assert listed[1].arguments == {}
+    assert plans(listed) == []
+
+
+def test_what_apache_has_enabled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from modules import apache
+
+    for path in ("mods-enabled/ssl.load", "mods-enabled/mime.load", "sites-enabled/shop.conf"):
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).symlink_to("anywhere")
+    monkeypatch.setattr(apache, "ROOT", str(tmp_path))
+    listed = [item for kind in ("module", "site", "conf") for item in told(f"apache_{kind}")]
+    assert [(item.function, item.name, item.shipped) for item in listed] == [
+        ("apache_module.enabled", "mime", True),
+        ("apache_module.enabled", "ssl", False),
+        ("apache_site.enabled", "shop", False),
+    ]
+    assert plans(listed) == []
+
+
+ZONE = {
+    "services": ["ssh"],
+    "ports": ["8080/tcp"],
+    "rich rules": ['rule family="ipv4" source address="10.0.0.0/24" accept'],
+    "forward-ports": ["port=80:proto=tcp:toport=8080:toaddr="],
+    "masquerade": ["yes"],
+}
+
+
+def test_zones_of_firewalld(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from modules import firewalld
+    from states._resources import firewalld as resources
+
+    for path in ("zones/public.xml", "zones/public.xml.old", "services/mine.xml"):
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).touch()
+    monkeypatch.setattr(resources, "FOLDER", str(tmp_path))
+    monkeypatch.setattr(firewalld, "list_zones", lambda: ["block", "public"])
+    monkeypatch.setattr(firewalld, "default_zone", lambda: "public")
+    monkeypatch.setattr(firewalld, "zone", lambda name: ZONE if name == "public" else {})
+    monkeypatch.setattr(firewalld, "get_services", lambda: ["mine", "ssh"])
+    about = {"ports": ["9100/tcp"], "protocols": []}
+    monkeypatch.setattr(firewalld, "service", lambda name: about)
+    listed = told("firewalld")
+    assert [(item.name, item.shipped) for item in listed] == [
+        ("mine", False),
+        ("block", True),
+        ("public", False),
+    ]
+    assert listed[-1].arguments["port_fwd"] == ["80:8080:tcp:"]
+    assert len(listed[-1].files) == 2
+    assert plans(listed) == []
+
+
+def test_packages_of_languages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from modules import gem, npm, pip
+    from states._resources import gem as gems
+    from states._resources import npm as npms
+    from states._resources import pip as pips
+
+    for path in (
+        *("python3.11/dist-packages/Flask_Login-0.6.dist-info/REQUESTED", "node/@a/b/x"),
+        *("python3.11/dist-packages/gone-1.dist-info/REQUESTED", "node/npm/x", "node/left-pad/x"),
+        *("gems/3.1/specifications/rack-test-2.1.0.gemspec",),
+    ):
+        (tmp_path / path).parent.mkdir(parents=True)
+        (tmp_path / path).touch()
+    asked = f"{tmp_path}/python3*/*-packages/*.dist-info/REQUESTED"
+    monkeypatch.setattr(pips, "REQUESTED", asked)
+    monkeypatch.setattr(npms, "FOLDER", str(tmp_path / "node"))
+    monkeypatch.setattr(gems, "SPECIFICATIONS", f"{tmp_path}/gems/*/specifications/*.gemspec")
+    monkeypatch.setattr(pip, "list_", lambda: {"Flask-Login": "0.6"})
+    monkeypatch.setattr(npm, "list_", lambda depth: {"left-pad": {}, "@a/b": {}, "npm": {}})
+    monkeypatch.setattr(gem, "list_", lambda: {"rack-test": ["2.1.0"]})
+    assert [item.name for item in told("pip")] == ["flask-login"]
+    assert [item.name for item in told("npm")] == ["@a/b", "left-pad"]
+    assert [item.name for item in told("gem")] == ["rack-test"]
+
+
+def test_no_remark_ends_its_comment() -> None:
+    hostile = Resource("", "", note="a\nkey:\n  cmd.run: []\rx\u2028y\x00\x1b[0m \ud800")
+    lines = text([hostile]).splitlines()
+    assert all(line.startswith("# ") for line in lines)
+    assert "\x00" not in text([hostile])
+    assert "\x1b" not in text([hostile])
+
+
+def test_a_layout_has_a_file_for_each_source(tmp_path: Path) -> None:
+    names = ["/srv/a b", "/srv/a_b/c", "/srv/a_b", "/srv/a?b", "/srv/\u00e4/x"]
+    items = [
+        Resource("file.managed", name, {"mode": "0644"}, source=name.encode()) for name in names
+    ]
+    files = layout.files([Described("files", tuple(items)), Described("own/../role", (items[0],))])
+    layout.write(str(tmp_path / "tree"), files)
+    for name, item in by_id(layout.with_sources(items, {})).items():
+        source = next(part["source"] for part in item["file.managed"] if "source" in part)
+        assert source.startswith("salt://files")
+        path = tmp_path / "tree/states" / source.removeprefix("salt://")
+        assert path.read_bytes() == name.encode()
+    assert (tmp_path / "tree/states/own____role.sls").exists()
+    assert (tmp_path / "tree").stat().st_mode & 0o777 == 0o700
+    (tmp_path / "open").mkdir(mode=0o777)
+    (tmp_path / "open").chmod(0o777)
+    with pytest.raises(UsageError, match="others can write"):
+        layout.write(str(tmp_path / "open"), files)

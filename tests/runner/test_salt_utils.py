@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What tree code imports of Salt. The expected answers are those of Salt 3008.3's own modules,
 recorded once.
 """

@@ -1,7 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cron entries and timers as text, and when they are due."""
 
 from __future__ import annotations
 
+import os
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -11,6 +13,7 @@ import pytest
 import modules.schedule
 from runner.api.scheduled import ScheduleFiles
 from runner.cli import scheduling
+from runner.cli.installed_schedule import Installed, disobedient
 from runner.cli.scheduling import Plan, due, expression
 from runner.model.errors import UsageError
 
@@ -76,14 +79,35 @@ def test_words_are_quoted_for_their_reader() -> None:
     )
 
 
+def test_a_schedule_that_goes_on_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def named(user: int, *command: str) -> list[str]:
+        monkeypatch.setattr(os, "geteuid", lambda: user)
+        schedule = Installed("/etc/cron.d/runner", ("runner", "pull", *command))
+        return [str(problem) for problem in disobedient(schedule, f"{tmp_path}/state")]
+
+    here = ("--cachedir", str(tmp_path), "--scheduled")
+    (of_root,) = named(1000, *here)
+    assert "are root's" in of_root and "sudo" in of_root
+    assert named(0, *here) == [] == [*disobedient(None, "/")]
+    (earlier,) = named(0, *here[:2])
+    assert "written by an earlier runner" in earlier
+    (elsewhere,) = named(0, "--scheduled", "--cachedir", f"{tmp_path}/b c")
+    assert "another state_dir" in elsewhere and f"--cachedir '{tmp_path}/b c'" in elsewhere
+
+
 def test_a_cron_expression_is_not_for_timers() -> None:
     with pytest.raises(UsageError, match="--cron-d"):
         scheduling.timer_text(Plan((), None, "0 4 * * *"))
 
 
 def test_what_was_installed_is_found_again() -> None:
-    text = scheduling.cron_text(Plan(("/usr/bin/runner", "highstate"), None, "0 4 * * 1"))
-    assert scheduling.installed_expression(text.splitlines()) == "0 4 * * 1"
+    command = ("/opt/my tools/runner", "pull", "--config", '/etc/100% "$x" \\.yaml')
+    entry = scheduling.cron_text(Plan(command, None, "0 4 * * 1")).splitlines()
+    assert scheduling.entry_of_cron(entry) == ("0 4 * * 1", command)
+    service = scheduling.service_text(Plan(command)).splitlines()
+    assert scheduling.command_of_service(service) == command
+    assert scheduling.entry_of_cron(["* * * * * root runner 'open"])[1] == ("runner 'open",)
+    assert (scheduling.entry_of_cron([]), scheduling.command_of_service([])) == ((None, ()), ())
 
 
 def test_the_service_waits_for_the_network() -> None:
@@ -98,7 +122,7 @@ def test_salts_function_lists_what_is_installed(
     monkeypatch.setattr(modules.schedule, "SCHEDULE", files)
     listed = partial(modules.schedule.list_, return_yaml=False)
     assert (modules.schedule.list_(), listed()) == ("schedule: {}\n", {})
-    command = ("/usr/bin/runner", "highstate", "-q")
+    command = ("/usr/bin/runner", "pull", "-q", "--scheduled")
     job = {"name": "highstate", "function": "state.highstate", "enabled": True, "splay": 60}
     (tmp_path / "cron").write_text(scheduling.cron_text(Plan(command, 30, splay=60)))
     assert listed() == {"highstate": {**job, "cron": "*/30 * * * *"}}

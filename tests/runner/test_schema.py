@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The JSON Schema of SLS files: no false alarm on what compiles, an error where binding has one."""
 
 from __future__ import annotations
@@ -128,8 +129,10 @@ def test_a_mistake_is_an_error(schema: dict[str, Any], case: str) -> None:
 def test_what_editors_show(schema: dict[str, Any]) -> None:
     managed = schema["definitions"]["arguments_file.managed"]["properties"]
     assert managed["makedirs"]["default"] is False
-    assert "create missing folders" in managed["makedirs"]["description"]
-    assert "source_hash" in managed["use_etag"]["description"] or managed["use_etag"]["description"]
+    assert "Create missing parent folders" in managed["makedirs"]["description"]
+    assert "source_hash" in managed["use_etag"]["description"]
+    service = schema["definitions"]["arguments_service.running"]["properties"]
+    assert "instead of restarting" in service["reload"]["description"]
     assert next(iter(managed)) == "name", "a state's own arguments come first"
     assert managed["require_in"] == {"$ref": "#/definitions/every_require_in"}
     assert "Random" in json.dumps(schema["definitions"]["arguments_test.configurable_test_state"])
@@ -163,7 +166,7 @@ def test_the_states_of_the_tree_are_known(machine: Machine) -> None:
     schema = json.loads(machine("schema").stdout)
     assert (
         schema["definitions"]["arguments_box.made"]["properties"]["size"]["description"]
-        == "in metres."
+        == "In metres."
     )
     assert wrong(schema, {"a": {"box.made": [{"size": 4}, {"lid": "shut"}]}}) == []
     assert wrong(schema, {"a": {"box.made": [{"lid": "ajar"}]}})

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What states are given for secret, in all that a run says of it."""
 
 from __future__ import annotations

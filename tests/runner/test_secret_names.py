@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Secrets that are words of the tree, old values beside new ones, what a command line shows."""
 
 from __future__ import annotations
@@ -92,6 +93,18 @@ def test_a_word_that_nothing_is_called_is_hidden(machine: Machine) -> None:
     )
     done = machine("sls", "a", "-v")
     assert "correcthorse" not in done.stdout + done.stderr
+
+
+def test_random_letters_are_no_word(machine: Machine) -> None:
+    machine.write(
+        a="named {{ pillar['a']['token'] }}: {test.nop: []}\n"
+        "{{ pillar['b']['token'] }}: {test.nop: []}\n",
+        pillar__top="base: {'*': [p]}\n",
+        pillar__p="a: {token: WdNuyCnQezpAIWWvHkip}\nb: {token: NetworkManager}\n",
+    )
+    shown = machine("sls", "a", "-v").stdout
+    assert "named **********" in shown and "WdNuyCnQezpAIWWvHkip" not in shown
+    assert "NetworkManager" in shown
 
 
 def test_passwords_in_urls_are_secrets(machine: Machine) -> None:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Secrets in all forms (the table in runner/redaction/forms.py) in all that runs leave or print."""
 
 from __future__ import annotations
@@ -85,10 +86,12 @@ SINKS = {
         "LOG",
     ),
     "JUnit": ("sls", "a", "--out", "junit"),
+    "PuppetDB": ("sls", "a", "--out", "puppetdb"),
     "events": ("sls", "a", "--events", "-"),
     "the history": ("history",),
     "the history of a run": ("history", "show", "2"),
     "the history of a run, JSON": ("history", "show", "2", "--out", "json"),
+    "the page of a run": ("history", "show", "2", "--out", "html"),
     "two runs": ("history", "diff", "1", "2"),
     "undo": ("undo", "2", "--test"),
     "undo, JSON": ("undo", "2", "--test", "--out", "json"),
@@ -149,6 +152,10 @@ def sinks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """What there is to read after a secret was changed and all commands were called."""
     machine = Machine(tmp_path_factory.mktemp("sinks"))
     machine.config["prometheus_textfile"] = str(machine.folder / "prom")
+    machine.config["report"] = {"to": "file:reports"}
+    machine.config["html_report"] = "pages"
+    for folder in ("reports", "pages"):
+        (machine.folder / folder).mkdir()
     machine.write(a=TREE, pillar__top="base: {'*': [db]}\n")
     machine.write(broken="x:\n  test.nop:\n    - {{ pillar['db']['password'] | yaml_dquote }}: [\n")
     remains = f'a: "{OLD}",\nb = {OLD}\nc={OLD}\n{base64.b64encode(OLD.encode()).decode()}\n'
@@ -177,10 +184,13 @@ def sinks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
             assert path.name == "prom" or path.stat().st_mode & 0o077 == 0, (
                 f"{path.name} can be read by others"
             )
+    for name in ("report", "page"):
+        written = (machine.folder / f"{name}s").iterdir()
+        outputs[f"the file {name}"] = "".join(path.read_text() for path in written)
     return outputs
 
 
-FILES = ("history.sqlite", "lock", "former-secrets", "events", "log", "prom")
+FILES = ("history.sqlite", "lock", "former-secrets", "events", "log", "prom", "report", "page")
 
 
 @pytest.mark.parametrize("sink", [*SINKS, *(f"the file {name}" for name in FILES)])

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arguments: checked, converted, and everything wrong with them said at once."""
 
 from typing import Annotated, Any, Literal
@@ -266,10 +267,9 @@ def test_patterns_are_in_the_schema() -> None:
     assert found["colour"]["anyOf"][0] == {"enum": ["blue", "red"]}
 
 
-def test_the_order_of_a_union_is_kept() -> None:
+def test_a_union_means_the_same_in_any_order() -> None:
     one = Annotated[str, Munge(str.upper)]
     assert (converted(one | list[str], "a"), converted(list[str] | one, "a")) == ("A", "A")
-    with pytest.raises(CompileError, match="expected text or a list of text, got a mapping"):
-        converted(str | list[str], {})
-    with pytest.raises(CompileError, match="expected a list of text or text, got a mapping"):
-        converted(list[str] | str, {})
+    for union in (str | list[str], list[str] | str):
+        with pytest.raises(CompileError, match="expected text or a list of text, got a mapping"):
+            converted(union, {})

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Top files in, SLS names out; the answers are those of a real Salt's state.show_top and
 pillar.items.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`include:` of a top file, for states and for the pillar."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """File roots on a real folder."""
 
 import os
@@ -249,6 +250,16 @@ def test_root_of(tmp_path: Path, roots: Any) -> None:
     tree = FileTree(roots)
     assert tree.root_of(f"{tmp_path}/two/only.sls") == f"{tmp_path}/two"
     assert tree.root_of(f"{tmp_path}/twofold/x") is None
+
+
+def test_roots_in_roots(tmp_path: Path) -> None:
+    """A formula's folder is often a root below another one: what its SLS is called decides."""
+    outer, inner = str(tmp_path), f"{tmp_path}/formulas/web-formula"
+    tree = FileTree({"base": (outer, inner)})
+    for name, root in (("web.site", inner), ("formulas.web-formula.web.site", outer)):
+        assert tree.root_of(f"{inner}/web/site.sls", name) == root
+    assert tree.root_of(f"{inner}/web/init.sls", "web") == inner
+    assert tree.root_of(f"{inner}/web/map.jinja") == inner
 
 
 def test_links_of_the_tree(tmp_path: Path) -> None:

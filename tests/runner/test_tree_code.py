@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the Python code of a tree may do wrong: told with its line."""
 
 from __future__ import annotations

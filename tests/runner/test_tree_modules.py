@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Python files of a tree: the names they go by, what they add to built-in modules, what they may
 import.
 """

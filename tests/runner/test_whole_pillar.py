@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The pillar as a command sees it: SLS files, external pillars, decryption, the command line."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Crontabs that others have written in, too."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """file.directory beyond the laws: changes as Salt reports them, and what cleaning keeps."""
 
 from __future__ import annotations

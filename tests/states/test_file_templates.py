@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What templates of managed files are told, and what they become, byte for byte."""
 
 from __future__ import annotations

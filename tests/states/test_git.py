@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """git.latest and its neighbours on real repositories: what they say and change, compared with
 Salt's real runs.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """file.managed beyond the laws: contents, sources, comments, and what failures leave behind."""
 
 from __future__ import annotations
@@ -249,7 +250,7 @@ def test_a_check_gets_the_new_contents(tmp_path: Path) -> None:
 def test_a_check_that_cannot_run_says_so(tmp_path: Path) -> None:
     with pytest.raises(StateFailed, match="cannot be run: No such file") as failure:
         apply(managed, f"{tmp_path}/f", contents="x", check_cmd="no-such-program -t")
-    assert failure.value.missing == (("command", "no-such-program"),)
+    assert failure.value.missing[0] == ("command", "no-such-program")
     assert not (tmp_path / "f").exists()
 
 

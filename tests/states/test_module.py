@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """module.run: how arguments reach functions, and what their answers mean."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """pkg.declared: which packages stay, by a package manager that is played."""
 
 from __future__ import annotations
@@ -60,6 +61,7 @@ class Manager(SimpleNamespace):
 def manager(monkeypatch: pytest.MonkeyPatch) -> Iterator[Manager]:
     played = Manager()
     monkeypatch.setattr(pkg, "provider", lambda: played)
+    monkeypatch.setattr("modules.pkg._planned.provider", lambda: played)
     monkeypatch.setattr(pkg, "indispensable", lambda: {"kernel", "shell"})
     yield played
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """PostgreSQL as a site uses it: a role, its database, its contents, and rights; a real server."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """file.recurse beyond the laws: what of the source arrives, and how results tell of it."""
 
 from __future__ import annotations

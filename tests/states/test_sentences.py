@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What small states say, in a dry run and in a real one: other people's tools read it."""
 
 from __future__ import annotations

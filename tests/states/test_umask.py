@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`- umask:` of any state."""
 
 from __future__ import annotations

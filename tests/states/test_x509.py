@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A site's own certificate authority, as openssl sees what was made; keys are nowhere else."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """runner as a user types it: a tree in a folder and the command line in a process of its own."""
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ ROOT = Path(__file__).parent.parent.parent
 
 
 @cache
-def _server(path: str) -> Server:
-    return Server({"PATH": os.environ["PATH"], "HOME": "/", "PYTHONPATH": path})
+def prestarted_server() -> Server:
+    """The process of this test run that forks runners."""
+    return Server({"PATH": os.environ["PATH"], "HOME": "/", "PYTHONPATH": str(ROOT)})
 
 
 class Machine:
@@ -59,7 +61,7 @@ class Machine:
 
     def __call__(self, *words: str, code: int | None = 0) -> subprocess.CompletedProcess[str]:
         argv = self.argv(*words)
-        server = _server(str(ROOT))
+        server = prestarted_server()
         if server.suits(self.environment):
             done = server.run(argv[3:], self.environment, 60)
         else:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compile SLS texts without a machine: what tests of the pure stages share."""
 
 from __future__ import annotations

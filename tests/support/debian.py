@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A throw-away Debian machine: a real systemd, apt and cron beside this computer's, in a second;
 gone with its `with`.
 
@@ -10,28 +11,49 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import select
 import shlex
+import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import namespaces
-from namespaces import CAPABILITIES, ENVIRONMENT, INITS, READY, Config
+from runner.rehearsal.holder import ENVIRONMENT, Spec
+from runner.rehearsal.sandbox import SYSTEMD, SYSTEMD_READY, Sandbox, SandboxUnavailable
 
 ROOT = Path(__file__).parent.parent.parent
-PATIENCE = 60  # seconds that a start may take on a busy computer
 RUNNER = "/usr/local/bin/runner"
+# what this computer may have of its own runner: its history would be the machine's
+OWN = ("/etc/runner", "/srv/runner", "/var/cache/runner", "/var/lib/runner")
 PROGRAM = f"""#!{sys.executable}
 import sys
 sys.path.insert(0, {str(ROOT)!r})
 from runner.cli import main
 main()
 """
+
+# PID 1: its command, what it takes for its container, and the command that answers with a state of
+# sandbox.READY when it is done
+INITS = {
+    "systemd": (
+        [SYSTEMD, "--system", "--log-target=journal", "--show-status=0"],
+        "systemd-nspawn",
+        SYSTEMD_READY,
+    ),
+    "openrc": (["/sbin/openrc-init"], "lxc", "pgrep -x openrc >/dev/null || rc-status -r"),
+    "runit": (
+        ["/sbin/runit"],
+        "lxc",
+        "pgrep -x runsvdir >/dev/null && echo running",
+    ),
+    "s6": (
+        ["/bin/sh", "-c", "mkdir -p /run/service; exec s6-svscan /run/service"],
+        "lxc",
+        "test -p /run/service/.s6-svscan/control && echo running",
+    ),
+    "none": ([], "", ""),  # a PID 1 that only reaps: enough for what needs no services
+}
 
 
 class NoDebian(Exception):
@@ -48,35 +70,30 @@ def shared() -> tuple[str, ...]:
     )
 
 
+def spec(layer: str) -> Spec:
+    """A machine on top of a layer."""
+    return Spec(
+        "none",
+        4 << 30,
+        layer=layer,
+        shared=shared(),
+        empty=("/run", "/tmp"),
+        host_name="machine",
+        devices=True,
+    )
+
+
 class Debian:
     """A machine that runs. pid: its PID 1, seen from here."""
 
-    def __init__(self, pid: int, cgroup: str) -> None:
-        self.pid = pid
-        self.cgroup = cgroup
+    def __init__(self, sandbox: Sandbox) -> None:
+        self.sandbox = sandbox
+        self.pid, self.cgroup = sandbox.pid, sandbox.cgroup
 
     def argv(self, words: Sequence[str]) -> list[str]:
         """The command here that runs a command there."""
-        dropped = ",".join(f"-{name}" for name in CAPABILITIES)
-        enter = [
-            "setpriv",
-            "--bounding-set",
-            dropped,
-            "nsenter",
-            "-t",
-            str(self.pid),
-            "--all",
-            "--",
-        ]
-        return [
-            *enter,
-            "env",
-            "-i",
-            "-C",
-            "/root",
-            *(f"{name}={value}" for name, value in ENVIRONMENT.items()),
-            *words,
-        ]
+        variables = (f"{name}={value}" for name, value in ENVIRONMENT.items())
+        return self.sandbox.argv(["env", "-i", *variables, *words], cwd="/root")
 
     def run(
         self, *words: str, code: int | None = 0, stdin: str = ""
@@ -111,7 +128,7 @@ class Debian:
 
     def path(self, path: str) -> Path:
         """A file of the machine, seen from here; absolute symlinks lead astray."""
-        return Path(f"/proc/{self.pid}/root{path}")
+        return self.sandbox.path(path)
 
     def write(self, path: str, text: str, mode: int = 0o644) -> None:
         """Put a file there, with its folders."""
@@ -123,65 +140,22 @@ class Debian:
 
 @contextlib.contextmanager
 def debian(layer: Path, init: str = "systemd") -> Iterator[Debian]:
-    """A machine with an init (of namespaces.INITS) on top of a layer; NoDebian where this computer
-    cannot have one.
+    """A machine with one of INITS on top of a layer; NoDebian where this computer cannot have
+    one.
     """
-    config = Config(str(layer), shared(), _cgroup(), init)
-    command = [sys.executable, "-I", namespaces.__file__, config.dump(), str(os.getpid())]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, start_new_session=True
-    ) as holder:
-        try:
-            found = Debian(_pid(holder), config.cgroup)
-            _wait_booted(found, init)
-            found.write(RUNNER, PROGRAM, 0o755)
-            yield found
-        finally:
-            holder.terminate()
-            holder.wait(PATIENCE)
-
-
-def _cgroup() -> str:
-    """A new control group for systemd, named after this process."""
-    for line in Path("/proc/self/mountinfo").read_text().splitlines():
-        fields = line.split()
-        if fields[fields.index("-") + 1] == "cgroup2" and os.access(fields[4], os.W_OK):
-            _remove_orphans(Path(fields[4]))
-            folder = f"{fields[4]}/runner-machine-{os.getpid()}-{time.monotonic_ns()}"
-            os.mkdir(folder)
-            return folder
-    raise NoDebian("no control groups (cgroup2) for systemd")
-
-
-def _remove_orphans(groups: Path) -> None:
-    """What machines left whose holder was killed, too."""
-    for folder in groups.glob("runner-machine-*"):
-        if not os.path.exists(f"/proc/{folder.name.split('-')[2]}"):
-            namespaces.remove_cgroup(str(folder))
-
-
-def _pid(holder: subprocess.Popen[bytes]) -> int:
-    assert holder.stdout and holder.stderr
-    said = b""
-    while not said.endswith(b"entered\n"):
-        if not select.select([holder.stdout], [], [], PATIENCE)[0]:
-            raise NoDebian("it did not start in time")
-        piece = os.read(holder.stdout.fileno(), 100)
-        if not piece:
-            raise NoDebian(
-                holder.stderr.read().decode().strip().rpartition("\n")[2] or "it did not start"
-            )
-        said += piece
-    return int(said.split()[0])
-
-
-def _wait_booted(machine: Debian, init: str) -> None:
-    end = time.monotonic() + PATIENCE
-    state = "silent"
-    while time.monotonic() < end and os.path.exists(f"/proc/{machine.pid}"):
-        state = machine.run(INITS[init][2], code=None).stdout.strip()
-        if state in READY:
-            return
-        time.sleep(0.02)
-    raise NoDebian(f"{init} did not come up: it is {state}")
+    argv, container, ready = INITS[init]
+    wanted = spec(str(layer))._replace(init=tuple(argv), container=container)
+    sandbox = Sandbox(spec=wanted, ready=ready)
+    try:
+        sandbox.start()
+    except SandboxUnavailable as error:
+        raise NoDebian(error.message) from None
+    with contextlib.closing(sandbox):
+        machine = Debian(sandbox)
+        for own in map(machine.path, OWN):
+            if own.is_dir():
+                shutil.rmtree(own)
+            else:
+                own.unlink(missing_ok=True)
+        machine.write(RUNNER, PROGRAM, 0o755)
+        yield machine

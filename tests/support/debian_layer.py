@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a throw-away machine has that this computer lacks: made once with apt in a copy of this
 computer, and kept.
 
@@ -27,6 +28,7 @@ INSTALLED = (
     "procps",
     "openssh-server",
     "sudo",
+    "age",
 )
 # what the tests install
 ARCHIVE = ("hello", "nginx-light", "iptables", "ifupdown", "firewalld", "acl", "apache2")
@@ -247,8 +249,9 @@ rm -f /etc/runit/runsvdir/default/*
 
 LAYERS = {
     "base": Contents(archive=ARCHIVE),
+    # and debhelper, for the packages of runner itself
     "dnf": Contents(
-        ("dnf", "dnf-plugins-core", "createrepo-c", "rpm", "file", "gpg"),
+        ("dnf", "dnf-plugins-core", "createrepo-c", "rpm", "file", "gpg", "debhelper"),
         furnish=RPMS + DNF,
     ),
     "zypper": Contents(("zypper", "createrepo-c", "rpm", "file", "gpg"), furnish=RPMS + ZYPPER),
@@ -260,8 +263,11 @@ LAYERS = {
     "runit": Contents(("runit", "s6"), furnish=RUNIT),
     "firewalls": Contents(("nftables", "ufw", "ipset", "firewalld", "iptables")),
     "networks": Contents(("network-manager", "netplan.io", "iproute2")),
-    # and ruby, whose gems need no layer of their own
-    "databases": Contents(("mariadb-server", "redis-server", "ruby"), furnish=MARIADB),
+    # and ruby, whose gems need no layer of their own; packet filters, for `runner resource` of all
+    "databases": Contents(
+        ("mariadb-server", "redis-server", "ruby", "nftables", "ufw", "iptables", "locales"),
+        furnish=MARIADB,
+    ),
     "containers": Contents(
         ("podman", "containernetworking-plugins", "busybox-static"), furnish=PODMAN
     ),
@@ -269,6 +275,10 @@ LAYERS = {
         ("lvm2", "mdadm", "btrfs-progs", "xfsprogs", "dosfstools", "parted", "augeas-tools")
         + ("supervisor", "logrotate", "chrony", "apparmor"),
         furnish="systemctl disable supervisor chrony apparmor",
+    ),
+    # what shows the pages that runner writes, and what builds a site of the documentation
+    "browser": Contents(
+        ("chromium-headless-shell", "mkdocs"), furnish="rm /usr/lib/chromium/libVkLayer*"
     ),
 }
 # what only slows a machine without hardware down, or would reach for this computer's

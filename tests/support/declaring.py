@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """pkg.declared on a machine whose package manager has `words`, `phrase` that needs it, `greeting`
 and another package: the same for each package manager.
 """

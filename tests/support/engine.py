@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A stand-in for Docker: its API on a Unix socket, as far as tests need it, in this process.
 
 It answers in Docker's form, written after the documentation of its API. What there is stands in a

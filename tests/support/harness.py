@@ -1,18 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
 """A run without the engine: enough of `here` to try a state or execution function alone."""
 
 from __future__ import annotations
 
+import gc
 import importlib
+import os
+import sys
 import tempfile
 import weakref
-from collections.abc import Callable, Generator, Mapping, MutableMapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Generator, Iterator, Mapping, MutableMapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from runner.api import Done, Plan, changes_allowed, running
+from runner.api import Done, Plan, changes_allowed, refuse_unforeseen, running
+from runner.api.planning import Unforeseen, changes_planned, is_state_planning
 from runner.fileroots import FileTree
 from runner.files.trusted_folder import TrustedFolder, trusted_folder
 
@@ -146,6 +151,7 @@ class HarnessHere:
         self.warnings.append(message)
 
     def reload(self, what: str) -> None:
+        refuse_unforeseen(what)
         static = Path(self.opts.get("config_dir", "/nowhere"), "grains")
         beside = yaml.safe_load(static.read_text()) if static.is_file() else {}
         self.grains: Mapping[str, Any] = {**self.own_grains, **beside}
@@ -185,6 +191,71 @@ def look(
             return Done(stop.value, {}) if isinstance(stop.value, str) else stop.value
         finally:
             outcome.close()
+
+
+def foresee(
+    function: Callable[..., Any], *args: Any, current: HarnessHere, **kwargs: Any
+) -> bool | None:
+    """Carry a state function out on the planned machine, as a dry run does. Returns whether to its
+    end; None without a Plan. StateFailed passes through.
+    """
+    with running(current), refusing_effects():
+        outcome = function(*args, **kwargs)
+        if not isinstance(outcome, Generator):
+            return None
+        try:
+            next(outcome)
+        except StopIteration:
+            return None
+        try:
+            with changes_planned():
+                next(outcome)
+        except StopIteration:
+            return True
+        except Unforeseen:
+            return False
+        raise AssertionError("a second yield")
+
+
+class Effect(BaseException):
+    """Something that a dry run does to the machine."""
+
+
+EFFECTS = {
+    *("subprocess.Popen", "os.system", "os.posix_spawn", "os.exec", "os.kill", "socket.connect"),
+    *("os.remove", "os.rename", "os.link", "os.symlink", "os.chmod", "os.chown", "os.utime"),
+    *("os.mkdir", "os.rmdir", "os.truncate", "os.setxattr", "os.removexattr"),
+}
+_refusing: list[bool] = []
+
+
+@contextmanager
+def refusing_effects() -> Iterator[None]:
+    """Raise Effect for whatever changes the machine while a state function is carried out on the
+    planned one, other than in its stand-ins.
+    """
+    if not _refusing:
+        _refusing.append(False)
+        sys.addaudithook(_refuse)
+    _refusing[0] = True
+    gc.disable()  # what it collects may clean up
+    try:
+        yield
+    finally:
+        gc.enable()
+        _refusing[0] = False
+
+
+def _refuse(event: str, arguments: tuple[Any, ...]) -> None:
+    if not _refusing[0] or not is_state_planning():
+        return
+    writes = event == "open" and isinstance(arguments[0], str) and arguments[2] & WRITING
+    private = str(arguments[0] if arguments else "").startswith(tempfile.gettempdir() + "/harness-")
+    if (event in EFFECTS or writes) and not private:
+        raise Effect(f"{event} {arguments}")
+
+
+WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 
 
 def apply(

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Scenarios for the three laws: each state function says here how it is tried; tests/test_laws.py
 runs them all.
 """

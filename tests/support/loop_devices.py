@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loop devices of a throw-away machine: /dev/disk-a (32 MB), -b and -c (64 MB), empty, and LVM
 that works without the kernel's device-mapper.
 
@@ -22,6 +23,7 @@ for disk in a:32M b:64M c:64M; do
         device=$(losetup --find --show $image) && break
         sleep 0.2
     done
+    blockdev --setrw $device # a machine that was killed may have left it otherwise
     sh -c 'echo >/run/held; exec sleep 1000' <$device >/dev/null 2>&1 &
     until test -e /run/held; do sleep 0.02; done
     rm /run/held

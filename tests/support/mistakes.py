@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mistakes that people make, and what a good message says: the data in tests/mistakes, for
 test_mistakes.py.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A PostgreSQL server for the tests of this process, on a socket in a folder of its own; no
 network.
 """
@@ -17,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from namespaces import die_with_parent
+
+from runner.rehearsal.namespaces import die_with_parent
 
 PORT = 5999  # only a part of the socket's name
 FOLDER = Path(

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Processes of runner that start fast: forked from one that has imported runner already.
 
 A start of Python with all imports costs more than most runs of the tests. A fork has the modules,
@@ -14,6 +15,7 @@ import selectors
 import socket
 import subprocess
 import sys
+import termios
 import time
 from typing import Any
 
@@ -57,16 +59,30 @@ class Server:
         return self._process.poll() is None and _decides(environment) == self.decides
 
     def run(
-        self, words: list[str], environment: dict[str, str], timeout: float
+        self,
+        words: list[str],
+        environment: dict[str, str],
+        timeout: float,
+        folder: str | None = None,
+        terminal: bool = False,
     ) -> subprocess.CompletedProcess[str]:
-        """Run runner as subprocess.run does, with its output. Raises TimeoutExpired."""
-        out, out_end = os.pipe()
+        """Run runner as subprocess.run does, with its output. Raises TimeoutExpired.
+
+        terminal: both streams are a terminal, and the output is what it shows.
+        """
+        out, out_end = open_terminal() if terminal else os.pipe()
         err, err_end = os.pipe()
         umask = os.umask(0)
         os.umask(umask)
-        request = {"words": words, "env": environment, "cwd": os.getcwd(), "umask": umask}
+        request = {
+            "words": words,
+            "env": environment,
+            "cwd": folder or os.getcwd(),
+            "umask": umask,
+        }
         message = json.dumps(request).encode()
-        socket.send_fds(self._channel, [b"%d\n" % len(message)], [0, out_end, err_end])
+        streams = [0, out_end, out_end if terminal else err_end]
+        socket.send_fds(self._channel, [b"%d\n" % len(message)], streams)
         self._channel.sendall(message)
         os.close(out_end)
         os.close(err_end)
@@ -81,6 +97,22 @@ class Server:
         return subprocess.CompletedProcess(words, code, texts[out].decode(), texts[err].decode())
 
 
+def open_terminal() -> tuple[int, int]:
+    """Return both ends of a terminal of 80 columns that leaves lines as they are written."""
+    ours, theirs = os.openpty()
+    termios.tcsetwinsize(theirs, (24, 80))
+    settings = termios.tcgetattr(theirs)
+    settings[1] &= ~termios.OPOST
+    termios.tcsetattr(theirs, termios.TCSANOW, settings)
+    return ours, theirs
+
+
+def read_terminal(ours: int, timeout: float) -> str:
+    """Return all that is written to a terminal until nobody has it open."""
+    texts = _read({ours: b""}, time.monotonic() + timeout)
+    return texts[ours].decode() if texts else ""
+
+
 def _decides(environment: dict[str, str]) -> dict[str, str]:
     return {key: value for key, value in environment.items() if key.startswith(STARTS)}
 
@@ -92,7 +124,10 @@ def _read(texts: dict[int, bytes], until: float) -> dict[int, bytes] | None:
             waiting.register(pipe, selectors.EVENT_READ)
         while waiting.get_map() and time.monotonic() < until:
             for key, _ in waiting.select(until - time.monotonic()):
-                data = os.read(key.fd, 65536)
+                try:
+                    data = os.read(key.fd, 65536)
+                except OSError:  # of a terminal that nobody has open
+                    data = b""
                 texts[key.fd] += data
                 if not data:
                     waiting.unregister(key.fd)
@@ -100,6 +135,10 @@ def _read(texts: dict[int, bytes], until: float) -> dict[int, bytes] | None:
     for pipe in texts:
         os.close(pipe)
     return None if late else texts
+
+
+# what few need: of pytest, and of packages that may be missing
+IMPORTED_LATER = ("runner.testing", "runner.lsp.", "runner.output.traces")
 
 
 def serve(number: int) -> None:
@@ -112,7 +151,7 @@ def serve(number: int) -> None:
 
     own = (module.name for module in pkgutil.walk_packages(runner.__path__, "runner."))
     for name in ("jinja2", "typer", "yaml", *own):
-        if not name.endswith("__main__"):
+        if not name.endswith("__main__") and not name.startswith(IMPORTED_LATER):
             importlib.import_module(name)
     # Python itself sets it where the environment names no locale
     coerced = {"LC_CTYPE": os.environ["LC_CTYPE"]} if "LC_CTYPE" in os.environ else {}
@@ -147,6 +186,7 @@ def _become(request: dict[str, Any], streams: list[int], coerced: dict[str, str]
         setattr(sys, name, new)
         setattr(sys, f"__{name}__", new)
     sys.stderr.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+    sys.stdout.reconfigure(line_buffering=sys.stdout.isatty())  # type: ignore[union-attr]
     os.environ.clear()
     os.environ.update({**coerced, **request["env"]})
     os.umask(request["umask"])

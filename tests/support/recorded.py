@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Execution functions, called with hostile arguments while nothing may be started or written.
 
 What they would start (arguments and input) and would write is printed, a line of JSON each. A
@@ -210,7 +211,8 @@ def silence(records: list[dict[str, Any]]) -> None:
 
     signal.signal(signal.SIGALRM, late)
     _processes.run_to_end = run_to_end
-    for name, value in vars(modules.file).copy().items():
+    for name in modules.file.__load__:
+        value = getattr(modules.file, name)
         if getattr(value, "changes_the_machine", False) or name == "write":
             setattr(modules.file, name, write if name == "write" else lambda *a, **k: None)
     cmd.which = lambda name, *a: f"/usr/bin/{name}"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A web server of this process, for as long as the tests run."""
 
 from __future__ import annotations

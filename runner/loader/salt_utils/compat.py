@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """salt.utils.compat: what newer Pythons lack, and names for a module."""
 
 from __future__ import annotations

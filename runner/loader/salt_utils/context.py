@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """salt.utils.context: values that hold for a while."""
 
 from __future__ import annotations

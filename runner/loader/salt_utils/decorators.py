@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """salt.utils.decorators: what functions depend on."""
 
 from __future__ import annotations

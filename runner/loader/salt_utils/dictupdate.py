@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """salt.utils.dictupdate: mappings laid over each other."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """salt.utils.files: opening, reading and removing files."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """salt.utils.functools: functions made of functions."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """salt.utils.immutabletypes: data that cannot be changed."""
 
 from __future__ import annotations

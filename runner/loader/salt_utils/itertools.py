@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """salt.utils.itertools: parts of texts and files, one after another."""
 
 from __future__ import annotations

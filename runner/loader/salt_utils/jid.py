@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """salt.utils.jid: the numbers of a master's jobs, which are times."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """salt.utils.json: Python's json, with what Salt adds."""
 
 from __future__ import annotations

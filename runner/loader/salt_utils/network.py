@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """salt.utils.network: addresses and names."""
 
 from __future__ import annotations

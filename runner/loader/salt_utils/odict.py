@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """salt.utils.odict: ordered mappings."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """salt.utils.platform: which system this is. runner is for Linux."""
 
 from __future__ import annotations

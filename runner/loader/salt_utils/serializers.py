@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """salt.serializers.X: `serialize` and `deserialize` of one form of data."""
 
 from __future__ import annotations

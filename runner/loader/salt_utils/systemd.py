@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """salt.utils.systemd: whether systemd runs this machine, and which."""
 
 from __future__ import annotations

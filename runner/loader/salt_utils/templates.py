@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """salt.utils.templates: rendering."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """salt.utils.url: addresses of files."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """salt.utils.user: users and groups of the system."""
 
 from __future__ import annotations

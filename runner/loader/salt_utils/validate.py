@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """salt.utils.validate: texts and paths that are what they should be."""
 
 from __future__ import annotations

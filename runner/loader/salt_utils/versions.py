@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """salt.utils.versions: versions compared."""
 
 from __future__ import annotations

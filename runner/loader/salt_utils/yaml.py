@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """salt.utils.yaml: PyYAML, with Salt's defaults and runner's bounds."""
 
 from __future__ import annotations

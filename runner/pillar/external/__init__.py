@@ -1,5 +1,6 @@
-"""External pillars (`ext_pillar` of the configuration): data from commands, trees of files and
-stacks of templates.
+# SPDX-License-Identifier: Apache-2.0
+"""External pillars (`ext_pillar` of the configuration): data from commands, trees of files, stacks
+of templates, git repositories, Vault and Hiera.
 """
 
 from __future__ import annotations
@@ -7,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from runner.log import LOG
 from runner.model.diagnostics import similar, suggestion
 from runner.model.errors import RunnerError
 from runner.model.records import Record
-from runner.pillar.external import commands, file_tree, stack
+from runner.pillar.external import commands, file_tree, hiera, stack, vault
 from runner.pillar.external.tools import Tools
 
-__all__ = ["Tools", "gathered"]
+__all__ = ["Tools", "gather"]
 
 Merge = Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, Any]]
 Look = Callable[[Tools, Mapping[str, Any], Any], Any]  # (tools, pillar so far, what is configured)
@@ -22,7 +24,10 @@ LOOKS: Mapping[str, Look] = {
     "cmd_yaml": commands.yaml,
     "cmd_json": commands.json,
     "file_tree": file_tree.look,
+    "git": lambda tools, pillar, items: tools.of_git(items),
+    "hiera": hiera.look,
     "stack": stack.look,
+    "vault": vault.look,
 }
 
 
@@ -50,7 +55,8 @@ def gather(
         look = LOOKS.get(entry.name)
         if look is None:
             raise _unknown(entry.name, tools)
-        data = look(tools, merged, entry.settings)
+        with LOG.timed(f"external pillar {entry.name}"):
+            data = look(tools, merged, entry.settings)
         if not isinstance(data, Mapping):
             raise tools.problem(
                 f"the external pillar {entry.name} gives {data!r:.60}, not a mapping"
@@ -73,13 +79,6 @@ def _entries(entries: Any, tools: Tools) -> Iterator[Entry]:
 
 
 def _unknown(name: str, tools: Tools) -> RunnerError:
-
-    if name == "git":
-        hint = (
-            "clone the repository into a folder of pillar_roots (git.latest in a state, or `git"
-            " pull` from a timer)"
-        )
-        return tools.problem("runner has no external pillar 'git'", hint)
     near = similar(name, LOOKS)
     known = f"there are {', '.join(LOOKS)}"
     return tools.problem(

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The external pillars cmd_yaml and cmd_json: what a command prints. `%s` in it is the machine's
 ID.
 
@@ -20,12 +21,12 @@ def yaml(tools: Tools, pillar: Any, command: Any) -> Any:
 
 def json(tools: Tools, pillar: Any, command: Any) -> Any:
     """The JSON that a command prints."""
-    import json
+    from runner.model.json_text import parse_json
 
     command = _command(tools, "cmd_json", command)
     output = _output(tools, "cmd_json", command)
     try:
-        return json.loads(output) if output.strip() else {}
+        return parse_json(output) if output.strip() else {}
     except ValueError as error:
         raise tools.problem(
             f"the external pillar cmd_json: `{command}` prints no JSON: {error}"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The external pillar file_tree: a folder for each machine or node group, whose files are values.
 
     ext_pillar:

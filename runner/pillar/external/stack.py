@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The external pillar stack: YAML templates that see the pillar and each other, laid on each other.
 
     ext_pillar:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tools of the engine that are passed to external pillars."""
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ class Tools(Record):
     matches: Callable[[str, str], bool]
     seen: Callable[[str], None]  # is shown each file before it is read
     place: Callable[[], Source]  # of ext_pillar in the configuration
+    hide: Callable[[Any], None]  # takes what data says for secrets
+    vault: Callable[[str], Mapping[str, Any]]  # the secret at a path; empty where there is none
+    of_git: Callable[[Any], Mapping[str, Any]]  # the pillar of these git repositories
 
     def problem(self, message: str, hint: str | None = None) -> RunnerError:
         """An error of the configuration."""

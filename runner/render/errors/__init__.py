@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """Errors of the rendering of templates, explained with places."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The filter, test or execution function of a line that could not work, and what it was given."""
 
 from __future__ import annotations

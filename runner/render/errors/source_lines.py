@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The places of an error in templates, and their lines."""
 
 from __future__ import annotations

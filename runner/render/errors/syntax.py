@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Probable mistakes in a template's syntax: Jinja says which token it did not expect, and in which
 line.
 """

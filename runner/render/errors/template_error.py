@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Errors of the rendering of a template, with the places where they were typed."""
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ from runner.render.errors.source_lines import (
     without,
 )
 from runner.render.errors.undefined import undefined
-from runner.render.jinja import RaisedByTemplate
 from runner.render.jinja.environment import PlacedEnvironment
+from runner.render.jinja.environments import RaisedByTemplate
 
 
 def explain(error: Exception, file: str, environment: PlacedEnvironment) -> RenderError:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A variable, an attribute or an imported name that is not there: what was probably meant."""
 
 from __future__ import annotations
@@ -93,7 +94,7 @@ def _key_hint(obj: Any, name: Any, holder: str) -> str:
         if not str(key).startswith("_")
     ]
     methods = ["items", "keys", "values", "get"] if hasattr(obj, "keys") else []
-    near = similar(str(name), [*keys, *methods], 1, 0.6)
+    near = similar(str(name), methods, 1, 0.75) or similar(str(name), keys, 1, 0.6)
     if near:
         hint = suggestion(repr(near[0]))
     else:

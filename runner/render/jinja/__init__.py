@@ -1,35 +1,26 @@
-"""Jinja as Salt has it: one factory for the environments of SLS files and other templates."""
+# SPDX-License-Identifier: Apache-2.0
+"""Jinja as Salt has it, for SLS files and other templates.
+
+A text without Jinja in it is never shown to it: importing Jinja is a third of a short run.
+"""
 
 from __future__ import annotations
 
 import os
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from typing import Any
-
-import jinja2
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from runner.config.jinja_options import NAMES
-from runner.filters import TESTS, filters
-from runner.model.errors import RunnerError
+from runner.files.trusted_folder import TrustedFolder, trusted_folder
 from runner.model.places import Source
-from runner.render.jinja.cache import Pack, Store, store
-from runner.render.jinja.environment import (
-    Find,
-    LenientUndefined,
-    PlacedEnvironment,
-    StrictUndefined,
-    TreeLoader,
-)
-from runner.render.jinja.limits import WIDE, checked
 from runner.render.jinja.options_line import Headed, headed
-from runner.render.jinja.static_files import plain
-from runner.render.jinja.tags import SaltTags
+from runner.render.jinja.untouched import has_usual_marks, without_jinja
 from runner.yaml.rendered_text import Piece, Pieces, Rendered, concat
 
-
-class RaisedByTemplate(Exception):
-    """The error that `raise()` in a template raises."""
+if TYPE_CHECKING:
+    from runner.render.jinja.environment import Find, PlacedEnvironment
+    from runner.render.jinja.environments import Environments
 
 
 class Jinja:
@@ -40,12 +31,12 @@ class Jinja:
         find: Find,
         opts: Mapping[str, Any],
         cache_dir: str | None = None,
-        undefined: type[jinja2.Undefined] = StrictUndefined,
+        lenient: bool = False,
         near: Find = lambda path, saltenv: None,
         seen: Callable[[str], None] = lambda path: None,
     ) -> None:
         """find: of the tree. opts: for jinja_env and jinja_sls_env. cache_dir: of compiled
-        templates.
+        templates. lenient: whether a variable without a value is empty.
 
         near: the file of the tree that was probably meant. seen: is shown each file that is
         imported.
@@ -55,9 +46,8 @@ class Jinja:
         self._find = find
         self._opts = opts
         self._cache_dir = cache_dir
-        self._undefined = undefined
-        self._cache: Pack | None = None
-        self._environments: dict[tuple[Any, ...], PlacedEnvironment] = {}
+        self._lenient = lenient
+        self._made: dict[tuple[Any, ...], PlacedEnvironment] = {}
 
     def render(
         self,
@@ -74,26 +64,42 @@ class Jinja:
         file: what messages call it. name: its path below the roots, which relative imports start
         from. Raises RenderError with the place as written.
         """
+        self._require_own_folder()
         head = headed(text, file)
-        environment = self.environment(saltenv, sls, head)
-        environment.files[name] = file
-        output = _untouched(environment, head.text, file, head.lines)
+        options = _options(self._opts, _key(sls), head)
+        keeps_newline = bool(options.get("keep_trailing_newline"))
+        output = _untouched(options, head.text, file, head.lines)
         if output is None:
-            try:
-                with environment.with_variables(context):
-                    template = environment.template_of(
-                        head.text, name, file, dict(environment.globals), head.lines
-                    )
-                    output = concat(template.root_render_func(template.new_context()))
-            except Exception as error:
-                from runner.render.errors.template_error import explain
-
-                raise explain(error, file, environment) from None
-        if (
-            text.endswith("\n") and not environment.keep_trailing_newline
-        ):  # Jinja takes it from every template
+            environment = self.environment(saltenv, sls, head)
+            keeps_newline = environment.keep_trailing_newline
+            output = self._output(environment, head, file, name, context)
+        if text.endswith("\n") and not keeps_newline:  # Jinja takes it from every template
             output = concat((output, Piece.make("\n", file, text.count("\n"), True)))
         return Rendered(str.__str__(output), file, output)
+
+    def _output(
+        self,
+        environment: PlacedEnvironment,
+        head: Headed,
+        file: str,
+        name: str,
+        context: Mapping[str, Any],
+    ) -> Pieces:
+        """What an environment makes of a text."""
+        environment.files[name] = file
+        untouched = environment.untouched(head.text)
+        if untouched is not None:
+            return _as_typed(untouched, file, head.lines)
+        try:
+            with environment.with_variables(context):
+                template = environment.template_of(
+                    head.text, name, file, dict(environment.globals), head.lines
+                )
+                return concat(template.root_render_func(template.new_context()))
+        except Exception as error:
+            from runner.render.errors.template_error import explain
+
+            raise explain(error, file, environment) from None
 
     def compile(self, text: str, file: str, name: str, *, saltenv: str) -> None:
         """Read a template that is not an SLS. Raises RenderError for mistakes in its syntax."""
@@ -112,88 +118,75 @@ class Jinja:
         own options.
         """
         key = (saltenv, sls, head.options)
-        if key not in self._environments:
-            self._environments[key] = self._made(saltenv, sls, head)
-        return self._environments[key]
-
-    def _made(self, saltenv: str, sls: bool, head: Headed) -> PlacedEnvironment:
-        key = "jinja_sls_env" if sls else "jinja_env"
-        options = {**_options(self._opts, key), **dict(head.options)}
-        try:
-            environment = PlacedEnvironment(
-                loader=TreeLoader(self._find, saltenv, self._near, self._opts, self._seen),
-                undefined=self._undefined,
-                extensions=["jinja2.ext.do", "jinja2.ext.loopcontrols", SaltTags],
-                # what a filter finds (a file, the time, chance) must not be kept in a compiled one
-                optimized=False,
-                cache_size=-1,
-                auto_reload=False,
-                **options,
+        if key not in self._made:
+            self._made[key] = self._environments.make(
+                saltenv,
+                _options(self._opts, _key(sls), head),
+                lambda: (
+                    ("#jinja2", head.place)
+                    if head.place
+                    else (_key(sls), configured(self._opts, _key(sls)))
+                ),
             )
-        except AssertionError as problem:
-            where = ("#jinja2", head.place) if head.place else (key, configured(self._opts, key))
-            raise RunnerError(f"{where[0]}: {problem}", where[1]) from None
-        environment.saltenv = saltenv
-        environment.files, environment.verbatims, environment.units = {}, {}, {}
-        environment.codes, environment.store = {}, self._store(options)
-        wide = {name: checked(name, environment.filters[name]) for name in WIDE}
-        environment.filters = filters({**environment.filters, **wide})
-        environment.tests.update(TESTS)
-        own = {
-            "raise": _raise,
-            "show_full_context": _full_context,
-            "odict": OrderedDict,
-            "ifelse": _ifelse,
-        }
-        environment.globals.update(own)
-        environment.own_globals, environment.fresh = environment.globals, {}
-        return environment
+        return self._made[key]
 
-    def _store(self, options: Mapping[str, Any]) -> Store | None:
-        if not self._cache_dir:
+    def _require_own_folder(self) -> None:
+        """Raise Untrusted where others can write the folder of compiled templates, whether this
+        text is one of them or not.
+        """
+        _ = self._folder
+
+    @cached_property
+    def _folder(self) -> TrustedFolder | None:
+        """The folder of compiled templates; None where there can be none.
+
+        Raises Untrusted where others can write it: what is loaded from it is run.
+        """
+        try:
+            return trusted_folder(self._cache_dir) if self._cache_dir else None
+        except OSError:
             return None
-        if self._cache is None:
-            self._cache = store(self._cache_dir, str(_revision()))
-        return self._cache.of(str(sorted(options.items()))) if self._cache else None
+
+    @cached_property
+    def _environments(self) -> Environments:
+        from runner.render.jinja.environments import Environments
+
+        return Environments(
+            self._find, self._opts, self._folder, self._lenient, self._near, self._seen
+        )
 
 
-def _untouched(environment: PlacedEnvironment, text: str, file: str, above: int) -> Pieces | None:
-    """The result for a text without Jinja; None when there is Jinja in it."""
-    same = plain(environment, text)
-    return (
-        None if same is None else concat((Piece.make(same, file, 1 + above, True),) if same else ())
-    )
+def _untouched(options: Mapping[str, Any], text: str, file: str, above: int) -> Pieces | None:
+    """The result for a text without Jinja; None when there may be Jinja in it."""
+    if not has_usual_marks(options):
+        return None
+    same = without_jinja(text, keeps_newline=bool(options.get("keep_trailing_newline")))
+    return None if same is None else _as_typed(same, file, above)
+
+
+def _as_typed(text: str, file: str, above: int) -> Pieces:
+    """A text that is its own result."""
+    return concat((Piece.make(text, file, 1 + above, True),) if text else ())
 
 
 def outside(folder: str, opts: Mapping[str, Any]) -> Jinja:
     """Templates of a folder outside the trees; a variable without a value is empty."""
     own = {key: value for key, value in opts.items() if key == "conf_file"}
-    return Jinja(lambda path, _: os.path.join(folder, path), own, undefined=LenientUndefined)
+    return Jinja(lambda path, _: os.path.join(folder, path), own, lenient=True)
 
 
-def _revision() -> list[tuple[int, int]]:
-    """The revision of the code that compiles a template or reads data: an old one is of no use to a
-    new runner.
-    """
-    names = (
-        "codegen.py",
-        "environment.py",
-        "shared_code.py",
-        "tags.py",
-        "../../yaml/load.py",
-        "static_files.py",
-    )
-    files = [os.path.join(os.path.dirname(__file__), name) for name in names]
-    return [(status.st_mtime_ns, status.st_size) for status in map(os.stat, files)]
+def _key(sls: bool) -> str:
+    """The key of the configuration for the options of Jinja."""
+    return "jinja_sls_env" if sls else "jinja_env"
 
 
-def _options(opts: Mapping[str, Any], key: str) -> dict[str, Any]:
-    """The settings of an environment in the configuration (Salt's older jinja_trim_blocks and
-    jinja_lstrip_blocks too).
+def _options(opts: Mapping[str, Any], key: str, head: Headed) -> dict[str, Any]:
+    """The settings of an environment: those of the configuration (Salt's older jinja_trim_blocks
+    and jinja_lstrip_blocks too), and a file's own.
     """
     older = {name: True for name in ("trim_blocks", "lstrip_blocks") if opts.get(f"jinja_{name}")}
     options = {**older, **(opts.get(key) or {})}
-    return {name: value for name, value in options.items() if name in NAMES}
+    return {name: value for name, value in options.items() if name in NAMES} | dict(head.options)
 
 
 def configured(opts: Mapping[str, Any], key: str) -> Source:
@@ -204,26 +197,3 @@ def configured(opts: Mapping[str, Any], key: str) -> Source:
     rows = enumerate(text_of(file).split("\n"), 1)
     places = (Source(file.file, line, column_of(row, rf"(?<!\w){key}(?!\w)")) for line, row in rows)
     return next((place for place in places if place.column), file)
-
-
-def _raise(message: str) -> None:
-    raise RaisedByTemplate(message)
-
-
-_raise.__qualname__ = "raise"  # as Python names it when its arguments are wrong
-
-
-@jinja2.pass_context
-def _full_context(context: Any) -> dict[str, Any]:
-    return dict(context.get_all())
-
-
-_full_context.__name__ = _full_context.__qualname__ = "show_full_context"
-
-
-@jinja2.pass_context
-def _ifelse(context: Any, *pairs: Any, **options: Any) -> Any:
-    """The value beside the first target that means this machine; the last argument when there is
-    none.
-    """
-    return context["salt"]["match.ifelse"](*pairs, **options)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compiled templates, and the data that they import, on disk: one file in a folder that only the
 caller can write.
 
@@ -7,7 +8,6 @@ is not whole.
 
 from __future__ import annotations
 
-import hashlib
 import marshal
 import os
 import sys
@@ -18,9 +18,9 @@ from types import CodeType
 from typing import Any
 
 import jinja2
-import yaml
 
-from runner.files.trusted_folder import TrustedFolder, trusted_folder
+from runner.files.trusted_folder import TrustedFolder
+from runner.model.digest import blake2b
 from runner.render.jinja.codegen import Unit
 from runner.render.jinja.shared_code import Shaped, renamed
 
@@ -30,11 +30,11 @@ LARGEST = 64 * 1024 * 1024  # bytes; what is larger is begun anew
 
 
 class Pack:
-    """The compiled templates of one version of runner, Jinja and Python."""
+    """The compiled templates of one version of runner, PyYAML, Jinja and Python."""
 
     def __init__(self, folder: TrustedFolder, version: str) -> None:
-        made = f"{version}-{jinja2.__version__}-{yaml.__version__}-{sys.version_info[:3]}"
-        self._name = f"pack-{hashlib.sha256(made.encode()).hexdigest()[:20]}"
+        made = f"{version}-{jinja2.__version__}-{sys.version_info[:3]}"
+        self._name = f"pack-{blake2b(made.encode(), digest_size=10).hexdigest()}"
         self._folder = folder
         self._records: dict[bytes, tuple[memoryview, int]] | None = None
         self._file = -1
@@ -88,7 +88,7 @@ class Store:
 
     def __init__(self, pack: Pack, options: str) -> None:
         self._pack = pack
-        self._options = hashlib.blake2b(options.encode()).digest()
+        self._options = blake2b(options.encode()).digest()
         self._codes: dict[bytes, CodeType] = {}  # what this run knows of them
 
     def get(self, text: str) -> Unit | None:
@@ -131,17 +131,6 @@ class Store:
         self._pack.put(self._key(f"\0{tag}\0{text}"), data)
 
     def _key(self, text: str) -> bytes:
-        return hashlib.blake2b(
+        return blake2b(
             text.encode("utf-8", "surrogatepass"), digest_size=16, key=self._options
         ).digest()
-
-
-def store(folder: str, version: str) -> Pack | None:
-    """The templates in a folder; None where there can be none.
-
-    Raises Untrusted where others can write it: what is loaded from it is run.
-    """
-    try:
-        return Pack(trusted_folder(folder), version)
-    except OSError:
-        return None

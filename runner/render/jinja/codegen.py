@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Jinja's code generator with places: each piece of output is marked with its line.
 
 What it makes depends on the shape of the template alone (shared_code.py): the name, the file and

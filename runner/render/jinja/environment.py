@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The Jinja environment of a run: its output knows where it was typed, its templates are compiled
 once.
 """
@@ -16,11 +17,12 @@ from jinja2.lexer import Token
 
 from runner.model.errors import RunnerError
 from runner.model.places import Source
+from runner.render.jinja.bounded_operations import BoundedEnvironment
 from runner.render.jinja.cache import Store
 from runner.render.jinja.codegen import PlacedCodeGenerator, Unit
-from runner.render.jinja.limits import BoundedEnvironment
 from runner.render.jinja.shared_code import TokenParser, renamed, shaped
-from runner.render.jinja.static_files import Verbatim, verbatim
+from runner.render.jinja.static_files import Verbatim
+from runner.render.jinja.untouched import without_jinja
 from runner.render.renderers.files import read_text
 from runner.yaml.rendered_text import Piece, concat, included, mark
 
@@ -130,6 +132,15 @@ class PlacedEnvironment(BoundedEnvironment):
         exec(unit.code, space)
         return jinja2.Template._from_namespace(self, space, globals)
 
+    def untouched(self, text: str) -> str | None:
+        """A text that has no Jinja in it, with the newlines that Jinja would give it."""
+        if self.line_statement_prefix or self.line_comment_prefix:
+            return None
+        starts = (self.block_start_string, self.variable_start_string, self.comment_start_string)
+        return without_jinja(
+            text, starts, self.newline_sequence, keeps_newline=self.keep_trailing_newline
+        )
+
     def unit(self, text: str, name: str, file: str, above: int = 0) -> Unit:
         """The compiled code of a text. Raises jinja2.TemplateSyntaxError."""
         key = f"{above}\0{text}" if above else text
@@ -217,7 +228,10 @@ class PlacedEnvironment(BoundedEnvironment):
         name = self.join_path(name, parent) if parent else name
         if name not in self.verbatims:
             text, path, _ = self.loader.get_source(self, name)  # type: ignore[union-attr]
-            self.verbatims[name] = verbatim(self, text, path or name, self.store)
+            same = self.untouched(text)
+            self.verbatims[name] = (
+                None if same is None else Verbatim(same, path or name, self.store)
+            )
         return self.verbatims[name]
 
     @contextmanager

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The line `#jinja2: {"trim_blocks": true}` at the head of a template: options of Jinja for this
 file alone.
 """
@@ -32,12 +33,12 @@ def headed(text: str, file: str) -> Headed:
     header = re.match(_LINE, text) if text.startswith(("#", "\n#")) else None
     if header is None:
         return Headed(text)
-    import json
+    from runner.model.json_text import parse_json
 
     lead = header[1] or ""
     place = Source(file, 2 if lead else 1, header.start(2) - len(lead) + 1)
     try:
-        options = json.loads(header[2])
+        options = parse_json(header[2])
     except ValueError as error:
         hint = 'write JSON: `#jinja2: {"trim_blocks": true}`'
         raise RenderError(

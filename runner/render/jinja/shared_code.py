@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Templates that differ only in their texts share their compiled code.
 
 Most of the time that a tree needs when it is compiled for the first time goes into Jinja's parser

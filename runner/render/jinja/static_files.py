@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files that templates import as data and that have no Jinja in them: read without it, and once for
 all runs.
 """
@@ -5,15 +6,10 @@ all runs.
 from __future__ import annotations
 
 import marshal
-import re
 from collections.abc import Callable
 from typing import Any
 
-import jinja2
-
 from runner.render.jinja.cache import Store
-
-_NEWLINE = re.compile(r"\r\n|\r|\n")
 
 
 class Verbatim:
@@ -46,30 +42,3 @@ class Verbatim:
         if self._store:
             self._store.keep(tag, self._text, data)
         return data
-
-
-def verbatim(
-    environment: jinja2.Environment, text: str, file: str, store: Store | None
-) -> Verbatim | None:
-    """The file as it is; None when there is Jinja in it."""
-    same = plain(environment, text)
-    return None if same is None else Verbatim(same, file, store)
-
-
-def plain(environment: jinja2.Environment, text: str) -> str | None:
-    """The text with the newlines that Jinja would give it; None when there is Jinja in it."""
-    starts = (
-        environment.block_start_string,
-        environment.variable_start_string,
-        environment.comment_start_string,
-    )
-    if (
-        environment.line_statement_prefix
-        or environment.line_comment_prefix
-        or any(start in text for start in starts)
-    ):
-        return None
-    newline = environment.newline_sequence
-    if "\r" in text or newline != "\n":
-        text = newline.join(_NEWLINE.split(text))
-    return text if environment.keep_trailing_newline else text.removesuffix(newline)

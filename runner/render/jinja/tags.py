@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Salt's own Jinja tags: import_yaml, import_json, import_text, load_yaml, load_json, load_text,
 profile.
 """

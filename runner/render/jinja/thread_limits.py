@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The bounds of what is rendered beside the main thread (`parallel: True`), where no signal is
 handled.
 
@@ -19,7 +20,7 @@ class _RenderingThread:
     """A thread that renders, and the bound that it keeps."""
 
     def __init__(self, bound: Bound) -> None:
-        self._bound = bound
+        self.bound = bound
         self._thread = threading.get_ident()
         self._clock = time.pthread_getcpuclockid(self._thread)
         self._began = time.clock_gettime(self._clock)
@@ -28,7 +29,7 @@ class _RenderingThread:
     def check(self) -> None:
         """Raise an error in the thread when it has used too much."""
         try:
-            self._bound.check(time.clock_gettime(self._clock) - self._began)
+            self.bound.check(time.clock_gettime(self._clock) - self._began)
         except TooMuch as error:
             self.error = error
             _raise_in(self._thread, Stopped)
@@ -73,6 +74,12 @@ def thread_limited(bound: Bound) -> Iterator[None]:
     finally:
         with _lock:
             _rendering.pop(thread).end()
+
+
+def bound_of_thread() -> Bound | None:
+    """The bound that this thread keeps."""
+    rendering = _rendering.get(threading.get_ident())
+    return rendering.bound if rendering else None
 
 
 def _check_all() -> None:

@@ -1,8 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
 """The renderers of a pipe, by name: (value, scope, arguments of the shebang) -> value."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from runner.model.errors import RenderError
@@ -11,6 +12,11 @@ from runner.yaml.rendered_text import Rendered
 
 if TYPE_CHECKING:
     from runner.render import Scope
+    from runner.render.renderers.encrypted import Cipher
+
+CIPHERS = ("age", "gpg")  # renderers that decrypt data or text
+SOPS = "sops"  # the renderer of whole files that sops encrypted
+_SOPS_VALUE = "ENC[AES256_GCM,"  # what a value begins with that sops encrypted
 
 Arguments = tuple[str, ...]
 
@@ -32,9 +38,7 @@ def _jinja(text: Rendered, scope: Scope, arguments: Arguments) -> Rendered:
 
 
 def _yaml(text: Rendered, scope: Scope, arguments: Arguments) -> Value:
-    from runner.yaml.load import load
-
-    return load(text.text, text)
+    return scope.renderer.yaml(text, scope)
 
 
 def _yamlex(text: Rendered, scope: Scope, arguments: Arguments) -> Value:
@@ -55,13 +59,40 @@ def _json(text: Rendered, scope: Scope, arguments: Arguments) -> Value:
     return load_json(text.text, text) if text.text.strip() else {}
 
 
-def _gpg(value: Any, scope: Scope, arguments: Arguments) -> Any:
-    from runner.render.renderers.gpg import decryptor, place_of
+def _decrypting(name: str) -> Callable[[Any, Scope, Arguments], Any]:
+    def decrypted(value: Any, scope: Scope, arguments: Arguments) -> Any:
+        from runner.render.renderers.encrypted import Decryptor, place_of
 
-    made = decryptor(scope.renderer.opts, scope.renderer.secret)
+        made = Decryptor(cipher(name, scope.renderer.opts), scope.renderer.secret)
+        if isinstance(value, Rendered):
+            return made.document(value)
+        return made.data(value, place_of(value, Place(Untyped(scope.path), 1, 1)))
+
+    return decrypted
+
+
+def cipher(name: str, opts: Mapping[str, Any]) -> Cipher:
+    """One of CIPHERS, as the configuration says."""
+    from importlib import import_module
+
+    made: Cipher = import_module(f"runner.render.renderers.{name}").cipher(opts)
+    return made
+
+
+def is_sops_file(text: str) -> bool:
+    """Return whether a text looks as sops writes it."""
+    return _SOPS_VALUE in text and ("\nsops:" in text or '"sops"' in text) and "mac" in text
+
+
+def _sops(text: Rendered, scope: Scope, arguments: Arguments) -> Value:
+    from runner.render.renderers import sops
+
+    value = sops.decrypted(text, scope)
     if isinstance(value, Rendered):
-        return made.document(value)
-    return made.data(value, place_of(value, Place(Untyped(scope.path), 1, 1)))
+        steps, rest = scope.renderer.pipe(value.text, scope.path)
+        value = scope.renderer.render_pipe(steps, Rendered(rest, scope.path), scope)
+        sops.hide(value, scope.renderer.secret)
+    return value
 
 
 def _py(text: Rendered, scope: Scope, arguments: Arguments) -> Value:
@@ -100,7 +131,8 @@ _STAGES: dict[str, Callable[[Any, Scope, Arguments], Any]] = {
     "yamlex": _yamlex,
     "toml": _toml,
     "json": _json,
-    "gpg": _gpg,
+    **{name: _decrypting(name) for name in CIPHERS},
+    SOPS: _sops,
     "py": _py,
     "mako": _mako,
     "pydsl": _pydsl,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files and JSON texts, with errors that name their place."""
 
 from __future__ import annotations
@@ -52,10 +53,10 @@ def below(path: str, root: str) -> str:
 
 def load_json(text: str, document: Document) -> Any:
     """The value of a JSON text. Raises RenderError with the place as written."""
-    import json
+    from runner.model.json_text import parse_json
 
     try:
-        return json.loads(text)
+        return parse_json(text)
     except RecursionError:
         raise RenderError(
             "the JSON is nested too deeply", document.source(1, 1), code="json"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The mako renderer, where Mako is installed."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`__salt__` of Python programs: what it gives of the pillar is the program's own, as plain
 dictionaries.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The pydsl renderer: an SLS that is a Python program, which builds its states by
 `state(ID).module.function()`.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The pyobjects renderer: an SLS that is a Python program, whose calls are its states.
 
 Behaviour: the examples of Salt's documentation, as Salt 3008 renders them.

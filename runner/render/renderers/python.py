@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The py renderer: an SLS or a template that is a Python program with a function run()."""
 
 from __future__ import annotations

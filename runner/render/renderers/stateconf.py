@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The stateconf renderer: an SLS with parameters of its own (stateconf.set) and short names for its
 states.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`#!stateconf -o`: the states of an SLS run in the order as written, each requires the one before
 it.
 """

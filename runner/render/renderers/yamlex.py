@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The yamlex renderer: YAML in which a key may come again, and `!aggregate` values add to the
 earlier ones.
 
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from yaml.nodes import MappingNode, SequenceNode
+from yaml.events import AliasEvent, ScalarEvent
 
 from runner.model.aggregate_values import AggregateList, AggregateMap, joined
 from runner.model.places import Document, PlacedMap, Value
@@ -27,23 +28,22 @@ def load(text: str, document: Document) -> Value:
 class _Reader(Reader):
     """Reads the marks; a key that comes again is joined with the one before."""
 
-    def value(self, node: Any) -> Value:
-        if node.tag in (AGGREGATE, RESET):
-            node.mark, node.tag = node.tag, _unmarked(node)
-        value = super().value(node)
-        return _aggregate(value) if getattr(node, "mark", "") == AGGREGATE else value
+    def value(self, event: Any) -> Value:
+        if type(event) is not AliasEvent and event.tag in (AGGREGATE, RESET):
+            event.mark, event.tag = event.tag, _unmarked(event)
+        value = super().value(event)
+        mark = getattr(self._typed(event), "mark", "")
+        return _aggregate(value) if mark == AGGREGATE else value
 
-    def again(self, made: PlacedMap, key: Value, value: Value, at: Any, node: Any) -> Value:
-        return value if getattr(node, "mark", "") == RESET else joined(made[key], value)
+    def again(self, made: PlacedMap, key: Value, value: Value, at: Any, event: Any) -> Value:
+        return value if getattr(event, "mark", "") == RESET else joined(made[key], value)
 
 
-def _unmarked(node: Any) -> str:
-    """The tag of a node without its mark."""
-    if isinstance(node, MappingNode):
-        return "tag:yaml.org,2002:map"
-    if isinstance(node, SequenceNode):
-        return "tag:yaml.org,2002:seq"
-    return "tag:yaml.org,2002:str" if node.style else plain_tag(node.value)
+def _unmarked(event: Any) -> str | None:
+    """The tag of a value without its mark."""
+    if not isinstance(event, ScalarEvent):
+        return None
+    return "tag:yaml.org,2002:str" if event.style else plain_tag(event.value)
 
 
 def _aggregate(value: Value) -> Value:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The connection to an engine: who is asked, and what is said when nobody answers."""
 
 from __future__ import annotations
@@ -155,7 +156,7 @@ def test_which_engine_is_asked(engine: Engine, monkeypatch: pytest.MonkeyPatch) 
 def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "docker", None)
     failure = problem("unix:///nowhere")
-    assert "pip install 'runner[docker]'" in failure.message
+    assert "pip install 'sls-runner[docker]'" in failure.message
     assert failure.missing == (("pkg", "python3-docker"),)
 
 

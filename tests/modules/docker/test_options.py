@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every option of containers: what people write, what the engine gets, and how it is compared."""
 
 from __future__ import annotations

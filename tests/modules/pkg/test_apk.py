@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """apk by an executable that plays apk-tools 2.14, and its files; there is no apk on Debian."""
 
 from __future__ import annotations
@@ -183,7 +184,8 @@ def test_details_come_from_the_database(tmp_path: Path) -> None:
         "C:Q1abc=\nP:musl\nV:1.2.5-r0\nA:x86_64\nI:667648\nT:the C library\nL:MIT\n"
         "t:1720000000\nF:lib\nR:ld.so\n\nP:zlib\nV:1.3.1-r1\n\n"
     )
-    known = apk_database.read(str(database))
+    with running(HarnessHere()):
+        known = apk_database.read(str(database))
     assert known["zlib"] == {"name": "zlib", "version": "1.3.1-r1"}
     assert known["musl"]["build_date"] == "2024-07-03T09:46:40Z"
     assert known["musl"]["description"] == "the C library"

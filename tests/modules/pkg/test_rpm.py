@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """rpm's rules of versions, and what runner makes of what rpm 4.18 printed."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A session without a tree, for templates alone."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Templates are compiled once for each shape, and kept between runs."""
 
 from __future__ import annotations

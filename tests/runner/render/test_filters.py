@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Salt's filters and tests: what each makes of a value, as Salt 3008 answers."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`#jinja2: {...}` at the head of a template: options for this file, and places as written."""
 
 from __future__ import annotations

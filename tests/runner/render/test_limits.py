@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The bounds of rendering."""
 
 from __future__ import annotations
@@ -6,14 +7,19 @@ import os
 import signal
 import threading
 from contextlib import suppress
+from functools import partial
+from pathlib import Path
 
 import pytest
 import yaml
 from command import Machine
 
 from runner.model.errors import RenderError
-from runner.render.jinja.limits import bounded
+from runner.render import Renderer
+from runner.render.jinja import limits as limits_of_rendering
+from runner.render.jinja.limits import allow_parsing, bounded
 from runner.yaml import limits
+from runner.yaml.rendered_text import Rendered
 
 DEEP = {
     "one line": "[" * 300 + "]" * 300,
@@ -82,6 +88,59 @@ def test_templates_of_states_are_bounded(
         and "states/t:1" in failed["comment"]
     )
     assert results["other"]["result"] is True
+
+
+class Clock:
+    """A processor whose time passes only while a text is parsed: speed seconds a character."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.speed = 1e-6
+        monkeypatch.setattr(Renderer, "data", self.parse)
+
+    def parse(self, text: Rendered) -> dict[str, str]:
+        for _ in range(round(len(text.text) * self.speed / limits_of_rendering.TICK)):
+            signal.raise_signal(signal.SIGPROF)
+        return {}
+
+
+def test_parsing_takes_time_in_proportion_to_the_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A text ends, however long it is; a parser that takes far longer is stopped."""
+    clock = Clock(monkeypatch)
+    (tmp_path / "a.sls").write_text("# " + "x" * 10_000_000)
+
+    def none() -> dict[str, str]:
+        return {}
+
+    renderer = Renderer(
+        lambda path, saltenv: None, {}, none, none, {"render_limit": 2}, lambda *path: None
+    )
+    sls = partial(renderer.sls, str(tmp_path / "a.sls"), sls="a", saltenv="base", context={})
+    assert sls() == {}
+    clock.speed *= 3
+    with pytest.raises(RenderError, match=r"more than 22 s of the processor"):
+        sls()
+
+
+@pytest.mark.parametrize("in_thread", [False, True])
+def test_texts_that_are_parsed_without_end_are_stopped(in_thread: bool) -> None:
+    """The time of each does not add up."""
+
+    def work() -> None:
+        with suppress(RenderError), bounded("a.sls", 0.2):
+            while True:
+                allow_parsing(1_000_000)
+        ended.append(True)
+
+    ended: list[bool] = []
+    if in_thread:
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+    else:
+        work()
+    assert ended
 
 
 @pytest.mark.parametrize(

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Render pipes: each renderer by its shebang, good and bad."""
 
 from __future__ import annotations
@@ -160,6 +161,16 @@ def test_gpg_in_the_pillar_is_decrypted_and_shown_nowhere(machine: Machine) -> N
     assert "**********" in out
     assert "hunter2" not in machine("show", "low-sls", "a", "--out", "json").stdout
     whole = json.loads(machine("show", "pillar", "--show-secrets", "--out", "json").stdout)["local"]
+    assert whole == dict.fromkeys(["word", "folded", "literal"], "hunter2 by gpg")
+    machine.config["gpg_recipients"] = ["runner"]
+    file = machine.folder / "pillar/p.sls"
+    old = file.read_text()
+    machine("secret", "rekey", str(file), "--with", "gpg")
+    assert file.read_text() != old and len(file.read_text()) == len(old)
+    machine.environment["EDITOR"] = "sh -c 'echo new: DEC::GPG[mackerel by gpg]! >> $0'"
+    machine("secret", "edit", str(file))
+    whole = json.loads(machine("show", "pillar", "--show-secrets", "--out", "json").stdout)["local"]
+    assert whole.pop("new") == "mackerel by gpg"
     assert whole == dict.fromkeys(["word", "folded", "literal"], "hunter2 by gpg")
     done = subprocess.run(
         encrypt, input="swordfish by gpg", capture_output=True, text=True, check=True

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`#!pydsl`: the states of a Python program, good and bad; what is expected is what Salt 3007
 renders.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a real Salt 3008.3 answered to some hundred expressions, and what it refused; runner does
 the same.
 

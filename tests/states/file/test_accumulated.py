@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """file.accumulated: what templates and file.blockreplace read."""
 
 from __future__ import annotations

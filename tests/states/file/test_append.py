@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """file.append and file.prepend: what counts as being there, and what is added."""
 
 from __future__ import annotations

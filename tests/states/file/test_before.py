@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What an owner or a mode was before a change: people see it, Salt's JSON stays."""
 
 from __future__ import annotations
@@ -38,7 +39,6 @@ file.managed  {tmp}/empty
 mode: 0644 -> 0640
 file.directory  {tmp}/folder
 {tmp}/folder:
-mode: 0700 -> 0750
 mode: 0700 -> 0750
 file.directory  {tmp}/tree
 {tmp}/tree/a:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """file.blockreplace: where the block begins, ends and goes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What file.directory and file.recurse clean away beside other states of the run."""
 
 from __future__ import annotations

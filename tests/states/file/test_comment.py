@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """file.comment and file.uncomment: which lines they mean."""
 
 from __future__ import annotations

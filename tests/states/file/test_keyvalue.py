@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """file.keyvalue: which lines are a key, and what becomes of them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """file.line: one line, in every mode."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """file.mknod: pipes, and what stands in their way (devices: tests/laws, on the machine)."""
 
 from __future__ import annotations

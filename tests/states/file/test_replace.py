@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """file.replace: what is replaced, added and kept."""
 
 from __future__ import annotations

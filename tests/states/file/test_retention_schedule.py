@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """file.retention_schedule: which backups stay."""
 
 from __future__ import annotations

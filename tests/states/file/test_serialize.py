@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """file.serialize: scalars, merging and what cannot be read."""
 
 from __future__ import annotations
@@ -100,4 +101,4 @@ def test_toml_names_the_package_that_it_lacks(machine: Machine) -> None:
         a=f"{machine.folder}/x: {{file.serialize: [dataset: {{a: 1}}, serializer: toml]}}\n"
     )
     told = machine("sls", "a", code=2).stdout
-    assert "pip install 'runner[toml]' (Debian: python3-tomli-w)" in told
+    assert "pip install 'sls-runner[toml]' (Debian: python3-tomli-w)" in told

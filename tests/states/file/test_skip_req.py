@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Changes of file.managed that are made and reported, and set nothing off."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """file.symlink, absent, copy, rename and touch: comments and what is on disk afterwards."""
 
 from __future__ import annotations

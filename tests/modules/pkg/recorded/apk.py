@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What apk-tools 2.14 prints, from its documentation, and what the provider is to make of it; the
 names are those of apt.py and pacman.py.
 """

@@ -1,8 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
 """What dpkg and apt-get of Debian 12 printed, and what the provider is to make of it.
 
-ANSWERS: a command line -> its stdout. CALLS: a function, its arguments, its answer. WORDS: each
-option of an installation in the tool's words; none where the tool has nothing like it. ACTIONS:
-each action in the tool's words, behind START.
+ANSWERS: a command line -> its stdout; None: it fails. CALLS: a function, its arguments, its answer.
+WORDS: each option of an installation in the tool's words; none where the tool has nothing like it.
+ACTIONS: each action in the tool's words, behind START.
 """
 
 from __future__ import annotations
@@ -72,10 +73,16 @@ ANSWERS = {
     ),
     "apt-config shell found APT::Install-Recommends/b": "found='true'\n",
     "apt-config shell found APT::Install-Suggests/b": "found='false'\n",
-    "apt-cache depends --no-conflicts --no-breaks --no-replaces --no-enhances --no-suggests"
-    " -- nginx": (
-        "nginx\n  Depends: libc6\n |Recommends: <mta>\n    exim4\n  Recommends: postfix\n"
+    "apt-cache depends --no-replaces --no-enhances --no-suggests"
+    " -o APT::Cache::ShowVersion=true -- adduser libc6 nginx": (
+        "nginx\n  Depends: libc6 (>= 2.34)\n |Recommends: <mta>\n    exim4\n    adduser\n"
+        "  Recommends: postfix\n  Depends: adduser (>= 3.140)\n  Breaks: libc6 (<< 2.37)\n"
+        "  Breaks: adduser (<< 3.1)\n  Conflicts: <other>\n    exim4\n"
     ),
+    "dpkg --compare-versions -- 2.36-9+deb12u10 >= 2.34": "",
+    "dpkg --compare-versions -- 2.36-9+deb12u10 << 2.37": "",
+    "dpkg --compare-versions -- 3.134 >= 3.140": None,
+    "dpkg --compare-versions -- 3.134 << 3.1": None,
 }
 CALLS: list[tuple[str, tuple[Any, ...], Any]] = [
     (
@@ -135,8 +142,15 @@ CALLS: list[tuple[str, tuple[Any, ...], Any]] = [
     ),
     (
         "needs",
-        (("nginx",),),
-        {"nginx": [Need((("libc6",),), False), Need((("exim4",), ("postfix",)), True)]},
+        (("adduser", "libc6", "nginx"),),
+        {
+            "nginx": [
+                Need((("libc6",),), False, ("libc6",)),
+                Need((("exim4", "adduser"), ("postfix",)), True, ("adduser",)),
+                Need((("adduser",),), False),
+                Need((("libc6",),), False),
+            ]
+        },
     ),
 ]
 WORDS: dict[str, tuple[InstallOptions, list[str]]] = {

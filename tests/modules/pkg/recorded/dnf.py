@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Answers in the forms of dnf 4.14 and rpm 4.18, and what the provider is to make of them.
 
 The real tools answer in tests/machine/test_dnf.py; the answers of dnf5, of updateinfo and of module

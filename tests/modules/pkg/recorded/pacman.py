@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What pacman 6.0.2 printed, and what the provider is to make of it; names as in apt.py."""
 
 from __future__ import annotations

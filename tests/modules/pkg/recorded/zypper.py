@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What rpm 4.18 and zypper 1.14.42 printed, and what the provider is to make of it.
 
 ANSWERS, CALLS, WORDS, START, ACTIONS: as in apt.py.

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is installed before a change, for the history and undo: the same for all providers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from modules import file
+from modules.pkg.package_manager import Target, Transaction
+from runner.api import FormerState
+
+
+def all_packages() -> FormerState:
+    """All packages with their versions."""
+    from modules.pkg import provider  # of which the providers are a part
+
+    versions = provider().list_pkgs()
+    return FormerState("package", "", {name: {"version": versions[name]} for name in versions})
+
+
+def former_packages(transaction: object = None, *_: object, **__: object) -> dict[str, Any]:
+    """All packages: which ones a transaction changes shows only afterwards. Before a purge their
+    configuration, too.
+    """
+    purged: tuple[Target, ...] = ()
+    if isinstance(transaction, Transaction) and transaction.action == "purge":
+        purged = transaction.targets
+    return {"several": [*_configuration(target.name for target in purged), all_packages()]}
+
+
+def _configuration(packages: Iterable[str]) -> list[dict[str, str]]:
+    """The files and folders of packages below /etc, what a folder holds before it."""
+    from modules.pkg import provider
+
+    manager = provider()
+    if not manager.has("ownership"):
+        return []
+    paths = {path for name in packages for path in manager.file_list(name)}
+    return [
+        {"path": path, "type": "dir" if file.is_dir(path) else "file"}
+        for path in sorted(paths, reverse=True)
+        if path.startswith("/etc/") and file.lexists(path)
+    ]
+
+
+def former_holds(*_: object, **__: object) -> FormerState:
+    """All packages that stay at their version."""
+    from modules.pkg import provider
+
+    return FormerState("held package", "", {name: {"held": True} for name in provider().held()})
+
+
+def nothing_lasting(*_: object, **__: object) -> dict[str, Any]:
+    """Nothing to restore: package lists and downloaded packages are a cache."""
+    return {}

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What Debian's packages bring, as dpkg wrote it down when it unpacked them."""
+
+from __future__ import annotations
+
+import glob
+import re
+
+from modules import cmd
+from modules.pkg.package_manager import Shipped
+from runner.api import cached_look
+
+INFO = "/var/lib/dpkg/info"
+DIVERSIONS = "/var/lib/dpkg/diversions"
+UCF = "/var/lib/ucf/hashfile"  # configuration files that packages hand to their own tool
+EMPTY = "md5:d41d8cd98f00b204e9800998ecf8427e"
+MERGED = ("/bin/", "/sbin/", "/lib/", "/lib64/", "/lib32/")  # directories that are links into /usr
+# the users and groups that Debian always has, and those of systemd's packages
+ACCOUNTS = ("/usr/share/base-passwd/*.master", "/usr/lib/sysusers.d/*.conf")
+_MAKES_ACCOUNT = re.compile(
+    r"(?i)(?:add-?user|user-?add|add-?group|group-?add|user-?mod|(?:user|group)\w*=)"
+)
+_USUAL = ("required", "important", "standard")  # priorities of what an installation begins with
+
+
+def _read(pattern: str) -> str:
+    """The contents of files, one behind the other; without those that cannot be read."""
+    texts = []
+    for path in sorted(glob.glob(pattern)):
+        try:
+            with open(path, encoding="utf-8", errors="surrogateescape") as file:
+                texts.append(file.read())
+        except OSError:
+            continue
+    return "".join(texts)
+
+
+@cached_look("packages", "/var/lib/dpkg/status", INFO, UCF)
+def shipped() -> Shipped:
+    """Return what the installed packages brought."""
+    listed = (_read(f"{INFO}/*.list") + _read(DIVERSIONS)).splitlines()
+    paths = {path: "" for path in listed if path.startswith("/")}
+    paths |= {f"/usr{path}": "" for path in paths if path.startswith(MERGED)}
+    for line in _read(UCF).splitlines():
+        digest, _, path = line.partition("  ")
+        paths[path] = f"md5:{digest}"
+    usual, configuration = _declared()
+    digests = {f"md5:{line[:32]}" for line in _read(f"{INFO}/*.md5sums").splitlines()}
+    copies = digests | {*configuration.values()}
+    scripts = _read(f"{INFO}/*.p[or][se]*inst").replace("\\\n", " ")
+    making = filter(_MAKES_ACCOUNT.search, scripts.splitlines())
+    words = re.findall(r"[\w-]+", "\n".join(making))
+    words += re.findall(r"[\w-]+", "".join(map(_read, ACCOUNTS)))
+    return Shipped(
+        paths | configuration, frozenset(copies - {EMPTY}), frozenset(words), frozenset(usual)
+    )
+
+
+def _declared() -> tuple[list[str], dict[str, str]]:
+    """The packages that each installation has, and configuration files with their digests."""
+    fields = (
+        "${binary:Package}\\t${db:Status-Status}\\t${Essential}\\t${Priority}\\n${Conffiles}\\n"
+    )
+    usual: list[str] = []
+    files: dict[str, str] = {}
+    installed = False
+    for line in cmd.probe(["dpkg-query", "-W", "-f", fields]).stdout.splitlines():
+        if "\t" in line:
+            name, state, essential, priority = line.split("\t")
+            installed = state == "installed"
+            usual += [name.partition(":")[0]] if essential == "yes" or priority in _USUAL else []
+        elif installed and (match := re.fullmatch(r" (/.*) ([0-9a-f]{32})", line)):
+            files[match[1]] = f"md5:{match[2]}"
+    return usual, files

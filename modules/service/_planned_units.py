@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Units of systemd as the plans of a dry run so far would leave them.
+
+Their files and links are planned files; what runs is in `_planned.py`. systemd is asked for a unit
+of which nothing was planned.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+
+from modules import _paths, file
+from modules._planned_files import is_planned, planned_files
+from modules.service._planned import STARTING, plan
+from modules.service.user_units import account
+from runner.api import CommandFailed, Unforeseen
+
+MACHINES = tuple(
+    f"{folder}/systemd/system" for folder in ("/etc", "/run", "/usr/local/lib", "/usr/lib", "/lib")
+)
+USERS = tuple(f"{folder}/systemd/user" for folder in ("/etc", "/run", "/usr/local/lib", "/usr/lib"))
+
+
+def concerns(unit: str, user: str = "") -> bool:
+    """Return whether a file that defines a unit was planned, or its removal."""
+    if planned_files() is None:
+        return False
+    return any(is_planned(path) for path in _candidates(unit, user))
+
+
+def definition(unit: str, user: str = "") -> str:
+    """The file that will define a unit; empty where there will be none."""
+    return next((path for path in _candidates(unit, user) if _paths.lexists(path)), "")
+
+
+def text(unit: str, user: str = "") -> str:
+    """The text of a unit with its drop-ins."""
+    path = definition(unit, user)
+    paths = [path] if path and _paths.isfile(path) else []
+    for folder in _folders(user):
+        paths += sorted(_paths.glob(f"{folder}/{unit}.d/*.conf"))
+    texts = []
+    for path in paths:
+        with _paths.open_text(path, "utf-8", "replace") as stream:
+            texts.append(stream.read())
+    return "\n".join(texts)
+
+
+def masked_by(unit: str, user: str = "") -> str:
+    """The link that masks a unit; empty where it is not masked."""
+    folders = _folders(user)
+    for path in (f"{folder}/{unit}" for folder in folders):
+        if _paths.lexists(path):
+            is_mask = _paths.islink(path) and _paths.readlink(path) == os.devnull
+            return path if is_mask else ""
+    return ""
+
+
+def will_be_enabled(unit: str, user: str = "") -> bool:
+    """Return whether a unit with planned files will start with the machine, by its links; what
+    nobody can enable counts as enabled.
+    """
+    return not _installs(text(unit, user)) or any(map(_paths.lexists, _links(unit, user)))
+
+
+def act(name: str, action: str, options: Sequence[str] = (), user: str = "") -> None:
+    """Plan what systemctl makes of a unit. Raises CommandFailed with its words."""
+    unit = name if re.search(r"\.[a-z]+$", name) else f"{name}.service"
+    mask = masked_by(unit, user)
+    if action in STARTING:
+        if mask:
+            raise CommandFailed(f"Failed to {action} {unit}: Unit {unit} is masked.")
+        plan("running", unit, not ends_by_itself(unit, user), user)
+    elif action == "stop":
+        plan("running", unit, False, user)
+    elif action in ("mask", "unmask"):
+        _mask(unit, action, "--runtime" in options, user)
+    elif action == "enable":
+        if mask:
+            raise CommandFailed(f"Failed to enable unit: Unit file {mask} is masked.")
+        _enable(unit, user)
+    elif action == "disable":
+        _disable(unit, user)
+
+
+def _folders(user: str) -> tuple[str, ...]:
+    return (account(user).folder(), *USERS) if user else MACHINES
+
+
+def _candidates(unit: str, user: str) -> Iterator[str]:
+    """Where the file of a unit, or of the template that it is made of, may be; the first counts."""
+    names = [unit]
+    if "@" in unit:
+        names.append(f"{unit.partition('@')[0]}@.{unit.rpartition('.')[2]}")
+    for name in names:
+        for folder in _folders(user):
+            yield f"{folder}/{name}"
+
+
+def _values(text: str, section: str, key: str) -> list[str]:
+    """The words that a section of a unit says of a key."""
+    found: list[str] = []
+    now = ""
+    for line in map(str.strip, text.replace("\\\n", " ").splitlines()):
+        if line.startswith("["):
+            now = line.strip("[]")
+        name, equals, value = line.partition("=")
+        if now == section and equals and name.strip() == key:
+            found = [*found, *value.split()] if value.strip() else []
+    return found
+
+
+def _installs(text: str) -> bool:
+    keys = ("WantedBy", "RequiredBy", "UpheldBy", "Alias", "Also")
+    return any(_values(text, "Install", key) for key in keys)
+
+
+def ends_by_itself(unit: str, user: str) -> bool:
+    """Return whether a service has ended when its start is done."""
+    if not unit.endswith(".service"):
+        return False
+    words = text(unit, user)
+    kind = _values(words, "Service", "Type")[-1:]
+    remains = _values(words, "Service", "RemainAfterExit")[-1:]
+    return kind == ["oneshot"] and remains not in (["yes"], ["true"], ["on"], ["1"])
+
+
+def _links(unit: str, user: str) -> list[str]:
+    """The links that have a unit started with the machine, as its text asks for them."""
+    words, folder = text(unit, user), _folders(user)[0]
+    links = [
+        f"{folder}/{target}.{kind}/{unit}"
+        for key, kind in (("WantedBy", "wants"), ("RequiredBy", "requires"))
+        for target in _values(words, "Install", key)
+    ]
+    return links + [f"{folder}/{alias}" for alias in _values(words, "Install", "Alias")]
+
+
+def _enable(unit: str, user: str) -> None:
+    words = text(unit, user)
+    if any("%" in link for link in _links(unit, user)) or _values(words, "Install", "Also"):
+        raise Unforeseen(unit)
+    path = definition(unit, user)
+    for link in _links(unit, user):
+        if not _paths.lexists(link):
+            file.makedirs(os.path.dirname(link))
+            file.symlink(path, link)
+    if not path or _installs(words):  # the others only start for those that want them
+        plan("enabled", unit, True, user)
+
+
+def _disable(unit: str, user: str) -> None:
+    words = text(unit, user)
+    folder = _folders(user)[0]
+    wanting = (path for kind in ("wants", "requires") for path in _paths.glob(f"{folder}/*.{kind}"))
+    for link in {*(f"{path}/{unit}" for path in wanting), *_links(unit, user)}:
+        if _paths.islink(link):
+            file.remove(link)
+    if _installs(words):
+        plan("enabled", unit, False, user)
+    elif not definition(unit, user):
+        raise Unforeseen(unit)
+
+
+def _mask(unit: str, action: str, runtime: bool, user: str) -> None:
+    folder = _folders(user)[0]
+    if runtime:
+        folder = f"{account(user).runtime()}/systemd/user" if user else "/run/systemd/system"
+    path = f"{folder}/{unit}"
+    is_mask = _paths.islink(path) and _paths.readlink(path) == os.devnull
+    if action == "unmask":
+        if is_mask:
+            file.remove(path)
+    elif not is_mask:
+        if _paths.lexists(path):
+            raise CommandFailed(f"Failed to mask unit: File {path} already exists.")
+        file.makedirs(folder)
+        file.symlink(os.devnull, path)

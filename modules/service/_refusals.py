@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What systemd will refuse to start or mask, for dry runs: what its units say of the
+machine.
+"""
+
+from __future__ import annotations
+
+import re
+
+from modules import _paths, cmd
+from modules import user as users
+from runner.api import CommandFailed
+
+# with one of these a unit's programs are found elsewhere, later, or not needed
+ELSEWHERE = (
+    *("RootDirectory", "RootImage", "BindPaths", "BindReadOnlyPaths", "MountImages"),
+    *("TemporaryFileSystem", "ExtensionImages", "ExecStartPre", "RequiresMountsFor"),
+)
+ASKED = ("FragmentPath", "ExecStart", "EnvironmentFiles", "User", "DynamicUser", *ELSEWHERE)
+
+
+def refuse_act(unit: str, action: str, runtime: bool) -> None:
+    """Raise CommandFailed for what systemctl would not do with a unit of the system."""
+    path = f"/{'run' if runtime else 'etc'}/systemd/system/{unit}"
+    if action == "mask" and _paths.lexists(path) and not _paths.islink(path):
+        raise CommandFailed(f"Failed to mask unit: File {path} already exists.")
+    if action in ("start", "restart"):
+        _refuse_start(unit)
+
+
+def _refuse_start(unit: str) -> None:
+    words = [f"--property={','.join(ASKED)}", "--", unit]
+    lines = cmd.probe(["systemctl", "show", *words]).stdout.splitlines()
+    declared = [line.partition("=")[::2] for line in lines]
+    properties = dict(declared)
+    if any(properties.get(key) for key in ELSEWHERE) or not _is_certain(properties):
+        return
+    failed = f"Service {unit.removesuffix('.service')} failed to start"
+    user = properties.get("User", "")
+    if user and properties.get("DynamicUser") == "no" and not _is_user(user):
+        raise CommandFailed(f"{failed}: there is no user {user}", missing=("user", user))
+    for key, value in declared:
+        needed = re.match(r"{ path=(/.*?) ; ", value) if key == "ExecStart" else None
+        if needed and "ignore_errors=no" in value and not _paths.exists(needed[1]):
+            raise CommandFailed(
+                f"{failed}: there is no program {needed[1]}", missing=("file", needed[1])
+            )
+        wanted = re.fullmatch(r"(/.*) \(ignore_errors=no\)", value)
+        if key == "EnvironmentFiles" and wanted and not _is_there(wanted[1]):
+            raise CommandFailed(f"{failed}: there is no {wanted[1]}", missing=("file", wanted[1]))
+
+
+def _is_certain(properties: dict[str, str]) -> bool:
+    """Return whether the unit is started as the machine has it: no pending state writes its file,
+    which has no conditions.
+    """
+    path = properties.get("FragmentPath", "")
+    try:
+        with _paths.open_text(path, "utf-8", "replace") as planned, open(path, "rb") as real:
+            text = planned.read()
+            same = text == real.read().decode("utf-8", "replace")
+    except OSError:
+        return False
+    return same and not re.search(r"^\s*(Condition|Assert)", text, re.MULTILINE)
+
+
+def _is_user(name: str) -> bool:
+    return name.isdigit() or bool(users.info(name))
+
+
+def _is_there(path: str) -> bool:
+    return bool(_paths.glob(path))

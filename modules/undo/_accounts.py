@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Users, groups, passwords and crontabs as they were."""
+
+from __future__ import annotations
+
+import os
+
+from modules import cmd, cron, group, shadow, user
+from modules.undo._kind import ABSENT, Changes, Future, Kind, State
+from runner.api import CommandFailed
+
+
+def _restore_users(changes: Changes) -> None:
+    for name, (was, now) in changes.items():
+        if not was:
+            user.userdel(name)
+        else:
+            if not now:
+                user.useradd(name, "-M", "-N", "-o", *_options(was))
+                now = user.former_state(name).state
+            if options := _options(was, now) + _ranges(was, now):
+                user.usermod(name, *options)
+
+
+def _options(was: State, now: State = ABSENT) -> list[str]:
+    """The options of useradd or usermod that make of a user what it was."""
+    words = {"uid": "-u", "gid": "-g", "gecos": "-c", "home": "-d", "shell": "-s"}
+    options = [
+        text
+        for key, word in words.items()
+        if was[key] != now.get(key)
+        for text in (word, str(was[key]))
+    ]
+    if was["groups"] != now.get("groups"):
+        options += ["-G", ",".join(was["groups"])]
+    return options
+
+
+def _ranges(was: State, now: State) -> list[str]:
+    """The options of usermod that give a user the subordinate numbers that it had."""
+    options = []
+    for key, gone, back in (("subuids", "-V", "-v"), ("subgids", "-W", "-w")):
+        options += [text for item in now[key] if item not in was[key] for text in (gone, item)]
+        options += [text for item in was[key] if item not in now[key] for text in (back, item)]
+    return options
+
+
+def _refused_users(changes: Changes, future: Future) -> dict[str, str]:
+    refused = {}
+    for name, (was, now) in changes.items():
+        if not was and (busy := _processes_of(now["uid"], future)):
+            refused[name] = f"it is at work: {busy}"
+        elif was and (lacking := _lacking_groups(was, future)):
+            refused[name] = f"there is no group {lacking}"
+    return refused
+
+
+def _lacking_groups(was: State, future: Future) -> str:
+    missing = [name for name in was["groups"] if not future("group", name)]
+    return ", ".join(missing)
+
+
+def _processes_of(uid: int, future: Future) -> str:
+    """A process of a user that no stopped service ends; empty when there is none."""
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if os.stat(f"/proc/{pid}").st_uid != uid:
+                continue
+            with open(f"/proc/{pid}/cgroup", encoding="utf-8", errors="replace") as file:
+                unit = file.read().strip().rpartition("/")[2]
+            with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as file:
+                program = file.read().strip()
+        except OSError:  # it has just ended
+            continue
+        ends = unit.endswith(".service") and not _will_run(unit, future)
+        if not ends:
+            return f"process {pid} ({program}) is its"
+    return ""
+
+
+def _will_run(unit: str, future: Future) -> bool:
+    short = unit.removesuffix(".service")
+    return all(future("service", name).get("running", False) for name in (unit, short))
+
+
+def _restore_groups(changes: Changes) -> None:
+    for name, (was, now) in changes.items():
+        if not was:
+            if group.former_state(name).state:  # userdel may have taken it along
+                group.groupdel(name)
+            continue
+        if not now:
+            group.groupadd(name, "-g", str(was["gid"]), "-o")
+        elif was["gid"] != now["gid"]:
+            group.groupmod(name, "-g", str(was["gid"]), "-o")
+        if was["members"] != now.get("members", []):
+            group.set_members(name, ",".join(was["members"]))
+
+
+def _refused_groups(changes: Changes, future: Future) -> dict[str, str]:
+    refused = {}
+    for name, (was, now) in changes.items():
+        if was:
+            missing = [member for member in was["members"] if not future("user", member)]
+            if missing:
+                refused[name] = f"there is no user {', '.join(missing)}"
+            continue
+        users = [
+            login for login in user.list_users() if future("user", login).get("gid") == now["gid"]
+        ]
+        if users:
+            refused[name] = f"it is the primary group of {', '.join(users)}"
+    return refused
+
+
+def _restore_passwords(changes: Changes) -> None:
+    for name, (was, _) in changes.items():
+        if was:
+            shadow.set_password(name, was["passwd"])
+            now = shadow.former_state(name).state
+            days = {key: was[key] for key in shadow.DAYS if was[key] != now.get(key)}
+            if days:
+                shadow.set_days(name, days)
+
+
+def _refused_passwords(changes: Changes, future: Future) -> dict[str, str]:
+    refused = {}
+    for name in changes:
+        if not future("user", name):
+            refused[name] = f"there is no user {name}"
+    return refused
+
+
+def _restore_lingering(changes: Changes) -> None:
+    for name, (was, _) in changes.items():
+        user.set_linger(name, was["linger"])
+
+
+def _restore_crontabs(changes: Changes) -> None:
+    for name, (was, _) in changes.items():
+        cron.write(name, was.get("lines", []))
+
+
+def _refused_crontabs(changes: Changes, future: Future) -> dict[str, str]:
+    if not cmd.has_exec("crontab"):
+        return dict.fromkeys(changes, "there is no program crontab")
+    return _refused_passwords(changes, future)
+
+
+def _crontab(name: str) -> State:
+    try:
+        return cron.former_state(name).state
+    except CommandFailed:  # no such user, no cron any more
+        return ABSENT
+
+
+USER = Kind(lambda name: user.former_state(name).state, _restore_users, _refused_users)
+GROUP = Kind(lambda name: group.former_state(name).state, _restore_groups, _refused_groups)
+PASSWORD = Kind(
+    lambda name: shadow.former_state(name).state,
+    _restore_passwords,
+    _refused_passwords,
+    private=True,
+    part_of="user",
+)
+LINGERING = Kind(
+    lambda name: {"linger": user.lingers(name)}, _restore_lingering, _refused_passwords
+)
+CRONTAB = Kind(_crontab, _restore_crontabs, _refused_crontabs)

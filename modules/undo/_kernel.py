@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the kernel knows, as it was: parameters, modules, mounts, swap."""
+
+from __future__ import annotations
+
+from modules import kmod, mount, sysctl
+from modules.undo._kind import Changes, Future, Kind
+
+
+def _restore_parameters(changes: Changes) -> None:
+    for name, (was, _) in changes.items():
+        sysctl.assign(name, was["value"])
+
+
+def _refused_parameters(changes: Changes, future: Future) -> dict[str, str]:
+    return {
+        name: "the kernel has no such parameter"
+        for name, (was, now) in changes.items()
+        if not (was and now)
+    }
+
+
+def _restore_modules(changes: Changes) -> None:
+    for name, (was, _) in changes.items():
+        (kmod.load if was["loaded"] else kmod.remove)(name)
+
+
+def _restore_mounts(changes: Changes) -> None:
+    for name, (was, now) in changes.items():
+        options = ",".join(was.get("options", ()))
+        same = was and now and was["device"] == now["device"] and was["fstype"] == now["fstype"]
+        if same:
+            mount.remount(name, was["device"], was["fstype"], options)
+            continue
+        if now:
+            mount.umount(name)
+        if was:
+            mount.mount(name, was["device"], was["fstype"], options)
+
+
+def _restore_swap(changes: Changes) -> None:
+    for name, (was, _) in changes.items():
+        if was:
+            priority = int(was["priority"])  # a negative one is the kernel's own choice
+            mount.swapon(name, priority if priority >= 0 else None)
+        else:
+            mount.swapoff(name)
+
+
+SYSCTL = Kind(
+    lambda name: sysctl.former_state(name).state, _restore_parameters, _refused_parameters
+)
+MODULE = Kind(lambda name: kmod.former_state(name).state, _restore_modules)
+MOUNT = Kind(lambda name: mount.former_state(name).state, _restore_mounts)
+SWAP = Kind(lambda name: mount.former_swap(name).state, _restore_swap)

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Packages as they were: one transaction installs former versions, another removes what was not
+there.
+"""
+
+from __future__ import annotations
+
+from modules import pkg
+from modules.pkg import InstallOptions, Target, Transaction
+from modules.pkg._former import all_packages, former_holds
+from modules.undo._kind import Changes, Future, Kind, State
+from runner.api import StateFailed
+
+OPTIONS = InstallOptions(recommended=False, downgrade=True, change_held=True)
+
+
+def _transactions(changes: Changes) -> list[Transaction]:
+    """What brings packages back, in this order: what is installed may conflict with what goes."""
+    wanted = [
+        Target(name, version)
+        for name, (was, _) in changes.items()
+        if was
+        for version in [was["version"].rpartition(",")[2]]
+    ]
+    gone = [Target(name) for name, (was, _) in changes.items() if not was]
+    made = []
+    if wanted:
+        made.append(Transaction("install", tuple(wanted), OPTIONS))
+    if gone:
+        made.append(Transaction("remove", tuple(gone)))
+    return made
+
+
+def _restore(changes: Changes) -> None:
+    for transaction in _transactions(changes):
+        installed = pkg.list_pkgs()
+        left = tuple(
+            target
+            for target in transaction.targets
+            if installed.get(target.name, "") != (target.version or "")
+        )
+        if left:
+            _run(transaction._replace(targets=left))
+
+
+def _run(transaction: Transaction) -> None:
+    """Carry out a transaction; a package that was added for others stays one."""
+    manager = pkg.provider()
+    names = {target.name for target in transaction.targets} & pkg.list_pkgs().keys()
+    marked = manager.has("install_reasons") and transaction.action == "install"
+    added = names - set(manager.manually_installed()) if marked else set()
+    manager.run(transaction)
+    if added:
+        manager.mark(sorted(added), [])
+
+
+def _refused(changes: Changes, future: Future) -> dict[str, str]:
+    """Leave out what cannot be had any more, then what would have others change along, until the
+    package manager's own simulation changes nothing else.
+    """
+    refused = _unavailable(changes)
+    while True:
+        rest = {name: change for name, change in changes.items() if name not in refused}
+        more = _simulated(rest)
+        if not more:
+            return refused
+        refused |= more
+
+
+def _unavailable(changes: Changes) -> dict[str, str]:
+    refused = {}
+    for name, (was, _) in changes.items():
+        if not was:
+            continue
+        known = pkg.provider().versions(name)
+        version = was["version"].rpartition(",")[2]
+        if version not in known:
+            have = f"there are {', '.join(known)}" if known else "there is none"
+            refused[name] = f"version {version} is nowhere to be had any more ({have})"
+    return refused
+
+
+def _simulated(changes: Changes) -> dict[str, str]:
+    """The packages whose restoring would change others than those that are restored."""
+    goal = {name: was.get("version", "") for name, (was, _) in changes.items()}
+    for transaction in _transactions(changes):
+        others = _others(transaction, goal)
+        if not others:
+            continue
+        alone = {
+            target.name: why
+            for target in transaction.targets
+            if (why := _others(transaction._replace(targets=(target,)), goal))
+        }
+        return alone or {target.name: others for target in transaction.targets}
+    return {}
+
+
+def _others(transaction: Transaction, goal: dict[str, str]) -> str:
+    """What a transaction would change beyond the goal, in words; empty when it is nothing."""
+    try:
+        simulation = pkg.provider().simulate(transaction)
+    except StateFailed as failure:
+        return failure.message
+    if simulation.refusal:
+        return simulation.refusal
+    changes = simulation.changes or {}
+    removed = [name for name, new in _beyond(changes, goal) if not new]
+    if removed:
+        return f"{', '.join(removed)} would be removed along with it"
+    others = [f"{name} {new}" for name, new in _beyond(changes, goal)]
+    return f"it needs {', '.join(others)}, too" if others else ""
+
+
+def _beyond(changes: dict[str, dict[str, str]], goal: dict[str, str]) -> list[tuple[str, str]]:
+    return sorted(
+        (name, change["new"]) for name, change in changes.items() if goal.get(name) != change["new"]
+    )
+
+
+def _all(name: str) -> State:
+    state = all_packages().state
+    return state.get(name, {}) if name else state
+
+
+def _all_held(name: str) -> State:
+    state = former_holds().state
+    return state.get(name, {}) if name else state
+
+
+def _restore_holds(changes: Changes) -> None:
+    pkg.provider().hold(
+        [name for name, (was, _) in changes.items() if was],
+        [name for name, (was, _) in changes.items() if not was],
+    )
+
+
+PACKAGE = Kind(_all, _restore, _refused)
+HELD = Kind(_all_held, _restore_holds)

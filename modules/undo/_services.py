@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Services as they were: running or not, started with the machine or not, masked or not.
+
+A user's service is called USER/NAME.
+"""
+
+from __future__ import annotations
+
+from modules import service
+from modules.service._former import former_state
+from modules.service.user_units import account
+from modules.undo import _packages
+from modules.undo._kind import Changes, Future, Kind, State
+from runner.api import StateFailed
+
+# where the units and scripts of services lie
+UNITS = (
+    "/etc/systemd/system",
+    "/usr/local/lib/systemd/system",
+    "/usr/lib/systemd/system",
+    "/etc/init.d",
+)
+
+
+STOPPED: State = {"running": False, "enabled": False, "masked": False}
+
+
+def _restore(changes: Changes) -> None:
+    for shown, (former, _) in changes.items():
+        owner, _, name = shown.rpartition("/")
+        user = owner or None
+        was, now = former or STOPPED, _look(shown)  # its unit may have come with a package or file
+        if not now:
+            raise StateFailed("there is no such service")
+        if now["masked"] and not was["masked"]:
+            service.unmask_(name, user=user)
+        if now["running"] and not was["running"]:
+            service.stop(name, user=user)
+        if was["enabled"] != now["enabled"] and not was["masked"]:
+            (service.enable if was["enabled"] else service.disable)(name, user=user)
+        if was["running"] and not now["running"]:
+            service.start(name, user=user)
+        if was["masked"] and not now["masked"]:
+            service.mask(name, user=user)
+
+
+def _refused(changes: Changes, future: Future) -> dict[str, str]:
+    gone = (name for name, (_, now) in changes.items() if not now and not _comes(name, future))
+    return dict.fromkeys(gone, "there is no such service")
+
+
+def _comes(name: str, future: Future) -> bool:
+    """Tell whether a service that is not there may come with a file or package that is restored
+    before.
+    """
+    owner, _, unit = name.rpartition("/")
+    folders = [account(owner).folder()] if owner else UNITS
+    name = unit if "." in unit else f"{unit}.service"
+    if any(future("path", f"{folder}/{name}") for folder in folders):
+        return True
+    return bool(future("package", "").keys() - _packages.PACKAGE.look("").keys())
+
+
+def _look(name: str) -> State:
+    owner, _, unit = name.rpartition("/")
+    return former_state(unit, user=owner).state
+
+
+def _runs(was: State) -> bool:
+    return bool(was.get("running"))
+
+
+SERVICE = Kind(_look, _restore, _refused, can_react=_runs)

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Settings of the system as they were: alternatives, the name of the machine."""
+
+from __future__ import annotations
+
+from modules import alternatives, network
+from modules.undo._kind import ABSENT, Changes, Kind
+
+
+def _restore_alternatives(changes: Changes) -> None:
+    for name, (was, now) in changes.items():
+        former, present = (state.get("choices", ABSENT) for state in (was, now))
+        for path, priority in former.items():
+            if present.get(path) != priority:
+                alternatives.install(name, was["link"], path, priority)
+        for path in present.keys() - former.keys():
+            alternatives.remove(name, path)
+        if was and was["auto"]:
+            alternatives.auto(name)
+        elif was:
+            alternatives.set_(name, was["current"])
+
+
+def _restore_hostname(changes: Changes) -> None:
+    for was, _ in changes.values():
+        network.mod_hostname(was["value"])
+
+
+ALTERNATIVES = Kind(lambda name: alternatives.former_state(name).state, _restore_alternatives)
+HOSTNAME = Kind(lambda name: network.former_hostname().state, _restore_hostname)

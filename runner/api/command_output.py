@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the commands of states print while they run, for a terminal that shows the end of it.
+
+Nothing is kept unless `follow` was called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+MOST = 32768  # bytes of a command's output that are looked at: more than lines on a terminal
+
+
+class _Output:
+    """The output of the command that was started last."""
+
+    def __init__(self) -> None:
+        self.followed = False
+        self.last = bytearray()
+
+
+_output = _Output()
+
+
+def follow() -> None:
+    """Keep what commands print from now on."""
+    _output.followed = True
+
+
+def begun() -> Callable[[bytes], object]:
+    """Note that a command begins; gives what takes its output. A state with `no_log` shows none."""
+    if not _output.followed:
+        return _ignore
+    printed = _output.last = bytearray()
+    return _ignore if is_silent() else lambda data: _add(printed, data)
+
+
+def forget() -> None:
+    """Note that the state has ended whose commands were followed."""
+    _output.last = bytearray()
+
+
+def last() -> bytes:
+    """The end of what the command that was started last has printed so far."""
+    return bytes(_output.last)
+
+
+def _add(printed: bytearray, data: bytes) -> None:
+    printed += data
+    if len(printed) > 2 * MOST:  # seldom, since it moves what stays
+        del printed[:-MOST]
+
+
+def _ignore(data: bytes) -> None:
+    return None
+
+
+def is_silent() -> bool:
+    """Return whether the state that runs says `no_log`."""
+    from runner.api import here
+
+    try:
+        return bool(here.chunk and here.chunk.args.get("no_log"))
+    except LookupError:  # no state: a template
+        return False

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commit points of a run: from then on what states have written outlives a power loss."""
+
+from __future__ import annotations
+
+from runner.api import StateFailed, here
+from runner.files.folder_syncs import FOLDER_SYNCS
+
+
+def sync_folder(descriptor: int, path: str) -> None:
+    """Make durable which names a folder has: in a run of states at its next commit point, else at
+    once. Raises OSError.
+    """
+    FOLDER_SYNCS.changed(descriptor, path, here.chunk)
+
+
+def make_names_durable() -> None:
+    """Pass a commit point: what states have written until now outlives a power loss, before
+    anything else goes by it. Raises StateFailed where it would not.
+    """
+    if problem := FOLDER_SYNCS.commit():
+        raise StateFailed(f"nothing was done: {problem}", changes={})

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The planned machine: what a dry run carries states out on, instead of the machine.
+
+A dry run resumes a state function after its Plan, too. Its changers then alter the planned machine
+(`changer(planned=...)`), which the looks of the states that follow see. Where a state does what
+nothing stands in for, it is left there: `Unforeseen`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_altering: ContextVar[str] = ContextVar("altering", default="")
+_planning: ContextVar[Planning] = ContextVar("planning")
+
+
+class Planning:
+    """A state that is carried out on the planned machine. only_files: it altered nothing else.
+    leaves_pending: it will make more than looks see.
+    """
+
+    only_files = True
+    leaves_pending = False
+
+
+class Unforeseen(BaseException):
+    """Raised where a dry run carries a state out on the planned machine, by what cannot say what it
+    would make of that. Only the engine catches it.
+    """
+
+
+@contextmanager
+def changes_planned() -> Iterator[Planning]:
+    """Let changers alter the planned machine (engine and tests only)."""
+    planning = Planning()
+    token, outer = _altering.set("state"), _planning.set(planning)
+    try:
+        yield planning
+    finally:
+        _altering.reset(token)
+        _planning.reset(outer)
+
+
+def leave_pending() -> None:
+    """Keep what the Plan provides pending although its state is carried out: that will make more
+    than looks see.
+    """
+    _planning.get().leaves_pending = True
+
+
+def is_planning() -> bool:
+    """Return whether what changes now is the planned machine."""
+    return bool(_altering.get())
+
+
+def is_state_planning() -> bool:
+    """Return whether a state alters the planned machine, and no stand-in of a changer."""
+    return _altering.get() == "state"
+
+
+def refuse_unforeseen(what: str) -> None:
+    """Raise Unforeseen where a dry run carries a state out, for what asks the machine itself, or
+    changes something otherwise than by a changer.
+    """
+    if is_state_planning():
+        raise Unforeseen(what)
+
+
+def foreseen_failures(check: Callable[P, object]) -> Callable[P, Any]:
+    """What a dry run calls instead of a changer that may refuse, but whose change cannot be
+    foreseen (`changer(planned=...)`). check: raises StateFailed where the changer would.
+    """
+
+    def planned(*args: P.args, **kwargs: P.kwargs) -> Any:
+        check(*args, **kwargs)
+        raise Unforeseen(check.__name__)
+
+    return planned
+
+
+@contextmanager
+def in_stand_in() -> Iterator[None]:
+    """Ask the machine for the planned one, where the answer is the same."""
+    token = _altering.set("stand-in" if _altering.get() else "")
+    try:
+        yield
+    finally:
+        _altering.reset(token)
+
+
+def only_files(function: Callable[P, R]) -> Callable[P, R]:
+    """Declare a stand-in that alters nothing but files, which commands see, too."""
+    function.__dict__["only_files"] = True
+    return function
+
+
+def stand_in(planned: Callable[P, R], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> R:
+    """Alter the planned machine instead of a changer, which may ask the machine for that."""
+    if not planned.__dict__.get("only_files"):
+        _planning.get().only_files = False
+    with in_stand_in():
+        return planned(*args, **kwargs)

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many machines at once: which hosts a target means, the playbook for them, and what came of it."""

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Repositories of others, kept as bare copies below runner's own cache; all is done by the program
+git.
+"""
+
+from __future__ import annotations
+
+from runner.git.checkout import export
+from runner.git.mirror import Mirror, mirror_folder
+from runner.git.program import GitError, Remote, display_url
+from runner.git.signatures import Signers, Untrusted
+
+__all__ = [
+    "GitError",
+    "Mirror",
+    "Remote",
+    "Signers",
+    "Untrusted",
+    "display_url",
+    "export",
+    "mirror_folder",
+]

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The store of what runs replaced, removed and left: contents by their hash, readable by nobody
+else; for undo and for the history of a path.
+
+They lie in the folder `undo`, compressed. Small ones stand one behind the other in one file of each
+run, `17.contents`; the database knows where (its table `contents`), and has nothing of them itself,
+as they may be secret. Large ones have files of their own: `ab/abcdef….z`; in those the versions
+before this one kept all contents.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING, BinaryIO
+
+from runner.files.trusted_folder import TrustedFolder, trusted_folder
+from runner.history.snapshots import PIECE, Sight, Snapshot, hash_of, open_regular
+
+if TYPE_CHECKING:
+    import sqlite3
+
+UNDO = "undo"
+SUFFIX = ".contents"
+Write = Callable[[str, tuple[object, ...]], None]  # a statement and its values
+
+
+class Store:
+    """The folder of the contents, and the table that says where in it they are."""
+
+    def __init__(self, state_dir: str, database: Callable[[], sqlite3.Connection]) -> None:
+        self._state_dir, self._database = state_dir, database
+        self._undo: TrustedFolder | None = None
+        self._entered: set[str] = set()  # the folders in it that were looked at
+        self._run = 0
+        self._write: Write | None = None
+        self._handle: int | None = None  # of the file of this run
+        self._size = 0  # of that file
+        self._written: set[str] = set()  # the hashes of what is in it
+        self._has_past: bool | None = None  # former runs kept contents; None: not known
+
+    # ---------------------------------------------------------------- writing
+
+    def begin(self, run: int, write: Write) -> None:
+        """Keep contents for a run from now on. write: what has a statement written."""
+        self._run, self._write = run, write
+
+    def close(self) -> None:
+        """Keep nothing more."""
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
+
+    def put(self, sight: Sight) -> None:
+        """Keep the contents of a file, or where a link points to. Raises OSError when that cannot
+        be done.
+        """
+        snapshot = sight.snapshot
+        if snapshot.type == "link":
+            self.put_data(os.fsencode(snapshot.target))
+        elif sight.data is not None:
+            self.put_data(sight.data, snapshot.content)
+        elif snapshot.content:
+            self._put_file(snapshot)
+
+    def put_data(self, data: bytes, content: str = "") -> str:
+        """Keep some contents; their hash. content: the hash, where it is known. Raises OSError when
+        that cannot be done.
+        """
+        content = content or hash_of(data)
+        if self._write is None:
+            raise ValueError("contents are kept for a run")
+        if content not in self._written and not self._is_known(content):
+            import zlib
+
+            packed = zlib.compress(data, 1)
+            row = (content, self._run, self._append(packed), len(packed))
+            self._write("INSERT OR IGNORE INTO contents VALUES (?, ?, ?, ?)", row)
+            self._written.add(content)
+        return content
+
+    def put_text(self, text: str) -> str:
+        """Keep a text; its hash. Raises OSError when that cannot be done."""
+        return self.put_data(text.encode(errors="surrogateescape"))
+
+    def _is_known(self, content: str) -> bool:
+        """Tell whether a former run has kept contents."""
+        if self._has_past is None:
+            row = self._database().execute("SELECT 1 FROM contents LIMIT 1").fetchone()
+            self._has_past = row is not None
+        query = "SELECT 1 FROM contents WHERE content = ?"
+        return self._has_past and bool(self._database().execute(query, (content,)).fetchone())
+
+    def _append(self, data: bytes) -> int:
+        """Write data at the end of the file of this run; where it begins."""
+        if self._handle is None:
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+            self._handle = self._folder().open(f"{self._run}{SUFFIX}", flags)
+            self._size = os.fstat(self._handle).st_size  # of a history that was set aside
+        offset = self._size
+        if os.write(self._handle, data) < len(data):
+            os.ftruncate(self._handle, offset)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        self._size += len(data)
+        return offset
+
+    def _folder(self) -> TrustedFolder:
+        if self._undo is None or not self._undo.is_at(self._undo.path):
+            self._undo, self._entered = trusted_folder(self._state_dir).below(UNDO), set()
+        return self._undo
+
+    def _put_file(self, snapshot: Snapshot) -> None:
+        """Keep the contents of a large file in one of their own."""
+        folder, below = self._folder(), snapshot.content[:2]
+        if below not in self._entered:
+            folder.below(below)
+            self._entered.add(below)
+        name = f"{below}/{snapshot.content}.z"
+        if not folder.exists(name):
+            with open_regular(snapshot.path) as source:
+                folder.write(name, _compressed(source))
+
+    # ---------------------------------------------------------------- reading
+
+    def get(self, content: str) -> bytes | None:
+        """The contents with a hash; None when they are not there or not whole any more."""
+        if not content:
+            return None
+        for read in (self._part, self._file):
+            data = read(content)
+            if data is not None and hash_of(data) == content:
+                return data
+        return None
+
+    def _part(self, content: str) -> bytes | None:
+        """Contents in the file of a run."""
+        import zlib
+
+        query = "SELECT run, start, length FROM contents WHERE content = ?"
+        row = self._database().execute(query, (content,)).fetchone()
+        if row is None:
+            return None
+        run, start, length = row
+        try:
+            folder = trusted_folder(self._state_dir, make=False).below(UNDO, make=False)
+            with open(folder.open(f"{run}{SUFFIX}", os.O_RDONLY), "rb") as file:
+                file.seek(start)
+                return zlib.decompress(file.read(length))
+        except (OSError, zlib.error):
+            return None
+
+    def _file(self, content: str) -> bytes | None:
+        """Contents in a file of their own."""
+        import zlib
+
+        try:
+            folder = trusted_folder(self._state_dir, make=False)
+            packed = folder.below(UNDO, content[:2], make=False).read(f"{content}.z")
+            return zlib.decompress(packed)
+        except (OSError, zlib.error):
+            return None
+
+    # ---------------------------------------------------------------- deleting
+
+    def drop(self, wanted: str) -> None:
+        """Delete all contents but those that a query names."""
+        database = self._database()
+        database.execute(f"DELETE FROM contents WHERE content NOT IN ({wanted})")
+        # a run that goes on may not have written yet what it has in its file
+        query = "SELECT run FROM contents UNION SELECT id FROM runs WHERE outcome IS NULL"
+        runs = {f"{run}{SUFFIX}" for (run,) in database.execute(query)}
+        hashes = {f"{content}.z" for (content,) in database.execute(wanted)}
+        with suppress(OSError):
+            undo = trusted_folder(self._state_dir).below(UNDO, make=False)
+            for name in undo.names():
+                with suppress(OSError):
+                    if not name.endswith(SUFFIX):
+                        _remove_others(undo.below(name, make=False), hashes)
+                    elif name not in runs:
+                        undo.remove(name)
+
+
+def _remove_others(folder: TrustedFolder, names: set[str]) -> None:
+    for name in folder.names():
+        if name not in names:
+            folder.remove(name)
+
+
+def _compressed(source: BinaryIO) -> Iterator[bytes]:
+    import zlib
+
+    packed = zlib.compressobj(1)
+    while piece := source.read(PIECE):  # by pieces: files of /proc/sys are not read in large ones
+        yield packed.compress(piece)
+    yield packed.flush()

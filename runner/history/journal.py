@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The journal of a run: what is to be written into the history, as statements that wait.
+
+A transaction for each state costs more than the state. So what a state changes is appended to a
+file, one line a statement, and written into the database together with what follows soon. What a
+killed run has left in the file is written by whoever opens the history next; the number of the last
+statement that is in the database stands with the run, so that none is written twice.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from runner.files.trusted_folder import TrustedFolder, trusted_folder
+from runner.model.errors import RunnerError
+
+if TYPE_CHECKING:
+    import sqlite3
+
+NAME = "history.journal"
+LONGEST_WAIT = 0.5  # seconds that a statement waits, as long as something happens
+MOST = 1000  # statements that wait
+_WRITTEN = "UPDATE runs SET written = ? WHERE id = ?"
+# the mistakes of a statement by itself, say of a damaged one: it is left out
+_OF_STATEMENT = ("SQLITE_ERROR", "SQLITE_MISMATCH", "SQLITE_RANGE")
+
+
+class Journal:
+    """The statements of one run that are not in the database yet."""
+
+    def __init__(self, state_dir: str, number: int, run: str) -> None:
+        """number: of the run in the history. run: its ID."""
+        self._state_dir, self._run = state_dir, (number, run)
+        self._folder: TrustedFolder | None = None
+        self._handle: int | None = None
+        self._alone = True  # no other process has the file
+        self._waiting: list[tuple[str, tuple[Any, ...]]] = []
+        self._number = 0  # of the last statement in the database
+        self._in_file = 0  # of those that wait
+        self._since = 0.0
+
+    def add(self, statement: str, rows: Iterable[tuple[Any, ...]]) -> None:
+        """Have a statement wait, once for each row of values."""
+        self._waiting += [(statement, row) for row in rows]
+
+    def save(self) -> bool:
+        """Have what waits outlive a kill; whether it should wait no longer. Raises OSError, and
+        RunnerError where others can write the folder.
+        """
+        if self._in_file == len(self._waiting):
+            return False
+        handle = self._opened()
+        if not self._alone:
+            return True
+        if not self._in_file:
+            self._since = time.monotonic()
+        number = self._number + self._in_file
+        lines = []
+        for statement, row in self._waiting[self._in_file :]:
+            number += 1
+            lines.append(f"{(*self._run, number, statement, row)!r}\n")
+        data = "".join(lines).encode(errors="backslashreplace")
+        if os.write(handle, data) < len(data):
+            raise OSError("the disk is full")
+        self._in_file = len(self._waiting)
+        return self._in_file >= MOST or time.monotonic() - self._since > LONGEST_WAIT
+
+    def write(self, connection: sqlite3.Connection) -> None:
+        """Write what waits into the database. Raises sqlite3.Error and OSError."""
+        if not self._waiting:
+            return
+        self._number += len(self._waiting)
+        connection.execute("BEGIN IMMEDIATE")
+        cursor = connection.cursor()  # nothing has to be waited for any more
+        for statement, row in self._waiting:
+            cursor.execute(statement, row)
+        connection.execute(_WRITTEN, (self._number, self._run[0]))
+        connection.execute("COMMIT")
+        self._waiting.clear()
+        if self._in_file and self._handle is not None:  # whoever had it before has written its own
+            os.ftruncate(self._handle, 0)
+        self._in_file = 0
+
+    def close(self) -> None:
+        """Remove the file: nothing waits any more."""
+        if self._handle is not None and self._folder is not None:
+            if self._alone:
+                self._folder.remove(NAME)
+            os.close(self._handle)
+            self._handle = None
+
+    def _opened(self) -> int:
+        if self._handle is None:
+            self._folder = trusted_folder(self._state_dir)
+            self._handle = self._folder.open(NAME, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+            try:
+                fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                self._alone = False
+            else:  # whoever had it before may have removed it
+                self._alone = bool(os.fstat(self._handle).st_nlink)
+        return self._handle
+
+
+def recover(state_dir: str, connection: sqlite3.Connection) -> None:
+    """Write into the database what a killed run has left in its journal, as far as it is whole.
+    Raises sqlite3.Error.
+    """
+    with suppress(OSError, RunnerError):
+        folder = trusted_folder(state_dir, make=False)
+        if not folder.exists(NAME):
+            return
+        with open(folder.open(NAME, os.O_RDWR), "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # else its run is under way
+            _recover(file, connection)
+            folder.remove(NAME)
+
+
+def _recover(lines: Iterable[bytes], connection: sqlite3.Connection) -> None:
+    import sqlite3
+
+    query = "SELECT written FROM runs WHERE id = ? AND run = ?"
+    written: dict[int, int] = {}
+    connection.execute("BEGIN IMMEDIATE")
+    for run, name, number, statement, row in _statements(lines):
+        if run not in written:
+            last = connection.execute(query, (run, name)).fetchone()
+            if last is None:  # the history was set aside, or the run is too old
+                break
+            written[run] = last[0]
+        if number > written[run]:
+            try:
+                connection.execute(statement, row)
+            except (sqlite3.Error, ValueError, OverflowError) as error:
+                if getattr(error, "sqlite_errorname", "SQLITE_ERROR") not in _OF_STATEMENT:
+                    raise
+            written[run] = number
+    for run, number in written.items():
+        connection.execute(_WRITTEN, (number, run))
+    connection.execute("COMMIT")
+
+
+def _statements(lines: Iterable[bytes]) -> Iterator[tuple[int, str, int, str, tuple[Any, ...]]]:
+    """Yield the statements of a journal up to the first one that is damaged."""
+    import ast
+
+    for line in lines:
+        try:
+            run, name, number, statement, row = ast.literal_eval(line.decode())
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+            return
+        whole = isinstance(run, int) and isinstance(number, int) and isinstance(row, tuple)
+        if not whole or not str(statement).startswith(("INSERT ", "UPDATE ")):
+            return
+        yield run, name, number, statement, row

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the history kept of a run for undo: how things were before it, and how it left them."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from runner.history.contents import Store
+from runner.history.snapshots import Snapshot
+from runner.model.errors import RunnerError
+from runner.model.former_state import FormerState
+from runner.model.records import Record
+
+if TYPE_CHECKING:
+    import sqlite3
+
+COLUMNS = "path, type, mode, uid, gid, target, content"
+LONGEST_CALL = 120  # characters of a command that undo knows nothing of
+# a look for each run until one is found, not at all that was ever kept
+ALTERED = (
+    "(EXISTS (SELECT 1 FROM kept WHERE kept.run = runs.id)"
+    " OR EXISTS (SELECT 1 FROM kept_states WHERE kept_states.run = runs.id))"
+)
+
+
+class Kept(Record):
+    """One record of what a changer was about to alter. call: the number of that call in the run."""
+
+    sequence: int
+    call: int
+    tag: str
+    was: Snapshot | FormerState
+
+
+class KeptRun:
+    """What was kept of one run, or of what it did to a path and below it."""
+
+    def __init__(
+        self, connection: sqlite3.Connection, state_dir: str, number: int, command: str, path: str
+    ) -> None:
+        self.number, self.command, self.path = number, command, path
+        self.store = Store(state_dir, lambda: connection)
+        self._connection = connection
+
+    @classmethod
+    def named(
+        cls, connection: sqlite3.Connection, state_dir: str, number: str | None, path: str = ""
+    ) -> KeptRun:
+        """A run by its number, or the last that altered something. Raises RunnerError when there is
+        none.
+        """
+        return cls(connection, state_dir, *_find(connection, number, path), path)
+
+    def kept(self) -> Iterator[Kept]:
+        """The records, the last first; of each thing the earliest counts: what was there before the
+        run. A move counts each time.
+        """
+        records = sorted([*self._paths(), *self._states()], reverse=True)
+        earliest = {_key(record.was): record.sequence for record in records}
+        for record in records:
+            if earliest[_key(record.was)] == record.sequence:
+                yield record
+
+    def _paths(self) -> Iterator[Kept]:
+        query = f"SELECT sequence, call, tag, {COLUMNS} FROM kept WHERE run = ?"
+        for sequence, call, tag, *row in self._connection.execute(query, (self.number,)):
+            snapshot = decoded(row, self.store)
+            if self._is_meant(snapshot):
+                yield Kept(sequence, call, tag, snapshot)
+
+    def _is_meant(self, snapshot: Snapshot) -> bool:
+        below = self.path.rstrip("/") + "/"
+        ends = (snapshot.path, snapshot.target) if snapshot.type == "moved" else (snapshot.path,)
+        return not self.path or any(end == self.path or end.startswith(below) for end in ends)
+
+    def _states(self) -> Iterator[Kept]:
+        query = "SELECT sequence, call, tag, kind, name, content FROM kept_states WHERE run = ?"
+        rows = () if self.path else self._connection.execute(query, (self.number,))
+        for sequence, call, tag, kind, name, content in rows:
+            state = self._stored(content)
+            if state is not None:
+                yield Kept(sequence, call, tag, FormerState(kind, name, state))
+
+    def _stored(self, content: str) -> dict[str, Any] | None:
+        data = self.store.get(content)
+        if data is None:
+            return None
+        state: dict[str, Any] = json.loads(data)
+        return state
+
+    @cached_property
+    def left_paths(self) -> dict[str, Snapshot]:
+        """The paths as the run left them."""
+        query = f"SELECT {COLUMNS} FROM left_behind WHERE run = ?"
+        rows = self._connection.execute(query, (self.number,))
+        return {snapshot.path: snapshot for snapshot in (decoded(row, self.store) for row in rows)}
+
+    @cached_property
+    def left_states(self) -> dict[tuple[str, str], dict[str, Any] | None]:
+        """Other parts of the machine as the run left them, by kind and name."""
+        query = "SELECT kind, name, content FROM left_states WHERE run = ?"
+        rows = self._connection.execute(query, (self.number,))
+        return {(kind, name): self._stored(content) for kind, name, content in rows}
+
+    def made(self, kind: str, name: str) -> bool:
+        """Tell whether something was not there before the run."""
+        return self._earliest_states.get((kind, name)) == {}
+
+    @cached_property
+    def _earliest_states(self) -> dict[tuple[str, str], Mapping[str, Any]]:
+        former = [kept.was for kept in self.kept() if isinstance(kept.was, FormerState)]
+        return {(was.kind, was.name): was.state for was in former}
+
+    def later_versions(self, path: str) -> Iterator[tuple[int, Snapshot]]:
+        """The versions of a path that later runs found or left, with these runs, oldest first."""
+        query = f"""
+            SELECT run, {COLUMNS} FROM (
+                SELECT run, sequence, {COLUMNS} FROM kept UNION ALL
+                SELECT run, 1 << 60, {COLUMNS} FROM left_behind
+            ) WHERE path = ? AND run > ? ORDER BY run, sequence
+        """
+        for run, *row in self._connection.execute(query, (os.fsencode(path), self.number)):
+            yield run, decoded(row, self.store)
+
+    def unknown_calls(self) -> tuple[str, ...]:
+        """The calls of changers whose former state was not recorded."""
+        query = """
+            SELECT DISTINCT tag, function, target FROM changers
+            WHERE run = ? AND (restorable = 0 OR (restorable IS NULL AND before = 'null'))
+        """
+        rows = self._connection.execute(query, (self.number,))
+        return tuple(_call(*row) for row in rows)
+
+    def watchers(self, tag: str) -> Iterator[str]:
+        """The states that watched the one with a tag, as JSON."""
+        query = "SELECT content FROM watchers WHERE run = ? AND tag = ?"
+        for (content,) in self._connection.execute(query, (self.number, tag)):
+            if data := self.store.get(content):
+                yield data.decode()
+
+
+def _key(was: Snapshot | FormerState) -> tuple[str, ...]:
+    if isinstance(was, FormerState):
+        return was.kind, was.name
+    return (was.path, was.type, was.target) if was.type == "moved" else (was.path,)
+
+
+def _call(tag: str, function: str, target: str) -> str:
+    """A call of a changer in words: with its state, where one made it."""
+    call = f"{function} {' '.join(target.split())}".strip()
+    call = call if len(call) <= LONGEST_CALL else f"{call[:LONGEST_CALL]}..."
+    state, id_, *_ = [*tag.split("_|-"), "", ""]
+    return f"{state}: {id_} ({call})" if tag else call
+
+
+def decoded(row: Any, store: Store) -> Snapshot:
+    """A row of COLUMNS."""
+    values: list[Any] = [os.fsdecode(value) if isinstance(value, bytes) else value for value in row]
+    snapshot = Snapshot(*values)
+    if (
+        snapshot.type == "link" and snapshot.content
+    ):  # where it pointed to may be a secret: the store has it
+        return snapshot._replace(target=os.fsdecode(store.get(snapshot.content) or b""), content="")
+    return snapshot
+
+
+def _find(connection: sqlite3.Connection, number: str | None, path: str = "") -> tuple[int, str]:
+    query = "SELECT id, command, undone, not_restored FROM runs"
+    if number in (None, "last"):
+        pending = "(undone IS NULL OR not_restored > 0)"
+        altered = ALTERED
+        values: tuple[Any, ...] = ()
+        if path:
+            altered = "id IN (SELECT run FROM kept WHERE path = ?)"
+            values = (os.fsencode(path),)
+        query += f" WHERE kind = 'run' AND {pending} AND {altered} ORDER BY id DESC LIMIT 1"
+        row = connection.execute(query, values).fetchone()
+    else:
+        number = (
+            str(number).encode(errors="backslashreplace").decode()
+        )  # no text: bytes of the command line
+        row = connection.execute(query + " WHERE CAST(id AS TEXT) = ?", (number,)).fetchone()
+    if row is None:
+        what = (
+            f"there is no run {number} in the history"
+            if number
+            else f"no run of the history altered {path}"
+            if path
+            else "no run of the history altered files, or anything else that undo restores"
+        )
+        raise RunnerError(what, hint="`runner history` lists the runs")
+    if row[2] and not row[3] and not path:
+        raise RunnerError(f"run {row[0]} was undone already, at {row[2]}")
+    return row[0], row[1]

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files, folders and links as they were: judged, compared, restored."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from runner.api import StateFailed
+from runner.history.contents import Store
+from runner.history.kept import KeptRun
+from runner.history.snapshots import Snapshot, at
+from runner.history.undo_foresight import Foresight, Functions
+
+if TYPE_CHECKING:
+    from typing import Any
+
+UNKNOWN_SINCE = "the run was killed before it noted how it left this: what changed since is unknown"
+
+
+def planned(
+    was: Snapshot, run: KeptRun, foresight: Foresight
+) -> Iterator[tuple[Snapshot, Snapshot, str, str]]:
+    """What is to be done about a path: (what it was, what it is, why it is left out, a note);
+    nothing where it is as it was.
+    """
+    now = foresight.at(was.path)
+    if now == was or _is_moved_back(was, now, run.left_paths):
+        return  # an undo that stopped half-way had come here
+    refused = _not_kept(was, run.store) or _changed_since(was, run) or _hindrance(was, foresight)
+    known = was.path in run.left_paths
+    yield was, now, refused, "" if known or refused else UNKNOWN_SINCE
+
+
+def restore(was: Snapshot, store: Store, functions: Functions) -> None:
+    """Make a path what it was. Raises StateFailed."""
+    data = store.get(was.content) or b""
+    functions("file.put_back")(was.path, was.type, was.mode, was.uid, was.gid, was.target, data)
+
+
+def _is_moved_back(was: Snapshot, now: Snapshot, left: dict[str, Snapshot]) -> bool:
+    target = left.get(was.target)
+    return was.type == "moved" and target is not None and now == target._replace(path=was.path)
+
+
+def _not_kept(was: Snapshot, store: Store) -> str:
+    """The reason why the history does not have what a path was."""
+    if was.type == "other":
+        return "it was a device, a pipe or a socket; these are not kept"
+    if was.type == "file" and (not was.content or store.get(was.content) is None):
+        return "its contents were not kept (too large, or the store is not whole)"
+    if was.type == "link" and not was.target:
+        return "where it pointed to was not kept (the store is not whole)"
+    return ""
+
+
+def _changed_since(was: Snapshot, run: KeptRun) -> str:
+    """The reason why a path is somebody else's by now; empty when it is as the run left it."""
+    for path in (was.path, was.target) if was.type == "moved" else (was.path,):
+        now, then = at(path), run.left_paths.get(path)
+        if then == now:
+            continue
+        later = list(run.later_versions(path))
+        if run.path and any(version == now for _, version in later):
+            continue  # one path is asked for, and a later run knows what is there: nothing is lost
+        if then is None:
+            if not later or later[0][1] == now:
+                continue
+            then = later[0][1]
+        by = [number for number, version in later if version == now]
+        who = f"run {by[-1]} changed it since" if by else "the machine was changed since"
+        return f"{who}: {difference(now, then)}"
+    return ""
+
+
+def _hindrance(was: Snapshot, foresight: Foresight) -> str:
+    """The reason why a path cannot be restored; empty without one."""
+    folder, now = os.path.dirname(was.path), foresight.at(was.path)
+    if not foresight.is_folder(folder):
+        return f"its folder {folder} does not exist"
+    if now.type == "dir" and was.type != "dir":
+        inside = next(foresight.inside(was.path), "")
+        if inside:
+            return f"it is a folder that is not empty: it holds {inside}"
+    refuse = foresight.functions
+    try:
+        refuse("file.refuse_chmod" if now.type == was.type == "dir" else "file.refuse_put")(
+            was.path
+        )
+        if was.type in ("file", "dir", "link"):
+            refuse("file.refuse_owner")(was.path, was.uid, was.gid)
+        if was.type == "moved":
+            refuse("file.refuse_put")(was.target)
+    except StateFailed as failure:
+        return failure.message
+    return ""
+
+
+def masked(was: Snapshot, now: Snapshot, mask: Callable[[Any], Any]) -> tuple[Snapshot, Snapshot]:
+    """Two states of a path as they are shown."""
+    shown_was, shown_now = (
+        snapshot._replace(path=mask(snapshot.path), target=mask(snapshot.target))
+        for snapshot in (was, now)
+    )
+    if shown_now.target != now.target and shown_was.target:
+        shown_was = shown_was._replace(target=shown_now.target)
+    return shown_was, shown_now
+
+
+def difference(first: Snapshot, second: Snapshot) -> str:
+    """The difference of the first from the second, in words."""
+    if first.type == "moved":
+        return f"moved back from {first.target}"
+    if first.type != second.type:
+        return f"{_named(first)} instead of {_named(second)}"
+    parts = []
+    if first.content != second.content:
+        parts.append("other contents")
+    if first.target != second.target:
+        parts.append(f"points to {first.target} instead of {second.target}")
+    if first.mode != second.mode:
+        parts.append(f"mode {first.mode:04o} instead of {second.mode:04o}")
+    if (first.uid, first.gid) != (second.uid, second.gid):
+        parts.append(f"owner {first.uid}:{first.gid} instead of {second.uid}:{second.gid}")
+    return ", ".join(parts) or "as it is"
+
+
+def _named(snapshot: Snapshot) -> str:
+    names = {
+        "none": "nothing",
+        "dir": "a folder",
+        "link": f"a link to {snapshot.target}",
+        "file": "a file",
+    }
+    return names.get(snapshot.type, snapshot.type)

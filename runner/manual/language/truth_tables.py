@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a requisite does, case by case: one table for each kind.
+
+tests/runner/test_truth_tables.py has the program carry out each line, in a real and in a dry run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from runner.model.records import Record
+
+# what became of the state that is listed
+CHANGED = "changed something"
+UNCHANGED = "had nothing to change"
+FAILED = "failed"
+FAILED_LATE = "changed something, then failed"
+UNMET = "did not run, as a requisite of its own failed"
+GUARDED = "was skipped by its `onlyif`, `unless` or `creates`"
+SKIPPED = "was skipped by a requisite of its own"
+NOOP = "would change something, but has `noop: true`"
+# these exist in a dry run only
+COMMAND = "would run a command, which may fail"
+UNDECIDED = "has a guard whose answer a pending change may alter"
+OF_DRY_RUNS = (COMMAND, UNDECIDED)
+
+# what becomes of the state that has the requisite
+RUNS = "runs"
+REACTS = "runs and reacts"
+REACTS_LATE = "runs, and reacts at the end"
+DOES_NOT_RUN = "does not run"
+FAILS = "fails without running"
+OPEN = "undecided"
+NEVER = "–"  # the case does not exist
+
+
+class Line(Record):
+    """outcomes: of the states that are listed. real, dry: what becomes of the one that lists them,
+    in a run and in a dry run.
+    """
+
+    outcomes: tuple[str, ...]
+    real: str
+    dry: str
+
+
+def _of_one(**lines: str | tuple[str, str]) -> tuple[Line, ...]:
+    """Lines by the names of their outcomes; a pair where both runs differ."""
+    return tuple(
+        Line((globals()[name],), *((line, line) if isinstance(line, str) else line))
+        for name, line in lines.items()
+    )
+
+
+TABLES: Mapping[str, tuple[Line, ...]] = {
+    "require": _of_one(
+        CHANGED=RUNS,
+        UNCHANGED=RUNS,
+        FAILED=FAILS,
+        FAILED_LATE=(FAILS, RUNS),
+        UNMET=FAILS,
+        GUARDED=RUNS,
+        SKIPPED=RUNS,
+        NOOP=RUNS,
+        COMMAND=(NEVER, RUNS),
+        UNDECIDED=(NEVER, RUNS),
+    ),
+    "watch": _of_one(
+        CHANGED=REACTS,
+        UNCHANGED=RUNS,
+        FAILED=FAILS,
+        FAILED_LATE=(FAILS, REACTS),
+        UNMET=FAILS,
+        GUARDED=RUNS,
+        SKIPPED=RUNS,
+        NOOP=(RUNS, REACTS),
+        COMMAND=(NEVER, REACTS),
+        UNDECIDED=(NEVER, REACTS),
+    ),
+    "onchanges": _of_one(
+        CHANGED=RUNS,
+        UNCHANGED=DOES_NOT_RUN,
+        FAILED=DOES_NOT_RUN,
+        FAILED_LATE=(DOES_NOT_RUN, RUNS),
+        UNMET=DOES_NOT_RUN,
+        GUARDED=DOES_NOT_RUN,
+        SKIPPED=DOES_NOT_RUN,
+        NOOP=(DOES_NOT_RUN, RUNS),
+        COMMAND=(NEVER, RUNS),
+        UNDECIDED=(NEVER, RUNS),
+    ),
+    "onfail": _of_one(
+        CHANGED=DOES_NOT_RUN,
+        UNCHANGED=DOES_NOT_RUN,
+        FAILED=RUNS,
+        FAILED_LATE=(RUNS, DOES_NOT_RUN),
+        UNMET=RUNS,
+        GUARDED=DOES_NOT_RUN,
+        SKIPPED=DOES_NOT_RUN,
+        NOOP=DOES_NOT_RUN,
+        COMMAND=(NEVER, OPEN),
+        UNDECIDED=(NEVER, OPEN),
+    ),
+    "prereq": _of_one(
+        CHANGED=RUNS,
+        UNCHANGED=DOES_NOT_RUN,
+        FAILED=FAILS,
+        FAILED_LATE=RUNS,
+        UNMET=FAILS,
+        GUARDED=DOES_NOT_RUN,
+        SKIPPED=DOES_NOT_RUN,
+        NOOP=RUNS,
+        COMMAND=(NEVER, RUNS),
+        UNDECIDED=(NEVER, RUNS),
+    ),
+    "listen": _of_one(
+        CHANGED=REACTS_LATE,
+        UNCHANGED=RUNS,
+        FAILED=RUNS,
+        FAILED_LATE=REACTS_LATE,
+        UNMET=RUNS,
+        GUARDED=RUNS,
+        SKIPPED=RUNS,
+        NOOP=(RUNS, REACTS_LATE),
+        COMMAND=(NEVER, REACTS_LATE),
+        UNDECIDED=(NEVER, REACTS_LATE),
+    ),
+    "require_any": (
+        Line((CHANGED, FAILED), RUNS, RUNS),
+        Line((UNCHANGED, FAILED), RUNS, RUNS),
+        Line((FAILED, FAILED), FAILS, FAILS),
+        Line((GUARDED, FAILED), RUNS, RUNS),
+        Line((SKIPPED, FAILED), FAILS, FAILS),
+        Line((UNMET, FAILED), FAILS, FAILS),
+        Line((SKIPPED, SKIPPED), RUNS, RUNS),
+        Line((COMMAND, FAILED), NEVER, RUNS),
+    ),
+    "watch_any": (
+        Line((CHANGED, UNCHANGED), REACTS, REACTS),
+        Line((CHANGED, FAILED), REACTS, REACTS),
+        Line((UNCHANGED, UNCHANGED), RUNS, RUNS),
+        Line((UNCHANGED, FAILED), RUNS, RUNS),
+        Line((FAILED, FAILED), FAILS, FAILS),
+        Line((GUARDED, FAILED), RUNS, RUNS),
+        Line((SKIPPED, FAILED), FAILS, FAILS),
+        Line((UNMET, FAILED), FAILS, FAILS),
+        Line((COMMAND, FAILED), NEVER, REACTS),
+        Line((UNDECIDED, UNCHANGED), NEVER, REACTS),
+    ),
+    "onchanges_any": (
+        Line((CHANGED, UNCHANGED), RUNS, RUNS),
+        Line((CHANGED, FAILED), RUNS, RUNS),
+        Line((UNCHANGED, UNCHANGED), DOES_NOT_RUN, DOES_NOT_RUN),
+        Line((UNCHANGED, FAILED), DOES_NOT_RUN, DOES_NOT_RUN),
+        Line((FAILED, FAILED), DOES_NOT_RUN, DOES_NOT_RUN),
+        Line((GUARDED, UNCHANGED), DOES_NOT_RUN, DOES_NOT_RUN),
+        Line((COMMAND, UNCHANGED), NEVER, RUNS),
+        Line((UNDECIDED, UNCHANGED), NEVER, RUNS),
+    ),
+    "onfail_any": (
+        Line((FAILED, FAILED), RUNS, RUNS),
+        Line((FAILED, CHANGED), RUNS, RUNS),
+        Line((FAILED, UNCHANGED), RUNS, RUNS),
+        Line((UNMET, UNMET), RUNS, RUNS),
+        Line((UNMET, UNCHANGED), DOES_NOT_RUN, DOES_NOT_RUN),
+        Line((CHANGED, UNCHANGED), DOES_NOT_RUN, DOES_NOT_RUN),
+        Line((GUARDED, GUARDED), DOES_NOT_RUN, DOES_NOT_RUN),
+        Line((COMMAND, UNCHANGED), NEVER, OPEN),
+        Line((COMMAND, FAILED), NEVER, RUNS),
+    ),
+    "onfail_all": (
+        Line((FAILED, FAILED), RUNS, RUNS),
+        Line((FAILED, UNMET), RUNS, RUNS),
+        Line((UNMET, UNMET), RUNS, RUNS),
+        Line((FAILED, CHANGED), DOES_NOT_RUN, DOES_NOT_RUN),
+        Line((FAILED, UNCHANGED), DOES_NOT_RUN, DOES_NOT_RUN),
+        Line((FAILED, SKIPPED), DOES_NOT_RUN, DOES_NOT_RUN),
+        Line((COMMAND, FAILED), NEVER, OPEN),
+        Line((COMMAND, UNCHANGED), NEVER, DOES_NOT_RUN),
+    ),
+}
+
+
+def as_markdown(kind: str) -> str:
+    """The table of a kind."""
+    lines = TABLES[kind]
+    alone = len(lines[0].outcomes) == 1
+    head = ["the listed state"] if alone else ["one listed state", "another"]
+    rows = [head, ["---"] * len(head), *(line.outcomes for line in lines)]
+    ends = [("run", "dry run"), ("---", "---"), *((line.real, line.dry) for line in lines)]
+    return "\n".join(f"| {' | '.join((*row, *end))} |" for row, end in zip(rows, ends, strict=True))

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Regular expressions of modules that most runs import and few use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from re import Pattern
+    from re import compile as pattern
+else:
+
+    class pattern:
+        """A regular expression that is compiled when it is first used: compiling one takes as long
+        as importing a module, and a run imports hundreds that it does not use.
+        """
+
+        def __init__(self, text: str, flags: int = 0) -> None:
+            self._text, self._flags = text, flags
+
+        def __getattr__(self, name: str) -> Any:
+            import re
+
+            compiled: Pattern[str] = re.compile(self._text, self._flags)
+            for method in ("findall", "finditer", "fullmatch", "match", "search", "split", "sub"):
+                setattr(self, method, getattr(compiled, method))  # asked without this, from now on
+            return getattr(compiled, name)
+
+
+__all__ = ["pattern"]

@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PuppetDB's report, version 8: what its command `store report` takes, so that Puppetboard and
+others that read PuppetDB show machines of runner beside those of Puppet.
+
+A state is a resource, its function the type, its ID the title; each of its changes is an event.
+Drift is what Puppet calls a corrective change. https://www.puppet.com/docs/puppetdb/latest/
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from runner.model.chunk import Chunk
+from runner.model.plain_values import plain
+from runner.model.records import Record
+from runner.model.result import Report, Result, RunFacts
+
+FORMAT = 12  # of Puppet's own reports; those of Puppet 7 and 8 have this number
+LONGEST = 16 * 1024  # characters of one text
+# what PostgreSQL cannot keep: NUL, and halves of characters (of names that are not UTF-8)
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+
+
+def command(run: Report, facts: RunFacts) -> dict[str, Any]:
+    """The payload of the command."""
+    writer = _Writer(run, facts)
+    resources = [*map(writer.resource, run.results), *map(writer.left, run.left)]
+    events = [event for resource in resources for event in resource["events"]]
+    failed = run.failed or bool(run.interrupted)
+    changed = any(event["status"] == "success" for event in events)
+    corrective = any(event["corrective_change"] for event in events)
+    answer: dict[str, Any] = _storable(
+        {
+            "certname": facts.machine,
+            "environment": facts.environment,
+            "puppet_version": f"runner {facts.version}",
+            "report_format": FORMAT,
+            "configuration_version": facts.revision or facts.run,
+            "start_time": _moment(writer.started),
+            "end_time": _moment(writer.finished),
+            "producer_timestamp": _moment(writer.finished),
+            "producer": facts.machine,
+            "transaction_uuid": _uuid(facts),
+            "catalog_uuid": None,
+            "code_id": facts.revision or None,
+            "cached_catalog_status": "on_failure" if facts.from_cache else "not_used",
+            "status": "failed" if failed else "changed" if changed else "unchanged",
+            "noop": run.dry,
+            "noop_pending": any(event["status"] == "noop" for event in events),
+            "corrective_change": corrective,
+            "resources": resources,
+            "metrics": list(_metrics(run, facts, events)),
+            "logs": list(writer.logs()),
+        }
+    )
+    return answer
+
+
+class _Place(Record):
+    """Where a chunk was typed, and what Puppet would call it."""
+
+    file: str | None
+    line: int | None
+    type: str
+    title: str
+
+    def __str__(self) -> str:
+        return f"{self.type}[{self.title}]"
+
+
+class _Writer:
+    """The parts of the report of one run."""
+
+    def __init__(self, run: Report, facts: RunFacts) -> None:
+        self._run = run
+        self._pull_problem = facts.pull_problem
+        self.started = datetime.fromtimestamp(facts.started, UTC)
+        self.finished = datetime.fromtimestamp(facts.finished, UTC)
+
+    def resource(self, result: Result) -> dict[str, Any]:
+        """A state that was come to."""
+        moment = _moment(self._when(result))
+        return self._resource(
+            result.chunk, moment, not result.ran, list(self._events(result, moment))
+        )
+
+    def left(self, chunk: Chunk) -> dict[str, Any]:
+        """A state that the run, which was interrupted, did not come to."""
+        return self._resource(chunk, _moment(self.finished), True, [])
+
+    def _resource(
+        self, chunk: Chunk, moment: str, skipped: bool, events: list[dict[str, Any]]
+    ) -> dict[str, Any]:
+        place = _place(chunk)
+        return {
+            "timestamp": moment,
+            "resource_type": place.type,
+            "resource_title": place.title,
+            "skipped": skipped,
+            "events": events,
+            # not in PuppetDB's documentation, but it refuses resources that lack it
+            "corrective_change": any(event["corrective_change"] for event in events),
+            "file": place.file,
+            "line": place.line,
+            "containment_path": [*([chunk.sls] if chunk.sls else []), str(place)],
+        }
+
+    def _events(self, result: Result, moment: str) -> Iterator[dict[str, Any]]:
+        """A failure, and the changes that were made or would be."""
+        if not result.ran:
+            return
+
+        def event(status: str, name: str | None, old: Any, new: Any) -> dict[str, Any]:
+            return {
+                "status": status,
+                "timestamp": moment,
+                "property": name,
+                "old_value": _value(old),
+                "new_value": _value(new),
+                "message": None if status == "success" else _cut(result.comment),
+                "corrective_change": result.origin == "drift",
+            }
+
+        if result.result is False:
+            yield event("failure", None, None, None) | {"corrective_change": False}
+        status = "noop" if result.result is None or self._run.dry else "success"
+        for name, old, new in _changes(result.changes):
+            yield event(status, name, old, new)
+        if result.result is None and not result.changes:  # what cannot be known before
+            yield event("noop", None, None, None)
+
+    def _when(self, result: Result) -> datetime:
+        return datetime.fromtimestamp(result.started, UTC) if result.started else self.started
+
+    def logs(self) -> Iterator[dict[str, Any]]:
+        """What a person would want to read: errors, failures, skipped states, warnings, changes."""
+        end = _moment(self.finished)
+        for problem in self._run.errors:
+            at = problem.source
+            yield _log("err", str(problem), "runner", at.file if at else None, at and at.line, end)
+        if self._pull_problem:
+            message = f"the newest tree is not used: {self._pull_problem}"
+            yield _log("err", message, "runner", None, None, end)
+        if self._run.interrupted:
+            yield _log("err", self._run.outcome, "runner", None, None, end)
+        for result in self._run.results:
+            place = _place(result.chunk)
+            lines = [("warning", warning) for warning in result.warnings]
+            if result.result is False:
+                lines.append(("err" if result.ran else "warning", result.comment))
+            elif result.changes:
+                lines.append(("notice", result.comment))
+            moment = _moment(self._when(result))
+            for level, line in lines:
+                yield _log(level, line, str(place), place.file, place.line, moment)
+
+
+def _log(
+    level: str, message: str, source: str, file: str | None, line: int | None, moment: str
+) -> dict[str, Any]:
+    return {
+        "file": file,
+        "line": line,
+        "level": level,
+        "message": _cut(message),
+        "source": source,
+        "tags": [level],
+        "time": moment,
+    }
+
+
+def _metrics(
+    run: Report, facts: RunFacts, events: list[dict[str, Any]]
+) -> Iterator[dict[str, Any]]:
+    outcomes = Counter(result.outcome(run.dry) for result in run.results)
+    statuses = Counter(event["status"] for event in events)
+    out_of_sync = sum(bool(item.changes) or item.result is None for item in run.results)
+    resources = {
+        "total": len(run.results) + len(run.left),
+        "changed": outcomes["changed"],
+        "failed": outcomes["failed"],
+        "skipped": outcomes["skipped"] + len(run.left),
+        "out_of_sync": out_of_sync,
+        "corrective_change": sum(item.origin == "drift" for item in run.results),
+        "restarted": sum(item.origin == "reaction" for item in run.results),
+        "failed_to_restart": 0,
+        "scheduled": 0,
+    }
+    times: Counter[str] = Counter()
+    for result in run.results:
+        times[result.chunk.function] += round(result.duration)  # milliseconds
+    seconds = {name: number / 1000 for name, number in times.items()}
+    by_category: Mapping[str, Mapping[str, float]] = {
+        "resources": resources,
+        "changes": {"total": statuses["success"]},
+        "events": {
+            "total": len(events),
+            **{status: statuses[status] for status in ("success", "failure", "noop")},
+        },
+        "time": {**seconds, "total": round(facts.finished - facts.started, 3)},
+    }
+    for category, numbers in by_category.items():
+        for name, value in numbers.items():
+            yield {"category": category, "name": name, "value": float(value)}
+
+
+def _place(chunk: Chunk) -> _Place:
+    source = chunk.place.source
+    title = chunk.id if chunk.id == chunk.name else f"{chunk.id} ({chunk.name})"
+    return _Place(source.file or None, source.line or None, chunk.function, title)
+
+
+def _changes(changes: Mapping[str, Any]) -> Iterator[tuple[str | None, Any, Any]]:
+    """The properties that changed, each with its old and its new value."""
+    if {*changes} <= {"old", "new"}:
+        if changes:
+            yield None, changes.get("old"), changes.get("new")
+        return
+    for name, value in changes.items():
+        if isinstance(value, Mapping) and value and {*value} <= {"old", "new"}:
+            yield str(name), value.get("old"), value.get("new")
+        else:
+            yield str(name), None, value
+
+
+def _value(value: Any) -> str | None:
+    """A value as a text, which is what PuppetDB's documentation asks for."""
+    if value is None or value == "":
+        return None
+    return _cut(value if isinstance(value, str) else json.dumps(plain(value), ensure_ascii=False))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 4]} ..."
+
+
+def _moment(moment: datetime) -> str:
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03}Z"
+
+
+def _uuid(facts: RunFacts) -> str:
+    """The same for the same run: a report that is sent twice is one."""
+    import uuid
+
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"runner:{facts.machine}/{facts.run}"))
+
+
+def _storable(value: Any) -> Any:
+    if isinstance(value, str):
+        return _UNSTORABLE.sub("\ufffd", value)
+    if isinstance(value, dict):
+        return {key: _storable(item) for key, item in value.items()}
+    return [_storable(item) for item in value] if isinstance(value, list) else value

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The part of a run that `--only`, `--exclude`, `--tags`, `--skip-tags` and `--start-at` select."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from runner.compiler import requisites
+from runner.config.load import Options
+from runner.model.chunk import LEFT_OUT, AbsentReactor, Chunk, Edge, Relations
+from runner.model.diagnostics import did_you_mean
+from runner.model.errors import RunnerError
+
+# the options of a run that leaves out nothing
+EVERYTHING: Mapping[str, Any] = {
+    "only": (),
+    "exclude": (),
+    "tags": (),
+    "skip_tags": (),
+    "start_at": "",
+}
+Takes = Callable[[Chunk, str], bool]  # whether the function of a state has an argument of that name
+
+
+class Selection:
+    """The states of a run, and those that are left out.
+
+    everything: the states of both. positions: where those of the run are in it.
+    """
+
+    def __init__(self, everything: Sequence[Chunk], positions: Sequence[int]) -> None:
+        self._everything = tuple(everything)
+        self._place = {position: number for number, position in enumerate(positions)}
+        self.chunks = tuple(self._everything[position] for position in positions)
+        self.left_out = tuple(
+            chunk for position, chunk in enumerate(self._everything) if position not in self._place
+        )
+
+    def is_left_out(self, target: str, state: str) -> bool:
+        """Return whether a requisite that no state of the run meets means one that is left out."""
+        return bool(self.left_out) and bool(self._index.find(state, target))
+
+    @cached_property
+    def _index(self) -> requisites.Index:
+        return requisites.Index(self.left_out)
+
+    def related(self, relations: Relations, reacts: Callable[[str], bool]) -> Relations:
+        """The relations of the states of the run, with what they have to those left out.
+
+        A requisite which has a state run for the sake of others (onchanges, onfail, prereq) is
+        unanswered where they are left out: nothing will come of them in this run. Who is left out
+        and would react to a state of the run is to do so later. reacts: tells whether a state
+        module has a mod_watch.
+        """
+        if not self.left_out:
+            return relations
+        unanswered: dict[int, list[Edge]] = {}
+        absent: dict[int, list[AbsentReactor]] = {}
+        for edge in requisites.resolve(self._everything, frozenset(), reacts=reacts)[0].edges:
+            kind = edge.kind
+            holder, target = self._place.get(edge.holder), self._place.get(edge.target)
+            if holder is not None and target is None and kind.conditional:
+                left = edge._replace(holder=holder, target=LEFT_OUT)
+                unanswered.setdefault(holder, []).append(left)
+            elif holder is None and target is not None and kind.reaction:
+                chunk = self._everything[edge.holder]
+                if not kind.needs_mod_watch or reacts(chunk.state):
+                    reactor = AbsentReactor(chunk.tag, kind.reaction, edge.place)
+                    absent.setdefault(target, []).append(reactor)
+        return relations._replace(
+            unanswered={holder: tuple(edges) for holder, edges in unanswered.items()},
+            absent_reactors={target: tuple(reactors) for target, reactors in absent.items()},
+        )
+
+
+def select(
+    options: Options, chunks: Sequence[Chunk], takes: Takes, before: Collection[str] = ()
+) -> Selection:
+    """The states that the options ask for. takes: tells the tags of a run from an argument `tags`
+    that a function has for itself. before: the tags (`Chunk.tag`) of those before `--start-at`.
+    Raises RunnerError for a name or a tag that no state has.
+    """
+    asked = (options.only, options.exclude, options.tags, options.skip_tags, before)
+    if not any(asked):
+        return Selection(chunks, range(len(chunks)))
+    excluded = [_item(entry) for entry in options.exclude]
+    positions = [
+        position
+        for position, chunk in enumerate(chunks)
+        if chunk.tag not in before
+        and not any(item(chunk) for item in excluded)
+        and not _tags(chunk, takes) & set(options.skip_tags)
+    ]
+    left = {position: chunks[position] for position in positions}
+    if options.only or options.tags:
+        wanted = _named(options.only, left)
+        wanted = _tagged(options.tags, left, takes, wanted if options.only else left)
+        if options.with_requisites:
+            wanted = _with_requisites(wanted, left)
+        positions = sorted(wanted)
+    return Selection(chunks, positions)
+
+
+def starting_at(options: Options, ordered: Iterable[Chunk]) -> frozenset[str]:
+    """The tags (`Chunk.tag`) of the states before the first one that `--start-at` names. ordered:
+    the states in the order of the run. Raises RunnerError where none is named so.
+    """
+    chunks = tuple(ordered)
+    is_meant = _matcher(options.start_at)
+    for position, chunk in enumerate(chunks):
+        if is_meant(chunk):
+            return frozenset(chunk.tag for chunk in chunks[:position])
+    raise _unknown("--start-at", options.start_at, chunks)
+
+
+# ---------------------------------------------------------------- what a word means
+
+
+def _matcher(word: str) -> Callable[[Chunk], bool]:
+    """Tell whether a word means a state: its ID or name, `STATE: ID`, `sls:NAME`; also as globs."""
+    state, colon, rest = word.partition(":")
+    rest = rest.strip()
+    if colon and state == "sls":
+        return lambda chunk: _is_like(rest, chunk.sls)
+    if colon and state.isidentifier() and rest:
+        return lambda chunk: (
+            (state == chunk.state and _is_like(rest, chunk.id, chunk.name))
+            or word in (chunk.id, chunk.name)
+        )
+    return lambda chunk: _is_like(word, chunk.id, chunk.name)
+
+
+def _is_like(pattern: str, *texts: str) -> bool:
+    return pattern in texts or any(fnmatch.fnmatchcase(text, pattern) for text in texts)
+
+
+def _item(entry: str | Mapping[str, str]) -> Callable[[Chunk], bool]:
+    """Tell whether an entry of `exclude` means a state; a plain word may be an SLS file, too."""
+    if isinstance(entry, str):
+        is_meant = _matcher(entry)
+        return lambda chunk: is_meant(chunk) or entry == chunk.sls
+    return lambda chunk: entry.get("id") == chunk.id or entry.get("sls") == chunk.sls
+
+
+def _named(words: Sequence[str], chunks: Mapping[int, Chunk]) -> dict[int, Chunk]:
+    found: dict[int, Chunk] = {}
+    for word in words:
+        is_meant = _matcher(word)
+        meant = {position: chunk for position, chunk in chunks.items() if is_meant(chunk)}
+        if not meant:
+            raise _unknown("--only", word, chunks.values())
+        found |= meant
+    return found
+
+
+def _unknown(option: str, word: str, chunks: Iterable[Chunk]) -> RunnerError:
+    names = dict.fromkeys(name for chunk in chunks for name in (chunk.id, chunk.name))
+    return RunnerError(
+        f"{option} {word}: no state of this run has that ID or name",
+        hint=did_you_mean(word, names)
+        or "an ID, a name, `STATE: ID` or `sls:NAME`; `*` and `?` stand for other characters",
+    )
+
+
+# ---------------------------------------------------------------- tags
+
+
+def _tags(chunk: Chunk, takes: Takes) -> set[str]:
+    """The tags of a state."""
+    if "tags" not in chunk.args or takes(chunk, "tags"):
+        return set()
+    return set(_words(chunk.args["tags"]))
+
+
+def _words(value: Any) -> Iterator[str]:
+    if isinstance(value, list):
+        for item in value:
+            yield from _words(item)
+    else:
+        yield from filter(None, (word.strip() for word in str(value).split(",")))
+
+
+def _tagged(
+    tags: Sequence[str],
+    chunks: Mapping[int, Chunk],
+    takes: Takes,
+    among: Mapping[int, Chunk],
+) -> dict[int, Chunk]:
+    if not tags:
+        return dict(among)
+    known = {position: _tags(chunk, takes) for position, chunk in chunks.items()}
+    everything = {tag for each in known.values() for tag in each}
+    for tag in tags:
+        if tag not in everything:
+            hint = did_you_mean(tag, everything) or "`tags:` of a state gives it some"
+            raise RunnerError(f"--tags {tag}: no state of this run has that tag", hint=hint)
+    return {position: chunk for position, chunk in among.items() if known[position] & set(tags)}
+
+
+# ---------------------------------------------------------------- with what they need
+
+
+def _with_requisites(wanted: Mapping[int, Chunk], chunks: Mapping[int, Chunk]) -> dict[int, Chunk]:
+    """Some states, and all that they have requisites on."""
+    positions = list(chunks)
+    relations, _ = requisites.resolve(tuple(chunks.values()), frozenset())
+    place = {position: number for number, position in enumerate(positions)}
+    waiting, needed = [place[position] for position in wanted], set[int]()
+    while waiting:
+        number = waiting.pop()
+        if number not in needed:
+            needed.add(number)
+            waiting += [edge.target for edge in relations.of(number)]
+    return {positions[number]: chunks[positions[number]] for number in needed}

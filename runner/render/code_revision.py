@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The revision of code whose results are kept between runs: what an old one made is of no use to a
+new runner.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+
+def revision_of(files: Iterable[str]) -> list[tuple[int, int]]:
+    """When each of these files was written, in nanoseconds since 1970, and how long it is."""
+    return [(status.st_mtime_ns, status.st_size) for status in map(os.stat, files)]

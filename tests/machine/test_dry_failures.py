@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a real run will fail for, a dry run fails for, in the same words: real programs say them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from debian import Debian
+
+PREPARE = r"""
+groupadd taken; groupadd -g 7005 first; useradd -u 7001 -g first owner
+useradd busy; setpriv --reuid busy sleep 300 </dev/null >/dev/null 2>&1 & sleep 0.1
+echo '99 * * * * true' >/srv/bad-crontab
+printf '[Service]\nExecStart=/no/program\n' >/etc/systemd/system/no-program.service
+printf '[Service]\nUser=nobody-here\nExecStart=/bin/true\n' >/etc/systemd/system/no-user.service
+printf '[Service]\nEnvironmentFile=/none\nExecStart=/bin/true\n' >/etc/systemd/system/no-env.service
+printf '[Service]\nExecStart=/bin/true\n' >/etc/systemd/system/plain.service
+ln -s /dev/null /etc/systemd/system/hidden.service; systemctl daemon-reload
+mkdir -p /srv/tree/inside /srv/tree/files; touch /srv/tree/files/one
+mount -t tmpfs none /srv/tree/inside; touch /srv/tree/inside/two
+head -c 65536 /dev/urandom >/srv/no-swap; chmod 600 /srv/no-swap
+printf '#!/no/interpreter\n' >/srv/runner/states/script.sh
+"""
+# the words of the real run are those of systemd's journal
+OTHER_WORDS = {
+    "no-program": "Service no-program failed to start: there is no program /no/program",
+    "no-user": "Service no-user failed to start: there is no user nobody-here",
+    "no-env": "Service no-env failed to start: there is no /none",
+}
+FAIL: dict[str, dict[str, Any]] = {
+    "user.present": {
+        "gid-number": {"gid": 54321},
+        "number-of-another": {"uid": 7001},
+        "large-number": {"uid": 99999999999},
+        "home-in-a-file": {"home": "/etc/hostname/home"},
+        "taken": {},
+        "colon": {"fullname": "a:b"},
+        "password": {"password": "a:b"},
+        "past": {"expire": -5},
+        "a-name-that-is-much-too-long-for-a-user": {},
+        "busy": {"home": "/srv/other"},
+        "daemon": {"uid": 7001, "allow_uid_change": True},
+    },
+    "user.absent": {"busy": {}},
+    "group.present": {"large-group": {"gid": 99999999999}},
+    "group.absent": {"first": {}},
+    "cron.present": {"minute": {"minute": "99"}, "month": {"month": "feb-foo"}},
+    "cron.env_present": {"A B": {"value": 1}},
+    "cron.file": {"/srv/bad-crontab": {}},
+    "sysctl.present": {"net.ipv4.ip_default_ttl": {"value": "high"}},
+    "service.running": {"no-program": {}, "no-user": {}, "no-env": {}},
+    "service.enabled": {"hidden": {}},
+    "service.masked": {"plain": {}},
+    "mount.mounted": {
+        "/mnt/device": {"device": "/dev/none", "fstype": "ext4", "mkmnt": True},
+        "/mnt/uuid": {"device": "UUID=1234-5678", "fstype": "ext4", "mkmnt": True},
+        "/mnt/bind": {"device": "/none", "fstype": "none", "opts": "bind", "mkmnt": True},
+        "/mnt/file": {"device": "/etc/hostname", "fstype": "none", "opts": "bind", "mkmnt": True},
+        "/mnt/user": {"device": "x", "fstype": "tmpfs", "user": "nobody-here", "mkmnt": True},
+    },
+    "mount.fstab_present": {"none": {"fs_file": "/mnt/nowhere", "fs_vfstype": "tmpfs"}},
+    "mount.swap": {"/srv/no-swap": {"persist": False}},
+    "file.absent": {"/srv/tree": {}, "/proc/version": {}},
+    "file.symlink": {"/srv/tree/inside": {"target": "/etc", "force": True}},
+    "file.rename": {"/srv/moved": {"source": "/srv/tree/inside"}},
+    "file.hardlink": {"/dev/shm/link": {"target": "/etc/hostname"}},
+    "file.managed": {
+        "/proc/new": {"contents": "x"},
+        "/etc/attributes": {"contents": "x", "attrs": "q"},
+    },
+    "cmd.run": {
+        "true # root": {"root": "/none"},
+        "true # umask": {"umask": "9"},
+        "no-such-program": {"python_shell": False},
+    },
+    "cmd.script": {"salt://script.sh": {}},
+    "cmd.call": {"call": {"func": "test.echo", "args": [1, 2, 3]}},
+    "module.run": {"run": {"test.echo": [{"nope": 1}]}},
+    "virtualenv.managed": {
+        "/srv/v1": {"python": "/none/python"},
+        "/srv/v2": {"requirements": "/none.txt"},
+        "/srv/v3": {"user": "nobody-here"},
+        "/etc/hostname/v4": {},
+    },
+}
+# what a pending state may bring is undecided, and named
+PENDING = """
+brings: {cmd.run: [name: 'true']}
+gone: {user.absent: [name: owner]}
+unmounted: {mount.unmounted: [name: /srv/tree/inside]}
+stopped: {service.dead: [name: cron]}
+from a command: {file.managed: [name: /etc/checked, contents: x, check_cmd: no-such-program]}
+the number: {user.present: [name: second, uid: 7001, require: [user: gone]]}
+the group: {group.absent: [name: first, require: [user: gone]]}
+the folder: {file.absent: [name: /srv/tree, require: [mount: unmounted]]}
+the user: {user.absent: [name: busy, require: [service: stopped]]}
+"""
+
+
+def _tree() -> dict[str, Any]:
+    return {
+        f"{function} {name}": {function: [{"name": name}, *({k: v} for k, v in given.items())]}
+        for function, states in FAIL.items()
+        for name, given in states.items()
+    }
+
+
+def test_what_the_machine_will_refuse(fresh: Debian) -> None:
+    import json
+
+    fresh.tree(fail=json.dumps(_tree()), pending=PENDING)
+    fresh.run(PREPARE)
+    dry = fresh.results("sls", "fail", "--test", code=2)
+    assert {name: each["result"] for name, each in dry.items()} == dict.fromkeys(_tree(), False)
+    undecided = {
+        name: each["comment"].rpartition("(depends on ")[2]
+        for name, each in fresh.results("sls", "pending", "--test").items()
+        if "(depends on " in each["comment"]
+    }
+    assert undecided == {
+        "from a command": "cmd: brings)",
+        "the folder": "mount: unmounted)",
+        "the user": "service: stopped)",
+    }
+    real = fresh.results("sls", "fail", code=2)
+    for name, each in real.items():
+        wanted = OTHER_WORDS.get(name.partition(" ")[2], each["comment"])
+        assert (each["result"], dry[name]["comment"]) == (False, wanted), name
+    assert fresh.read("ls", "/srv/tree/files", "/srv/tree/inside").split()[1::2] == ["one", "two"]

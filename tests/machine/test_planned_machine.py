@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a dry run says of states that follow each other on services, mounts and packages, compared
+with the real run.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from debian import Debian
+
+UNIT = """[Service]
+Type={kind}
+ExecStart={start}
+[Install]
+WantedBy=multi-user.target
+"""
+RUNS = UNIT.format(kind="exec", start="/bin/sleep infinity")
+ENDS = UNIT.format(kind="oneshot", start="/bin/true")
+TIMER = "[Timer]\nOnCalendar=daily\nUnit=cron.service\n[Install]\nWantedBy=timers.target\n"
+FILE = "/etc/systemd/system/{0}.service"
+TIMERS = "/etc/systemd/system/{0}.timer"
+LINK = "/etc/systemd/system/multi-user.target.wants/{0}.service"
+
+State = tuple[str, dict[str, Any]]
+
+
+def service(function: str, **arguments: Any) -> State:
+    return f"service.{function}", {"name": "{0}", **arguments}
+
+
+def unit(contents: str = RUNS) -> State:
+    return "file.managed", {"name": FILE, "contents": contents}
+
+
+# what is done with systemctl before (and whether there is a unit before), and what follows
+SERVICES: list[tuple[str | None, list[State]]] = [
+    ("", [service("running"), service("running"), service("dead"), service("dead")]),
+    ("start", [service("dead"), service("running", enable=True), service("enabled")]),
+    ("", [service("enabled"), service("enabled"), service("disabled"), service("disabled")]),
+    ("enable", [service("disabled"), service("running", enable=True), service("dead")]),
+    ("enable", [("file.missing", {"name": LINK}), service("disabled"),
+                ("file.missing", {"name": LINK}), service("enabled"),
+                ("file.exists", {"name": LINK})]),
+    ("", [service("masked"), service("running"), service("enabled"), service("masked"),
+          service("unmasked"), service("running"), service("enabled")]),
+    ("mask", [service("unmasked"), service("enabled"), service("running")]),
+    ("enable", [service("masked", runtime=True), service("enabled"), service("running"),
+                service("running", unmask_runtime=True, unmask=True)]),
+    ("start", [service("masked"), service("running"), service("dead"), service("dead")]),
+    (None, [unit(), service("running", enable=True), service("running"), service("enabled"),
+            service("masked"), service("dead", enable=False), service("dead")]),
+    (None, [unit(ENDS), service("enabled"), service("running"), service("enabled")]),
+    (None, [("file.managed", {"name": TIMERS, "contents": TIMER}),
+            ("service.running", {"name": "{0}.timer", "enable": True}),
+            ("service.dead", {"name": "{0}.timer"})]),
+    ("start", [("file.absent", {"name": FILE}), service("running"), service("dead"),
+               service("dead")]),
+    (None, [("systemd.unit", {"name": "{0}", "contents": RUNS, "running": True, "enable": True}),
+            service("running"), service("dead", enable=False),
+            ("systemd.unit", {"name": "{0}", "contents": RUNS, "running": True}),
+            ("systemd.unit", {"name": "{0}", "drop_ins": {"more": "[Service]\nNice=5"}}),
+            service("disabled")]),
+    (None, [("systemd.unit", {"name": "{0}", "timer": TIMER, "contents": ENDS, "enable": True,
+                              "running": True}),
+            service("running"), ("service.dead", {"name": "{0}.timer"})]),
+]  # fmt: skip
+
+
+def mounted(name: str, **arguments: Any) -> State:
+    plain = {"device": "none", "fstype": "tmpfs", "persist": False}
+    return "mount.mounted", {"name": f"/mnt/{name}", **plain, **arguments}
+
+
+MOUNTS: list[State] = [
+    ("file.directory", {"name": "/mnt/a"}),
+    mounted("a", opts="size=1m"),
+    mounted("a", opts="size=1m"),
+    ("file.managed", {"name": "/mnt/a/file", "contents": "here"}),
+    mounted("a", opts=["size=1m", "noexec"]),
+    mounted("a", opts=["size=1m", "noexec"]),
+    ("file.exists", {"name": "/mnt/a/file"}),
+    mounted("b", device="/mnt/a", fstype="none", opts="bind", mkmnt=True, persist=True),
+    mounted("b", device="/mnt/a", fstype="none", opts="bind", persist=True),
+    ("file.append", {"name": "/mnt/b/file", "text": "there"}),
+    ("file.append", {"name": "/mnt/a/file", "text": "there"}),
+    ("mount.unmounted", {"name": "/mnt/b", "persist": True}),
+    ("mount.unmounted", {"name": "/mnt/b", "persist": True}),
+    ("file.missing", {"name": "/mnt/b/file"}),
+    ("mount.unmounted", {"name": "/mnt/a"}),
+    ("mount.unmounted", {"name": "/mnt/a"}),
+    ("file.missing", {"name": "/mnt/a/file"}),
+    mounted("none"),
+    ("mount.fstab_present", {"name": "x", "fs_file": "/mnt/a", "fs_vfstype": "tmpfs"}),
+    ("mount.fstab_present", {"name": "x", "fs_file": "/mnt/a", "fs_vfstype": "tmpfs"}),
+    ("mount.unmounted", {"name": "/mnt/a", "persist": True}),
+    ("mount.fstab_absent", {"name": "x", "fs_file": "/mnt/a"}),
+    ("sysctl.present", {"name": "net.ipv4.ip_forward", "value": 1, "persist": False}),
+    ("sysctl.present", {"name": "net.ipv4.ip_forward", "value": 1, "persist": False}),
+    ("sysctl.present", {"name": "net.ipv4.ip_forward", "value": 0}),
+    ("sysctl.present", {"name": "net.ipv4.ip_forward", "value": 0}),
+]
+
+
+def tree(chains: Iterable[tuple[str, list[State]]]) -> str:
+    """States in their order, each with a name that says which chain it is of."""
+    states: dict[str, Any] = {}
+    for subject, chain in chains:
+        for position, (function, arguments) in enumerate(chain):
+            listed = [
+                {key: value.replace("{0}", subject) if isinstance(value, str) else value}
+                for key, value in arguments.items()
+            ]
+            states[f"{subject} {position} {function}"] = {function: listed}
+    return json.dumps({**states, "order": {"test.nop": []}})
+
+
+def assert_foreseen(machine: Debian, sls: str) -> None:
+    """Assert that a dry run says of each state what the real run then does."""
+    machine.tree(chain=sls)
+    dry = machine.results("sls", "chain", "--test", code=None)
+    real = machine.results("sls", "chain", code=None)
+    wrong = []
+    for name, done in real.items():
+        said = dry[name]
+        expected = None if done["result"] and done["changes"] else done["result"]
+        comment = done["comment"].partition("\n\nThe last lines")[0]
+        same = (said["result"], said["changes"]) == (expected, done["changes"])
+        if not same or not (expected is None or said["comment"] == comment):
+            wrong.append((name, *((r["result"], r["changes"], r["comment"]) for r in (said, done))))
+    assert not wrong, json.dumps(wrong, indent=1)
+
+
+def test_mounts_and_settings_of_the_kernel(debian: Debian) -> None:
+    assert_foreseen(debian, tree([("mounts", MOUNTS)]))
+
+
+def test_services(debian: Debian) -> None:
+    commands = []
+    for number, (before, _) in enumerate(SERVICES):
+        if before is not None:
+            folder = "/usr/local/lib" if "mask" in before or number in (5, 7, 8) else "/etc"
+            debian.write(f"{folder}/systemd/system/tick{number}.service", RUNS)
+            commands += [f"systemctl {before} tick{number}"] if before else []
+    debian.run(f"(systemctl daemon-reload; {'; '.join(commands)}) 2>&1")
+    assert_foreseen(
+        debian, tree((f"tick{number}", chain) for number, (_, chain) in enumerate(SERVICES))
+    )
+
+
+def test_a_removed_package_takes_its_commands_and_services_along(debian: Debian) -> None:
+    debian.run("systemctl start cron")
+    chain = [
+        ("pkg.removed", {"name": "cron"}),
+        ("file.missing", {"name": "/usr/sbin/cron"}),
+        ("service.dead", {"name": "cron"}),
+        ("service.running", {"name": "cron"}),
+    ]
+    listener = "cron:\n  service.running: [listen: [file: /root/heard], require: [pkg: gone]]\n"
+    debian.tree(
+        removed=tree([("cron", chain)]),
+        heard="gone:\n  pkg.removed: [name: cron]\n/root/heard:\n  file.managed: [contents: x]\n"
+        + listener,
+    )
+    heard = debian.results("sls", "heard", "--test")
+    assert {name: result["result"] for name, result in heard.items()} == dict.fromkeys(
+        ["gone", "/root/heard", "cron", "listener_cron"]
+    )
+    dry = debian.results("sls", "removed", "--test", code=None)
+    real = debian.results("sls", "removed", code=None)
+    done = [(result["result"], result["changes"]) for result in real.values()]
+    assert [each for each, _ in done] == [True, True, True, False, True], real
+    assert [each for _, each in done] == [result["changes"] for result in dry.values()]
+    assert [result["result"] for result in dry.values()] == [None, True, None, None, True]
+    assert dry["cron 3 service.running"]["comment"].endswith("(depends on pkg: cron 0 pkg.removed)")

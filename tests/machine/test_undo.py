@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""runner undo on a real machine: users, groups, crontabs, services, packages, settings of the
+kernel and mounts as they were before a run.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from debian import Debian
+
+UNIT = "[Service]\nExecStart=/bin/sleep 1000\nUser=zoe\n[Install]\nWantedBy=multi-user.target\n"
+TREE: dict[str, Any] = {
+    "greeting": {"pkg.latest": []},
+    "hello": {"pkg.installed": []},
+    "zoe": {
+        "user.present": [
+            {"uid": 7001},
+            {"groups": ["ops"]},
+            {"password": "$6$salt$" + "x" * 86},
+        ]
+    },
+    "old": {"user.present": [{"shell": "/bin/bash"}, {"fullname": "Old One"}]},
+    "gone": {"user.absent": [{"purge": True}]},
+    "staff": {"group.present": [{"addusers": ["old"]}]},
+    "team": {"group.present": [{"gid": 7002}]},
+    "true": {"cron.present": [{"user": "old"}, {"minute": 5}]},
+    "/etc/systemd/system/nap.service": {"file.managed": [{"contents": UNIT}]},
+    "/etc/nap.conf": {"file.managed": [{"contents": "new"}]},
+    "nap": {"service.running": [{"enable": True}, {"watch": [{"file": "/etc/nap.conf"}]}]},
+    "quiet": {"service.dead": [{"name": "cron"}, {"enable": False}]},
+    "kilo": {"network.system": [{"hostname": "kilo"}]},
+    "pager": {
+        "alternatives.install": [
+            {"link": "/usr/bin/pager"},
+            {"path": "/bin/cat"},
+            {"priority": 1000},
+        ]
+    },
+    "net.ipv4.ip_forward": {"sysctl.present": [{"value": 1}]},
+    "/mnt/new": {"mount.mounted": [{"device": "tmpfs"}, {"fstype": "tmpfs"}, {"mkmnt": True}]},
+    "touch /run/touched": {"cmd.run": []},
+}
+LOOKS = (
+    "getent passwd",
+    "getent group",
+    "cat /etc/shadow /etc/subuid /etc/fstab",
+    "dpkg-query -W -f '${Package} ${Version} ${db:Status-Status}\n' hello greeting"
+    " | grep -v config",
+    "crontab -l -u old",
+    "systemctl is-active cron nap; systemctl is-enabled cron nap 2>/dev/null",
+    "cat /proc/sys/net/ipv4/ip_forward",
+    "hostname; cat /etc/hostname /etc/hosts",
+    "update-alternatives --query pager",
+    "cat /proc/self/mountinfo | grep -c /mnt/new",
+    "find /home /etc/nap.conf /etc/systemd/system /mnt -printf '%p %m %u %l\n' 2>/dev/null | sort",
+    "cat /home/gone/notes",
+)
+
+
+def looked(machine: Debian) -> dict[str, str]:
+    return {words: machine.run(words, code=None).stdout for words in LOOKS}
+
+
+@pytest.fixture(scope="module")
+def changed(debian: Debian) -> tuple[dict[str, str], dict[str, str]]:
+    """How a machine was before a run of all of TREE, and how it was then."""
+    debian.run("apt-get install -qq greeting=1.0; echo 0 > /proc/sys/net/ipv4/ip_forward")
+    debian.run("groupadd ops; useradd -m old; useradd -m gone; usermod -aG ops gone")
+    debian.run("echo mine > /home/gone/notes; echo '7 7 * * * false' | crontab -u old -")
+    before = looked(debian)
+    debian.tree(all=json.dumps(TREE))
+    results = debian.results("sls", "all")
+    assert all(result["result"] and result["changes"] for result in results.values()), results
+    after = looked(debian)
+    assert all(before[words] != after[words] for words in LOOKS), "each look sees a change"
+    return before, after
+
+
+def assert_same(now: dict[str, str], wanted: dict[str, str]) -> None:
+    for words in LOOKS:
+        assert now[words].splitlines() == wanted[words].splitlines(), words
+
+
+def steps(answer: str) -> Any:
+    return json.loads(answer)["local"]["steps"]
+
+
+def test_all_that_a_run_did_is_undone_and_done_again(
+    debian: Debian, changed: tuple[dict[str, str], dict[str, str]]
+) -> None:
+    before, after = changed
+    foreseen = debian.runner("undo", "--test", "--out", "json", code=2).stdout
+    assert_same(looked(debian), after)
+    done = debian.runner("undo", "--out", "json", code=2).stdout
+    assert steps(done) == steps(foreseen)
+    assert not [step for step in steps(done) if step["refused"]]
+    assert "cmd: touch /run/touched" in json.loads(done)["local"]["unknown"][0]
+    assert_same(looked(debian), before)
+    last = json.loads(debian.runner("history", "-n", "1", "--out", "json").stdout)["local"][0]
+    debian.runner("undo", str(last["id"]))
+    assert_same(looked(debian), after)
+
+
+# makes and installs a package
+DEB = (
+    "d=$(mktemp -d) && mkdir $d/DEBIAN && printf 'Package: {0}\\nVersion: {1}\\n"
+    "Architecture: all\\nMaintainer: a <a@b>\\nDepends: {2}\\nDescription: d\\n'"
+    " > $d/DEBIAN/control && dpkg-deb -b $d $d.deb && dpkg -i $d.deb"
+)
+PART: dict[str, Any] = {
+    "greeting": {"pkg.latest": []},
+    "hello": {"pkg.installed": []},
+    "zed": {"user.present": [{"shell": "/bin/bash"}]},
+    "old": {"user.present": [{"shell": "/bin/sh"}]},
+    "busy": {"user.present": []},
+    "echo": {"cron.present": [{"user": "old"}]},
+    "/etc/nap.conf": {"file.managed": [{"contents": "newer"}]},
+    "nap": {"service.running": [{"watch": [{"file": "/etc/nap.conf"}]}]},
+}
+
+
+def test_what_others_changed_or_need_is_left_and_who_watched_reacts(
+    debian: Debian, changed: tuple[dict[str, str], dict[str, str]]
+) -> None:
+    debian.run("apt-get purge -qq hello greeting; " + DEB.format("greeting", "0.5", "dpkg"))
+    debian.tree(part=json.dumps(PART))
+    debian.results("sls", "part")
+    debian.run(DEB.format("needs-hello", "1", "hello"))
+    debian.run("usermod -s /bin/sh zed; usermod -c changed old")
+    debian.run("{ crontab -l -u old; echo '9 9 * * * true'; } | crontab -u old -")
+    debian.run("setpriv --reuid=busy --regid=busy --clear-groups sleep 100 > /dev/null 2>&1 &")
+    started = debian.read("systemctl show -P MainPID nap")
+    foreseen = debian.runner("undo", "--test", "--out", "json", code=2).stdout
+    done = debian.runner("undo", "--react", "--out", "json", code=2).stdout
+    assert steps(done) == steps(foreseen)
+    refused = {step["what"].partition(":")[0]: step["refused"] for step in steps(done)}
+    expected = {
+        "package hello": "needs-hello would be removed along with it",
+        "package greeting": "version 0.5 is nowhere to be had any more (there are 2.0, 1.0)",
+        "user zed": "the machine was changed since: shell /bin/sh instead of /bin/bash",
+        "group zed": "it is the primary group of zed",
+        "/home/zed/.bashrc": "it belongs to user zed, which is left out",
+    }
+    assert {what: why for what, why in refused.items() if what in expected} == expected
+    assert "it is at work: process" in refused["user busy"]
+    restored = {what for what, why in refused.items() if why is None}
+    assert restored == {"user old", "crontab old", "/etc/nap.conf"}
+    assert debian.read("getent passwd old").endswith(":changed:/home/old:/bin/bash")
+    crontab = debian.read("crontab -l -u old")
+    assert "9 9 * * * true" in crontab and "5 * * * * true" in crontab and "echo" not in crontab
+    (watcher,) = json.loads(done)["local"]["watchers"]
+    assert (watcher["state"], watcher["result"]) == ("service.running nap", True)
+    assert debian.read("systemctl show -P MainPID nap") not in (started, "0")
+    assert "hello" in debian.read("dpkg-query -W -f '${Package}' hello")
+    again = debian.results("sls", "part")
+    origins = {id_: again[id_].get("__origin__") for id_ in ("old", "echo", "/etc/nap.conf", "zed")}
+    assert origins == {"old": None, "echo": None, "/etc/nap.conf": None, "zed": "drift"}

@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reports in PostgreSQL: collected from files, and written by the machines themselves."""
+
+from __future__ import annotations
+
+import os
+import re
+import uuid
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import postgres_server
+import pytest
+import yaml
+from command import ROOT, Machine, prestarted_server
+
+from runner.config.report import KEYS, mistakes
+from runner.outbox.document import Facts, document, parsed, text_of
+from runner.outbox.tables import VIEWS
+
+OK = {"name": "x", "result": True, "changes": {}, "comment": "", "__id__": "x"}
+GRANTS = """
+CREATE ROLE machines LOGIN;
+GRANT INSERT ON jids, salt_returns, salt_events, runner_reports TO machines;
+GRANT USAGE ON SEQUENCE seq_salt_events_id TO machines;
+"""
+
+
+@pytest.fixture
+def database() -> Iterator[str]:
+    """The name of an empty database."""
+    name = f"reports_{uuid.uuid4().hex[:8]}"
+    postgres_server.sql(f"CREATE DATABASE {name}")
+    yield name
+    postgres_server.sql(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def address(database: str, user: str = "postgres") -> str:
+    where = f"host={postgres_server.FOLDER}&port={postgres_server.PORT}"
+    return f"postgresql://{user}@/{database}?{where}"
+
+
+def rows(database: str, query: str) -> list[str]:
+    return postgres_server.sql(query, database=database).splitlines()
+
+
+def made(machine: str, ago: timedelta = timedelta(), **more: Any) -> dict[str, Any]:
+    """A report of a machine. more: other values of it."""
+    moment = (datetime.now(UTC) - ago).timestamp()
+    facts = Facts(
+        machine, "r1", moment - 2, moment, 2.0, "runner highstate", "state.highstate", False,
+        "done", 0, "0", "abc", False, "used",
+    )  # fmt: skip
+    return {**document(facts, {"file_|-x_|-x_|-managed": OK}, {"unchanged": 1}, [], []), **more}
+
+
+def put(folder: Path, report: dict[str, Any]) -> str:
+    folder.mkdir(exist_ok=True)
+    name = f"{report['jid']}-{report['id']}.json"
+    (folder / name).write_bytes(text_of(report))
+    return name
+
+
+def collect(machine: Machine, database: str, code: int = 0, folder: str = "drop") -> str:
+    """What `runner collect` says."""
+    words = ["collect", str(machine.folder / folder), "--to", address(database)]
+    done = called(machine, *words)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def called(machine: Machine, *words: str) -> Any:
+    """A run of runner without a configuration."""
+    return prestarted_server().run([*words], machine.environment, 60)
+
+
+def test_reports_are_collected_once(machine: Machine, database: str) -> None:
+    drop = machine.folder / "drop"
+    fallen = {**OK, "result": False, "comment": 'it\'s "broken"; DROP TABLE jids; --%s\0\udcff'}
+    pending = {
+        "reactor": "a",
+        "kind": "watch",
+        "source": "b",
+        "run": "r0",
+        "time": "t",
+        "place": "",
+    }
+    put(drop, made("good"))
+    put(drop, made("late", timedelta(days=2), revision="old"))
+    put(drop, made("bad", outcome="failed", exit_code=2, states={"cmd_|-x_|-x_|-run": fallen}))
+    put(drop, made("broken", errors=["a mistake"], states={}, exit_code=1))
+    put(drop, made("drifting", drifted=2))
+    put(drop, made("misled", tree="refused"))
+    put(drop, made("owing", pending_reactions=[pending]))
+    put(drop, made("healed", timedelta(hours=1), outcome="failed", exit_code=2))
+    put(drop, made("healed"))
+    put(drop, made("healed", test=True, exit_code=2))
+    put(drop, made("healed", fun="state.single", exit_code=2))
+    put(drop, made("audited", test=True))
+    put(drop, made("it's; DROP TABLE jids; --"))
+    twice = made("again")
+    put(drop, twice)
+    (drop / "other-name").write_bytes(text_of(twice))
+    assert "14 taken, 1 known already, 0 rejected." in collect(machine, database)
+    assert [*drop.iterdir()] == []
+    put(drop, twice)
+    assert "0 taken, 1 known already" in collect(machine, database)
+
+    def machines(view: str, more: str = "") -> list[str]:
+        return rows(database, f"SELECT machine{more} FROM runner_{view} ORDER BY machine")
+
+    assert machines("machines") == [
+        *("again", "audited", "bad", "broken", "drifting", "good", "healed"),
+        *("it's; DROP TABLE jids; --", "late", "misled", "owing"),
+    ]
+    assert machines("overdue") == ["late"]
+    assert machines("failed", ", state, errors") == [
+        "bad|cmd_|-x_|-x_|-run|[]",
+        'broken||["a mistake"]',
+        "misled||[]",
+    ]
+    assert machines("drifting", ", runs, states") == ["drifting|1|2"]
+    assert machines("pending", ", reactor, kind, source") == ["owing|a|watch|b"]
+    revisions = "SELECT revision, machines, failed FROM runner_revisions ORDER BY revision"
+    assert rows(database, revisions) == ["abc|10|3", "old|1|0"]
+    (comment,) = rows(database, "SELECT comment FROM runner_failed WHERE machine = 'bad'")
+    assert comment == fallen["comment"].replace("\0\udcff", "\N{REPLACEMENT CHARACTER}" * 2)
+    # what reads Salt's tables goes on to work
+    salt = "SELECT fun, success, full_ret ->> 'retcode' FROM salt_returns WHERE id = 'bad'"
+    assert rows(database, salt) == ["state.highstate|False|2"]
+    joined = "SELECT count(*) FROM jids JOIN salt_returns USING (jid) WHERE return IS NOT NULL"
+    assert rows(database, joined) == ["14"]
+    event = "SELECT data ->> 'id' FROM salt_events WHERE tag LIKE 'salt/job/%/ret/bad'"
+    assert rows(database, event) == ["bad"]
+
+
+def test_what_is_no_report_is_rejected_and_the_rest_goes_on(
+    machine: Machine, database: str
+) -> None:
+    drop, secret = machine.folder / "drop", machine.folder / "secret"
+    secret.write_text("very-private")
+    good = put(drop, made("good"))
+    report = made("x")
+    bad: dict[str, bytes] = {
+        "half": text_of(report)[:-20],
+        "empty": b"",
+        "latin": b'{"a": "\xe9"}',
+        "list": b"[]",
+        "deep": b"[" * 100_000,
+        "no-id": text_of({**report, "id": "../../etc"}),
+        "no-zone": text_of({**report, "started": "2026-01-01T00:00:00"}),
+        "long": text_of({**report, "machine": "m" * 300}),
+        "number": text_of({**report, "drifted": 2**40}),
+        "nan": text_of(report).replace(b'"duration": 2.0', b'"duration": NaN'),
+        "states": text_of({**report, "states": {"x": 1}}),
+        "very long name " + "n" * 200: b"{",
+    }
+    for name, data in bad.items():
+        (drop / name).write_bytes(data)
+    (drop / "link").symlink_to(secret)
+    (drop / "folder").mkdir()
+    os.mkfifo(drop / "pipe")
+    (drop / "large").touch()
+    os.truncate(drop / "large", 64 * 1024 * 1024)
+    (drop / ".unfinished").write_text("{")
+    said = collect(machine, database, code=2)
+    assert f"1 taken, 0 known already, {len(bad) + 4} rejected." in said
+    assert "'link' is rejected: it is no regular file" in said
+    rejected = drop / "rejected"
+    assert not (drop / good).exists()
+    assert sorted(path.name for path in drop.iterdir()) == [".unfinished", "rejected"]
+    reasons = {path.name: path.read_text() for path in rejected.glob("*.reason")}
+    assert reasons["half.reason"] == "it is not JSON, or its end is missing\n"
+    assert reasons["large.reason"] == "it has more than 32 MiB\n"
+    assert "very-private" not in said + str(reasons)
+    assert secret.read_text() == "very-private"
+    assert len(reasons) == len(bad) + 4
+    assert rows(database, "SELECT machine FROM runner_reports") == ["good"]
+    (drop / "half").write_bytes(b"{")
+    collect(machine, database, code=2)
+    assert (rejected / "half.1").exists(), "one of the same name is kept, too"
+
+
+def test_who_may_deliver_cannot_stop_the_collection(machine: Machine, database: str) -> None:
+    drop, elsewhere = machine.folder / "drop", machine.folder / "elsewhere"
+    elsewhere.mkdir()
+    good = put(drop, made("good"))
+    (drop / "bad").write_text("{")
+    (drop / "rejected").symlink_to(elsewhere)
+    assert "it cannot be moved to rejected" in collect(machine, database, code=2)
+    assert [*elsewhere.iterdir()] == []
+    assert not (drop / good).exists()
+    assert rows(database, "SELECT machine FROM runner_reports") == ["good"]
+
+
+def test_a_large_report_keeps_what_matters(monkeypatch: pytest.MonkeyPatch) -> None:
+    changed = {**OK, "changes": {"diff": "x" * 300}}
+    report = made("m", states={"a": OK, "b": changed, "c": {**OK, "result": False}})
+    whole = len(text_of(report))
+    monkeypatch.setattr("runner.outbox.document.LARGEST", whole - 1)
+    assert [*parsed(text_of(report))["states"]] == ["b", "c"]
+    monkeypatch.setattr("runner.outbox.document.LARGEST", whole - 200)
+    short = parsed(text_of(report))
+    assert [state["result"] for state in short["states"].values()] == [True, True, False]
+    assert "changes" not in short["states"]["b"]
+    odd = parsed(text_of(made("m", states={"a": {**OK, "changes": {"n": float("nan")}}})))
+    assert odd["states"]["a"]["changes"] == {"n": "NaN"}
+
+
+def test_no_file_is_lost_before_it_is_committed(machine: Machine, database: str) -> None:
+    drop = machine.folder / "drop"
+    put(drop, made("a"))
+    collect(machine, database)
+    put(drop, made("b"))
+    # the last of a report's rows fails: nothing of it is there, and the file stays
+    postgres_server.sql("ALTER TABLE salt_events RENAME TO away", database=database)
+    postgres_server.sql("CREATE VIEW salt_events AS SELECT 1 AS tag", database=database)
+    assert "error:" in collect(machine, database, code=1)
+    assert len([*drop.iterdir()]) == 1
+    assert rows(database, "SELECT machine FROM runner_reports") == ["a"]
+    postgres_server.sql("DROP VIEW salt_events", database=database)
+    postgres_server.sql("ALTER TABLE away RENAME TO salt_events", database=database)
+    assert "1 taken" in collect(machine, database)
+    assert [*drop.iterdir()] == []
+
+
+def test_machines_write_the_same_rows_themselves(machine: Machine, database: str) -> None:
+    machine.write(site="{tmp}/motd:\n  file.managed:\n    - contents: hello\n")
+    machine.config["report"] = {"to": address(database)}
+    done = machine("sls", "site")
+    assert "the tables are not there" in done.stderr
+    assert "runner collect --init" in done.stderr
+    assert called(machine, "collect", "--init", "--to", address(database)).returncode == 0
+    postgres_server.sql("DROP ROLE IF EXISTS machines", database=database)
+    postgres_server.sql(GRANTS, database=database)
+    machine.config["report"] = {"to": address(database, "machines")}
+    try:
+        machine("report", "send")
+        assert machine("sls", "site", "--test").stderr == ""
+        query = "SELECT machine, test, counts ->> 'changed' FROM runner_reports ORDER BY started"
+        assert rows(database, query) == ["m1|f|1", "m1|t|0"]
+        states = "SELECT jsonb_object_keys(return) FROM salt_returns LIMIT 1"
+        assert rows(database, states)[0].startswith("file_|-")
+        machine.config["report"] = {"to": address(database, "nobody-there")}
+        assert 'role "nobody-there" does not exist' in machine("sls", "site").stderr
+    finally:
+        postgres_server.sql("DROP OWNED BY machines; DROP ROLE machines", database=database)
+
+
+def test_wrong_lines(machine: Machine, database: str) -> None:
+    for words, message in (
+        (["collect", "drop"], "--to has to be postgresql://"),
+        (["collect", "drop", "--to", "https://x/y"], "--to has to be postgresql://"),
+        (["collect", "--to", address(database)], "name the directory"),
+        (["collect", "/no/such", "--to", address(database)], "/no/such cannot be used"),
+        (["collect", "x", "--to", "postgresql://joe:pw12345@127.0.0.1:9/x"], "joe@127.0.0.1:9/x"),
+        (["collect", "x", "--to", "postgresql://joe:pw12345@host"], "names no database"),
+    ):
+        done = called(machine, *words)
+        assert done.returncode == 1
+        assert message in done.stderr
+        assert "pw12345" not in done.stderr
+
+
+def test_the_page_on_reports_is_true(machine: Machine, database: str) -> None:
+    page = (ROOT / "docs/reports.md").read_text()
+    assert called(machine, "collect", "--init", "--to", address(database)).returncode == 0
+    postgres_server.sql("DROP ROLE IF EXISTS machines", database=database)
+    try:
+        for statements in re.findall(r"```sql\n(.*?)```", page, re.S):
+            postgres_server.sql(statements, database=database)
+    finally:
+        postgres_server.sql("DROP OWNED BY machines; DROP ROLE machines", database=database)
+    (example,) = re.findall(r"```yaml\n(.*?)```", page, re.S)
+    assert [*mistakes(yaml.safe_load(example)["report"])] == []
+    assert all(f"`{key}`" in page for keys in KEYS.values() for key in keys)
+    views = set(re.findall(r"^\| `runner_(\w+)` \|", page, re.M))
+    assert views == set(VIEWS)

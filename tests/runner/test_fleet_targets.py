@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which hosts a target of `runner fleet` means, and when a host has to be asked first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from runner.fleet.grouping import folded
+from runner.fleet.records import Host
+from runner.fleet.targets import Facts, Selection, no_match, select
+from runner.model.errors import RunnerError
+
+HOSTS = (
+    Host("web1", {"roles": ["web"]}, ("web", "prod")),
+    Host("web2", {"roles": ["web", "edge"]}, ("web",)),
+    Host("db1", {}, ("db", "prod")),
+    Host("db2", {}, ("db",)),
+)
+ASKED = {"web1": {"os": "Debian", "ipv4": ["10.0.0.1"]}, "db1": {"os": "Alpine", "ipv4": []}}
+PILLAR = {"web1": {"role": "front"}, "db1": {"role": "back"}}
+
+
+def chosen(target: str) -> Selection:
+    def facts(host: Host) -> Facts:
+        if host.name not in ASKED:
+            return Facts(host.grains)
+        return Facts({**ASKED[host.name], **host.grains}, 60.0 if host.name == "db1" else 5.0)
+
+    def pillar(host: Host, grains: Mapping[str, Any]) -> Mapping[str, Any]:
+        assert grains["id"] == host.name and "os" in grains
+        if host.name == "db1" and target == "I@broken:yes":
+            raise RunnerError("no such file")
+        return PILLAR[host.name]
+
+    return select(
+        target, HOSTS, {"front": "web* and not web2", "list": ["L@db1,web1"]}, facts, pillar
+    )
+
+
+@pytest.mark.parametrize(
+    "target, hosts, undecided",
+    [
+        ("*", "web1 web2 db1 db2", ""),
+        ("web*", "web1 web2", ""),
+        ("E@(web|db)1$", "web1 db1", ""),
+        ("L@db2,web1,none", "web1 db2", ""),
+        ("N@front", "web1", ""),
+        ("N@list", "web1 db1", ""),
+        ("N@prod and not N@db", "web1", ""),  # groups of the inventory
+        ("G@roles:edge", "web2", "db2"),  # db1 was asked: it has no roles
+        ("G@roles:web", "web1 web2", "db2"),
+        ("P@os:(Deb|Alp)", "web1 db1", "web2 db2"),
+        ("web* and G@os:Debian", "web1", "web2"),
+        ("not G@os:Debian and db1", "db1", "web2 db2"),
+        ("( db1 or web1 ) and not G@os:Debian", "db1", ""),
+        ("S@10.0.0.0/24", "web1", "web2 db2"),
+        ("I@role:front", "web1", "web2 db2"),
+        ("J@role:b.*", "db1", "web2 db2"),
+        ("G@id:db2", "db2", ""),
+    ],
+)
+def test_targets(target: str, hosts: str, undecided: str) -> None:
+    selection = chosen(target)
+    assert selection.hosts == tuple(hosts.split())
+    assert selection.undecided == tuple(undecided.split())
+
+
+def test_the_oldest_grains_that_were_looked_at_say_the_age() -> None:
+    assert chosen("G@os:Debian").age == 60
+    assert chosen("web* and G@os:Debian").age == 5
+    assert chosen("web*").age is None
+
+
+def test_a_pillar_that_cannot_be_rendered_leaves_no_host_out() -> None:
+    selection = chosen("I@broken:yes")
+    assert [*selection.unrendered] == ["db1"]
+    assert selection.undecided == ("web2", "db2")
+
+
+@pytest.mark.parametrize(
+    "target, message, hint",
+    [
+        ("web* and", "nothing follows 'and'", "terms are joined"),
+        ("N@fornt", "no node group 'fornt'", "front"),
+        ("X@a", "no kind of target has the letter X", "G (grain)"),
+        ("G@os", "'os' is a grain without a value", "`os:VALUE`"),
+    ],
+)
+def test_mistakes_in_targets(target: str, message: str, hint: str) -> None:
+    with pytest.raises(RunnerError) as raised:
+        chosen(target)
+    assert message in raised.value.message and hint in str(raised.value.hint)
+
+
+@pytest.mark.parametrize(
+    "target, hint",
+    [
+        ("wbe1", "did you mean web1?"),
+        ("web1,db1", "a list of IDs is written L@web1,db1"),
+        ("prd", "did you mean prod?"),
+        ("zzzzz", "the hosts are web1, web2, db1, db2"),
+    ],
+)
+def test_a_target_without_hosts_names_the_nearest(target: str, hint: str) -> None:
+    assert no_match(target, HOSTS, "hosts.ini").hint == hint
+
+
+@pytest.mark.parametrize(
+    "names, shown",
+    [
+        ("web1 web2 web3 db1 web7", "web[1-3,7] db1"),
+        ("n08.x n09.x n10.x n100.x", "n[08-10].x n100.x"),
+        ("a b", "a b"),
+        ("r1n1 r1n2 r2n1", "r1n[1-2] r2n1"),
+    ],
+)
+def test_names_that_differ_in_a_number_are_a_range(names: str, shown: str) -> None:
+    assert folded(names.split()) == shown.split()

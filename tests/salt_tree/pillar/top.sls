@@ -1,0 +1,5 @@
+base:
+  'web*':
+    - webserver
+    - scratch
+    - formulas

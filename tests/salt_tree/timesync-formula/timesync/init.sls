@@ -1,0 +1,4 @@
+include:
+  - timesync.package
+  - timesync.config
+  - timesync.service

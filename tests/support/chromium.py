@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A browser in a throw-away machine: Chromium, driven by its DevTools protocol over a pipe."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import select
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from debian import Debian
+
+PATIENCE = 60  # seconds
+START = (
+    "exec chromium-headless-shell --no-sandbox --disable-gpu --remote-debugging-pipe"
+    " 3<&0 4>&1 >/dev/null 2>&1 </dev/null"
+)
+
+
+class Browser:
+    """One page of a browser.
+
+    problems: what it complained of: errors of scripts, what the page's policy forbids. requests:
+    the addresses that it asked for, without those that the policy forbids.
+    """
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        assert process.stdin and process.stdout
+        self._write, self._read = process.stdin, process.stdout.fileno()
+        self._unread = b""
+        self._number = 0
+        self._session = ""
+        self._events: list[dict[str, Any]] = []
+        self.problems: list[str] = []
+        self.requests: list[str] = []
+        self._asked: dict[str, str] = {}
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        attached = self.call("Target.attachToTarget", targetId=target, flatten=True)
+        self._session = attached["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{domain}.enable")
+
+    def call(self, method: str, **parameters: Any) -> dict[str, Any]:
+        """The answer to one call of the protocol."""
+        number = self._send(method, parameters)
+        while True:
+            answer = self._next()
+            if answer.get("id") == number:
+                assert "error" not in answer, (method, answer["error"])
+                result: dict[str, Any] = answer["result"]
+                return result
+
+    def _send(self, method: str, parameters: dict[str, Any]) -> int:
+        self._number += 1
+        message = {"id": self._number, "method": method, "params": parameters}
+        if self._session:
+            message["sessionId"] = self._session
+        self._write.write(json.dumps(message).encode() + b"\0")
+        self._write.flush()
+        return self._number
+
+    def _next(self) -> dict[str, Any]:
+        while b"\0" not in self._unread:
+            assert select.select([self._read], [], [], PATIENCE)[0], "the browser does not answer"
+            piece = os.read(self._read, 1 << 16)
+            assert piece, "the browser has ended"
+            self._unread += piece
+        data, _, self._unread = self._unread.partition(b"\0")
+        message: dict[str, Any] = json.loads(data)
+        self._note(message)
+        return message
+
+    def _note(self, event: dict[str, Any]) -> None:
+        method, about = event.get("method"), event.get("params", {})
+        if method == "Log.entryAdded":
+            self.problems.append(about["entry"]["text"])
+        elif method in ("Runtime.exceptionThrown", "Page.javascriptDialogOpening"):
+            self.problems.append(json.dumps(about))
+            if "Dialog" in method:
+                self._send("Page.handleJavaScriptDialog", {"accept": True})
+        elif method == "Network.requestWillBeSent":
+            self._asked[about["requestId"]] = about["request"]["url"]
+            self.requests.append(about["request"]["url"])
+        elif method == "Network.loadingFailed" and about.get("blockedReason") == "csp":
+            self.requests.remove(self._asked[about["requestId"]])
+        elif method:
+            self._events.append(event)
+
+    def open(self, address: str) -> None:
+        """Show a page, and wait until it is there."""
+        self._events.clear()
+        self.call("Page.navigate", url=address)
+        while not any(event["method"] == "Page.loadEventFired" for event in self._events):
+            self._next()
+
+    def value(self, expression: str) -> Any:
+        """The value of an expression of JavaScript in the page."""
+        answer = self.call(
+            "Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True
+        )
+        assert "exceptionDetails" not in answer, (expression, answer["exceptionDetails"])
+        return answer["result"].get("value")
+
+    def size(self, width: int, height: int, phone: bool = False) -> None:
+        """Give the window a size, as a desk has it or a phone."""
+        self.call(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=2 if phone else 1,
+            mobile=phone,
+        )
+
+    def dark(self, on: bool) -> None:
+        features = [{"name": "prefers-color-scheme", "value": "dark" if on else "light"}]
+        self.call("Emulation.setEmulatedMedia", features=features)
+
+    def scripts(self, on: bool) -> None:
+        """Whether pages may run scripts; `value` still may."""
+        self.call("Emulation.setScriptExecutionDisabled", value=not on)
+
+    def screenshot(self, whole: bool = False) -> bytes:
+        """A PNG of the window, or of the whole page."""
+        shot = self.call("Page.captureScreenshot", captureBeyondViewport=whole)
+        return base64.b64decode(shot["data"])
+
+
+@contextmanager
+def browser(machine: Debian) -> Iterator[Browser]:
+    """Start Chromium in a machine of the layer `browser`."""
+    process = subprocess.Popen(
+        machine.argv(["sh", "-c", START]), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    try:
+        yield Browser(process)
+    finally:
+        process.kill()
+        process.communicate()

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pages of runs that never were: with many states, or with states that try to break out of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from runner.output import run_page
+
+
+def result(number: int, **other: Any) -> dict[str, Any]:
+    """A state of a run as the history has it."""
+    return {
+        "tag": f"file_|-s{number}_|-s{number}_|-managed",
+        "id": f"s{number}",
+        "name": f"s{number}",
+        "function": "file.managed",
+        "sls": "web",
+        "result": True,
+        "ran": True,
+        "changes": {},
+        "before": {},
+        "comment": "in order",
+        "duration": 3.5,
+        "place": "/srv/web.sls:3:5",
+        "cause": None,
+        "origin": "",
+        "outcome": "unchanged",
+        "started_after": number / 100,
+        **other,
+    }
+
+
+RUN = {
+    "id": 7,
+    "kind": "run",
+    "outcome": "failed",
+    "command": "runner highstate",
+    "started": "2026-01-02T03:04:05+0000",
+    "revision": None,
+    "dirty": None,
+    "undone": None,
+    "errors": [],
+}
+
+
+def html(results: Iterable[Mapping[str, Any]], **other: Any) -> str:
+    page = {
+        "machine": "web1",
+        "run": RUN,
+        "took": 4.5,
+        "results": results,
+        "requisites": {},
+        "left_by": lambda tag: None,
+        "pending": (),
+        "written": "now",
+    }
+    return run_page.html(run_page.Page(**{**page, **other}))
+
+
+ATTACK = (
+    "</script><script>alert(1)</script><img src=x onerror=alert(1)>\"'&\0\x1b[31m\u202e\udc80]]>-->"
+)
+
+
+def attacked() -> str:
+    """A page each of whose texts tries to become more than text."""
+    keys = ("id", "name", "function", "sls", "comment", "place", "tag")
+    changes = {"diff": f"--- \n+++ \n@@ -1 +1 @@\n-{ATTACK}\n+{ATTACK}\n", ATTACK: {ATTACK: ATTACK}}
+    cause = f"file_|-{ATTACK}_|-x_|-y"
+    bad = {**dict.fromkeys(keys, ATTACK), "changes": changes, "cause": cause, "origin": "drift"}
+    run = RUN | dict.fromkeys(("command", "outcome", "revision", "undone"), ATTACK)
+    return html(
+        [result(1, **bad), result(2, tag=f"{ATTACK}2", id=ATTACK)],
+        machine=ATTACK,
+        run=run | {"errors": [ATTACK]},
+        requisites={"states": [ATTACK, f"{ATTACK}2"], "edges": [[0, 1, "require"]]},
+        pending=[dict.fromkeys(("reactor", "kind", "source", "run", "time", "place"), ATTACK)],
+        left_by=lambda tag: {"id": 3, "started": ATTACK},
+        written=ATTACK,
+    )
+
+
+def large(count: int) -> str:
+    """A page of a run with so many states, each of which requires the one before."""
+    words = {7: "changed", 9: "failed"}
+    results = [
+        result(number, outcome=words.get(number % 100, "unchanged")) for number in range(count)
+    ]
+    tags = [item["tag"] for item in results]
+    edges = [[number, number + 1, "require"] for number in range(count - 1)]
+    return html(results, requisites={"states": tags, "edges": edges})

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A wheel of runner and what it needs, made of what is installed here, without a network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from zipfile import ZipFile
+
+from runner.bundle import LIBRARIES, contents
+
+LEFT_OUT = f"{LIBRARIES}/networkx"  # most of the files, and only a cycle of requisites needs it
+
+
+def write_wheel(folder: Path) -> None:
+    """Write the one wheel, for packaging/stage."""
+    folder.mkdir()
+    with ZipFile(folder / "all-0-py3-none-any.whl", "w") as wheel:
+        for path, data in sorted(contents().items()):
+            inside = path.removeprefix(f"{LIBRARIES}/")
+            if inside != path and not path.startswith(LEFT_OUT):
+                wheel.writestr(inside, data if isinstance(data, bytes) else data.read_bytes())

@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`runner fleet` as a user types it: hosts that are directories of this machine (`connection:
+local`), and hosts that are down.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from runner.fleet import programs
+from runner.model.errors import RunnerError
+
+ROOT = Path(__file__).parent.parent
+LOCAL = ("web1", "web2", "db1")
+DOWN = ("down1", "down2")
+STATES = {
+    "top": "base:\n  '*': [app]\n",
+    "app": """{% set home = opts.cachedir %}
+written:
+  file.managed:
+    - name: {{ home }}/written
+    - contents: {{ pillar.get('word', 'none') }} {{ grains.get('roles', []) | join }}
+{% if grains.id.startswith('web') %}
+broken:
+  file.managed:
+    - name: /nonexistent/of/nobody
+    - contents: x
+after:
+  test.nop:
+    - require: [{file: broken}]
+{% endif %}
+""",
+    "slow": "slow:\n  cmd.run:\n    - name: touch $STARTED; sleep 86.4\n",
+    "typo": "a:\n  fiel.managed: []\n",
+}
+ROSTER = """{% for n in (1, 2) %}
+app{{ n }}:
+  host: 10.0.0.{{ n }}
+  user: deploy
+  port: 2222
+  sudo: true
+  tty: true
+  priv: /keys/id
+  timeout: 7
+  ssh_options: ['ProxyJump=a b']
+  minion_opts: {grains: {roles: [app], note: '{{ '{{ 7*7 }}' }}'}}
+{% endfor %}
+short: 10.0.0.9
+"""
+
+
+class Fleet:
+    """A tree, an inventory, and runner on them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        hosts: dict[str, Any] = {
+            name: {"ansible_connection": "local", "runner_home": str(folder / "hosts" / name)}
+            for name in LOCAL
+        }
+        hosts |= {name: {"ansible_host": "127.0.0.1", "ansible_port": 1} for name in DOWN}
+        hosts["web1"]["grains"] = {"roles": ["front"]}
+        hosts["db1"]["grains"] = {"roles": ["rear"]}
+        variables = {"ansible_python_interpreter": sys.executable}
+        inventory = {"all": {"hosts": hosts, "vars": variables}}
+        self.write("hosts.yml", json.dumps(inventory))
+        for name, text in STATES.items():
+            self.write(f"states/{name}.sls", text.replace("$STARTED", str(folder / "started")))
+        self.write("pillar/top.sls", "base:\n  'db*': [words]\n")
+        self.write(
+            "pillar/words.sls",
+            "word: of {{ grains.id }} on {{ grains.kernel }} {{ grains.roles[0] }}\n",
+        )
+        self.write(
+            "runner.yaml",
+            "file_roots: {base: [states]}\npillar_roots: {base: [pillar]}\ncachedir: cache\n"
+            "fleet: {inventory: hosts.yml, forks: 4}\nnodegroups: {front: 'web* and not web2'}\n",
+        )
+
+    def write(self, name: str, text: str) -> None:
+        path = self.folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+
+    def start(self, *words: str) -> subprocess.Popen[str]:
+        config = ("--config", str(self.folder / "runner.yaml"))
+        argv = [sys.executable, "-c", "from runner.cli import main; main()", "fleet"]
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.folder),
+            "TMPDIR": str(self.folder),  # command lines of its programs name it
+            "PYTHONPATH": str(ROOT),
+            "LC_ALL": "C",  # as cron
+            "ANSIBLE_REMOTE_TMP": str(self.folder / "remote"),  # not in root's home
+        }
+        return subprocess.Popen(
+            [*argv, *config, *words],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+        )
+
+    def __call__(self, *words: str, code: int = 0) -> str:
+        process = self.start(*words)
+        out, err = process.communicate(timeout=120)
+        assert process.returncode == code, out + err
+        assert "Traceback" not in out + err, out + err
+        return out if code != 1 else out + err
+
+
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> Fleet:
+    return Fleet(tmp_path_factory.mktemp("fleet"))
+
+
+def test_equal_failures_are_one_paragraph_with_place_and_next_command(fleet: Fleet) -> None:
+    out = fleet("highstate", "web* or db1 or down1", code=2)
+    assert (
+        "failed: file.managed  broken (/nonexistent/of/nobody)\n"
+        "    Parent directory not present\n"
+        f"    at {fleet.folder}/states/app.sls:7\n"
+        "    on web[1-2] (2 machines)\n"
+    ) in out
+    assert "unreachable: ssh: Connection refused\n    on down1\n" in out
+    assert "4 machines: 2 failed, 1 unreachable, 1 changed" in out
+    assert "the rest again: runner fleet highstate L@web1,web2,down1 --config" in out
+    assert "can they be reached: runner fleet call down1 test.ping" in out
+    # each has its own pillar, which needed its own grains
+    texts = {name: (fleet.folder / f"hosts/{name}/cache/written").read_text() for name in LOCAL}
+    assert texts["db1"] == "of db1 on Linux rear rear\n"
+    assert texts["web1"] == "none front\n"
+
+
+def test_hosts_whose_grains_a_target_needs_are_asked_first(fleet: Fleet) -> None:
+    words = ("test.arg", "{{ 7*7 }}", "{% raw %}", "[1, '{{ x }}']", "key={{ y }}")
+    target = "( db1 or down2 ) and G@kernel:Linux"
+    answers = json.loads(fleet("call", target, *words, "--out", "json", "--refresh", code=2))
+    assert answers["db1"] == {
+        "args": ["{{ 7*7 }}", "{% raw %}", [1, "{{ x }}"]],
+        "kwargs": {"key": "{{ y }}"},
+    }
+    assert "nobody knows whether" in answers["down2"][0] and "refused" in answers["down2"][0]
+    text = fleet("export", "ansible", "db1 and G@kernel:Linux and I@word:of*")  # known by now
+    assert "    - db1\n" in text
+    kept = [*(fleet.folder / "cache/fleet/grains").iterdir()]
+    assert {path.stat().st_mode & 0o777 for path in kept} == {0o600}
+
+
+def test_max_fail_begins_no_further_batch(fleet: Fleet) -> None:
+    """A batch that fails whole ends a play of Ansible's: the others get their turn nevertheless."""
+    words = ("sls", "L@web1,down1,down2", "typo", "--serial", "1", "--max-fail", "2")
+    suites = ElementTree.fromstring(fleet(*words, "--out", "junit", code=2))
+    cases = {suite.get("name"): suite[0][0] for suite in suites}
+    assert {case.tag for case in cases.values()} == {"error"}
+    assert "did you mean file" in str(cases["web1"].text)
+    assert cases["down1"].get("message") == "unreachable: ssh: Connection refused"
+    assert cases["down2"].get("message") == "not begun: 2 failed before (--max-fail 2)"
+
+
+def test_an_interrupted_run_ends_its_children(fleet: Fleet) -> None:
+    started = fleet.folder / "started"
+    process = fleet.start("sls", "db1", "slow")
+    deadline = time.monotonic() + 60
+    while not started.exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 143, out + err
+    assert "no answer: interrupted by SIGTERM; it may still be at work\n    on db1\n" in out
+    names = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if _is_there(path)]
+    folder = os.fsencode(fleet.folder)
+    assert not [name for name in names if b"ansible-playbook" in name and folder in name]
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return bool(path.read_bytes())
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        (("highstate", "wbe1"), "did you mean web1?"),
+        (("highstate", "web*", "db*"), "takes a target only"),
+        (("call", "*"), "no function is named"),
+        (("highstate", "*", "-i", "none.ini"), "there is no inventory"),
+        (("highstate", "*", "--serial", "x"), "expected a number or a percentage"),
+        (("export", "chef"), "one of ansible, salt"),
+    ],
+)
+def test_mistakes(fleet: Fleet, words: tuple[str, ...], message: str) -> None:
+    assert message in fleet(*words, code=1)
+
+
+def test_the_playbook_can_be_taken_away(fleet: Fleet) -> None:
+    text = fleet("export", "ansible", "N@front", "sls", "a,{{ b }}", "--test", "--max-fail", "3")
+    assert (
+        text
+        == f"""---
+- name: runner sls
+  hosts:
+    - web1
+  gather_facts: false
+  serial: 4
+  tasks:
+    - name: stop after 3 failed
+      ansible.builtin.meta: end_play
+      when: ansible_play_hosts_all | length - ansible_play_hosts | length >= 3
+    - name: sls
+      runner.runner.sls:
+        name: !unsafe "a,{{{{ b }}}}"
+        config: {fleet.folder}/runner.yaml
+      check_mode: true
+"""
+    )
+
+
+def unmarked(value: dict[str, Any]) -> Any:
+    return value["__ansible_unsafe"] if value.keys() == {"__ansible_unsafe"} else value
+
+
+def test_a_roster_is_an_inventory(fleet: Fleet, tmp_path: Path) -> None:
+    fleet.write("etc/roster", ROSTER)
+    roster = str(fleet.folder / "etc/roster")
+    assert "hosts:\n    - app1\n" in fleet(
+        "export", "ansible", "app* and G@roles:app and not *2", "-i", roster
+    )
+    argv = [programs.program("ansible-inventory", os.environ), "-i", roster, "--list"]
+    more = {"ANSIBLE_INVENTORY_ENABLED": "runner.runner.salt_roster"}
+    environ = {**os.environ, "HOME": str(tmp_path)}
+    environment = programs.environment(environ, str(tmp_path), more)
+    listed = subprocess.run(argv, env=environment, capture_output=True, check=True).stdout
+    variables = json.loads(listed, object_hook=unmarked)["_meta"]["hostvars"]
+    assert variables["short"] == {"ansible_host": "10.0.0.9"}
+    assert variables["app2"] == {
+        "ansible_host": "10.0.0.2",
+        "ansible_user": "deploy",
+        "ansible_port": 2222,
+        "ansible_become": True,
+        "ansible_timeout": 7,
+        "ansible_ssh_private_key_file": "/keys/id",
+        "ansible_ssh_use_tty": True,
+        "ansible_pipelining": False,
+        "ansible_ssh_common_args": "-o 'ProxyJump=a b'",
+        "grains": {"roles": ["app"], "note": "{{ 7*7 }}"},
+    }
+    fleet.write("etc/roster", "app1: {host: 10.0.0.1, proxy: x}\n")
+    process = fleet.start("export", "ansible", "app*", "-i", roster)
+    assert f"warning: {roster}: app1: proxy: not used" in process.communicate()[1]
+    fleet.write("etc/roster", "app1: {host: 10.0.0.1, passwd: hunter2}\n")
+    told = fleet("export", "ansible", "app*", "-i", roster, code=1)
+    assert "app1 has its password in clear (passwd); use a key (priv)" in told
+    assert "hunter2" not in told
+
+
+def test_without_ansible_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/nonexistent/python")
+    with pytest.raises(RunnerError) as raised:
+        programs.program("ansible-playbook", {"PATH": "/nonexistent"})
+    assert "ansible-playbook is not installed" in raised.value.message
+    assert "pip install 'sls-runner[fleet]'" in str(raised.value.hint)

@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A dry run sees ahead: each state looks at the machine as the plans before it would leave it.
+
+Chains of random states on a scratch folder, planned and then carried out: results, changed keys and
+diffs are equal.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import random
+import subprocess
+import tarfile
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import yaml
+from command import Machine
+
+PATHS = ("a", "b", "c", "d", "d/a", "d/b", "d/e", "d/e/a", "link", "link/a")
+TEXTS = ("one\ntwo\n", "one\n", "two\nthree\n# four\nkey = value\n", "")
+
+Arguments = dict[str, Any]
+Chosen = Callable[[random.Random, str], Arguments]
+
+
+def _other(rng: random.Random, top: str) -> str:
+    return f"{top}/{rng.choice(PATHS)}"
+
+
+def _pattern(rng: random.Random) -> str:
+    return rng.choice(["one", "two", "four", "^key"])
+
+
+FUNCTIONS: dict[str, Chosen] = {
+    "file.managed": lambda rng, top: {
+        "contents": rng.choice(TEXTS),
+        "makedirs": rng.random() < 0.3,
+        **({"mode": rng.choice(["0600", "0640"])} if rng.random() < 0.4 else {}),
+        **({"replace": False} if rng.random() < 0.1 else {}),
+    },
+    "file.append": lambda rng, top: {"text": rng.choice(["one", "five"])},
+    "file.prepend": lambda rng, top: {"text": rng.choice(["one", "zero"])},
+    "file.replace": lambda rng, top: {
+        "pattern": _pattern(rng),
+        "repl": "changed",
+        "append_if_not_found": rng.random() < 0.3,
+    },
+    "file.comment": lambda rng, top: {"regex": _pattern(rng)},
+    "file.uncomment": lambda rng, top: {"regex": "four"},
+    "file.line": lambda rng, top: {"mode": "ensure", "content": "six", "after": _pattern(rng)},
+    "file.keyvalue": lambda rng, top: {
+        "key": "key",
+        "value": rng.choice(["value", "other"]),
+        "separator": " = ",
+        "append_if_not_found": True,
+    },
+    "file.blockreplace": lambda rng, top: {
+        "content": rng.choice(["block", "other block"]),
+        "append_if_not_found": True,
+    },
+    "file.directory": lambda rng, top: {
+        "makedirs": rng.random() < 0.4,
+        **({"clean": True} if rng.random() < 0.2 else {}),
+        **({"mode": "0750", "recurse": ["mode"]} if rng.random() < 0.3 else {}),
+    },
+    "file.absent": lambda rng, top: {},
+    "file.touch": lambda rng, top: {"makedirs": rng.random() < 0.3},
+    "file.symlink": lambda rng, top: {
+        "target": _other(rng, top),
+        "force": rng.random() < 0.3,
+    },
+    "file.hardlink": lambda rng, top: {"target": _other(rng, top), "force": rng.random() < 0.3},
+    "file.copy": lambda rng, top: {
+        "source": _other(rng, top),
+        "force": rng.random() < 0.5,
+        "makedirs": rng.random() < 0.3,
+        "preserve": rng.random() < 0.3,
+    },
+    "file.rename": lambda rng, top: {"source": _other(rng, top), "force": rng.random() < 0.5},
+    "file.exists": lambda rng, top: {},
+    "file.missing": lambda rng, top: {},
+    "file.serialize": lambda rng, top: {
+        "dataset": {"key": rng.choice([1, 2])},
+        "serializer": "json",
+        "merge_if_exists": rng.random() < 0.3,
+    },
+    "file.recurse": lambda rng, top: {"source": "salt://tree", "clean": rng.random() < 0.3},
+    "file.tidied": lambda rng, top: {"matches": ["a"], "age": 0},
+    "ini.options_present": lambda rng, top: {"sections": {"part": {"key": rng.choice("12")}}},
+}
+
+
+def chain(seed: int, top: str, length: int = 20) -> str:
+    """An SLS file of random states on few paths, in the order that they run in."""
+    rng = random.Random(seed)
+    states: dict[str, Any] = {}
+    for number in range(length):
+        function = rng.choice(sorted(FUNCTIONS))
+        arguments = {"name": f"{top}/{rng.choice(PATHS)}", **FUNCTIONS[function](rng, top)}
+        states[f"s{number:02}"] = {function: [{key: value} for key, value in arguments.items()]}
+    return yaml.safe_dump(states, sort_keys=False)
+
+
+def outcome(result: dict[str, Any], real: bool) -> Any:
+    """What a state did, or would do: failed, or its changes."""
+    if result["result"] is False:
+        return "failed", {}
+    return "done", result["changes"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_chain_of_random_states_does_what_its_dry_run_said(machine: Machine, seed: int) -> None:
+    assert differing(machine, seed) == {}
+
+
+GUARDED = """
+p made: {file.directory: [name: '{tmp}/made']}
+p script: {file.managed: [name: '{tmp}/made/script', contents: 'exit 0', mode: '0755']}
+p gone: {file.absent: [name: '{tmp}/there']}
+p removed: {file.absent: [name: '{tmp}/folder']}
+p again: {file.directory: [name: '{tmp}/folder', require: [file: p removed]]}
+met:
+  test.nop:
+    - unless:
+      - sh {tmp}/made/script && test ! -e {tmp}/there && test -z "$(ls {tmp}/folder)"
+      - test $(umask) = {umask} && touch {tmp}/elsewhere
+    - require: [file: 'p *']
+unmet:
+  test.nop: [onlyif: test -e {tmp}/there, require: [file: 'p *']]
+in it:
+  test.nop: [onlyif: test -x script, cwd: '{tmp}/made', require: [file: 'p *']]
+created:
+  test.nop: [creates: '{tmp}/made/script', require: [file: 'p *']]
+called:
+  test.nop:
+    - onlyif: [{fun: file.file_exists, path: '{tmp}/there'}]
+    - require: [file: 'p *']
+"""
+
+
+def test_guards_see_what_is_planned(machine: Machine) -> None:
+    (machine.folder / "folder").mkdir()
+    (machine.folder / "folder/old").touch()
+    (machine.folder / "there").touch()
+    umask = subprocess.run("umask", shell=True, capture_output=True, text=True, check=True).stdout
+    machine.write(guarded=GUARDED.replace("{umask}", umask.strip()))
+    dry = machine.results("sls", "guarded", "--test")
+    assert sorted(os.listdir(machine.folder / "folder")) == ["old"]
+    assert not (machine.folder / "elsewhere").exists()
+    real = machine.results("sls", "guarded")
+    said = {name: each["comment"] for name, each in dry.items() if not name.startswith("p ")}
+    assert said == {name: real[name]["comment"] for name in said}
+    assert said["met"] == "unless condition is true"
+    assert said["in it"] == "Success!"
+
+
+UNPACKED = """
+unpacked:
+  archive.extracted: [name: '{tmp}/opt', source: 'salt://app.tar']
+edited:
+  file.append: [name: '{tmp}/opt/app/conf', text: more, require: [archive: unpacked]]
+linked:
+  file.symlink: [name: '{tmp}/run', target: '{tmp}/opt/app/run']
+met:
+  test.nop: [onlyif: 'test ok = "$(sh {tmp}/run)"', require: [file: linked, archive: unpacked]]
+again:
+  archive.extracted: [name: '{tmp}/opt', source: 'salt://app.tar', require: [file: edited]]
+moved:
+  file.rename: [name: '{tmp}/moved', source: '{tmp}/opt/app', require: [archive: again]]
+of the moved:
+  test.nop: [onlyif: grep more {tmp}/moved/conf, require: [file: moved]]
+big:
+  file.managed: [name: '{tmp}/big', source: 'salt://big']
+copied:
+  file.copy: [name: '{tmp}/copied', source: '{tmp}/big', require: [file: big]]
+longer:
+  file.append: [name: '{tmp}/copied', text: more, require: [file: copied]]
+"""
+
+
+def test_members_of_archives_and_large_files_are_foreseen(machine: Machine) -> None:
+    (machine.folder / "states/big").write_text("line\n" * 500_000)
+    with tarfile.open(machine.folder / "states/app.tar", "w") as archive:
+        for name, text in {"app/conf": b"conf\n", "app/run": b"echo ok\n"}.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(text)
+            archive.addfile(member, io.BytesIO(text))
+    machine.write(unpacked=UNPACKED)
+    dry = machine.results("sls", "unpacked", "--test")
+    assert sorted(os.listdir(machine.folder / "cache")) == ["state", "templates"]
+    real = machine.results("sls", "unpacked")
+    assert {name: each["changes"] for name, each in dry.items()} == {
+        name: each["changes"] for name, each in real.items()
+    }
+    assert real["of the moved"]["comment"] == dry["of the moved"]["comment"] == "Success!"
+
+
+LOOKED_AT_BY_PROGRAMS = """
+program:
+  file.managed: [name: '{tmp}/bin/hello', contents: 'echo hello', mode: '0755', makedirs: true]
+path:
+  environ.setenv: [name: PATH, value: '{tmp}/bin:/usr/bin:/bin']
+by its path:
+  cmd.run: [name: '{tmp}/bin/hello x', python_shell: false, require: [file: program]]
+by its name:
+  cmd.run: [name: hello x, python_shell: false, require: [file: program, environ: path]]
+patched:
+  file.patch: [name: '{tmp}/bin/hello', source: 'salt://a.patch', require: [file: program]]
+set:
+  grains.present: [name: rv, value: 1]
+unset:
+  grains.absent: [name: rv, require: [grains: set]]
+"""
+
+
+def test_planned_programs_patches_and_grains_do_not_fail(machine: Machine) -> None:
+    patch = "--- a\n+++ b\n@@ -1 +1 @@\n-echo hello\n+echo bye\n"
+    (machine.folder / "states/a.patch").write_text(patch)
+    machine.write(programs=LOOKED_AT_BY_PROGRAMS)
+    dry = machine.results("sls", "programs", "--test")
+    assert {name: each["result"] for name, each in dry.items()} == dict.fromkeys(dry)
+    assert dry["patched"]["changes"]["stdout"].startswith("patching file")
+
+
+CLONED = """
+cloned:
+  git.latest: [name: '{tmp}/repo', target: '{tmp}/app', rev: main]
+edited:
+  file.append: [name: '{tmp}/app/conf', text: more, require: [git: cloned]]
+from it:
+  file.managed: [name: '{tmp}/copy', source: '{tmp}/app/conf', require: [file: edited]]
+met:
+  test.nop:
+    - onlyif: git log --oneline | grep -q two && grep more {tmp}/copy
+    - cwd: '{tmp}/app'
+    - require: [git: cloned, file: from it]
+configured:
+  git.config_set: [name: user.name, value: me, repo: '{tmp}/app', require: [git: cloned]]
+again:
+  git.latest: [name: '{tmp}/repo', target: '{tmp}/app', rev: main, require: [git: configured]]
+back:
+  git.latest: [name: '{tmp}/repo', target: '{tmp}/app', rev: v1, force_reset: true]
+edited again:
+  file.append: [name: '{tmp}/app/conf', text: last]
+detached:
+  git.detached: [name: '{tmp}/repo', target: '{tmp}/old/app', rev: v1]
+old:
+  file.replace: [name: '{tmp}/old/app/conf', pattern: one, repl: 1, require: [git: detached]]
+"""
+
+
+def test_clones_of_what_can_be_reached_are_foreseen(machine: Machine) -> None:
+    repo = machine.folder / "repo"
+    git = ["git", "-C", str(repo), "-c", "user.name=n", "-c", "user.email=n@example.org"]
+    subprocess.run(["git", "init", "-q", "-b", "main", str(repo)], check=True)
+    for text, tag in {"one\n": "v1", "one\ntwo\n": "v2"}.items():
+        (repo / "conf").write_text(text)
+        for words in (["add", "conf"], ["commit", "-qm", text], ["tag", tag]):
+            subprocess.run([*git, *words], check=True)
+    machine.write(cloned=CLONED)
+    dry = machine.results("sls", "cloned", "--test")
+    assert not (machine.folder / "app").exists()
+    real = machine.results("sls", "cloned")
+    assert {name: each["changes"] for name, each in dry.items()} == {
+        name: each["changes"] for name, each in real.items()
+    }
+    assert (dry["met"]["comment"], dry["again"]["result"]) == ("Success!", True)
+
+
+def differing(machine: Machine, seed: int) -> dict[str, Any]:
+    """What the dry run of a chain and its real run report otherwise than each other."""
+    top = machine.folder / "top"
+    top.mkdir()
+    (machine.folder / "states/tree/d").mkdir(parents=True, exist_ok=True)
+    (machine.folder / "states/tree/d/a").write_text("of the tree\n")
+    machine.write(chain=chain(seed, str(top)))
+    dry = machine.results("sls", "chain", "--test", code=None)
+    assert not list(top.iterdir())
+    real = machine.results("sls", "chain", code=None)
+    return {
+        name: (dry[name], real[name])
+        for name in dry
+        if outcome(dry[name], False) != outcome(real[name], True)
+    }

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a killed run had not yet written into the history's database is there all the same."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from command import Machine
+
+from runner.history.journal import NAME, Journal
+
+# killed when the fourth file is about to get its name
+KILLED = """
+import os, signal, sys
+renamed = []
+def hear(event, arguments):
+    if event == "os.rename" and ".runner-" in arguments[0]:
+        renamed.append(arguments[1])
+        if len(renamed) == 4:
+            os.kill(os.getpid(), signal.SIGKILL)
+sys.addaudithook(hear)
+from runner.cli import main
+main()
+"""
+FILES = (
+    "{% for n in range(6) %}\n{tmp}/{{ n }}:\n  file.managed: [{contents: new {{ n }}}]\n"
+    "{% endfor %}\n"
+)
+
+
+@pytest.fixture
+def killed(machine: Machine) -> Iterator[Machine]:
+    """A machine whose run was killed after three files were written."""
+    for number in range(6):
+        (machine.folder / str(number)).write_text(f"old {number}\n")
+    machine.write(a=FILES)
+    argv = machine.argv("sls", "a")
+    argv[2] = KILLED
+    done = subprocess.run(argv, capture_output=True, env=machine.environment, cwd=machine.folder)
+    assert done.returncode == -9
+    yield machine
+
+
+def state(machine: Machine) -> Path:
+    return machine.folder / "cache/state"
+
+
+def contents(machine: Machine) -> list[str]:
+    return [(machine.folder / str(number)).read_text().split()[0] for number in range(6)]
+
+
+def rows(machine: Machine) -> dict[str, int]:
+    """How many rows of a killed run some tables have."""
+    with closing(sqlite3.connect(state(machine) / "history.sqlite")) as connection:
+        return {
+            table: connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+            for table in ("results", "changers", "kept", "left_behind", "made")
+        }
+
+
+def test_a_killed_run_is_in_the_history_and_can_be_undone(killed: Machine) -> None:
+    assert (state(killed) / NAME).stat().st_size > 0
+    assert contents(killed) == ["new"] * 3 + ["old"] * 3
+    shown = killed("history", "show", "1").stdout
+    assert all(f"{killed.folder}/{number}" in shown for number in range(3))
+    assert not (state(killed) / NAME).exists()
+    assert rows(killed) == {"results": 3, "changers": 4, "kept": 4, "left_behind": 3, "made": 3}
+    killed("undo", "1")
+    assert contents(killed) == ["old"] * 6
+
+
+def test_nothing_is_written_twice(killed: Machine) -> None:
+    journal = state(killed) / NAME
+    shutil.copy(journal, killed.folder / "copy")
+    killed("history")
+    before = rows(killed)
+    shutil.copy(killed.folder / "copy", journal)
+    journal.chmod(0o600)
+    killed("sls", "a")
+    assert contents(killed) == ["new"] * 6
+    assert rows(killed)["changers"] == before["changers"] + 3
+    assert "killed" in killed("history").stdout
+    assert not journal.exists()
+
+
+def test_of_two_runs_at_once_one_has_the_journal(tmp_path: Path) -> None:
+    (tmp_path / "state").mkdir(mode=0o700)
+    one, other = (Journal(str(tmp_path / "state"), number, str(number)) for number in (1, 2))
+    for journal in (one, other):
+        journal.add("INSERT INTO x VALUES (?)", [(1,)])
+    assert (one.save(), other.save()) == (False, True)  # the other one writes at once
+    other.close()
+    assert (tmp_path / "state" / NAME).read_text().count("\n") == 1
+    one.close()
+    assert not (tmp_path / "state" / NAME).exists()
+
+
+@pytest.mark.parametrize("damage", ["cut", "binary", "of another history"])
+def test_a_damaged_journal_costs_what_is_damaged(killed: Machine, damage: str) -> None:
+    journal = state(killed) / NAME
+    lines = journal.read_bytes().splitlines(keepends=True)
+    expected = {"results": 3, "changers": 4}
+    if damage == "cut":
+        journal.write_bytes(b"".join(lines)[:-20])
+    elif damage == "binary":
+        journal.write_bytes(lines[0] + b"\0\xff" * 99 + b"\n" + b"".join(lines[1:]))
+        expected = {"results": 0, "changers": 1}
+    else:
+        for path in state(killed).glob("history.sqlite*"):
+            path.unlink()
+        killed("sls", "a")
+        expected = {"results": 6, "changers": 3}  # those of this run
+    killed("history")
+    assert rows(killed).items() >= expected.items()
+    killed("sls", "a")
+    assert contents(killed) == ["new"] * 6
+    assert not journal.exists()

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Commands that a run calls at its end: `on_failure` and `on_change`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from command import Machine
+
+STATES = """
+a:
+  file.managed:
+    - name: {tmp}/made
+    - contents: {{ pillar.get('text', 'one') }}
+{% if pillar.get('fails') %}
+b:
+  test.fail_without_changes: []
+{% endif %}
+"""
+
+
+@pytest.fixture
+def site(machine: Machine) -> Machine:
+    machine.write(a=STATES.replace("{tmp}", str(machine.folder)), broken="a:\n  b")
+    for name in ("on_failure", "on_change"):
+        script = machine.folder / name
+        lines = ["#!/bin/sh", f'echo "$RUNNER_OUTCOME $1" >{script}.env', f"cat >{script}.json"]
+        script.write_text("\n".join(lines) + "\n")
+        machine.config[name] = [[str(script), "a b; $c"]]
+        script.chmod(0o755)
+    return machine
+
+
+def called(site: Machine) -> list[str]:
+    """The commands that were called since the last question."""
+    paths = [site.folder / f"{name}.json" for name in ("on_failure", "on_change")]
+    names = [path.stem for path in paths if path.exists()]
+    for path in paths:
+        path.unlink(missing_ok=True)
+    return names
+
+
+def test_who_is_called_when(site: Machine) -> None:
+    site("sls", "a", "--test")
+    assert called(site) == []
+    site("sls", "a")
+    document = json.loads((site.folder / "on_change.json").read_text())
+    assert (document["outcome"], document["counts"]["changed"]) == ("done", 1)
+    (state,) = document["states"].values()
+    assert state["name"] == f"{site.folder}/made"
+    assert (site.folder / "on_change.env").read_text() == "done a b; $c\n"
+    assert called(site) == ["on_change"]
+    site("sls", "a")
+    assert called(site) == []
+    site("sls", "a", "--pillar", "{fails: true}", code=2)
+    assert called(site) == ["on_failure"]
+    site("sls", "a", "--pillar", "{fails: true, text: two}", code=2)
+    assert called(site) == ["on_failure", "on_change"]
+    site("sls", "broken", code=1)
+    document = json.loads((site.folder / "on_failure.json").read_text())
+    assert document["outcome"] == "did not compile" and "broken.sls" in document["errors"][0]
+    assert called(site) == ["on_failure"]
+
+
+def test_a_command_that_fails_fails_no_run(machine: Machine, tmp_path: Path) -> None:
+    machine.write(a=STATES.replace("{tmp}", str(machine.folder)))
+    commands = [["/no/such"], ["sh", "-c", "echo why >&2; exit 3"], ["true"]]
+    machine.config["on_change"] = commands
+    told = machine("sls", "a").stderr
+    assert "warning: on_change: /no/such: No such file or directory" in told
+    assert "warning: on_change: sh: it ended with 3: why" in told
+
+
+@pytest.mark.parametrize("value", ["mail root", ["mail", "root"], [[]], [["sleep", 1]], {"a": 1}])
+def test_values_that_are_no_commands(machine: Machine, value: object) -> None:
+    machine.config["on_failure"] = value
+    told = machine("show", "grains", code=1).stderr
+    assert "on_failure" in told and "runner.yaml:1" in told
+    assert "mail, -s" in told or "a list" in told
