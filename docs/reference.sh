@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Makes docs/reference anew, from signatures and docstrings.
 set -eu
 cd "$(dirname "$0")/.."
