@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What `runner check` costs beside compiling the same site: 200 SLS files with Jinja, pillar,
 requisites, sources.
 
@@ -14,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from speed import RUNNER, best
+from measure import RUNNER, Program, compile_modules, least_by_turns
 
 SLS = """{{% from 'lib/map.jinja' import settings with context %}}
 {{% set port = pillar.get('port', 80) %}}
@@ -71,14 +72,16 @@ def site(folder: Path, count: int) -> Path:
 
 
 def main() -> None:
+    compile_modules()
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 200
     with tempfile.TemporaryDirectory() as folder:
         config = site(Path(folder), count)
         where = ["--config", str(config), "--cachedir", os.path.join(folder, "cache")]
-        compiled, _ = best(
-            ["-c", RUNNER, "show", "lowstate", *where], 4
-        )  # the first fills the cache of templates
-        checked, memory = best(["-c", RUNNER, "check", *where], 3)
+        program = [sys.executable, "-c", RUNNER]
+        shown = Program([*program, "show", "lowstate", *where])
+        programs = [shown, Program([*program, "check", *where])]
+        least_by_turns([shown], 1)  # fills the cache of templates
+        (compiled, _, _), (checked, memory, _) = least_by_turns(programs, 3)
     print(
         f"{count} SLS files: compiling {compiled:.2f} s, checking {checked:.2f} s of CPU"
         f" ({memory:.0f} MB)"

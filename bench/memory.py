@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What large files and endless texts cost: peak memory and time of one command each, beside a
 bound.
 
@@ -19,7 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from speed import RUNNER
+from measure import RUNNER
 
 BOUND = 400  # MB of memory, for each case
 SECONDS = 60.0

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random state trees that use everything which orders states: for comparing with a real Salt.
 
 python bench/random_trees.py SEED FOLDER [--rich | --full] [--dry]     writes FOLDER/*.sls and

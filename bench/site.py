@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How long a site of formulas takes to compile: each SLS imports a map.jinja that reads two YAML
 files and the pillar.
 
@@ -14,13 +15,12 @@ their ratio hardly different.
 
 from __future__ import annotations
 
-import os
-import resource
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from measure import RUNNER, Program, compile_modules, least_by_turns
 
 SLS = """{%- set tplroot = tpldir.split('/')[0] %}
 {%- from tplroot ~ "/map.jinja" import mapdata as it with context %}
@@ -98,50 +98,24 @@ def write(folder: Path, count: int, each: int) -> None:
     (folder / "minion").write_text(config + f"file_client: local\nroot_dir: {folder}/root\n")
 
 
-def seconds(argv: list[str], cache: Path | None = None) -> float:
-    """CPU seconds of a program and its children. cache: a folder to remove before."""
-    if cache:
-        shutil.rmtree(cache, ignore_errors=True)
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(argv, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-
 def main(count: str = "200", command: str = "") -> None:
-    os.environ["PYTHONPATH"] = str(Path(__file__).parent.parent)
+    compile_modules()
     for each in dict.fromkeys((1, 10, int(count))):
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name, "site")
             write(folder, int(count), each)
-            program = [sys.executable, "-c", "from runner.cli import main; main()"]
-            argv = [
-                *program,
-                "show",
-                "lowstate",
-                "--out",
-                "json",
-                "--config",
-                str(folder / "runner.yaml"),
-            ]
+            words = ["show", "lowstate", "--out", "json", "--config", f"{folder}/runner.yaml"]
+            warm = Program([sys.executable, "-c", RUNNER, *words])
+            cold = warm._replace(stale=[f"{folder}/cache"])
             given = command.replace("{folder}", str(folder)).split()
-            rounds = [
-                (
-                    seconds(argv, folder / "cache"),
-                    seconds(argv),
-                    seconds(argv),
-                    seconds(given) if given else 0.0,
-                )
-                for _ in range(RUNS)
-            ]
-            cold, *both, other = map(min, zip(*rounds, strict=True))
-            warm = min(both)
+            programs = [cold, warm, warm, *([Program(given)] if given else [])]
+            empty, second, third, *other = (used.cpu for used in least_by_turns(programs, RUNS))
             print(f"{count} SLS files, a map.jinja for each {each}")
-            for label, taken in (("runner, empty caches", cold), ("runner", warm)):
-                part = f" (a {other / taken:.1f}th of the command's)" if command else ""
+            for label, taken in (("runner, empty caches", empty), ("runner", min(second, third))):
+                part = f" (a {other[0] / taken:.1f}th of the command's)" if other else ""
                 print(f"{taken:6.2f} s  {label}{part}")
-            if command:
-                print(f"{other:6.2f} s  {command}")
+            if other:
+                print(f"{other[0]:6.2f} s  {command}")
 
 
 if __name__ == "__main__":

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Clocks that jump: runs at other times than the one before (years ahead, years back), and a clock that is set in the
 middle of a run.
 

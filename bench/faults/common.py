@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the fault scripts share: a tree in a folder, and runs of it in forked children that faults are aimed at.
 
 A run starts in some milliseconds, since the parent has imported everything; what it does is what `runner` does. With

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every call that writes fails, one after the other: full disk, read-only, no permission, input/output error.
 
 After each: no traceback, no hang, every file is the old one or the new one, a failed state says why. After the next run

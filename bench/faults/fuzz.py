@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Thousands of mangled SLS, pillar, top and configuration files: each run has to end soon, with an exit code of the
 documentation, without a traceback, in bounds of memory.
 

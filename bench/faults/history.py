@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A history, debts and notes that were damaged: bytes changed, files cut off, pages of zeros.
 
 The run does its work and says what is not kept; what only reads says so; the next run keeps its history again.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trees, configurations and machines that are out to break a run: bombs, loops, depths, odd files, odd values.
 
 Each case has to end by itself, soon and in bounds, with an exit code of the documentation, without a traceback; those

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """SIGKILL at random moments, and at every call that writes, of a run that rewrites files with reactions.
 
 After each kill: every file is the old one or the new one. After the next run: no reaction is missing, nothing lies

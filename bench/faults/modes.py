@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """No file is readable for more people than asked, and no folder, not for a moment: before each call of a run that changes
 something, all files below its folder are looked at. One that holds the secret may be open to nobody but its owner.
 

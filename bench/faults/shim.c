@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Makes the system calls that write below one folder fail, stop half-way or end the process: the n-th one, or all from
  * the n-th on. Loaded with LD_PRELOAD; the process that is to be hit calls fault_arm() (common.py does, with ctypes).
  * Programs that it starts are not hit: they begin unarmed. */

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Secrets are searched for in everything that runs leave or say: streams, reports, logs, history, events, metrics, caches,
 crash reports; in plain and in other forms. Only the files that are to hold them may.
 
@@ -10,13 +11,12 @@ import argparse
 import functools
 import json
 import os
-import random
 import string
 import sys
 import tempfile
 from pathlib import Path
 
-from common import Score, Tree, warm
+from common import Score, Tree, seeded, warm
 
 from runner.redaction import forms as secret_forms
 
@@ -162,14 +162,15 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--every", type=int, default=1, help="only each so manieth command")
+    parser.add_argument("--seed", type=int)
     options = parser.parse_args()
     warm()
-    score = Score("secrets in sinks")
+    chance, score = seeded(options.seed), Score("secrets in sinks")
     letters = string.ascii_letters + string.digits
-    password = "Pw&/+'\"% " + "".join(random.choices(letters, k=12))
-    token = "".join(random.choices(letters, k=20))
+    password = "Pw&/+'\"% " + "".join(chance.choices(letters, k=12))
+    token = "".join(chance.choices(letters, k=20))
     key = "-----BEGIN KEY-----\n" + "\n".join(
-        "".join(random.choices(letters, k=64)) for _ in range(4)
+        "".join(chance.choices(letters, k=64)) for _ in range(4)
     )
     secrets = [password, token, *key.split("\n")[1:], "another-secret-word"]
     with tempfile.TemporaryDirectory(prefix="runner-sinks-") as folder:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fifty runs started at once, on one machine.
 
 Without --wait one works and the others end with exit code 3 and say who holds the lock; with --wait all do their work,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Another user swaps something while a state runs: before each call that changes something below their folder, in turn.
 
 The target, or the folder that it is in, becomes a symbolic link to somebody else's; the target becomes a pipe, or the

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a program costs, and the programs that are compared: runner, the floor, Salt, CFEngine."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+RUNNER = "from runner.cli import main; main()"
+FLOOR = str(Path(__file__).with_name("floor.py"))
+
+
+class Cost(NamedTuple):
+    """CPU seconds (user and system, with all children), the largest process, seconds of a clock."""
+
+    cpu: float
+    megabytes: float
+    wall: float
+
+
+class Program(NamedTuple):
+    """A command. stale: what is removed before each time it runs."""
+
+    argv: list[str]
+    stale: Sequence[str] = ()
+    environment: Mapping[str, str] = os.environ
+
+
+def cost(program: Program) -> Cost:
+    """Run a program. Ends this one when it fails, with what it said."""
+    for path in program.stale:
+        shutil.rmtree(path, ignore_errors=True)
+    with tempfile.TemporaryFile() as output:
+        outputs = [(os.POSIX_SPAWN_DUP2, output.fileno(), number) for number in (1, 2)]
+        argv = program.argv
+        began = time.monotonic()
+        pid = os.posix_spawnp(argv[0], argv, program.environment, file_actions=outputs)
+        _, status, usage = os.wait4(pid, 0)
+        wall = time.monotonic() - began
+        if status:
+            output.seek(0)
+            sys.stderr.buffer.write(output.read())
+            sys.exit(f"{' '.join(argv)}: exit code {os.waitstatus_to_exitcode(status)}")
+    return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, wall)
+
+
+def least_by_turns(programs: Sequence[Program], times: int) -> list[Cost]:
+    """The least of each figure of each program. They run by turns, so that a busy moment hits all
+    of them, and their ratios suffer little.
+    """
+    turns = [[cost(program) for program in programs] for _ in range(times)]
+    return [Cost(*map(min, zip(*costs, strict=True))) for costs in zip(*turns, strict=True)]
+
+
+def compile_modules() -> None:
+    """Let Python keep compiled modules, as an installed program has them."""
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ["PYTHONPATH"] = str(ROOT)
+
+
+def write_configuration(folder: Path) -> None:
+    """What runner and a Salt minion need to apply `load.sls` of a folder, below it alone."""
+    roots = {"file_roots": {"base": [str(folder)]}, "id": "bench"}
+    (folder / "runner.yaml").write_text(json.dumps(roots | {"cachedir": f"{folder}/cache"}))
+    salt = {"root_dir": f"{folder}/salt", "file_client": "local", "grains": {}}
+    (folder / "minion").write_text(json.dumps(roots | salt))
+
+
+def runner(folder: Path, python: str = sys.executable) -> Program:
+    """Applies the load of a folder."""
+    words = ["sls", "load", "--config", f"{folder}/runner.yaml", "-q"]
+    return Program([python, "-c", RUNNER, *words])
+
+
+def floor(folder: Path) -> Program:
+    """The script that does the least that any Python program has to do for the load."""
+    return Program([sys.executable, FLOOR, str(folder)])
+
+
+def salt(folder: Path, command: str) -> Program:
+    """`salt-call` that applies the load. command: where it is."""
+    words = ["--local", "-c", str(folder), "--out", "quiet", "-l", "quiet"]
+    return Program([command, *words, "--retcode-passthrough", "state.sls", "load"])
+
+
+def cfengine(folder: Path, command: str) -> Program:
+    """`cf-agent` that applies the load's policy, with a state directory of its own."""
+    home = folder / "cfengine"
+    for name in ("bin", "inputs", "modules", "outputs", "ppkeys", "state"):
+        (home / name).mkdir(mode=0o700, parents=True, exist_ok=True)
+    policy = home / "inputs/load.cf"
+    shutil.copy(folder / "load.cf", policy)
+    policy.chmod(0o600)
+    environment = os.environ | {"CFENGINE_TEST_OVERRIDE_WORKDIR": str(home)}
+    agent = Path(shutil.which(command) or command).resolve()
+    for tool in ("cf-promises", "cf-key"):
+        link = home / "bin" / tool
+        if not link.is_symlink():
+            link.symlink_to(agent.with_name(tool))
+    if not any((home / "ppkeys").iterdir()):
+        cost(Program([str(agent.with_name("cf-key"))], environment=environment))
+    return Program([str(agent), "-K", "-f", str(policy)], environment=environment)
