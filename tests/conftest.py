@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from command import ROOT, Machine
 
+OWN = [Path("/var/cache/runner"), Path("/var/lib/runner")]
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--fast", action="store_true", help="leave out what tests/slow.txt names")
@@ -45,6 +47,14 @@ def pytest_configure() -> None:
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def _own_folders() -> Iterator[None]:
+    """A test of root's leaves no history and no cache where this computer's own runner has them."""
+    absent = [path for path in OWN if not path.exists()]
+    yield
+    assert not [path for path in absent if path.exists()], "made by this test or one beside it"
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -387,6 +387,8 @@ def test_a_relative_path_on_the_command_line_fails(machine: Machine) -> None:
 
 def test_salt_call(machine: Machine) -> None:
     machine.write(t="{tmp}/f:\n  file.managed:\n    - contents: {{ pillar['x'] }}\n")
+    folders = {"cachedir": "cache", "state_dir": "state"}
+    machine.config |= {key: str(machine.folder / name) for key, name in folders.items()}
     argv = machine.argv("x")
     config = argv[argv.index("--config") + 1]
     code = "from runner.cli.salt_call import main; main()"

@@ -175,7 +175,7 @@ def tree(tmp_path: Path) -> Callable[..., Path]:
     (tmp_path / "states").mkdir()
     (tmp_path / "pillar").mkdir()
     config = {"file_roots": {"base": ["states"]}, "pillar_roots": {"base": ["pillar"]}}
-    (tmp_path / "runner.yaml").write_text(json.dumps({**config, "id": "m1"}))
+    (tmp_path / "runner.yaml").write_text(json.dumps({**config, "id": "m1", "cachedir": "cache"}))
 
     def write(files: dict[str, str], folder: str = "states") -> Path:
         for name, text in files.items():
@@ -538,7 +538,9 @@ def test_several_trees_and_a_cancelled_request(editor: Editor, tmp_path: Path) -
     for name in ("one", "two"):
         folder = tmp_path / name / "states"
         folder.mkdir(parents=True)
-        (folder.parent / "runner.yaml").write_text("file_roots: {base: [states]}\nid: m\n")
+        (folder.parent / "runner.yaml").write_text(
+            "file_roots: {base: [states]}\nid: m\ncachedir: cache\n"
+        )
         (folder / f"{name}.sls").write_text(f"{name}:\n  test.nop: []\n")
         texts.append(Text(editor, folder / "x.sls", ""))
     assert [text.problems for text in texts] == [[], []]

@@ -24,8 +24,8 @@ from runner.rehearsal.sandbox import SYSTEMD, SYSTEMD_READY, Sandbox, SandboxUna
 
 ROOT = Path(__file__).parent.parent.parent
 RUNNER = "/usr/local/bin/runner"
-# what this computer may have of its own runner: its history would be the machine's
-OWN = ("/etc/runner", "/srv/runner", "/var/cache/runner", "/var/lib/runner")
+# what this computer may have of its own runner: its history would be that of the machine
+OWN = ("/srv/runner", "/var/cache/runner", "/var/lib/runner")
 PROGRAM = f"""#!{sys.executable}
 import sys
 sys.path.insert(0, {str(ROOT)!r})
@@ -153,9 +153,6 @@ def debian(layer: Path, init: str = "systemd") -> Iterator[Debian]:
     with contextlib.closing(sandbox):
         machine = Debian(sandbox)
         for own in map(machine.path, OWN):
-            if own.is_dir():
-                shutil.rmtree(own)
-            else:
-                own.unlink(missing_ok=True)
+            shutil.rmtree(own, ignore_errors=True)
         machine.write(RUNNER, PROGRAM, 0o755)
         yield machine
