@@ -285,3 +285,60 @@ def differing(machine: Machine, seed: int) -> dict[str, Any]:
         for name in dry
         if outcome(dry[name], False) != outcome(real[name], True)
     }
+
+
+ONLY_PLANNED = """
+held:
+  file.managed: [name: '{tmp}/sub/f', contents: planned, makedirs: True, noop: True]
+its watcher:
+  file.managed: [name: '{tmp}/g', contents: g, onchanges: [file: held]]
+on it:
+  file.append: [name: '{tmp}/sub/f', text: more]
+planned on it:
+  file.append: [name: '{tmp}/sub/f', text: more, noop: True]
+guarded by it:
+  test.nop: [onlyif: 'test -e {tmp}/sub/f', require: [file: held]]
+stop:
+  cmd.run: [name: 'false', prereq: [file: not prepared]]
+not prepared:
+  file.managed: [name: '{tmp}/h', contents: h, retry: {attempts: 5, interval: 30}]
+on that:
+  file.append: [name: '{tmp}/h', text: more]
+refused:
+  file.line: [name: '{tmp}', mode: ensure, content: x, location: end, prereq: [file: kept]]
+kept:
+  file.absent: [name: '{tmp}/kept']
+there all the same:
+  file.exists: [name: '{tmp}/kept']
+"""
+
+
+def test_what_the_real_run_only_plans_is_not_foreseen(machine: Machine) -> None:
+    (machine.folder / "kept").touch()
+    machine.write(planned=ONLY_PLANNED)
+    dry = machine.results("sls", "planned", "--test", code=2)
+    real = machine.results("sls", "planned", code=2)
+    commands = ("stop", "not prepared", "on that")  # a dry run does not know that `false` fails
+    said = {name: each["result"] for name, each in dry.items() if name not in commands}
+    assert said == {name: real[name]["result"] for name in said}
+    assert dry["its watcher"]["comment"] == real["its watcher"]["comment"]
+    assert dry["planned on it"]["comment"] == real["planned on it"]["comment"]
+    assert (dry["on it"]["result"], dry["there all the same"]["result"]) == (False, True)
+    assert (dry["held"]["__noop__"], dry["not prepared"]["result"]) == (True, None)
+
+
+CIRCLES = """
+circle: {file.symlink: [name: '{tmp}/link', target: link]}
+appended: {file.append: [name: '{tmp}/link', text: one]}
+again: {file.symlink: [name: '{tmp}/link', target: link, force: True]}
+touched: {file.touch: [name: '{tmp}/link']}
+"""
+
+
+def test_links_in_a_circle_are_written_as_the_real_run_writes_them(machine: Machine) -> None:
+    machine.write(circles=CIRCLES)
+    dry = machine.results("sls", "circles", "--test")
+    real = machine.results("sls", "circles")
+    assert {name: each["changes"] for name, each in dry.items()} == {
+        name: each["changes"] for name, each in real.items()
+    }

@@ -75,6 +75,9 @@ def _planned_path(files: PlannedFiles, path: str) -> str:
     except (FileNotFoundError, NotADirectoryError) as problem:
         return str(problem.filename)
     except OSError as problem:
+        if problem.errno == errno.ELOOP:  # as os.path.realpath
+            folder, _, name = path.rpartition("/")
+            return os.path.join(_planned_path(files, folder or "/"), name)
         raise StateFailed(f"cannot look at {path}: {problem.strerror}") from problem
     end = way.entry() or way.folders[-1][1]
     for link in way.links:

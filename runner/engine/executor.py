@@ -177,8 +177,7 @@ class Executor:
         chunk = self.plan.chunk(position)
         with undisturbed():  # what has run is told to all listeners
             judged = self._judged(position, result, decision)
-            noted = judged if self.run.dry else self._suppressed.note(position, judged)
-            finished = self._note(position, noted)
+            finished = self._note(position, self._suppressed.note(position, judged))
         self.run.follow(finished)
         if not self.run.dry and not result.noop:
             self.tracker.settle(result, decision)
@@ -263,7 +262,7 @@ class Executor:
             result = self._called(position, decision, mode)
             if failed:
                 result = prereq_failed(result, failed)
-            elif mode is not self._mode:
+            elif self._only_planned(position):
                 result = result._replace(noop=True)
             return self._ended(position, result, decision, pending)
         except KeyboardInterrupt as interrupt:
@@ -292,6 +291,12 @@ class Executor:
         """
         return Mode.DRY if failed or self.plan.steps[position].noop else self._mode
 
+    def _only_planned(self, position: int) -> bool:
+        """Tell whether this state is a no-op. In a dry run of nothing but those none is: it says
+        what would be done without it.
+        """
+        return self.plan.steps[position].noop and not (self.run.dry and self.plan.is_noop)
+
     def _failed_before(self, position: int) -> Result | None:
         """The state that had a prereq on this one, to prepare its change, and failed."""
         holding = self.plan.relations.prepared_by.get(position)
@@ -309,6 +314,7 @@ class Executor:
         step = self.plan.steps[position]
         call = invoke or self.invoke
         whole, taken = self._aggregated(position, mode)
+        will_be_done = not (self._only_planned(position) or self._failed_before(position))
 
         def before_change() -> None:
             self._prepare_change((position, *taken), self._reacts(position, decision))
@@ -316,7 +322,7 @@ class Executor:
         waits_for = (
             partial(self.plan.waits_for, position, self.results) if mode is Mode.DRY else tuple
         )
-        result = call(Invocation(whole, mode, None, before_change, waits_for))
+        result = call(Invocation(whole, mode, None, before_change, waits_for, will_be_done))
         result = result._replace(chunk=step.chunk) if taken else result
         attempts = call.attempts
         if mode is Mode.REAL and self.plan.is_verified(position, result):
@@ -332,6 +338,7 @@ class Executor:
                     mode,
                     reaction,
                     before_change=lambda: self._prepare_change((position,), reacts=True),
+                    will_be_done=will_be_done,
                 )
             )
             result = result._replace(

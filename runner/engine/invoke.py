@@ -46,8 +46,16 @@ _GUARDS = frozenset(GUARDS)
 class Invoker:
     """Runs steps one at a time. `bind` checks and converts arguments and finds the function."""
 
-    def __init__(self, run: Run, bind: Bind, pending: PendingFacts | None = None) -> None:
-        self.run, self.bind, self.pending = run, bind, pending or PendingFacts()
+    def __init__(
+        self,
+        run: Run,
+        bind: Bind,
+        pending: PendingFacts | None = None,
+        planned: PendingFacts | None = None,
+    ) -> None:
+        """pending: by what will be done. planned: by what no-op states plan, too, for those."""
+        self.run, self.bind = run, bind
+        self.pending, self.planned = pending or PendingFacts(), planned or PendingFacts()
         self.attempts = (
             0  # attempts made for the last chunk (each one counts in Salt's run numbers)
         )
@@ -55,7 +63,7 @@ class Invoker:
 
     def twin(self) -> Invoker:
         """Another one for the same run, for a state that runs beside this one's."""
-        return Invoker(self.run, self.bind, self.pending)
+        return Invoker(self.run, self.bind, self.pending, self.planned)
 
     def __call__(self, invocation: Invocation) -> Result:
         """The result of one step."""
@@ -91,7 +99,7 @@ class Invoker:
     def _retried(self, invocation: Invocation) -> Result:
         self.attempts = 1
         args, mode = invocation.chunk.args, invocation.mode
-        if "retry" not in args or (mode is not Mode.REAL and not self.run.dry):
+        if "retry" not in args or mode is Mode.LOOK or (mode is Mode.DRY and not self.run.dry):
             return self._attempt(invocation)
         options, problem = retry_options(args["retry"])
         if mode is Mode.DRY:
@@ -194,17 +202,31 @@ class Invoker:
         folder: the missing one that commands of guards are to run in.
         """
         hidden = self._hidden(invocation, guards.asks_commands(invocation.chunk.args))
-        return self.pending.maker_of(("file", folder)) or next(iter(hidden), self.pending.open_by)
+        pending = self._facts(invocation)
+        return pending.maker_of(("file", folder)) or next(iter(hidden), pending.open_by)
+
+    def _facts(self, invocation: Invocation) -> PendingFacts:
+        """What is pending, as a state sees it."""
+        return self.planned if invocation.step.noop else self.pending
+
+    def _note(
+        self, invocation: Invocation, provides: object, foreseen: Foreseen = Foreseen.NOT
+    ) -> None:
+        """Note what the plan of a state provides."""
+        self.planned.note(invocation.chunk, provides, foreseen)
+        if invocation.will_be_done:
+            self.pending.note(invocation.chunk, provides, foreseen)
 
     def _hidden(self, invocation: Invocation, from_commands: bool) -> list[str]:
         """The pending states that this one requires, nearest first, whose plans looks do not see,
         or commands do not.
         """
         blind = from_commands and self.run.stores.get("planned", {}).get("view") is None
+        pending = self._facts(invocation)
         return [
             state
             for state in invocation.waits_for()
-            if blind or not self.pending.is_seen(state, by_commands=from_commands)
+            if blind or not pending.is_seen(state, by_commands=from_commands)
         ]
 
     def _filled(self, step: Step) -> Step:
@@ -243,7 +265,7 @@ class Invoker:
         plan: Plan | None = None
         try:
             plan = _plan(chunk, next(outcome))
-            if failure := self._dry_run_check(mode, call, plan):
+            if failure := self._dry_run_check(invocation, call, plan):
                 outcome.close()
                 return Result(chunk, False, failure.message)
             if mode is not Mode.LOOK:
@@ -251,7 +273,7 @@ class Invoker:
             if mode is not Mode.REAL:
                 changes = plan.changes
                 if mode is Mode.DRY:
-                    changes = self._foresee(call, plan, outcome, chunk)
+                    changes = self._foresee(call, plan, outcome, invocation)
                 outcome.close()
                 return _with_plan(
                     plan, Result(chunk, None, plan.comment, changes, exact=plan.exact)
@@ -280,17 +302,21 @@ class Invoker:
             return Result(chunk, False, apology(error) + note, made(plan, look) if plan else {})
 
     def _foresee(
-        self, call: Call, plan: Plan, outcome: Generator[Plan, None, str | Done], chunk: Chunk
+        self,
+        call: Call,
+        plan: Plan,
+        outcome: Generator[Plan, None, str | Done],
+        invocation: Invocation,
     ) -> Mapping[str, Value]:
         """Carry a state out on the planned machine, for the looks of those that follow; what it
         reports there is what it will have changed, the Plan's changes where it reports nothing.
         Raises StateFailed where that fails as it will on the machine.
 
-        Only functions of the library are: they change nothing but by changers. A state that is
-        only planned in a real run (noop) is not: the others go by the machine.
+        Only functions of the library are: they change nothing but by changers. A state that the
+        real run only plans (noop) is not: the others go by the machine.
         """
         foreseen, changes = Foreseen.NOT, plan.changes
-        if self.run.dry and call.function.is_built_in:
+        if self.run.dry and invocation.will_be_done and call.function.is_built_in:
             try:
                 with changes_planned() as planning:
                     next(outcome)
@@ -298,22 +324,26 @@ class Invoker:
                 if not planning.leaves_pending:
                     foreseen = Foreseen.IN_FILES if planning.only_files else Foreseen.BY_LOOKS
                     if plan.exact:
-                        changes = _done(chunk, stop.value, plan.changes).changes
+                        done = _done(invocation.chunk, stop.value, plan.changes)
+                        changes = done.changes
             except Unforeseen:
                 pass
-        self.pending.note(chunk, plan.provides, foreseen)
+        self._note(invocation, plan.provides, foreseen)
         return changes
 
-    def _dry_run_check(self, mode: Mode, call: Call, plan: Plan) -> StateFailed | None:
+    def _dry_run_check(self, invocation: Invocation, call: Call, plan: Plan) -> StateFailed | None:
         """The reason why a plan would fail, as far as a dry run knows."""
-        check = call.function.hook("dry_run_check") if mode is Mode.DRY else None
-        return self.pending.hindered(partial(check, **call.arguments), plan) if check else None
+        check = call.function.hook("dry_run_check") if invocation.mode is Mode.DRY else None
+        facts = self._facts(invocation)
+        return facts.hindered(partial(check, **call.arguments), plan) if check else None
 
     def _undecided(self, invocation: Invocation, outcome: object, done: Result) -> Result:
         """Nothing to do because something is not there: None where it may be there by then."""
         missing = list(outcome.missing) if isinstance(outcome, Done) else []
         provider = (
-            self.pending.may_bring(missing, self._hidden(invocation, from_commands=False))
+            self._facts(invocation).may_bring(
+                missing, self._hidden(invocation, from_commands=False)
+            )
             if missing
             else ""
         )
@@ -337,13 +367,14 @@ class Invoker:
         chunk, mode = invocation.chunk, invocation.mode
         provider = ""
         if failure.missing and mode is not Mode.REAL:
-            makers = map(self.pending.maker_of, failure.missing if of_guard else ())
-            provider = next(filter(None, makers), "") or self.pending.brings(
+            facts = self._facts(invocation)
+            makers = map(facts.maker_of, failure.missing if of_guard else ())
+            provider = next(filter(None, makers), "") or facts.brings(
                 failure.missing, self._hidden(invocation, from_commands=True)
             )
         if provider:
             if mode is Mode.DRY:  # its own plan is not known, but what it is for will be there
-                self.pending.note(chunk, [(chunk.state, chunk.name)])
+                self._note(invocation, [(chunk.state, chunk.name)])
             comment = f"{failure.message} (depends on {provider})"
             return Result(chunk, None, comment, exact=False, undecided=True)
         changes = planned if failure.changes is None else failure.changes
@@ -362,7 +393,7 @@ class Invoker:
             answer = called(call.function.function, arguments)
         result = result_of(chunk, answer)
         if mode is Mode.DRY and result.result is None:
-            self.pending.note(chunk, OPEN)
+            self._note(invocation, OPEN)
         return result
 
 

@@ -27,6 +27,11 @@ class RunPlan(Record):
     def chunk(self, position: int) -> Chunk:
         return self.steps[position].chunk
 
+    @property
+    def is_noop(self) -> bool:
+        """Tell whether all states are only planned, in a real run too."""
+        return all(step.noop for step in self.steps)
+
     def judged_by(self, position: int) -> tuple[Edge, ...]:
         """The requisites that decide about a state, those on what is left out included."""
         return self.relations.of(position) + self.relations.unanswered.get(position, ())
@@ -62,7 +67,9 @@ class RunPlan(Record):
                     continue
                 seen.add(edge.target)
                 near.append(edge.target)
-                if results[edge.target].result is None:
+                result = results[edge.target]
+                stays = result.noop and not self.steps[position].noop  # as it is now
+                if result.result is None and result.cause is None and not stays:
                     pending.append(edge.target)
         return tuple(dict.fromkeys(self.steps[number].title for number in pending))
 

@@ -74,6 +74,7 @@ class Invocation(Record):
     # the states that this one requires and whose changes are still pending, nearest first (dry
     # runs)
     waits_for: Callable[[], tuple[str, ...]] = tuple
+    will_be_done: bool = True  # of a dry run: the real run does more than plan it
 
     @property
     def chunk(self) -> Chunk:
