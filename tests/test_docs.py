@@ -125,9 +125,10 @@ def test_links_and_tests_that_documents_name_are_there(path: Path) -> None:
         assert (ROOT / test).exists(), test
 
 
-def test_the_commands_of_the_reliability_table_select_tests() -> None:
-    text = (ROOT / "docs/reliability.md").read_text()
-    commands = re.findall(r'`pytest (\S+) -k (?:"([^"]+)"|(\w+))`', text)
+@pytest.mark.parametrize("name", ["docs/reliability.md", "CONTRIBUTING.md"])
+def test_the_commands_that_a_table_names_select_tests(name: str) -> None:
+    text = (ROOT / name).read_text()
+    commands = re.findall(r'pytest (\S+) -k (?:"([^"]+)"|([\w.]+))`', text)
     assert commands
     for file, quoted, word in commands:
         body = (ROOT / file).read_text()

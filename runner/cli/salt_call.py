@@ -12,8 +12,6 @@ from collections.abc import Callable
 from contextlib import ExitStack, redirect_stdout
 from typing import Any
 
-from runner import __version__
-
 ABOUT = """Salt's salt-call --local, done by runner.
 
 Example: runner-salt-call --local state.apply web test=True --out json"""
@@ -85,6 +83,8 @@ def _add_output_options(option: Callable[..., Any]) -> None:
 
 
 def _add_run_options(option: Callable[..., Any]) -> None:
+    from runner.model.releases import version
+
     option(
         "-c",
         "--config-dir",
@@ -114,9 +114,7 @@ def _add_run_options(option: Callable[..., Any]) -> None:
     option(
         "-d", "--doc", "--documentation", action="store_true", help="show the manual of MODULE.FUN"
     )
-    option(
-        "-V", "--version", "--versions-report", action="version", version=f"runner {__version__}"
-    )
+    option("-V", "--version", "--versions-report", action="version", version=f"runner {version()}")
     option("--no-color", "--no-colour", action="store_true", help="no colours on a terminal")
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 import pytest
 from debian import ROOT, Debian
-from wheels import write_wheel
+from wheels import COMMIT, write_wheel
 
 from runner import __version__
 
@@ -161,7 +161,9 @@ def test_deb(clean: Debian) -> None:
 
 def check_what_is_there(machine: Debian) -> None:
     """That a machine with a package can do what it is there for."""
-    assert machine.read(RUNNER, "--version").split()[1] == __version__
+    for program in RUNNER, f"{RUNNER}-salt-call":
+        assert machine.read(program, "--version") == f"runner {__version__} (commit {COMMIT})"
+    assert f"## {__version__}" in machine.read("cat /usr/share/doc/sls-runner/CHANGELOG.md")
     machine.run(RUNNER, "highstate")
     assert machine.read("cat /root/written") == "text"
     for page in "runner", "runner-schedule", "runner-salt-call", "runner.yaml", "runner-states":

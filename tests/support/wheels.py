@@ -8,6 +8,7 @@ from zipfile import ZipFile
 
 from runner.bundle import LIBRARIES, contents
 
+COMMIT = "0123456789ab"
 LEFT_OUT = f"{LIBRARIES}/networkx"  # most of the files, and only a cycle of requisites needs it
 
 
@@ -19,3 +20,4 @@ def write_wheel(folder: Path) -> None:
             inside = path.removeprefix(f"{LIBRARIES}/")
             if inside != path and not path.startswith(LEFT_OUT):
                 wheel.writestr(inside, data if isinstance(data, bytes) else data.read_bytes())
+        wheel.writestr("runner/commit.txt", f"{COMMIT}\n")
