@@ -12,7 +12,15 @@ from contextlib import contextmanager, suppress
 
 from runner.files.trusted_folder import trusted_folder
 from runner.git.checkout import export
-from runner.git.program import GitError, Remote, Repository, ask_git, checked_url, display_url
+from runner.git.program import (
+    DamagedCopy,
+    GitError,
+    Remote,
+    Repository,
+    ask_git,
+    checked_url,
+    display_url,
+)
 from runner.git.signatures import Signers, signer_of_commit, signer_of_tag
 from runner.model.diagnostics import did_you_mean
 
@@ -52,24 +60,59 @@ class Mirror:
     # ------------------------------------------------------------ fetching
 
     def fetch(self) -> None:
-        """Fetch all branches and tags; those that are gone there go here. Raises GitError, and
-        Untrusted of the folder.
+        """Fetch all branches and tags; those that are gone there go here. A copy that was damaged
+        is made anew. Raises GitError, and Untrusted of the folder.
         """
         with self._alone():
             if not self._is_sound():
                 self._begin()
-            words = ["fetch", "--quiet", "--prune", "--no-write-fetch-head", "--force"]
-            self._repository.git(
-                *words,
-                "--no-recurse-submodules",
-                "--",
-                self.remote.address,
-                *_ALL,
-                values=self.remote.environment(),
-                own_configuration=True,
-                timeout=self.remote.timeout,
-            )
-            trusted_folder(self.folder, make=False).write(_FETCHED, b"")
+            try:
+                self._fetch()
+            except DamagedCopy:
+                self._replace()
+            self._remove_damaged()
+
+    def _fetch(self) -> None:
+        words = ["fetch", "--quiet", "--prune", "--no-write-fetch-head", "--force"]
+        self._repository.git(
+            *words,
+            "--no-recurse-submodules",
+            "--",
+            self.remote.address,
+            *_ALL,
+            values=self.remote.environment(),
+            own_configuration=True,
+            timeout=self.remote.timeout,
+        )
+        trusted_folder(self.folder, make=False).write(_FETCHED, b"")
+
+    def _replace(self) -> None:
+        """Make a damaged copy anew; where that fails, what is left of it stays. Raises GitError."""
+        import shutil
+
+        self._remove_damaged()
+        try:
+            os.rename(self.folder, self._damaged)
+        except OSError as error:
+            raise GitError(f"{self}: {error.filename}: {error.strerror}") from None
+        try:
+            self._begin()
+            self._fetch()
+        except BaseException:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            os.rename(self._damaged, self.folder)
+            raise
+        self._remove_damaged()
+
+    @property
+    def _damaged(self) -> str:
+        return f"{self.folder}.damaged"
+
+    def _remove_damaged(self) -> None:
+        if os.path.lexists(self._damaged):
+            import shutil
+
+            shutil.rmtree(self._damaged, ignore_errors=True)
 
     def exists(self) -> bool:
         """Return whether it was fetched."""
@@ -208,11 +251,19 @@ class Mirror:
 
     def export(self, commit: str, folder: str, root: str = "", paths: Sequence[str] = ()) -> None:
         """Write the files of a commit into a new folder. root: only those below it. paths: only
-        these files and folders. No hook and no filter runs. Raises GitError for a link that leads
-        out of the folder, a path that is not there, a disk that is full; what is written by then
-        stays.
+        these files and folders. No hook and no filter runs. A copy that was damaged is made anew.
+        Raises GitError for a link that leads out of the folder, a path that is not there, a disk
+        that is full; what is written by then stays.
         """
-        export(self._repository, self._tree(commit, root), folder, paths)
+        try:
+            export(self._repository, self._tree(commit, root), folder, paths)
+        except DamagedCopy:
+            import shutil
+
+            with self._alone():
+                self._replace()
+            shutil.rmtree(folder, ignore_errors=True)
+            export(self._repository, self._tree(commit, root), folder, paths)
 
     @staticmethod
     def _tree(commit: str, root: str) -> str:

@@ -16,6 +16,13 @@ from runner.model.records import Record
 from runner.programs import running
 
 PROTOCOLS = "ssh:https:http:file:git"  # those without programs of their own, such as `ext::`
+# what git says of objects here; what the other side says begins with `remote:`
+_DAMAGE = re.compile(
+    r"^(?!remote:).*?(?:object file \S+ is empty|(?:object|packfile|pack) .* corrupt|inflate: "
+    r"|bad object |(?:missing|unable to (?:read|find)|could not read) .*(?:blob|tree|commit|sha1)"
+    r"|garbage at end of|packfile \S+ (?:index|does not match)|index file \S+ )",
+    re.M | re.I,
+)
 _USELESS = (
     "fatal: Could not read from remote repository",
     "Please make sure you have the correct access rights",
@@ -56,6 +63,10 @@ class GitError(RunnerError):
     """The program git failed, or a repository is not as it should be."""
 
     code = "git"
+
+
+class DamagedCopy(GitError):
+    """A copy of a repository has lost what was in it, by a disk or by a person."""
 
 
 class Remote(Record):
@@ -262,4 +273,5 @@ def _failure(what: str, answer: Answer) -> GitError:
         reason = next(told, reason)
     cure = next((cure for word, cure in _CURES if word in answer.errors), None)
     masked = re.sub(r"(\w://[^/\s:@]*):[^/\s@]*@", r"\1@", reason)
-    return GitError(f"{what}: {masked.removeprefix('fatal: ')}", hint=cure)
+    kind = DamagedCopy if _DAMAGE.search(answer.errors) else GitError
+    return kind(f"{what}: {masked.removeprefix('fatal: ')}", hint=cure)

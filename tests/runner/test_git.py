@@ -203,6 +203,29 @@ def test_a_copy_that_was_hurt_is_made_anew(origin: Repository, mirror: Mirror) -
     assert mirror.branches()["main"] == new
 
 
+@pytest.mark.parametrize("lost", ["main", "main^{tree}", "main:web/init.sls"])
+def test_a_copy_that_lost_an_object_is_made_anew(
+    tmp_path: Path, origin: Repository, mirror: Mirror, lost: str
+) -> None:
+    mirror.fetch()
+    name = origin.git("rev-parse", lost)
+    file = Path(mirror.folder, "objects", name[:2], name[2:])
+    file.chmod(0o600)
+    file.write_bytes(b"")
+    commit = origin.git("rev-parse", "HEAD")
+    away = tmp_path / "away"
+    os.rename(origin.folder, away)
+    with pytest.raises(GitError):
+        mirror.export(commit, str(tmp_path / "none"))
+    assert Path(mirror.folder, "objects").exists()  # what is left stays
+    os.rename(away, origin.folder)
+    origin.commit({"new": ""})
+    mirror.fetch()
+    mirror.export(commit, str(tmp_path / "out"))
+    assert (tmp_path / "out/web/init.sls").read_text() == "a: test.nop\n"
+    assert not Path(f"{mirror.folder}.damaged").exists()
+
+
 def test_ssh_signatures(tmp_path: Path, origin: Repository, mirror: Mirror) -> None:
     ann, eve = SshSigner(tmp_path, "ann"), SshSigner(tmp_path, "eve")
     file = tmp_path / "signers"
