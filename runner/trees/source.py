@@ -184,7 +184,9 @@ def source_of(value: Mapping[str, Any], base: str) -> TreeSource:
 
 
 def _local(remote: str, base: str) -> str:
-    """A remote that is a path, from the folder of the configuration."""
-    if remote.startswith(("./", "../", "~/")):
+    """A remote that is a path, from the folder of the configuration. As with git, what has a colon
+    before its first slash is none.
+    """
+    if ":" not in remote.partition("/")[0]:
         return os.path.normpath(os.path.join(base, os.path.expanduser(remote)))
     return remote

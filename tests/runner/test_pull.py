@@ -389,6 +389,20 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
 ]
 
 
+@pytest.mark.parametrize(
+    "remote, reached",
+    [
+        ("site.git", "/base/site.git"),
+        ("../a/site", "/a/site"),
+        ("/srv/site.git", "/srv/site.git"),
+        ("git:site.git", "git:site.git"),
+        ("https://h/site.git", "https://h/site.git"),
+    ],
+)
+def test_a_remote_that_is_a_path_is_relative_to_the_file(remote: str, reached: str) -> None:
+    assert source_of({"remote": remote}, "/base").remote == reached
+
+
 def test_mistakes_below_tree(site: Site) -> None:
     right = site.source
     for tree, problem in MISTAKES:
