@@ -13,7 +13,7 @@ from runner.formulas.conflicts import conflicts
 from runner.formulas.declared import FILE, Entry, without_login
 from runner.formulas.locked import Locked, Match
 from runner.formulas.naming import name_of
-from runner.formulas.sources import Sources, choose, in_mirror, lost, of_entry
+from runner.formulas.sources import Sources, choose, in_mirror, lost, of_entry, was_moved
 from runner.formulas.store import Store
 from runner.git import GitError, Mirror
 from runner.model.diagnostics import Diagnostic, did_you_mean
@@ -52,7 +52,7 @@ def synchronise(
     store, sources = Store(cachedir), Sources(cachedir)
     with store.alone():
         formulas = _all(entries, found, store, sources, before, renew)
-        after = tuple(item.locked for item in formulas if item.locked)
+        after = before if obey else tuple(item.locked for item in formulas if item.locked)
         if not obey:
             locked.write(folder, after)
     return Outcome(formulas, before, after)
@@ -116,8 +116,9 @@ def _all(
 def _obeyed(entry: Entry, old: Locked, store: Store, sources: Sources) -> Locked:
     """What is locked, installed. Its version is what the entry says by now."""
     mirror = sources.mirror(entry)
-    if not store.has(old.name, old.commit) and not _has(mirror, old.commit):
-        mirror = sources.fetched(entry, [old])
+    if not store.has(old.name, old.commit):
+        if not _has(mirror, old.commit) or was_moved(old, mirror):
+            mirror = sources.fetched(entry, [old])
         if not _has(mirror, old.commit):
             raise CompileError([lost(entry, old)])
     store.obey(mirror, old)

@@ -70,5 +70,7 @@ def changes(before: Iterable[Locked], after: Iterable[Locked]) -> list[Change]:
         was, now = old.get(name), new.get(name)
         if was != now:
             texts = [item.release if item else "" for item in (was, now)]
+            if was and now and was.release == now.release:
+                texts = [f"{item.release} ({item.src} {item.version})" for item in (was, now)]
             rows.append(Change(name, *texts))
     return rows

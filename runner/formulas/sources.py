@@ -72,9 +72,15 @@ def of_entry(entry: Entry, error: RunnerError) -> CompileError:
     return CompileError([entry.problem(message, error.hint)._replace(code=error.code)])
 
 
+def was_moved(old: Locked, mirror: Mirror) -> str:
+    """The commit that a locked tag has by now in the copy of the repository; empty for the same."""
+    now = mirror.tags().get(old.tag, "") if old.tag else ""
+    return "" if now == old.commit else now
+
+
 def _refuse_moved(entry: Entry, old: Locked, mirror: Mirror) -> None:
-    now = mirror.tags().get(old.tag) if old.tag else None
-    if now in (None, old.commit):
+    now = was_moved(old, mirror)
+    if not now:
         return
     message = f"the tag {old.tag} was moved: {LOCK} has {old.commit}, and {old.src} now {now}"
     hint = (
