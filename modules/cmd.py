@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ParamSpec, TypeVar
 
 from modules import _paths, _processes
 from modules import _surroundings as surroundings
@@ -16,6 +16,8 @@ from modules._processes import Completed as Completed
 from modules._scripts import temporary_script
 from runner.api import CommandFailed, changer, for_states, here
 
+P = ParamSpec("P")
+R = TypeVar("R")
 LOCALE = {"LC_ALL": "C.UTF-8", "LANGUAGE": ""}
 MOST_SHOWN = 16 << 20  # bytes of a stream that a state reports: the first and the last ones
 MOST_RETURNED = (
@@ -195,6 +197,15 @@ def complete(
 # ---------------------------------------------------------------- Salt's functions
 
 
+def _changer_when_called(function: Callable[P, R]) -> Callable[P, R]:
+    """Declare a function that runs whatever it is given: a changer for `runner call`, which does
+    not call it with --test. Templates and classic code call it in every mode, as with Salt.
+    """
+    function.__dict__["as_changer"] = changer(function)
+    return function
+
+
+@_changer_when_called
 def run_all(
     cmd: str | Sequence[str],
     cwd: str | None = None,
@@ -272,6 +283,7 @@ def run_all(
     return {"pid": done.pid, "retcode": retcode, "stdout": out, "stderr": err}
 
 
+@_changer_when_called
 def run(cmd: str | Sequence[str], cwd: str | None = None, **options: Any) -> str:
     """The output of a command, both streams; options as those of run_all.
 
@@ -280,6 +292,7 @@ def run(cmd: str | Sequence[str], cwd: str | None = None, **options: Any) -> str
     return str(run_all(cmd, cwd, redirect_stderr=True, **options)["stdout"])
 
 
+@_changer_when_called
 def run_bg(cmd: str | Sequence[str], cwd: str | None = None, **options: Any) -> dict[str, int]:
     """Start a command and leave it running, without its output: {pid}. Options as those of run_all.
 
@@ -288,6 +301,7 @@ def run_bg(cmd: str | Sequence[str], cwd: str | None = None, **options: Any) -> 
     return {"pid": int(run_all(cmd, cwd, **{**options, "bg": True})["pid"])}
 
 
+@_changer_when_called
 def run_chroot(
     root: str, cmd: str | Sequence[str], cwd: str | None = None, **options: Any
 ) -> dict[str, Any]:
@@ -317,21 +331,25 @@ def shells() -> list[str]:
     return [line for line in lines if line and not line.startswith("#")]
 
 
+@_changer_when_called
 def run_stdout(cmd: str | Sequence[str], cwd: str | None = None, **options: Any) -> str:
     """The standard output of a command; options as those of run_all."""
     return str(run_all(cmd, cwd, **options)["stdout"])
 
 
+@_changer_when_called
 def run_stderr(cmd: str | Sequence[str], cwd: str | None = None, **options: Any) -> str:
     """The standard error of a command; options as those of run_all."""
     return str(run_all(cmd, cwd, **options)["stderr"])
 
 
+@_changer_when_called
 def retcode(cmd: str | Sequence[str], cwd: str | None = None, **options: Any) -> int:
     """The exit code of a command; options as those of run_all."""
     return int(run_all(cmd, cwd, **options)["retcode"])
 
 
+@_changer_when_called
 def shell(cmd: str, cwd: str | None = None, **options: Any) -> str:
     """The output of a command line; options as those of run_all."""
     return run(cmd, cwd, **options, python_shell=True)
@@ -354,6 +372,7 @@ def which_bin(cmds: Sequence[str]) -> str | None:
     return next((path for path in map(which, cmds) if path), None)
 
 
+@_changer_when_called
 def script(
     source: str,
     args: str | None = None,
@@ -385,6 +404,7 @@ def script(
         return run_all(line, cwd, **{**options, "python_shell": True})
 
 
+@_changer_when_called
 def script_retcode(
     source: str, args: str | None = None, cwd: str | None = None, **options: Any
 ) -> int:
@@ -392,6 +412,7 @@ def script_retcode(
     return int(script(source, args, cwd, **options)["retcode"])
 
 
+@_changer_when_called
 def exec_code_all(
     lang: str, code: str, cwd: str | None = None, args: str | None = None, **options: Any
 ) -> dict[str, Any]:
@@ -403,6 +424,7 @@ def exec_code_all(
         return run_all(line, cwd, **{**options, "python_shell": True})
 
 
+@_changer_when_called
 def exec_code(
     lang: str, code: str, cwd: str | None = None, args: str | None = None, **options: Any
 ) -> str:

@@ -152,6 +152,7 @@ def call(
         LOG.arguments = True
         called = session.registry.function(function)
         _check_arguments(function, called, args, kwargs)
+        called = getattr(called, "as_changer", called)
         secrets = session.run.secrets
         secrets.collect_call([list(args), dict(kwargs)], session.options.secret_keys)
         direct = Current(session.run, called_directly=True)

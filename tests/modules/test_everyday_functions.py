@@ -689,3 +689,18 @@ def test_the_command_line_calls_them(machine: Machine) -> None:
     assert "there is no master" in failed.stderr
     backups = machine("call", "file.list_backups", str(machine.folder / "f"), "--out", "json")
     assert '"local": {}' in backups.stdout
+
+
+@pytest.mark.parametrize(
+    "words", [("run", "touch FILE"), ("retcode", "touch FILE"), ("exec_code", "sh", "touch FILE")]
+)
+def test_a_command_is_a_change_of_its_own(machine: Machine, words: tuple[str, ...]) -> None:
+    file = machine.folder / "made"
+    line = [words[0], *(word.replace("FILE", str(file)) for word in words[1:])]
+    call = ("call", f"cmd.{line[0]}", *line[1:])
+    refused = machine(*call, "--test", code=1)
+    assert f"cmd.{line[0]} changes the machine: a dry run does not call it" in refused.stderr
+    assert not file.exists()
+    machine(*call, "--detailed-exitcodes", code=2)
+    assert file.exists()
+    machine("call", "cmd.which", "sh", "--test")
