@@ -168,6 +168,17 @@ def test_max_fail_begins_no_further_batch(fleet: Fleet) -> None:
     assert cases["down2"].get("message") == "not begun: 2 failed before (--max-fail 2)"
 
 
+def test_max_fail_counts_those_that_could_not_be_asked(fleet: Fleet) -> None:
+    target = ("highstate", "( db1 or L@down1,donw2 ) and not G@kernel:Other")
+    out = fleet(*target, "--refresh", "--max-fail", "1", "--serial", "1", code=2)
+    assert "not begun: 1 failed before (--max-fail 1)\n    on db1\n" in out
+    [line] = [line for line in out.splitlines() if line.startswith("the rest again: ")]
+    assert line.endswith("--serial 1 --max-fail 1")
+    process = fleet.start("call", "L@db1,donw2", "test.ping")
+    _, err = process.communicate(timeout=60)
+    assert "is called donw2; did you mean down2?" in err
+
+
 def test_an_interrupted_run_ends_its_children(fleet: Fleet) -> None:
     started = fleet.folder / "started"
     process = fleet.start("sls", "db1", "slow")

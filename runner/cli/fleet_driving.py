@@ -52,6 +52,12 @@ class Request(Record):
     max_fail: int = 0
     refresh: bool = False
 
+    @property
+    def pace(self) -> list[tuple[str, str]]:
+        """The options that say how many machines may begin."""
+        given = (("--serial", self.serial), ("--max-fail", str(self.max_fail or "")))
+        return [(name, value) for name, value in given if value]
+
 
 def driven(
     action: str,
@@ -250,7 +256,8 @@ def _run(request: Request) -> int:
     began = time.monotonic()
     with _machines(request) as machines:
         chosen = _chosen(request, machines)
-        limits = Limits(request.forks, _batch(request, len(chosen.hosts)), request.max_fail)
+        batch, failed = _batch(request, len(chosen.hosts)), len(chosen.unclear)
+        limits = Limits(request.forks, batch, request.max_fail, failed)
         played = machines.play(
             request.job, limits, chosen.hosts, _progress(request, len(chosen.hosts))
         )
@@ -316,6 +323,8 @@ def _command(request: Request, job: Job, hosts: Sequence[str]) -> str:
     options += ["--config", common.config] if common.config else []
     options += ["--limit", request.limit] if request.limit and not hosts else []
     options += ["--test"] if job.test else []
+    if job.function == request.job.function:
+        options += [word for name, value in request.pace for word in (name, value)]
     return shlex.join([*words, *options])
 
 

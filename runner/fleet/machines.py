@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from runner.config.load import Options
 from runner.fleet.inventory import Inventory, Listed, check_names, listed_in
 from runner.fleet.playing import Play, Played, gather_job
 from runner.fleet.progress import Progress
-from runner.fleet.records import Job, Limits
+from runner.fleet.records import Host, Job, Limits
 from runner.fleet.selecting import Chosen, choose
-from runner.fleet.targets import no_match
+from runner.fleet.targets import no_match, strangers
+from runner.model.diagnostics import similar, suggestion
 
 
 class Machines:
@@ -42,7 +43,7 @@ class Machines:
         chosen = choose(self._options, target, hosts, ask, refresh)
         if not (chosen.hosts or chosen.unclear):
             raise no_match(target, hosts, self._inventory.shown)
-        return chosen._replace(warnings=warnings)
+        return chosen._replace(warnings=(*warnings, *_strangers(target, hosts, self._inventory)))
 
     def play(self, job: Job, limits: Limits, hosts: Sequence[str], progress: Progress) -> Played:
         """Let hosts do a job. Raises RunnerError where nothing could be run."""
@@ -50,3 +51,11 @@ class Machines:
         config = self._options.raw.get("conf_file")
         play = Play(job, limits, self._inventory, config, self._environ, self._folder, progress)
         return play.run(hosts)
+
+
+def _strangers(target: str, hosts: Sequence[Host], inventory: Inventory) -> Iterator[str]:
+    names = [host.name for host in hosts]
+    for name in strangers(target, hosts):
+        near = similar(name, names)
+        meant = f"; {suggestion(*near)}" if near else ""
+        yield f"no host of {inventory.shown} is called {name}{meant}"

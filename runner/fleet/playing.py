@@ -96,7 +96,7 @@ class Play:
         return Played(tuple(map(self._outcome, hosts)), interruption)
 
     def _failures(self) -> int:
-        return sum(not outcome.went_well for outcome in self._done.values())
+        return self._limits.failed + sum(not done.went_well for done in self._done.values())
 
     def _stopped(self) -> bool:
         return bool(self._limits.max_fail) and self._failures() >= self._limits.max_fail

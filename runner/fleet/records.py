@@ -56,9 +56,10 @@ class Job(Record):
 
 class Limits(Record):
     """How many hosts at once. batch: how many begin before the next ones may (0: all); max_fail:
-    no batch begins after so many hosts failed (0: no limit).
+    no batch begins after so many hosts failed (0: no limit); failed: so many had failed before.
     """
 
     forks: int
     batch: int = 0
     max_fail: int = 0
+    failed: int = 0

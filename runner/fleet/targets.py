@@ -96,6 +96,13 @@ def no_match(target: str, hosts: Sequence[Host], where: str) -> RunnerError:
     return RunnerError(f"{target!r} matches none of {count} of {where}", hint=hint, code="match")
 
 
+def strangers(target: str, hosts: Sequence[Host]) -> list[str]:
+    """The IDs that a target lists (`L@web1,web2`) and no host has."""
+    known = {host.name for host in hosts}
+    lists = (word[2:].split(",") for word in target.split() if word.startswith("L@"))
+    return [name for names in lists for name in names if name and name not in known]
+
+
 def _inventory_groups(hosts: Sequence[Host]) -> dict[str, list[str]]:
     """The groups of the inventory as node groups: `N@webservers`."""
     members: dict[str, list[str]] = {}
