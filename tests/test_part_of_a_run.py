@@ -80,6 +80,8 @@ def pending_of(site: Machine) -> list[dict[str, str]]:
         (["--exclude", "test: *[aeiou]r*", "--exclude", "more [x]", "--skip-tags", "shown"], None),
         (["--start-at", "watcher"], ["watcher", "rescue", "told", "listener"]),
         (["--start-at", "watcher", "--only", "*er"], ["watcher", "listener"]),
+        (["--tags", "web, slow", "--skip-tags", "slow"], ["gated"]),
+        (["--only", "first", "--only", "told", "--exclude", "first"], ["told"]),
     ],
 )
 def test_what_is_selected(site: Machine, words: list[str], ran: list[str] | None) -> None:
@@ -98,6 +100,7 @@ def test_what_is_selected(site: Machine, words: list[str], ran: list[str] | None
         (["--only", "cmd: first"], "--only cmd: first: no state of this run has", ""),
         (["--tags", "wbe"], "--tags wbe: no state of this run has that tag", "did you mean web?"),
         (["--start-at", "x y"], "--start-at x y: no state of this run has", "`*` and `?`"),
+        (["--tags", ","], "--tags: no tag is named", ""),
     ],
 )
 def test_a_word_that_means_nothing(
@@ -105,6 +108,22 @@ def test_a_word_that_means_nothing(
 ) -> None:
     told = site("sls", "t", *words, code=1).stderr
     assert message in told and hint in told
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "hint"),
+    [
+        (["--exclude", "frist"], "--exclude frist: no state of this run", "did you mean first?"),
+        (["--skip-tags", "slwo"], "--skip-tags slwo: no state of this run", "did you mean slow?"),
+    ],
+)
+def test_to_leave_out_what_is_not_there_is_a_warning(
+    site: Machine, words: list[str], message: str, hint: str
+) -> None:
+    told = site("sls", "t", *words).stderr
+    assert f"warning: {message}" in told and hint in told
+    site.config[words[0].removeprefix("--").replace("-", "_")] = [words[1]]  # for all machines
+    assert "no state of this run" not in site("sls", "t").stderr
 
 
 def test_what_is_left_out_counts_as_met_and_calls_for_nothing(site: Machine) -> None:

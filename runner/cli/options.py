@@ -430,7 +430,7 @@ def overrides(common: Common) -> dict[str, Any]:
         "log_file": common.log_file,
         "only": common.only or None,
         "exclude": common.exclude or None,
-        "tags": words(common.tags) or None,
+        "tags": _tags(common.tags),
         "skip_tags": words(common.skip_tags) or None,
         "with_requisites": common.with_requisites or None,
         "start_at": common.start_at or None,
@@ -460,7 +460,15 @@ def overrides(common: Common) -> dict[str, Any]:
 
 def words(texts: Iterable[str]) -> list[str]:
     """The words of an argument or option that takes several, parted by commas."""
-    return [word for text in texts for word in text.split(",") if word]
+    return [word.strip() for text in texts for word in text.split(",") if word.strip()]
+
+
+def _tags(texts: list[str]) -> list[str] | None:
+    """Those of `--tags`. Where a script's variable was empty, all states are not what was meant."""
+    tags = words(texts)
+    if texts and not tags:
+        raise UsageError("--tags: no tag is named")
+    return tags or None
 
 
 def _with_pillar(common: Common) -> Common:

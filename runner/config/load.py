@@ -97,6 +97,7 @@ class Options(Record):
     skip_tags: tuple[str, ...] = ()
     with_requisites: bool = False
     start_at: str = ""
+    typed: frozenset[str] = frozenset()  # the settings that the command line made
     files: tuple[str, ...] = ()  # that the configuration was read from
     formula_folder: str = ""  # where the formulas.yml is that is used; empty without one
     formula_roots: tuple[str, ...] = ()  # those of file_roots that are its formulas
@@ -350,6 +351,7 @@ def _options(
         skip_tags=tuple(raw.get("skip_tags") or ()),
         with_requisites=bool(raw.get("with_requisites")),
         start_at=str(raw.get("start_at") or ""),
+        typed=frozenset(overrides),
         exclude=tuple(raw.get("exclude") or ()),
     )
 

@@ -69,6 +69,7 @@ def _compiled(
     problems = [*session.unread, *session.node.warnings, *problems, *found]
     selection = select(session.options, chunks, _takes(session), before)
     chunks = selection.chunks
+    problems += selection.warnings
     session.run.secrets.collect_arguments(chunks, session.options.secret_keys)
     binder = make_binder(session)
     steps, mistakes = binder.steps(chunks)

@@ -11,7 +11,7 @@ from typing import Any
 from runner.compiler import requisites
 from runner.config.load import Options
 from runner.model.chunk import LEFT_OUT, AbsentReactor, Chunk, Edge, Relations
-from runner.model.diagnostics import did_you_mean
+from runner.model.diagnostics import Diagnostic, did_you_mean
 from runner.model.errors import RunnerError
 
 # the options of a run that leaves out nothing
@@ -28,11 +28,18 @@ Takes = Callable[[Chunk, str], bool]  # whether the function of a state has an a
 class Selection:
     """The states of a run, and those that are left out.
 
-    everything: the states of both. positions: where those of the run are in it.
+    everything: the states of both. positions: where those of the run are in it. warnings: what
+    `--exclude` and `--skip-tags` name and no state has.
     """
 
-    def __init__(self, everything: Sequence[Chunk], positions: Sequence[int]) -> None:
+    def __init__(
+        self,
+        everything: Sequence[Chunk],
+        positions: Sequence[int],
+        warnings: Sequence[Diagnostic] = (),
+    ) -> None:
         self._everything = tuple(everything)
+        self.warnings = tuple(warnings)
         self._place = {position: number for number, position in enumerate(positions)}
         self.chunks = tuple(self._everything[position] for position in positions)
         self.left_out = tuple(
@@ -81,7 +88,7 @@ def select(
 ) -> Selection:
     """The states that the options ask for. takes: tells the tags of a run from an argument `tags`
     that a function has for itself. before: the tags (`Chunk.tag`) of those before `--start-at`.
-    Raises RunnerError for a name or a tag that no state has.
+    Raises RunnerError for a name or a tag to run that no state has.
     """
     asked = (options.only, options.exclude, options.tags, options.skip_tags, before)
     if not any(asked):
@@ -96,12 +103,12 @@ def select(
     ]
     left = {position: chunks[position] for position in positions}
     if options.only or options.tags:
-        wanted = _named(options.only, left)
-        wanted = _tagged(options.tags, left, takes, wanted if options.only else left)
+        wanted = _named(options.only, chunks, left) if options.only else left
+        wanted = _tagged(options.tags, chunks, takes, wanted)
         if options.with_requisites:
             wanted = _with_requisites(wanted, left)
         positions = sorted(wanted)
-    return Selection(chunks, positions)
+    return Selection(chunks, positions, [*_not_there(options, chunks, takes)])
 
 
 def starting_at(options: Options, ordered: Iterable[Chunk]) -> frozenset[str]:
@@ -145,14 +152,15 @@ def _item(entry: str | Mapping[str, str]) -> Callable[[Chunk], bool]:
     return lambda chunk: entry.get("id") == chunk.id or entry.get("sls") == chunk.sls
 
 
-def _named(words: Sequence[str], chunks: Mapping[int, Chunk]) -> dict[int, Chunk]:
+def _named(
+    words: Sequence[str], chunks: Sequence[Chunk], among: Mapping[int, Chunk]
+) -> dict[int, Chunk]:
     found: dict[int, Chunk] = {}
     for word in words:
         is_meant = _matcher(word)
-        meant = {position: chunk for position, chunk in chunks.items() if is_meant(chunk)}
-        if not meant:
-            raise _unknown("--only", word, chunks.values())
-        found |= meant
+        if not any(map(is_meant, chunks)):
+            raise _unknown("--only", word, chunks)
+        found |= {position: chunk for position, chunk in among.items() if is_meant(chunk)}
     return found
 
 
@@ -163,6 +171,23 @@ def _unknown(option: str, word: str, chunks: Iterable[Chunk]) -> RunnerError:
         hint=did_you_mean(word, names)
         or "an ID, a name, `STATE: ID` or `sls:NAME`; `*` and `?` stand for other characters",
     )
+
+
+def _not_there(options: Options, chunks: Sequence[Chunk], takes: Takes) -> Iterator[Diagnostic]:
+    """What somebody typed to leave out, and no state has: no error, as other machines may have
+    it.
+    """
+    unknown = [
+        _unknown("--exclude", entry, chunks)
+        for entry in options.exclude
+        if "exclude" in options.typed
+        and isinstance(entry, str)
+        and not any(map(_item(entry), chunks))
+    ]
+    if "skip_tags" in options.typed:
+        unknown += _unknown_tags("--skip-tags", options.skip_tags, chunks, takes)
+    for error in unknown:
+        yield Diagnostic(error.message, hint=error.hint, code="selection", severity="warning")
 
 
 # ---------------------------------------------------------------- tags
@@ -184,20 +209,24 @@ def _words(value: Any) -> Iterator[str]:
 
 
 def _tagged(
-    tags: Sequence[str],
-    chunks: Mapping[int, Chunk],
-    takes: Takes,
-    among: Mapping[int, Chunk],
+    tags: Sequence[str], chunks: Sequence[Chunk], takes: Takes, among: Mapping[int, Chunk]
 ) -> dict[int, Chunk]:
     if not tags:
         return dict(among)
-    known = {position: _tags(chunk, takes) for position, chunk in chunks.items()}
-    everything = {tag for each in known.values() for tag in each}
+    for unknown in _unknown_tags("--tags", tags, chunks, takes):
+        raise unknown
+    return {position: chunk for position, chunk in among.items() if _tags(chunk, takes) & set(tags)}
+
+
+def _unknown_tags(
+    option: str, tags: Sequence[str], chunks: Sequence[Chunk], takes: Takes
+) -> Iterator[RunnerError]:
+    """What is to be said of the tags that no state has."""
+    known = set().union(*(_tags(chunk, takes) for chunk in chunks))
     for tag in tags:
-        if tag not in everything:
-            hint = did_you_mean(tag, everything) or "`tags:` of a state gives it some"
-            raise RunnerError(f"--tags {tag}: no state of this run has that tag", hint=hint)
-    return {position: chunk for position, chunk in among.items() if known[position] & set(tags)}
+        if tag not in known:
+            hint = did_you_mean(tag, known) or "`tags:` of a state gives it some"
+            yield RunnerError(f"{option} {tag}: no state of this run has that tag", hint=hint)
 
 
 # ---------------------------------------------------------------- with what they need
