@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from measure import RUNNER, Program, compile_modules, least_by_turns
+from measure import RUNNER, Program, prepare_environment, least_by_turns
 
 SLS = """{{% from 'lib/map.jinja' import settings with context %}}
 {{% set port = pillar.get('port', 80) %}}
@@ -72,7 +72,7 @@ def site(folder: Path, count: int) -> Path:
 
 
 def main() -> None:
-    compile_modules()
+    prepare_environment()
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 200
     with tempfile.TemporaryDirectory() as folder:
         config = site(Path(folder), count)

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from loads import files, graph
-from measure import RUNNER, Cost, Program, compile_modules, cost, write_configuration
+from measure import RUNNER, Cost, Program, prepare_environment, cost, write_configuration
 
 
 class Growing(NamedTuple):
@@ -289,7 +289,7 @@ def main() -> None:
     parser.add_argument("--largest", type=int, default=10**9, help="no size above this one")
     parser.add_argument("--plot", help="a file for the drawing")
     given = parser.parse_args()
-    compile_modules()
+    prepare_environment()
     start = measured(LOADS[0], 1).cpu
     costs: dict[str, dict[int, Cost]] = {}
     for growing in LOADS:

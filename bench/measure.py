@@ -60,9 +60,12 @@ def least_by_turns(programs: Sequence[Program], times: int) -> list[Cost]:
     return [Cost(*map(min, zip(*costs, strict=True))) for costs in zip(*turns, strict=True)]
 
 
-def compile_modules() -> None:
-    """Let Python keep compiled modules, as an installed program has them."""
+def prepare_environment() -> None:
+    """Let Python keep compiled modules, as an installed program has them; and let all start the
+    same shell, as cron does: Salt and runner take $SHELL, CFEngine and the floor take /bin/sh.
+    """
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ["SHELL"] = "/bin/sh"
     os.environ["PYTHONPATH"] = str(ROOT)
 
 

@@ -18,7 +18,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from measure import RUNNER, Program, compile_modules, cost
+from measure import RUNNER, Program, prepare_environment, cost
 
 # notes the call; apt keeps its compiled lists, as it does where no container image forbids it
 COUNT = """#!/bin/sh
@@ -79,7 +79,7 @@ def dry_run(folder: str, names: list[str]) -> str:
 
 def main() -> None:
     """Measure dry runs of growing trees."""
-    compile_modules()
+    prepare_environment()
     with tempfile.TemporaryDirectory() as folder:
         counted(folder)
         Path(folder, "runner.yaml").write_text(

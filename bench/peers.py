@@ -29,7 +29,7 @@ from measure import (
     Cost,
     Program,
     cfengine,
-    compile_modules,
+    prepare_environment,
     cost,
     floor,
     least_by_turns,
@@ -107,7 +107,7 @@ def arguments() -> argparse.Namespace:
 
 def main() -> None:
     options = arguments()
-    compile_modules()
+    prepare_environment()
     columns = [name for name in programs(options, LOADS[0]) if name != "runner"]
     print(f"| CPU, peak memory | runner | | {' | '.join(columns)} |")
     print("|---" * (3 + len(columns)) + "|")

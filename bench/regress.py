@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from loads import COMMANDS, FILES, GRAPH, NEW_FILES, START, TEMPLATES, Load
-from measure import compile_modules, floor, least_by_turns, runner
+from measure import prepare_environment, floor, least_by_turns, runner
 
 FIGURES = Path(__file__).with_name("figures.json")
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -96,7 +96,7 @@ def main() -> int:
     parser.add_argument("--turns", type=int, help="how often each runs in a try")
     parser.add_argument("--figures", type=Path, default=FIGURES, help="the ratios to compare with")
     options = parser.parse_args()
-    compile_modules()
+    prepare_environment()
     figures = json.loads(options.figures.read_text())
     rows = [(load, options.turns or turns) for load, turns in ROWS if options.only in load.name]
     if options.write:

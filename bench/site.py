@@ -20,7 +20,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from measure import RUNNER, Program, compile_modules, least_by_turns
+from measure import RUNNER, Program, prepare_environment, least_by_turns
 
 SLS = """{%- set tplroot = tpldir.split('/')[0] %}
 {%- from tplroot ~ "/map.jinja" import mapdata as it with context %}
@@ -99,7 +99,7 @@ def write(folder: Path, count: int, each: int) -> None:
 
 
 def main(count: str = "200", command: str = "") -> None:
-    compile_modules()
+    prepare_environment()
     for each in dict.fromkeys((1, 10, int(count))):
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name, "site")
