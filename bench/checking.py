@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from measure import RUNNER, Program, prepare_environment, least_by_turns
+from measure import RUNNER, Program, least_by_turns, prepare_environment
 
 SLS = """{{% from 'lib/map.jinja' import settings with context %}}
 {{% set port = pillar.get('port', 80) %}}

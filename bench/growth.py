@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from loads import files, graph
-from measure import RUNNER, Cost, Program, prepare_environment, cost, write_configuration
+from measure import RUNNER, Cost, Program, cost, prepare_environment, write_configuration
 
 
 class Growing(NamedTuple):

@@ -18,7 +18,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from measure import RUNNER, Program, prepare_environment, cost
+from measure import RUNNER, Program, cost, prepare_environment
 
 # notes the call; apt keeps its compiled lists, as it does where no container image forbids it
 COUNT = """#!/bin/sh

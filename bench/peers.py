@@ -29,10 +29,10 @@ from measure import (
     Cost,
     Program,
     cfengine,
-    prepare_environment,
     cost,
     floor,
     least_by_turns,
+    prepare_environment,
     runner,
     salt,
 )

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from loads import COMMANDS, FILES, GRAPH, NEW_FILES, START, TEMPLATES, Load
-from measure import prepare_environment, floor, least_by_turns, runner
+from measure import floor, least_by_turns, prepare_environment, runner
 
 FIGURES = Path(__file__).with_name("figures.json")
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"

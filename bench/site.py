@@ -20,7 +20,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from measure import RUNNER, Program, prepare_environment, least_by_turns
+from measure import RUNNER, Program, least_by_turns, prepare_environment
 
 SLS = """{%- set tplroot = tpldir.split('/')[0] %}
 {%- from tplroot ~ "/map.jinja" import mapdata as it with context %}

@@ -8,9 +8,9 @@ busybox cannot change a user or a group that is there, but for its members, lock
 from __future__ import annotations
 
 import grp
-import shutil
 from collections.abc import Sequence
 
+from modules import cmd
 from runner.api import CommandFailed
 
 USERS_GROUP = "users"  # of a user without a group of its own
@@ -20,7 +20,7 @@ _FLAGS = ("-m", "-M", "-r", "-l", "-U", "-N", "-o")
 
 def stands_in() -> bool:
     """Return whether this machine has no useradd, but adduser."""
-    return shutil.which("useradd") is None and shutil.which("adduser") is not None
+    return cmd.which("useradd") is None and cmd.which("adduser") is not None
 
 
 def useradd(name: str, options: Sequence[str]) -> list[list[str]]:

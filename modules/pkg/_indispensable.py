@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-import importlib.metadata
-import importlib.util
 import os
 import re
-import shutil
 import sys
 from collections.abc import Iterator
 
+from modules import cmd
 from modules.pkg._queries import owners
 from modules.pkg.providers import provider
 from runner.api import for_states
@@ -35,7 +33,7 @@ def indispensable() -> set[str]:
 def _own_files() -> Iterator[str]:
     """Generate a file of each thing that this machine and runner need now."""
     kernels = (path.format(os.uname().release) for path in KERNEL)
-    tools = (shutil.which(name) for name in (*provider().NAMES, "sh"))
+    tools = (cmd.which(name) for name in (*provider().NAMES, "sh"))
     paths = {*kernels, *filter(None, tools), sys.executable, os.__file__, *_libraries()}
     for path in sorted(paths):
         own = os.path.realpath(path).startswith(f"{os.path.realpath(sys.prefix)}{os.sep}")
@@ -45,11 +43,14 @@ def _own_files() -> Iterator[str]:
 
 def _libraries() -> Iterator[str]:
     """Generate a file of runner and of each library that it needs."""
+    from importlib.metadata import requires  # which brings 80 modules, for what few runs ask
+    from importlib.util import find_spec
+
     names = {"runner", "yaml"}  # PyYAML's name is not that of its module
-    for requirement in importlib.metadata.requires("sls-runner") or ():
+    for requirement in requires("sls-runner") or ():
         if "extra ==" not in requirement:
             names.add(re.split(r"[^\w.-]", requirement)[0].lower())
     for name in sorted(names):
-        spec = importlib.util.find_spec(name)
+        spec = find_spec(name)
         if spec and spec.origin:
             yield spec.origin

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 
@@ -11,7 +10,6 @@ from modules import cmd
 from runner.api import CommandFailed
 
 LOCK_SECONDS = 300.0  # how long another package manager is waited for
-_log = logging.getLogger("runner.pkg")
 
 
 def run_unlocked(
@@ -34,7 +32,11 @@ def run_unlocked(
         if not problem:
             return done
         if not until:
-            _log.warning("waiting for another package manager: %s", problem)
+            import logging
+
+            logging.getLogger("runner.pkg").warning(
+                "waiting for another package manager: %s", problem
+            )
             seconds = patience()
             until = time.monotonic() + seconds
         if time.monotonic() > until:

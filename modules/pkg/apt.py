@@ -119,6 +119,7 @@ def archives() -> dict[str, dict[str, Any]]:
     return by_name
 
 
+@cached_look("packages", *STATUS)
 def list_pkgs() -> Versions:
     """Return the installed packages with their versions."""
     known = dpkg_states().items()

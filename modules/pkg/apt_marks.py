@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 
 from modules import _paths, cmd
@@ -43,6 +42,8 @@ def marked_copy(automatic: Sequence[str], manual: Sequence[str]) -> list[str]:
     """Return the options by which apt-get uses a copy of its notes, in which these are marked."""
     path = f"{here.scratch()}/extended_states"
     if _paths.exists(STATES):
+        import shutil
+
         shutil.copy(STATES, path)
     options = ["-o", f"Dir::State::extended_states={path}"]
     mark(automatic, manual, *options)

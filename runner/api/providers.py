@@ -5,7 +5,6 @@ each can do.
 
 from __future__ import annotations
 
-import inspect
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
@@ -249,5 +248,5 @@ def _public_names(protocol: type) -> set[str]:
         for base in protocol.__mro__
         if getattr(base, "_is_protocol", False) and base is not Protocol
     ]
-    members = {name for base in classes for name in (*vars(base), *inspect.get_annotations(base))}
+    members = {name for base in classes for name in (*vars(base), *base.__annotations__)}
     return {name for name in members if not name.startswith("_")}

@@ -92,6 +92,8 @@ def contains(text: str, chunk: str, ignore_whitespace: bool = True) -> bool:
     if it is none).
     """
     if ignore_whitespace:
+        if f"\n{chunk}\n" in f"\n{text}\n":  # literally: no expression has to be compiled
+            return True
         words = re.findall(r"\w+|[^\w\s]", chunk)
         return (
             re.search(r"^\s*" + r"\s*".join(map(re.escape, words)) + r"\s*$", text, re.MULTILINE)

@@ -3,9 +3,10 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -302,8 +303,12 @@ NEEDED = """
 """
 
 
-def test_a_converged_state_imports_little(machine: Machine) -> None:
-    machine.write(a="{tmp}/x:\n  file.managed:\n    - contents: x\n")
+# and what further modules need, for commands, accounts and packages
+FURTHER = "glob grp locale pwd select selectors subprocess"
+
+
+def imported_by(machine: Machine) -> list[str]:
+    """The modules that a second run of the SLS file `a` imports."""
     machine("sls", "a")
     program = (
         "import sys; floor = set(sys.modules)\ntry:\n  from runner.cli import main; main()\n"
@@ -314,13 +319,34 @@ def test_a_converged_state_imports_little(machine: Machine) -> None:
         [argv[0], "-c", program, *argv[3:]], capture_output=True, text=True, env=machine.environment
     )
     assert done.returncode == 0, done.stderr
-    imported = done.stderr.split()
+    return done.stderr.split()
+
+
+def of_python(imported: Iterable[str]) -> set[str]:
+    """The packages among them that are not our own, nor only for other modules of Python."""
     packages = {name.split(".")[0] for name in imported} - {"runner", "states", "modules"}
-    assert {name for name in packages if name[0] != "_"} <= {*NEEDED.split()}
+    return {name for name in packages if name[0] != "_"}
+
+
+def test_a_converged_state_imports_little(machine: Machine) -> None:
+    machine.write(a="{tmp}/x:\n  file.managed:\n    - contents: x\n")
+    imported = imported_by(machine)
+    assert of_python(imported) <= {*NEEDED.split()}
     assert "runner.config.keys" in imported
     unneeded = ("runner.manual", "runner.config.key_", "runner.yaml.load", "modules.cmd")
     assert [name for name in imported if name.startswith(unneeded)] == []
-    assert len([name for name in imported if name.split(".")[0] not in packages]) <= MOST_OF_OURS
+    ours = [name for name in imported if name.startswith(("runner", "states", "modules"))]
+    assert len(ours) <= MOST_OF_OURS
+
+
+@pytest.mark.skipif(not shutil.which("dpkg-query"), reason="there is no dpkg")
+def test_converged_packages_users_and_commands_import_little(machine: Machine) -> None:
+    machine.write(
+        a="dpkg:\n  pkg.installed: []\nroot:\n  user.present: []\n"
+        "nothing:\n  cmd.run:\n    - name: 'false'\n    - unless: 'true'\n"
+    )
+    further = of_python(imported_by(machine)) - {*NEEDED.split()}
+    assert further <= {*FURTHER.split()}
 
 
 LOGGING = (
