@@ -54,10 +54,11 @@ def project(tmp_path: Path) -> Path:
 
 def test_the_example_of_the_guide_passes(project: Path) -> None:
     """And so does a test that looks at what the example leaves out: failures and mistakes."""
-    (project / "states/broken.sls").write_text("a:\n  file.managd: []\n")
-    (project / "states/_states/pennant.py").write_text(UNLAWFUL)
+    (project / "more/_states").mkdir(parents=True)
+    (project / "more/broken.sls").write_text("a:\n  file.managd: []\n")
+    (project / "more/_states/pennant.py").write_text(UNLAWFUL)
     (project / "test_more.py").write_text(MORE)
-    done = run_pytest(project, "--runner-tree", "states")
+    done = run_pytest(project, "--runner-tree", "more")
     if "skipped" in done.stdout:
         lacking(done.stdout.partition("SKIPPED")[2].strip())
     assert done.returncode == 1 and "1 failed, 7 passed" in done.stdout, done.stdout + done.stderr
