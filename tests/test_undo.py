@@ -388,3 +388,25 @@ def test_contents_that_no_run_names_any_more_are_deleted(machine: Machine) -> No
     (undo / "3.contents").write_bytes(whole)
     machine("undo", "3", "--path", str(target))
     assert target.read_text().startswith("text 1 x")
+
+
+MOVED = """
+{tmp}/moved: {file.rename: [source: '{tmp}/first']}
+run: {cmd.run: [name: 'true']}
+"""
+
+
+def test_an_undone_move_can_be_done_again_by_undoing_the_undo(machine: Machine) -> None:
+    (machine.folder / "first").write_text("contents\n")
+    machine.write(a=MOVED)
+    machine("sls", "a")
+    machine("undo", "1", code=2)
+    undo = answer(machine, "history")[0]
+    assert (undo["outcome"], undo["total"], undo["changed"]) == ("done in part", 2, 1)
+    assert (machine.folder / "first").exists()
+    machine("undo", "2")
+    assert (machine.folder / "moved").read_text() == "contents\n"
+    assert not (machine.folder / "first").exists()
+    machine("undo", "3")
+    assert (machine.folder / "first").read_text() == "contents\n"
+    assert not (machine.folder / "moved").exists()

@@ -7,12 +7,18 @@ import stat as bits
 
 from modules.file._change import alters, put_link
 from modules.file._place import Place, place
-from modules.file._snapshot import snapshot
+from modules.file._snapshot import snapshot, snapshot_of_move
 from modules.file._write import Owner, replace
 from runner.api import StateFailed
 
 
-@alters(before=snapshot)
+def _before(
+    path: str, kind: str, mode: int = 0, uid: int = 0, gid: int = 0, target: str = "", *_: object
+) -> object:
+    return snapshot_of_move(target, path) if kind == "moved" else snapshot(path)
+
+
+@alters(before=_before)
 def put_back(
     path: str,
     kind: str,

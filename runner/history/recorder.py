@@ -527,7 +527,8 @@ class History:
     def around(self, run: str, total: int) -> Iterator[list[str]]:
         """Keep what is not a run of states (an undo): the changes made meanwhile, and how it ended.
 
-        It gives a list for what was not done; a run with such entries is done in part.
+        total: of its parts. It gives a list for those that were not done; a run with such entries
+        is done in part.
         """
         self(RunStarted(total, False, run))
         outcome, left_out = "failed", list[str]()
@@ -539,7 +540,8 @@ class History:
                 with self._reporting_errors():
                     failed = len(left_out) or int(outcome == "failed")
                     touched = len(self._touched) + len(self._touched_states)
-                    self._finish(outcome, touched, failed, 0, left_out)
+                    changed = touched if outcome == "failed" else total - len(left_out)
+                    self._finish(outcome, changed, failed, 0, left_out)
 
     def _finish(
         self, outcome: str, changed: int, failed: int, skipped: int = 0, errors: Iterable[str] = ()

@@ -260,7 +260,7 @@ def undo(
         session.run.listeners.add(past)
         with (
             _temp_file_cleanup(session) as intends,
-            past.around(new_run_id(), len(plan.steps)) as left_out,
+            past.around(new_run_id(), len(plan.steps) + len(plan.unknown)) as left_out,
             changes_allowed(),
         ):
             session.run.begin(Execution(intends=intends))
