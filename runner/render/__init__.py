@@ -71,8 +71,8 @@ class Renderer:
         holds_secret: Callable[[str], bool] = lambda text: True,
     ) -> None:
         """find: of the tree. salt: the functions. grains, pillar: asked when a template is
-        rendered. parsed_dir: where parsed SLS files are kept between runs, but for texts that
-        hold a secret.
+        rendered. cache_dir, parsed_dir: where compiled templates and parsed SLS files are kept
+        between runs, but for texts that hold a secret.
 
         secret: is told what was decrypted. own: the renderers of the tree's `_renderers`, by name.
         near: the file of the tree that was probably meant. seen: is shown each file that is
@@ -104,7 +104,12 @@ class Renderer:
 
     @cached_property
     def _jinja(self) -> Jinja:
-        return Jinja(self.find, self.opts, self._cache_dir, near=self._near, seen=self._seen)
+        return Jinja(
+            *(self.find, self.opts, self._cache_dir),
+            near=self._near,
+            seen=self._seen,
+            holds_secret=self._holds_secret,
+        )
 
     def _shared(self, saltenv: str) -> dict[str, Any]:
         return {

@@ -34,14 +34,15 @@ class Jinja:
         lenient: bool = False,
         near: Find = lambda path, saltenv: None,
         seen: Callable[[str], None] = lambda path: None,
+        holds_secret: Callable[[str], bool] = lambda text: False,
     ) -> None:
         """find: of the tree. opts: for jinja_env and jinja_sls_env. cache_dir: of compiled
         templates. lenient: whether a variable without a value is empty.
 
         near: the file of the tree that was probably meant. seen: is shown each file that is
-        imported.
+        imported. holds_secret: tells whether a text does, whose compiled form is not kept on disk.
         """
-        self._seen = seen
+        self._seen, self._holds_secret = seen, holds_secret
         self._near = near
         self._find = find
         self._opts = opts
@@ -152,7 +153,13 @@ class Jinja:
         from runner.render.jinja.environments import Environments
 
         return Environments(
-            self._find, self._opts, self._folder, self._lenient, self._near, self._seen
+            self._find,
+            self._opts,
+            self._folder,
+            self._lenient,
+            self._near,
+            self._seen,
+            self._holds_secret,
         )
 
 

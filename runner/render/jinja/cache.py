@@ -12,6 +12,7 @@ import marshal
 import os
 import sys
 import zlib
+from collections.abc import Callable
 from contextlib import suppress
 from struct import Struct
 from types import CodeType
@@ -32,10 +33,16 @@ LARGEST = 64 * 1024 * 1024  # bytes; what is larger is begun anew
 class Pack:
     """The compiled templates of one version of runner, PyYAML, Jinja and Python."""
 
-    def __init__(self, folder: TrustedFolder, version: str) -> None:
+    def __init__(
+        self, folder: TrustedFolder, version: str, holds_secret: Callable[[str], bool]
+    ) -> None:
+        """holds_secret: tells whether a text does, which is then not kept: it may stand nowhere
+        else on the disk.
+        """
         made = f"{version}-{jinja2.__version__}-{sys.version_info[:3]}"
         self._name = f"pack-{blake2b(made.encode(), digest_size=10).hexdigest()}"
         self._folder = folder
+        self.holds_secret = holds_secret
         self._records: dict[bytes, tuple[memoryview, int]] | None = None
         self._file = -1
 
@@ -115,6 +122,8 @@ class Store:
 
     def put(self, text: str, code: CodeType, own: Shaped) -> None:
         """Keep the code of a text, of a shape, for later runs."""
+        if self._pack.holds_secret(text):
+            return
         key = self._key(repr(own.shape))
         if key not in self._codes:
             self._codes[key] = code
@@ -128,7 +137,8 @@ class Store:
 
     def keep(self, tag: str, text: str, data: bytes) -> None:
         """Keep what a text is to a tag, for later runs."""
-        self._pack.put(self._key(f"\0{tag}\0{text}"), data)
+        if not self._pack.holds_secret(text):
+            self._pack.put(self._key(f"\0{tag}\0{text}"), data)
 
     def _key(self, text: str) -> bytes:
         return blake2b(

@@ -43,11 +43,12 @@ class Environments:
         lenient: bool,
         near: Find,
         seen: Callable[[str], None],
+        holds_secret: Callable[[str], bool],
     ) -> None:
         """folder: of the compiled templates. The rest are arguments of `Jinja`."""
         self._find, self._near, self._seen = find, near, seen
         self._opts = opts
-        self._pack = Pack(folder, str(_revision())) if folder else None
+        self._pack = Pack(folder, str(_revision()), holds_secret) if folder else None
         self._undefined = LenientUndefined if lenient else StrictUndefined
 
     def make(

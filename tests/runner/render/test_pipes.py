@@ -190,6 +190,12 @@ def test_gpg_in_the_pillar_is_decrypted_and_shown_nowhere(machine: Machine) -> N
     )
     out = machine("sls", "a").stdout
     assert "swordfish" not in out and "**********" in out
+    template = "word: {{ 'sword' }}fish alone\n"  # decrypted before Jinja compiles it
+    done = subprocess.run(encrypt, input=template, capture_output=True, text=True, check=True)
+    machine.write(pillar__p=f"#!gpg|jinja|yaml\n{done.stdout}")
+    assert "swordfish alone" in machine("show", "pillar", "--show-secrets").stdout
+    kept = [path for path in (machine.folder / "cache").rglob("*") if path.is_file()]
+    assert kept and not [path for path in kept if b"fish alone" in path.read_bytes()]
     subprocess.run(["gpgconf", "--homedir", str(keys), "--kill", "all"], check=False)
 
 
