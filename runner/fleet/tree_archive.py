@@ -28,12 +28,12 @@ STAYING = frozenset(
         *("id", "pillar", "pillar_roots", "pillar_cache", "ext_pillar", "ext_pillar_first"),
         *("decrypt_pillar", "decrypt_pillar_default", "decrypt_pillar_delimiter", "pillar_opts"),
         *("age_identities", "age_recipients", "gpg_recipients", "vault"),
-        *("gpg_keydir", "git_pillar_root", "cachedir", "state_dir", "log_file", "log_level"),
+        *("gpg_keydir", "cachedir", "state_dir", "log_file", "log_level"),
         *("log_fmt_console", "log_fmt_logfile", "log_datefmt", "log_datefmt_console"),
         *("log_datefmt_logfile", "log_granular_levels", "log_level_logfile"),
         *("conf_file", "config_dir", "include", "default_include", "tree"),
         *("otel_endpoint", "otel_headers", "html_report"),
-        *("report", "prometheus_textfile", "gitfs_remotes", "fileserver_backend", "strict_pe"),
+        *("report", "prometheus_textfile", "fleet", "fileserver_backend"),
         *(
             "file_ignore_glob",
             "file_ignore_regex",
@@ -44,6 +44,7 @@ STAYING = frozenset(
         *("fileserver_followsymlinks", "strict_permissions", "only", "exclude", "quiet"),
     )
 )
+_OF_GIT = ("gitfs_", "git_pillar_")  # keys that begin so say how its repositories are reached
 
 
 def archive(session: Session) -> bytes:
@@ -141,7 +142,7 @@ def _settings(options: Options) -> dict[str, Any]:
     settings = {
         key: value
         for key, value in options.raw.items()
-        if key not in STAYING and value != DEFAULTS.get(key)
+        if key not in STAYING and not key.startswith(_OF_GIT) and value != DEFAULTS.get(key)
     }
     settings |= {"grains": options.own_grains, "pillar_roots": {"base": []}}
     return {key: plain(value) for key, value in settings.items() if value is not None}

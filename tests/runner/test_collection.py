@@ -27,6 +27,7 @@ BIN = Path(sys.executable).parent
 REMOTE = Path(__file__).parents[2] / "ansible/plugins/plugin_utils/remote.py"
 TREE = {
     "runner.yaml": "file_roots: {base: [states]}\npillar_roots: {base: [states/pillar]}\n"
+    "gitfs_password: of-gitfs\ngit_pillar_privkey: /root/key\nfleet: {forks: 3}\n"
     "cachedir: cache\ngrains: {tier: front}\nsecret_keys: ['*key']\n",
     "states/top.sls": "base: {'*': [web]}",
     "states/pillar/top.sls": "base: {'where:here': [{match: grain}, common]}",
@@ -150,7 +151,7 @@ def test_a_highstate(results: dict[str, dict[str, Any]], folder: Path) -> None:
         assert file.read_text() == words
         assert file.stat().st_mode & 0o777 == 0o640
         made = results[f"{host} made"]
-        assert (made["changed"], made["msg"]) == (True, "1 states: 1 changed, 0 failed")
+        assert (made["changed"], made["msg"]) == (True, "1 state: 1 changed, 0 failed")
         assert [key.partition("_|-")[0] for key in made["salt"]["local"]] == ["file"]
 
 
@@ -199,6 +200,7 @@ def test_what_a_host_has(results: dict[str, dict[str, Any]], folder: Path) -> No
     ]
     config = yaml.safe_load((tree / "runner.yaml").read_text())
     assert config["grains"] == {"tier": "front"} and "cachedir" not in config
+    assert not [key for key in config if key.startswith(("git", "fleet"))]
     assert len(list((host / "bundle").iterdir())) == 1
 
 

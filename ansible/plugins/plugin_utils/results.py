@@ -57,7 +57,8 @@ def of_states(done):
 
 
 def message(states, changed, failed):
-    counts = f"{len(states)} states: {len(changed)} changed, {len(failed)} failed"
+    number = "1 state" if len(states) == 1 else f"{len(states)} states"
+    counts = f"{number}: {len(changed)} changed, {len(failed)} failed"
     causes = [
         f"{state.get('__id__')}: {str(state.get('comment')).strip()}"
         for state in sorted(failed, key=lambda state: state.get("__state_ran__") is False)
