@@ -3,8 +3,9 @@
 
 The collection for Ansible starts this as a process for each host, and asks by lines of JSON on its
 standard input: {"config", "id", "pillar"} first, answered with the digests of the archives (that of
-runner alone where there is no "id"); then {"archive": NAME}, answered with the path of a file, and
-{"grains"}, answered with the pillar as one line. Nothing of the pillar is written anywhere.
+runner alone where there is no "id"); then {"archive": NAME}, answered with the path of a file,
+{"grains"}, answered with the pillar as one line, and {"there": TEXTS}, answered with what a host
+said, the files of its tree as they are called here. Nothing of the pillar is written anywhere.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import gzip
 import hashlib
 import json
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -67,9 +69,11 @@ class ForHost:
         self._warnings = [problem.message for problem in warnings if problem.severity != "info"]
         folder = trusted_folder(os.path.join(options.cachedir, "fleet"))
         self._archives = {BUNDLE: _bundle(folder)}
+        self._sources: Mapping[str, str] = {}
         if overrides:
             with self._session.opened():
-                self._archives[TREE] = _tree(folder, self._session)
+                packed = archive(self._session)
+            self._archives[TREE], self._sources = _tree(folder, packed.data), packed.sources
 
     def answer(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """The answer to a question."""
@@ -77,8 +81,22 @@ class ForHost:
             return {"file": self._archives[asked["archive"]].file}
         if "grains" in asked:
             return {"pillar": self.pillar_line(asked["grains"], asked.get("given") or {})}
+        if "there" in asked:
+            return {"here": [self.here(text) for text in asked["there"]]}
         digests = {name: made.digest for name, made in self._archives.items()}
         return {"archives": digests, "warnings": self._warnings}
+
+    def here(self, text: str) -> str:
+        """A text of the host, of JSON perhaps, with the files of the tree as they are called on
+        this machine.
+        """
+        inside = rf'/[^\s"]*?/{TREE}/{self._archives[TREE].digest}/([^\s":,()\\]+)'
+
+        def local(match: re.Match[str]) -> str:
+            source = self._sources.get(match[1])
+            return json.dumps(source)[1:-1] if source else match[0]
+
+        return re.sub(inside, local, text)
 
     def pillar_line(self, grains: Mapping[str, Any], given: Mapping[str, Any]) -> str:
         """The pillar of the host with these grains, and the secrets in it, as one line. given: more
@@ -107,8 +125,7 @@ def _state(content: Path | bytes) -> str:
     return f"{status.st_size} {status.st_mtime_ns}"
 
 
-def _tree(folder: TrustedFolder, session: Session) -> Archive:
-    data = archive(session)
+def _tree(folder: TrustedFolder, data: bytes) -> Archive:
     return _archive(folder, TREE, hashlib.sha256(data).hexdigest(), lambda: data)
 
 

@@ -17,6 +17,7 @@ from runner.config.load import Options
 from runner.fileroots import FileTree
 from runner.model.errors import RunnerError
 from runner.model.plain_values import plain
+from runner.model.records import Record
 from runner.pipeline.session import Session
 
 CONFIG, ROOTS, CODE = "runner.yaml", "roots", "code"  # what the archive has
@@ -47,9 +48,16 @@ STAYING = frozenset(
 _OF_GIT = ("gitfs_", "git_pillar_")  # keys that begin so say how its repositories are reached
 
 
-def archive(session: Session) -> bytes:
-    """The tree of a configuration as a tar archive. Raises RunnerError where the pillar lies in
-    it, or a file cannot be read.
+class Packed(Record):
+    """A tree as a tar archive. sources: what each path in it is on this machine."""
+
+    data: bytes
+    sources: Mapping[str, str]
+
+
+def archive(session: Session) -> Packed:
+    """The tree of a configuration. Raises RunnerError where the pillar lies in it, or a file cannot
+    be read.
     """
     options, tree = session.options, session.tree
     _refuse_pillar(options)
@@ -70,7 +78,9 @@ def archive(session: Session) -> bytes:
     except OSError as error:
         raise RunnerError(f"{error.filename} cannot be read: {error.strerror}") from None
     entries[CONFIG] = json.dumps(settings, indent=1, sort_keys=True).encode()
-    return archived(entries, {path: mode for path, mode in modes.items() if mode != 0o644})
+    data = archived(entries, {path: mode for path, mode in modes.items() if mode != 0o644})
+    folders = {f"{ROOTS}/{env}": ", ".join(tree.roots.get(env, ())) for env in roots}
+    return Packed(data, {**sources, **{path: names for path, names in folders.items() if names}})
 
 
 def _read(file: str) -> bytes:

@@ -165,6 +165,8 @@ def test_failures(results: dict[str, dict[str, Any]], folder: Path) -> None:
     broken = results["h1 broken"]
     assert (broken["failed"], broken["exit_code"]) == (True, 1)
     assert "file.nothing" in broken["msg"]
+    assert f"at {folder}/tree/states/broken.sls:2" in broken["msg"]  # as it is called here
+    assert f"at {folder}/tree/states/bad.sls:" in bad["warnings"][0]
     assert results["h1 wrong"]["msg"] == "missing required arguments: fun"
     exposed = results["h1 exposed"]["msg"]
     assert "lie in the pillar" in exposed and "each host would get the pillar" in exposed

@@ -83,6 +83,10 @@ class RunnerAction(ActionBase):
                 [*words, "--pillar-stdin"],
                 f"{pillar}\n{following}",
             )
+            names = ["out", "err"] if done["exit_code"] == 1 else ["err"]  # where messages are
+            if any(prepared["archives"]["tree"] in done[name] for name in names):
+                texts = controller.ask(there=[done[name] for name in names])["here"]
+                done.update(zip(names, texts, strict=True))
         result = self.read(done, args)
         result["warnings"] = [*prepared["warnings"], *result.get("warnings", ())]
         if not self._task.diff:
