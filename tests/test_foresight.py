@@ -342,3 +342,37 @@ def test_links_in_a_circle_are_written_as_the_real_run_writes_them(machine: Mach
     assert {name: each["changes"] for name, each in dry.items()} == {
         name: each["changes"] for name, each in real.items()
     }
+
+
+PATCHED = """
+patched: {file.patch: [name: '{tmp}/conf', source: 'salt://a.diff']}
+on it: {file.append: [name: '{tmp}/conf', text: more]}
+with an offset: {file.patch: [name: '{tmp}/longer', source: 'salt://a.diff']}
+kept: {file.exists: [name: '{tmp}/longer.orig']}
+tidied: {file.tidied: [name: '{tmp}/folder', age: 0, rmdirs: True]}
+"""
+
+
+def test_patched_files_are_foreseen_and_restored(machine: Machine) -> None:
+    texts = {"conf": "one\ntwo\n", "longer": "zero\none\ntwo\n"}
+    for name, text in texts.items():
+        (machine.folder / name).write_text(text)
+    for name in ("x", "b", "t", "a/c", "a/b"):
+        (machine.folder / "folder" / name).parent.mkdir(parents=True, exist_ok=True)
+        (machine.folder / "folder" / name).touch()
+    diff = "--- a\n+++ b\n@@ -1,2 +1,2 @@\n-one\n+uno\n two\n"
+    (machine.folder / "states/a.diff").write_text(diff)
+    machine.write(patched=PATCHED)
+    dry = machine.results("sls", "patched", "--test")
+    real = machine.results("sls", "patched")
+    for result in (*dry.values(), *real.values()):
+        result["changes"].pop("pid", None)
+    assert {name: each["changes"] for name, each in dry.items()} == {
+        name: each["changes"] for name, each in real.items()
+    }
+    assert "+more" in dry["on it"]["changes"]["diff"] and " uno" in dry["on it"]["changes"]["diff"]
+    names = [path.rsplit("folder/")[1] for path in real["tidied"]["changes"]["removed"]]
+    assert names == ["a/b", "a/c", "b", "t", "x", "a"]
+    machine("undo")
+    assert {name: (machine.folder / name).read_text() for name in texts} == texts
+    assert not (machine.folder / "longer.orig").exists()

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         uid_to_user,
         user_to_uid,
     )
+    from modules.file._patching import apply_patch
     from modules.file._put_back import put_back
     from modules.file._rights import (
         refuse_chmod,
@@ -147,6 +148,7 @@ __all__ = [
     "Streamed",
     "access",
     "append",
+    "apply_patch",
     "basename",
     "blockreplace",
     "cached_path",
@@ -313,6 +315,7 @@ _SUBMODULES = {
         "_attributes": "refuse_attributes",
         "_salt_attributes": "chattr check_perms get_selinux_context lsattr",
         "_salt_devices": "get_devmm mknod_blkdev mknod_chrdev mknod_fifo",
+        "_patching": "apply_patch",
         "_salt_patching": "patch seek_read seek_write",
         "_salt_sources": "apply_template_on_contents extract_hash get_source_sum source_list",
     }.items()

@@ -22,10 +22,13 @@ class Entry(Record):
 
 
 def entries_below(folder: str, follow: bool = False) -> list[Entry]:
-    """All paths below a folder, the deepest first; what goes away meanwhile is left out."""
+    """All paths below a folder, the deepest first, then by name; what goes away meanwhile is left
+    out.
+    """
     entries = []
-    for root, folders, files in _paths.walk(folder, topdown=False, followlinks=follow):
-        for name in [*files, *folders]:
+    walked = _paths.walk(folder, topdown=False, followlinks=follow)
+    for root, folders, files in sorted(walked, key=lambda at: (-at[0].count("/"), at[0])):
+        for name in [*sorted(files), *sorted(folders)]:
             path = os.path.join(root, name)
             try:
                 at = _paths.lstat(path)

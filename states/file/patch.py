@@ -82,18 +82,25 @@ def patch(
         raise StateFailed(failure.message.replace(url, source), missing=failure.missing) from None
     variables = {**(defaults or {}), **(context or {})}
     data = source_data(source_file, Template(template, variables), {"name": name}, Encoding())
-    where = ["--directory", name, f"-p{strip or 0}"] if file.is_dir(name) else [name]
-    return (yield from _Patch(data, where, words, reject_file).applied())
+    where = ["--directory", name, f"-p{strip or 0}"] if file.is_dir(name) else []
+    return (yield from _Patch(data, name, where, words, reject_file).applied())
 
 
 class _Patch:
     """A patch and how the program is called."""
 
     def __init__(
-        self, data: bytes, where: Sequence[str], words: Sequence[str], rejects: str | None
+        self,
+        data: bytes,
+        path: str,
+        folder: Sequence[str],
+        words: Sequence[str],
+        rejects: str | None,
     ) -> None:
+        """folder: the options for a patch of its files; empty for one of the file itself."""
         self.text = data.decode("utf-8", "surrogateescape")
-        self.where, self.words, self.rejects = where, list(words), rejects
+        self.path, self.folder, self.rejects = path, folder, rejects
+        self.where, self.words = folder or [path], list(words)
         program = cmd.which("patch")
         if program is None:
             raise StateFailed("patch executable not found on minion", missing=("command", "patch"))
@@ -110,10 +117,15 @@ class _Patch:
         if would.retcode:
             return (yield from self._refused(self._refusal(would)))
         yield Plan(_shown_output(would), "The patch would be applied")
-        done = cmd.execute([*self._argv(), "--forward", *self.words, *self.where], stdin=self.text)
+        argv = [self.program, f"--reject-file={self.rejects or '-'}", "--forward"]
+        done = (
+            cmd.execute([*argv, *self.words, *self.where], stdin=self.text)
+            if self.folder
+            else file.apply_patch(self.path, argv, self.words, self.text)
+        )
         if done.retcode:
             raise StateFailed("Failed to apply patch", changes=_shown_output(done))
-        return Done("Patch successfully applied", _shown_output(done))
+        return Done("Patch successfully applied", _shown_output(would if here.dry else done))
 
     def _refused(self, message: str) -> Planned:
         """Fail; a real run keeps what does not fit, where that was asked for."""
@@ -128,9 +140,6 @@ class _Patch:
         yield Plan({}, message)
         file.write(self.rejects, rejects)
         raise StateFailed(f"{message}\n\nThe rejects are saved to {self.rejects}", changes={})
-
-    def _argv(self) -> list[str]:
-        return [self.program, f"--reject-file={self.rejects or '-'}"]
 
     def _look(self, words: Sequence[str]) -> cmd.Completed:
         argv = [self.program, "--reject-file=-", "--dry-run", *words, *self.where]
