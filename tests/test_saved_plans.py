@@ -269,6 +269,7 @@ def test_a_plan_that_cannot_be_trusted_is_not_used(site: Machine) -> None:
     assert "it is larger than" in refused(site, large)
     os.mkfifo(path.with_name("pipe"))
     assert "it is no regular file" in refused(site, path.with_name("pipe"))
+    assert "it is no regular file" in refused(site, path.parent)
     if os.geteuid() == 0:
         os.chown(path, 12345, 12345)
         assert "belongs to user 12345" in refused(site, path)

@@ -13,6 +13,7 @@ from typing import Any
 
 from runner.compiler.high import Request
 from runner.config.file import place_of
+from runner.fileroots import FileTree
 from runner.files.text import read_bounded
 from runner.model.diagnostics import Diagnostic, suggestion
 from runner.model.errors import RunnerError
@@ -28,12 +29,18 @@ MODULES = ("_states", "_modules", "_grains", "_utils", "_renderers")
 
 
 def of_roots(session: Session) -> Iterator[Diagnostic]:
-    """An error when the folders of the configuration hold nothing to look at."""
-    trees = ((session.tree, session.roots), (session.pillar_tree, session.pillar_tree.roots))
-    paths = (path for tree, roots in trees for env in roots for path in tree.files("", env))
-    if any(path.endswith(".sls") for path in paths):
-        return
+    """An error when the folders of the configuration hold nothing to look at, or when somebody
+    named those of the states, and there is none of them.
+    """
     folders = [folder for folders in session.options.file_roots.values() for folder in folders]
+    path = session.options.raw.get("conf_file")
+    place = place_of(path, "file_roots") if path else None
+    named = "file_roots" in session.options.typed or bool(place and place.line)
+    lost = named and bool(folders) and not any(map(os.path.isdir, folders))
+    if _has_sls(session.tree, session.roots) or (
+        not lost and _has_sls(session.pillar_tree, session.pillar_tree.roots)
+    ):
+        return
     shown = [
         f"{folder}{'' if os.path.isdir(folder) else ' (there is no such folder)'}"
         for folder in folders
@@ -43,9 +50,11 @@ def of_roots(session: Session) -> Iterator[Diagnostic]:
         "change to its folder or name the configuration with --config; without one name the"
         " folder of the SLS files with --state-tree; `runner init` begins a tree"
     )
-    path = session.options.raw.get("conf_file")
-    place = place_of(path, "file_roots") if path else None
     yield Diagnostic(message, place if place and place.line else None, hint, "no-tree")
+
+
+def _has_sls(tree: FileTree, environments: Iterable[str]) -> bool:
+    return any(path.endswith(".sls") for env in environments for path in tree.files("", env))
 
 
 def served(session: Session, requests: Iterable[Request]) -> tuple[list[Request], list[Diagnostic]]:

@@ -43,9 +43,9 @@ def set_up(raw: Mapping[str, Any], named: bool, silent: bool = False) -> LogLeve
     named: the command line names the file, which must be writable then. silent: stderr gets
     warnings and what is worse, whatever the configuration says. Raises UsageError.
     """
-    level = _level(raw.get("log_level") or USUAL)
+    level = level_of(raw.get("log_level") or USUAL)
     target = str(raw.get("log_file") or "")
-    of_file = _level(raw.get("log_level_logfile") or level) if target else level
+    of_file = level_of(raw.get("log_level_logfile") or level) if target else level
     on_stderr = max(level, LEVELS[USUAL]) if silent else level
     if level == of_file == LEVELS[USUAL] and not target and not _has_forms(raw):
         return LogLevels(level, level)
@@ -59,7 +59,7 @@ def set_up(raw: Mapping[str, Any], named: bool, silent: bool = False) -> LogLeve
     for name in ("trace", "profile"):
         logging.addLevelName(LEVELS[name], name.upper())
     for logger, its_level in (raw.get("log_granular_levels") or {}).items():
-        logging.getLogger(str(logger)).setLevel(_level(its_level))
+        logging.getLogger(str(logger)).setLevel(level_of(its_level))
     _add(root, logging.StreamHandler(), raw, "console", ON_STDERR, on_stderr)
     if target:
         from runner.cli import log_targets
@@ -84,7 +84,7 @@ def _has_forms(raw: Mapping[str, Any]) -> bool:
     return any(raw.get(key) for key in keys)
 
 
-def _level(level: object) -> int:
+def level_of(level: object) -> int:
     if isinstance(level, int):
         return level
     name = str(level).lower()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 
 from runner.cli.option_spec import Parameter, option, parameters_of
 from runner.cli.streams import answer_alone
-from runner.config.keys import NOTIFYING
+from runner.config.keys import LONGEST, NOTIFYING
 from runner.model.diagnostics import bug
 from runner.model.errors import CompileError, RunnerError, UsageError
 from runner.model.records import Record
@@ -426,7 +426,7 @@ def overrides(common: Common) -> dict[str, Any]:
         "saltenv": common.saltenv,
         "pillarenv": common.pillarenv,
         "cachedir": common.cachedir,
-        "log_level": common.log_level,
+        "log_level": _log_level(common.log_level),
         "log_file": common.log_file,
         "only": common.only or None,
         "exclude": common.exclude or None,
@@ -435,9 +435,9 @@ def overrides(common: Common) -> dict[str, Any]:
         "with_requisites": common.with_requisites or None,
         "start_at": common.start_at or None,
         "test": common.test or None,
-        "wait": common.wait,
+        "wait": _time("--wait", common.wait, -1),
         "quiet": common.quiet or None,
-        "timeout": common.timeout,
+        "timeout": _time("--timeout", common.timeout, 0),
         "shuffle": common.shuffle,
         "verify": common.verify or None,
         "whole_pillar": common.whole_pillar,
@@ -456,6 +456,21 @@ def overrides(common: Common) -> dict[str, Any]:
 
         settings["pillar"] = mapping(common.pillar, "--pillar")
     return {name: value for name, value in settings.items() if value is not None}
+
+
+def _log_level(name: str | None) -> str | None:
+    if name is not None:
+        from runner.cli.logs import level_of
+
+        level_of(name)
+    return name
+
+
+def _time(option: str, seconds: float | None, least: int) -> float | None:
+    """The seconds of an option. Raises UsageError for what no clock can measure."""
+    if seconds is not None and not least <= seconds <= LONGEST:
+        raise UsageError(f"{option} {seconds:g}: expected seconds, from 0 to {LONGEST}")
+    return seconds
 
 
 def words(texts: Iterable[str]) -> list[str]:

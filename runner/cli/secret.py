@@ -122,7 +122,9 @@ def _edit(common: Common, keys: Keys, files: list[str]) -> int:
         try:
             done = subprocess.run([*shlex.split(editor), path], check=False)
         except (OSError, ValueError) as error:
-            raise RunnerError(f"{editor}: {error}", hint="set EDITOR") from None
+            raise RunnerError(
+                f"{editor}: {getattr(error, 'strerror', None) or error}", hint="set EDITOR"
+            ) from None
         if done.returncode:
             raise RunnerError(f"{editor} ended with {done.returncode}; nothing was changed")
 

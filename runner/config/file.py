@@ -11,6 +11,7 @@ from typing import Any
 from runner.config.keys import (
     CHOICES,
     KINDS,
+    LONGEST,
     NOTIFYING,
     ODD_CHOICES,
     TEXTS,
@@ -82,7 +83,7 @@ def read_settings(
         problems += _report_problems(file, settings)
         problems += _command_problems(file, settings)
         for key, value in settings.items():
-            complaint = _value_problem(key, value)
+            complaint = _value_problem(key, value) or _range_problem(key, value)
             if complaint:
                 message, hint, severity = complaint
                 problem = Diagnostic(message, place_of(file, str(key)), hint, "config", severity)
@@ -158,9 +159,10 @@ def _report_problems(file: str, settings: dict[str, Any]) -> list[Diagnostic]:
 def _command_problems(file: str, settings: dict[str, Any]) -> Iterator[Diagnostic]:
     """What is wrong with the commands that a run calls at its end."""
     for key in NOTIFYING:
-        value = settings.get(key)
-        lines = value if isinstance(value, list) else []
-        if (value is None or lines) and all(
+        lines = settings.get(key)
+        if not isinstance(lines, list):  # none, or what the table of types refuses
+            continue
+        if lines and all(
             isinstance(line, list)
             and line
             and all(isinstance(word, str) and "\0" not in word for word in line)
@@ -178,6 +180,13 @@ def _command_problems(file: str, settings: dict[str, Any]) -> Iterator[Diagnosti
 def is_store(value: Any) -> bool:
     """Tell whether the value of a key configures a store of values (`sdb://KEY/...`)."""
     return isinstance(value, Mapping) and "driver" in value
+
+
+def _range_problem(key: Any, value: Any) -> tuple[str, str | None, str] | None:
+    """The same of a time that no clock can measure."""
+    if key in ("timeout", "render_limit") and value is not None and not 0 <= value <= LONGEST:
+        return f"{key} has to be seconds, from 0 to {LONGEST}, not {value}", None, "error"
+    return None
 
 
 def _value_problem(key: Any, value: Any) -> tuple[str, str | None, str] | None:

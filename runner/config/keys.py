@@ -92,6 +92,7 @@ KINDS: Mapping[str, tuple[type, ...]] = {
     LIST: (list,),
     NUMBER: (int,),
 }
+LONGEST = 10**9  # seconds that something may take: more than 30 years
 NOTIFYING = ("on_failure", "on_change")  # commands that a run calls at its end
 # what each key that runner itself reads has to be
 TYPES: Mapping[str, tuple[str, ...]] = {

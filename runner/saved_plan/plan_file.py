@@ -33,10 +33,11 @@ def read_private(path: str, what: str, largest: int = LARGEST) -> bytes:
             raise _refused(path, what, "it is a symbolic link", "name the file itself") from None
         hint = "`runner highstate --test --plan FILE` makes one" if what == "plan" else None
         raise RunnerError(f"the {what} {path}: {error.strerror}", hint=hint, code="plan") from None
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        os.close(descriptor)
+        raise _refused(path, what, "it is no regular file", "name the file itself")
     with open(descriptor, "rb") as file:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise _refused(path, what, "it is no regular file", "name the file itself")
         if problem := flaw(path, status, descriptor):
             raise _refused(path, what, problem.message, problem.remedy)
         data = file.read(largest + 1)

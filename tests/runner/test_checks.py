@@ -286,9 +286,11 @@ def test_a_check_of_nothing_is_an_error(machine: Machine, tmp_path: Path) -> Non
         f"below {folder}/nope (there is no such folder)" in done.stdout
         and "runner.yaml:1:" in done.stdout
     )
-    machine.write(a="x: test.nop\n")
+    machine.write(a="x: test.nop\n", pillar__top="base: {'*': []}")
+    assert "no such folder" in machine("check", code=1).stdout  # mistyped, beside a pillar
     machine.config["file_roots"] = {"base": ["states"]}
     assert machine("check").stdout == "No mistakes found.\n"
+    assert "no such folder" in machine("check", "--state-tree", f"{folder}/nope", code=1).stdout
 
 
 def test_trees_that_a_repository_brings_for_its_tests_are_left_out(machine: Machine) -> None:

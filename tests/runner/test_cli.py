@@ -141,6 +141,10 @@ def test_the_report_of_a_bug_has_no_secrets(
         ["show", "nope"],
         ["show", "sls"],
         ["sls", "a", "--out", "x"],
+        ["sls", "a", "--timeout=-1"],
+        ["sls", "a", "--timeout", "nan"],
+        ["sls", "a", "--timeout", "inf"],
+        ["sls", "a", "--wait=nan"],
         [],
     ],
 )
@@ -445,7 +449,9 @@ def test_log_level_and_log_file(machine: Machine) -> None:
     assert "[WARNING ] warn **********" in told
     assert "[runner.template][DEBUG   ] deb" in log.read_text()
     assert "warn" not in machine("sls", "a", "-l", "quiet").stderr
-    assert "there is no log level 'loud'" in machine("sls", "a", "-l", "loud", code=1).stderr
+    for command in ("sls", "check"):
+        told = machine(command, "a", "-l", "loud", code=1).stderr
+        assert "there is no log level 'loud'" in told
     assert "cannot be written" in machine("sls", "a", "--log-file", "/proc/x/y", code=1).stderr
     machine.config["log_file"] = "/proc/x/y"  # type: ignore[assignment]
     assert "the log file /proc/x/y cannot be written" in machine("sls", "a").stderr

@@ -294,6 +294,7 @@ def test_a_salt_minions_keys_are_known(tmp_path: Path) -> None:
     ("text", "message", "hint"),
     [
         ("file_roots: /srv/salt", "file_roots has to be a mapping, not '/srv/salt'", "- /srv/salt"),
+        ("timeout: -1", "timeout has to be seconds, from 0 to 1000000000, not -1", ""),
         (
             "file_roots: {base: [1]}",
             "file_roots: base has to be a list of folders, not [1]",
