@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import cache, cached_property
@@ -48,7 +49,7 @@ class Step(Record):
     arguments: tuple[str, ...] = ()
 
 
-SHORTEST = 4096  # characters; a shorter SLS is parsed as fast as what is kept of it is read
+SHORTEST = 4096  # characters; PyYAML parses a shorter SLS as fast as what is kept of it is read
 
 
 class Renderer:
@@ -256,9 +257,19 @@ class Renderer:
         """A rendered text as YAML; that of an SLS may be known from an earlier run."""
         allow_parsing(len(text.text))
         sls = scope.names.get("sls")
-        if not self._parsed_dir or not sls or len(text.text) < SHORTEST:
+        if not self._parsed_dir or not sls:
             return self.data(text)
+        if len(text.text) < SHORTEST:
+            if self._has_yaml:
+                return self.data(text)
+            with suppress(NotSimple):
+                return simple.parse(text.text, text)
         return self._forms.load(text, f"{scope.saltenv}:{sls}", self.data)
+
+    @cached_property
+    def _has_yaml(self) -> bool:
+        """PyYAML was there before the first SLS: short ones need not be kept to do without it."""
+        return "yaml" in sys.modules
 
     @cached_property
     def _forms(self) -> ParsedForms:

@@ -2,9 +2,9 @@
 """The plainest YAML, read without PyYAML: importing that costs a fifth of a short run.
 
 That is a tree of block mappings and lists with words, whole numbers, `true` and `false`, texts in
-quotes without escapes, `[]` and `{}`, in ASCII. What is not surely plain (a colon or `#` where it
-may mean something, an anchor, a text of several lines, a date, a mistake) is left to PyYAML, which
-gives the same values and places for the rest.
+quotes without escapes, texts of several lines after `|`, `[a, 1]`, `[]` and `{}`, in ASCII. What is
+not surely plain (a colon or `#` where it may mean something, an anchor, a folded text, a date, a
+mistake) is left to PyYAML, which gives the same values and places for the rest.
 """
 
 from __future__ import annotations
@@ -18,12 +18,17 @@ from runner.model.places import Document, PlacedList, PlacedMap, Value
 
 LONGEST = 16384  # characters; what is longer is read faster by PyYAML, its import included
 DEEPEST = 40  # levels
-_KEY = pattern(r"([A-Za-z_/](?:[^ :#]|[ ](?![ #:]))*):(?: +|$)")
-_WORD = pattern(r"[A-Za-z_/](?:[^ :]|:(?! |$)| (?!#))*")
+_KEY = pattern(
+    r"([A-Za-z_/](?:[^ :#]|[ ](?![ #:])){0,999}|'[^']{1,999}'|\"[^\"\\]{1,999}\"):(?: +|$)"
+)
+_WORD = pattern(r"(?:[A-Za-z_/]|\.\.?/|\.[A-Za-z])(?:[^ :]|:(?! |$)| (?!#))*|\.\.?")
 _NUMBER = pattern(r"0|[1-9][0-9]{0,15}")
 _QUOTED = pattern(r"'([^']*)'|\"([^\"\\]*)\"")
+_ITEM = pattern(r" *([A-Za-z_/0-9.][A-Za-z_/0-9.-]*|'[^']*'|\"[^\"\\]*\") *(,|$)")
 _SWITCHES = {"true": True, "True": True, "false": False, "False": False}
-_OTHER_MEANING = frozenset(("true", "false", "yes", "no", "on", "off", "y", "n", "null"))
+_OTHER_MEANING = frozenset(
+    ("true", "false", "yes", "no", "on", "off", "y", "n", "null", ".inf", ".nan")
+)
 
 
 class NotSimple(Exception):
@@ -112,8 +117,9 @@ class _Reader:
 
     def __init__(self, text: str, document: Document) -> None:
         self._document = document
+        self._all = text.split("\n")
         self.lines: list[tuple[int, int, str]] = []
-        for number, line in enumerate(text.split("\n"), 1):
+        for number, line in enumerate(self._all, 1):
             content = line.strip(" ")
             if content and content[0] != "#":
                 self.lines.append((number, line.index(content[0]), content))
@@ -132,9 +138,13 @@ class _Reader:
         while self.lines and self.lines[-1][1] == indent:
             number, _, content = self.lines.pop()
             match = _KEY.match(content)
-            if match is None or match[1] in made or match[1].lower() in _OTHER_MEANING:
+            if match is None or match[1].lower() in _OTHER_MEANING:
+                raise NotSimple
+            key = match[1][1:-1] if match[1][0] in "'\"" else match[1]
+            if key in made or key == "<<":
                 raise NotSimple
             rest = content[match.end() :]
+            rest = "" if rest[:1] == "#" else rest
             at, to = number, indent + match.end() + 1
             if rest:
                 value = self._scalar(rest, indent, (at, to))
@@ -143,8 +153,8 @@ class _Reader:
                 value = self.block(levels - 1)
             else:
                 value, to = None, indent + match.end(1) + 2
-            made[match[1]] = value
-            made.at[match[1]] = (number, indent + 1, at, to)
+            made[key] = value
+            made.at[key] = (number, indent + 1, at, to)
         return made
 
     def _list(self, indent: int, made: PlacedList, levels: int) -> PlacedList:
@@ -179,20 +189,65 @@ class _Reader:
 
     def _scalar(self, word: str, indent: int, at: tuple[int, int]) -> Value:
         """The value of what is no block. indent: of what it is in; at: where it stands."""
+        if word == "|":
+            return self._literal(indent, at[0])
         if self.lines and self.lines[-1][1] > indent:
             raise NotSimple  # it may go on there
-        if _WORD.fullmatch(word):
-            if word.lower() in _OTHER_MEANING:
-                if word not in _SWITCHES:
-                    raise NotSimple
-                return _SWITCHES[word]
-            return word
-        if _NUMBER.fullmatch(word):
-            return int(word)
-        if quoted := _QUOTED.fullmatch(word):
-            return quoted[1] if quoted[2] is None else quoted[2]
-        if word == "[]":
-            return PlacedList(self._document, at)
         if word == "{}":
             return PlacedMap(self._document, at)
-        raise NotSimple
+        if word[0] == "[":
+            return self._flow(word, at)
+        return _plain(word)
+
+    def _flow(self, word: str, at: tuple[int, int]) -> PlacedList:
+        """A list on one line, in brackets."""
+        made = PlacedList(self._document, at)
+        inside, end = word[1:-1], 0
+        if word[-1] != "]":
+            raise NotSimple
+        while inside:
+            match = _ITEM.match(inside, end)
+            if match is None:
+                raise NotSimple
+            made.append(_plain(match[1]))
+            made.items_at.append((at[0], at[1] + 1 + match.start(1)))
+            end = match.end()
+            if not match[2]:
+                break
+        return made
+
+    def _literal(self, indent: int, number: int) -> str:
+        """The text of several lines below `|`. indent: of what it is in; number: of its line."""
+        rows: list[str] = []
+        margin = 0
+        for line in self._all[number:]:
+            content = line.lstrip(" ")
+            column = len(line) - len(content)
+            if content and column <= indent:
+                break
+            margin = margin or (column if content else 0)
+            if column < margin if content else (column and not margin):
+                raise NotSimple
+            rows.append(line[margin:])
+        while self.lines and self.lines[-1][0] <= number + len(rows):
+            self.lines.pop()
+        is_last = number + len(rows) == len(self._all)
+        filled = len("\n".join(rows).rstrip("\n").split("\n")) if margin else 0
+        if not filled or (is_last and filled == len(rows)):
+            raise NotSimple  # empty, or no newline ends the text
+        return "\n".join(rows[:filled]) + "\n"
+
+
+def _plain(word: str) -> str | int | bool:
+    """The value of a word, a number or a text in quotes."""
+    if _WORD.fullmatch(word):
+        if word.lower() in _OTHER_MEANING:
+            if word not in _SWITCHES:
+                raise NotSimple
+            return _SWITCHES[word]
+        return word
+    if _NUMBER.fullmatch(word):
+        return int(word)
+    if quoted := _QUOTED.fullmatch(word):
+        return quoted[1] if quoted[2] is None else quoted[2]
+    raise NotSimple

@@ -22,6 +22,12 @@ PLAIN = """
         - contents: Hello, [you] and {them}
         - mode: '0644'
         - makedirs: true
+        - ports: [80, 'x y', true]
+        - text: |
+            # no comment
+
+              further in
+            end
 
         - require:
           - pkg: nginx
@@ -31,8 +37,11 @@ PLAIN = """
             port: 80
             url: http://x.example/a#b
             nothing:
-    again:
+    again:  # a comment
     - "x: y"
+    - 'web*':
+        - |
+         deep
     -   key: 1
         other: []
     - - nested
@@ -41,7 +50,21 @@ PLAIN = """
 # each means something else than a text of these letters, or is a mistake
 OTHER = (
     *("a: yes", "a: Off", "a: null", "a: ~", "a: 0644", "a: 1.5", "a: 1e3", "a: 0x1f", "a: 1:30"),
-    *("a: &x b", "a: *x", "a: !t b", "a: |\n  b", "a: >\n  b", "a: 'it''s'", 'a: "\\n"', "a: [b]"),
+    *(
+        "a: &x b",
+        "a: *x",
+        "a: !t b",
+        "a: |\n  b",
+        "a: |-\n  b\n",
+        "a: |\n",
+        "a: >\n  b",
+        "a: 'it''s'",
+        'a: "\\n"',
+        "a: [b:c]",
+    ),
+    *("a: [b,]", "a: [b", "a: [b, [c]]", "a: [no]", "a: [b]]", "a: [,]", "a: [b c]", "a: [-1]"),
+    *("a: ...", "a: [.5]", "a: [..a]"),
+    *("a: |\n   b\n  c\n", "a: |\n    \n   b\n", "a: |\n  b\n c: d\n"),
     *(
         "a: {b: c}",
         "a: b # c",
@@ -53,7 +76,19 @@ OTHER = (
         "a: é",
         "a: =x",
     ),
-    *("<<: a", "? a", "a: 1\na: 2", "yes: a", "1: a", "'a': b", "a : b", "a", "--- a", "---\na: b"),
+    *(
+        "<<: a",
+        "? a",
+        "a: 1\na: 2",
+        "yes: a",
+        "1: a",
+        "'a' : b",
+        "'<<': b",
+        "a : b",
+        "a",
+        "--- a",
+        "---\na: b",
+    ),
     *(
         "a: 2001-01-01",
         "a: -1",
@@ -82,6 +117,14 @@ PARTS = [
     "c:d",
     "e: f",
     "g #h",
+    "|",
+    "[a, 1]",
+    "[ 'b' ,c-d ]",
+    "../a",
+    ".b",
+    ".Inf",
+    "# comment",
+    "[.]",
 ]
 
 
@@ -111,14 +154,17 @@ def test_what_may_mean_something_else_is_left_to_pyyaml(text: str) -> None:
 
 def line(chance: random.Random) -> str:
     key, word = chance.choice(PARTS), chance.choice(PARTS)
-    form = chance.choice([f"{key}: {word}", f"{key}:", f"- {word}", f"- {key}: {word}", "-", word])
+    form = chance.choice(
+        [f"{key}: {word}", f"{key}:", f"- {word}", f"- {key}: {word}", "-", word, ""]
+    )
     return " " * chance.choice([0, 0, 2, 2, 3, 4]) + form
 
 
 def test_random_texts_have_the_same_values_and_places() -> None:
     chance, read = random.Random(22), 0
     for _ in range(4000):
-        text = "\n".join(line(chance) for _ in range(chance.randint(1, 5)))
+        text = "\n".join(line(chance) for _ in range(chance.randint(1, 6)))
+        text += chance.choice(["", "\n", "\n\n"])
         document = Rendered(text, "x")
         try:
             value = parse(text, document)
