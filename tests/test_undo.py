@@ -72,9 +72,10 @@ def test_an_undo_is_in_the_history_and_can_be_undone(machine: Machine) -> None:
     )
     assert run["undone"]
     assert answer(machine, "history", "show", "2")["changes_made"][0]["function"] == "file.put_back"
-    assert "no run of the history altered files" in machine("undo", code=1).stderr, (
-        "an undo is not a last run"
-    )
+    for words in ((), ("last",)):
+        assert "no run of the history altered files" in machine("undo", *words, code=1).stderr, (
+            "an undo is not a last run"
+        )
     machine("undo", "2")
     assert target.read_text() == "new\n"
 
@@ -291,6 +292,9 @@ def test_a_killed_run_is_undone_as_far_as_it_came(machine: Machine) -> None:
         + "{tmp}/h: {dies.halfway: []}\n{tmp}/i: {file.touch: []}"
     )
     machine("sls", "a", code=-9)
+    killed = answer(machine, "history")[0]
+    assert (killed["outcome"], killed["total"]) == ("killed or still running", 4)
+    assert (killed["counts"], killed["changed"], killed["failed"]) == ({"changed": 2}, 2, 0)
     (machine.folder / "g").write_text("theirs")
     foreseen = answer(machine, "undo", "--test", code=2)["steps"]
     assert [os.path.basename(step["path"]) for step in foreseen] == ["h", "g", "f"]

@@ -43,8 +43,9 @@ def carried_out(
     if common.plan is None:
         raise UsageError("--sign-key signs a plan, and there is none", hint="--test --plan FILE")
     if not options.test:
-        hint = f"runner {command} --test --plan {common.plan}"
-        raise UsageError("--plan keeps what a dry run has shown: it needs --test", hint=hint)
+        raise UsageError(
+            "--plan keeps what a dry run has shown: it needs --test", hint="add --test"
+        )
     return _keep(common, options, request, common.plan)
 
 

@@ -187,7 +187,7 @@ def _find(connection: sqlite3.Connection, number: str | None, path: str = "") ->
     if row is None:
         what = (
             f"there is no run {number} in the history"
-            if number
+            if number not in (None, "last")
             else f"no run of the history altered {path}"
             if path
             else "no run of the history altered files, or anything else that undo restores"

@@ -14,6 +14,7 @@ from runner.history.contents import Store
 from runner.history.store import NAME, HistoryProblem, open_history, readable
 from runner.model.errors import RunnerError
 from runner.model.records import Record
+from runner.model.result import OUTCOMES
 
 if TYPE_CHECKING:
     import sqlite3
@@ -55,7 +56,7 @@ def runs(state_dir: str, limit: int = 20, real: bool = False) -> list[dict[str, 
         return []
     where = "WHERE kind = 'run'" if real else ""
     query = f"SELECT {_RUN} FROM runs {where} ORDER BY id DESC LIMIT ?"
-    return [_run(row) for row in connection.execute(query, (limit,))]
+    return [_run(connection, row) for row in connection.execute(query, (limit,)).fetchall()]
 
 
 @readable()
@@ -195,10 +196,10 @@ def _find(connection: sqlite3.Connection, number: str) -> dict[str, Any] | None:
     else:
         query = f"SELECT {_RUN} FROM runs WHERE CAST(id AS TEXT) = ? OR run = ?"
         row = connection.execute(query, (number, number)).fetchone()
-    return _run(row) if row else None
+    return _run(connection, row) if row else None
 
 
-def _run(row: tuple[Any, ...]) -> dict[str, Any]:
+def _run(connection: sqlite3.Connection, row: tuple[Any, ...]) -> dict[str, Any]:
     run: dict[str, Any] = dict(zip(_RUN.split(", "), row, strict=True))
     for key in ("started", "finished"):
         if run[key] is not None:
@@ -206,7 +207,19 @@ def _run(row: tuple[Any, ...]) -> dict[str, Any]:
     run["dirty"] = None if run["dirty"] is None else bool(run["dirty"])
     run["outcome"] = run["outcome"] or "killed or still running"
     run["errors"], run["counts"] = json.loads(run["errors"]), json.loads(run["counts"])
-    return run
+    return run if run["finished"] else run | _counts_so_far(connection, run)
+
+
+def _counts_so_far(connection: sqlite3.Connection, run: Mapping[str, Any]) -> dict[str, Any]:
+    """The counts of a run that has not ended: nobody has noted them."""
+    query = "SELECT outcome, count(*) FROM results WHERE run = ? AND outcome != '' GROUP BY outcome"
+    counts = dict(connection.execute(query, (run["id"],)).fetchall())
+    return {
+        "changed": counts.get("changed", 0) + counts.get("would change", 0),
+        "failed": counts.get("failed", 0),
+        "skipped": counts.get("skipped", 0),
+        "counts": {outcome: counts[outcome] for outcome in OUTCOMES if outcome in counts},
+    }
 
 
 def _result(row: tuple[Any, ...]) -> dict[str, Any]:
