@@ -16,6 +16,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from repositories import Repository
 
 from runner.fleet import programs
 from runner.model.errors import RunnerError
@@ -94,7 +95,10 @@ class Fleet:
 
     def start(self, *words: str) -> subprocess.Popen[str]:
         config = ("--config", str(self.folder / "runner.yaml"))
-        argv = [sys.executable, "-c", "from runner.cli import main; main()", "fleet"]
+        return self._started("fleet", *config, *words)
+
+    def _started(self, *words: str) -> subprocess.Popen[str]:
+        argv = [sys.executable, "-c", "from runner.cli import main; main()"]
         environment = {
             "PATH": os.environ["PATH"],
             "HOME": str(self.folder),
@@ -104,7 +108,7 @@ class Fleet:
             "ANSIBLE_REMOTE_TMP": str(self.folder / "remote"),  # not in root's home
         }
         return subprocess.Popen(
-            [*argv, *config, *words],
+            [*argv, *words],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -112,7 +116,14 @@ class Fleet:
         )
 
     def __call__(self, *words: str, code: int = 0) -> str:
-        process = self.start(*words)
+        return self._ended(self.start(*words), code)
+
+    def runner(self, *words: str) -> str:
+        """What another command prints."""
+        return self._ended(self._started(*words), 0)
+
+    @staticmethod
+    def _ended(process: subprocess.Popen[str], code: int) -> str:
         out, err = process.communicate(timeout=120)
         assert process.returncode == code, out + err
         assert "Traceback" not in out + err, out + err
@@ -214,6 +225,35 @@ def _is_there(path: Path) -> bool:
 )
 def test_mistakes(fleet: Fleet, words: tuple[str, ...], message: str) -> None:
     assert message in fleet(*words, code=1)
+
+
+@pytest.mark.parametrize("how", ["formulas", "gitfs", "pull"])
+def test_a_tree_below_the_directories_of_runner_reaches_the_hosts(
+    fleet: Fleet, tmp_path: Path, how: str
+) -> None:
+    """Formulas, exports of gitfs and pulled trees lie in cachedir and state_dir."""
+    origin = Repository(tmp_path / "origin")
+    origin.commit({"FORMULA": "name: far\n", "far/init.sls": "x: {test.nop: []}\n"})
+    origin.commit({"top.sls": "base: {'*': [far]}\n", "runner.yaml": "file_roots: {base: [.]}\n"})
+    inventory = f"fleet: {{inventory: {fleet.folder}/hosts.yml}}\n"
+    settings = {
+        "formulas": "file_roots: {base: [states]}\ncachedir: cache\n",
+        "gitfs": "fileserver_backend: [gitfs]\ngitfs_base: main\ncachedir: cache\n"
+        f"gitfs_remotes: ['{origin.url}']\n",
+        "pull": f"tree: {{remote: '{origin.url}'}}\ncachedir: cache\n",
+    }
+    config = tmp_path / "runner.yaml"
+    config.write_text(inventory + settings[how])
+    entry = f"{{src: '{origin.url}', version: main}}"
+    (tmp_path / "formulas.yml").write_text(f"formulas: [{entry}]\n" if how == "formulas" else "")
+    if how == "formulas":
+        fleet.runner("formulas", "install", "--config", str(config))
+    else:
+        (tmp_path / "formulas.yml").unlink()
+    if how == "pull":
+        fleet.runner("pull", "--config", str(config))
+    out = fleet.runner("fleet", "sls", "db1", "far", "--config", str(config), "--out", "json")
+    assert [state["__sls__"] for state in json.loads(out)["db1"].values()] == ["far"]
 
 
 def test_the_playbook_can_be_taken_away(fleet: Fleet) -> None:

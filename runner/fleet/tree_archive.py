@@ -68,7 +68,7 @@ def archive(session: Session) -> Packed:
         roots[env] = [f"{ROOTS}/{env}"]
         for path in tree.files("", env):
             file = tree.find(path, env)
-            if file and not _stays(path, file, private):
+            if file and not _stays(path, file, tree.root_of(file) or "/", private):
                 sources[f"{ROOTS}/{env}/{path}"] = file
     code = {key: _code(options, key, sources) for key in FOLDERS_OF_CODE if options.raw.get(key)}
     settings = {**_settings(options), "file_roots": roots, **code}
@@ -105,16 +105,18 @@ def _refuse_pillar(options: Options) -> None:
                 raise RunnerError(message, hint=hint)
 
 
-def _stays(path: str, file: str, private: Iterable[str]) -> bool:
-    """Return whether a file of the roots is none of the tree: of version control, of the pillar, of
-    runner's own.
+def _stays(path: str, file: str, root: str, private: Iterable[str]) -> bool:
+    """Return whether a file of a root is none of the tree: of version control, of the pillar, of
+    runner's own. A root may lie among the latter itself: formulas, a pulled tree, one of git.
     """
     if not VERSION_CONTROL.isdisjoint(path.split("/")):
         return True
-    real = os.path.realpath(file)
+    real, real_root = os.path.realpath(file), os.path.realpath(root) + "/"
+    around = (os.path.realpath(folder) + "/" for folder in private)
     return any(
-        place.startswith(os.path.realpath(folder) + "/")
-        for folder in private
+        place.startswith(folder)
+        for folder in around
+        if not real_root.startswith(folder)
         for place in (real, file)
     )
 
