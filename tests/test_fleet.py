@@ -42,6 +42,7 @@ after:
 {% endif %}
 """,
     "slow": "slow:\n  cmd.run:\n    - name: touch $STARTED; sleep 86.4\n",
+    "noop": "kept:\n  test.succeed_with_changes:\n    - noop: true\n",
     "typo": "a:\n  fiel.managed: []\n",
 }
 ROSTER = """{% for n in (1, 2) %}
@@ -177,6 +178,17 @@ def test_max_fail_begins_no_further_batch(fleet: Fleet) -> None:
     assert "did you mean file" in str(cases["web1"].text)
     assert cases["down1"].get("message") == "unreachable: ssh: Connection refused"
     assert cases["down2"].get("message") == "not begun: 2 failed before (--max-fail 2)"
+
+
+def test_what_only_would_change_is_called_so(fleet: Fleet) -> None:
+    out = fleet("sls", "db1", "noop")
+    assert "would change on db1:\n    test.succeed_with_changes  kept\n" in out
+    assert "1 machine: 1 would change" in out
+    assert "1 machine: 1 would change" in fleet("call", "db1", "state.sls", "noop", "test=true")
+    made = fleet.folder / "made"
+    out = fleet("call", "db1", "cmd.run", f"touch {made}", "--test")
+    assert "cmd.run changes the machine: a dry run does not call it\n" in out
+    assert not made.exists()
 
 
 def test_max_fail_counts_those_that_could_not_be_asked(fleet: Fleet) -> None:

@@ -12,6 +12,7 @@ from runner.fleet.records import FAILED, NOT_BEGUN, OK, Outcome
 from runner.model.places import Source
 from runner.model.records import Record
 
+CHANGED, WOULD_CHANGE = "changed", "would change"
 NAMES = 12  # that a paragraph shows, ranges counted as one
 
 
@@ -53,9 +54,13 @@ def word_of(outcome: Outcome, dry: bool) -> str:
     """What became of a host, for the line that counts."""
     if outcome.kind != OK:
         return outcome.kind
-    if any(is_change(state) for _, state in states(outcome)):
-        return "would change" if dry else "changed"
-    return "unchanged"
+    words = {_word(state, dry) for _, state in states(outcome) if is_change(state)}
+    return next((word for word in (CHANGED, WOULD_CHANGE) if word in words), "unchanged")
+
+
+def _word(state: Mapping[str, Any], dry: bool) -> str:
+    """What became of a state with changes: a no-op state of a real run only would make them."""
+    return WOULD_CHANGE if dry or state["result"] is None else CHANGED
 
 
 def failures(
@@ -103,21 +108,25 @@ def _place(state: Mapping[str, Any], place: Callable[[str, str], Source | None])
     return place(str(state["__sls__"]), str(state.get("__id__", "")))
 
 
-def changes(outcomes: Iterable[Outcome]) -> list[tuple[tuple[str, ...], list[Group]]]:
-    """What changed, or would: hosts, and the changes that are the same on all of these."""
-    collected: dict[tuple[str, str], list[tuple[str, Mapping[str, Any]]]] = {}
+def changes(
+    outcomes: Iterable[Outcome], dry: bool
+) -> list[tuple[tuple[str, tuple[str, ...]], list[Group]]]:
+    """What changed, or would: CHANGED or WOULD_CHANGE and hosts, and the changes that are the same
+    on all of these.
+    """
+    collected: dict[tuple[str, str, str], list[tuple[str, Mapping[str, Any]]]] = {}
     for outcome in outcomes:
         for key, state in states(outcome):
             if is_change(state):
                 same = json.dumps(state.get("changes"), sort_keys=True, default=str)
-                group = label(key, state, False), same
+                group = _word(state, dry), label(key, state, False), same
                 collected.setdefault(group, []).append((outcome.host, state))
-    together: dict[tuple[str, ...], list[Group]] = {}
-    for (title, _), of in collected.items():
+    together: dict[tuple[str, tuple[str, ...]], list[Group]] = {}
+    for (word, title, _), of in collected.items():
         hosts = tuple(host for host, _ in of)
         found = of[0][1].get("changes")
         group_of = Group(_title(title, of), hosts, "", None, found if found else {})
-        together.setdefault(hosts, []).append(group_of)
+        together.setdefault((word, hosts), []).append(group_of)
     return list(together.items())
 
 

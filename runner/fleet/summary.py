@@ -6,7 +6,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
-from runner.fleet.grouping import Group, answers, changes, failures, shown_names, word_of
+from runner.fleet.grouping import (
+    CHANGED,
+    WOULD_CHANGE,
+    Group,
+    answers,
+    changes,
+    failures,
+    shown_names,
+    word_of,
+)
 from runner.fleet.playing import Played
 from runner.fleet.records import (
     FAILED,
@@ -20,7 +29,7 @@ from runner.model.places import Source
 from runner.output.text import change_lines, counted
 
 Line = tuple[str, str]  # text, colour
-WORDS = ("failed", "unreachable", "no answer", "not begun", "changed", "would change", "unchanged")
+WORDS = ("failed", "unreachable", "no answer", "not begun", CHANGED, WOULD_CHANGE, "unchanged")
 COLOUR = {"failed": "red", "unreachable": "red", "no answer": "red", "not begun": "yellow"}
 STATES = 20  # that a paragraph of changes lists
 DIFF = 40  # lines of one change
@@ -79,13 +88,13 @@ class Summary:
             yield from ((f"    {line}", "") for line in yaml_.text(answer).splitlines())
 
     def _changes(self) -> Iterator[Line]:
-        word, colour = ("would change", "yellow") if self._job.test else ("changed", "green")
-        for hosts, groups in changes(self._outcomes):
+        for (word, hosts), groups in changes(self._outcomes, self._job.test):
+            colour = "green" if word == CHANGED else "yellow"
             yield f"{word} on {shown_names(hosts, self._names)}:", colour
             most = len(groups) if self._verbose else STATES
             for group in groups[:most]:
                 yield f"    {group.title}", ""
-                if self._job.test or self._verbose:
+                if word == WOULD_CHANGE or self._verbose:
                     yield from self._diff(group)
             if len(groups) > most:
                 yield f"    ... {len(groups) - most} more states: -v shows all", "cyan"
@@ -138,6 +147,6 @@ class Summary:
         if again:
             yield f"the rest again: {self._command(again, self._job.test)}", ""
         elif self._job.test and any(
-            word_of(outcome, True) == "would change" for outcome in self._outcomes
+            word_of(outcome, True) == WOULD_CHANGE for outcome in self._outcomes
         ):
             yield f"to do it: {self._command((), False)}", ""

@@ -43,7 +43,8 @@ TREE = {
     "states/bad.sls": "fails:\n  test.configurable_test_state:\n    - result: False\n"
     "    - changes: False\n    - comment: the key is {{ pillar.web.key }}\n"
     "second:\n  test.nop:\n    - require: [{test: fails}]\n"
-    "odd:\n  test.nop:\n    - nonsense: 1\n",
+    "odd:\n  test.nop:\n    - nonsense: 1\n"
+    "kept:\n  test.succeed_with_changes:\n    - noop: true\n",
     "states/broken.sls": "a:\n  file.nothing: []\n",
     "states/.git/config": "[remote] url = https://user:token@example.org/",
 }
@@ -159,7 +160,7 @@ def test_failures(results: dict[str, dict[str, Any]], folder: Path) -> None:
     bad = results["h1 bad"]
     assert (bad["failed"], bad["changed"], bad["exit_code"]) == (True, False, 2)
     counts, first, *_ = bad["msg"].splitlines()
-    assert counts == "3 states: 0 changed, 2 failed"
+    assert counts == "4 states: 0 changed, 2 failed"
     assert first == "fails: the key is **********"
     assert ["nonsense" in text for text in bad["warnings"]] == [True]
     broken = results["h1 broken"]

@@ -31,7 +31,7 @@ class ActionModule(RunnerAction):
         local = salt.get("local")
         if failed and self._task.check_mode and REFUSED in str(local):
             return {
-                "salt": salt,
+                "salt": {"local": "\n".join(local).splitlines()[0]},
                 "exit_code": 0,
                 "changed": True,
                 "msg": "this would change the host",

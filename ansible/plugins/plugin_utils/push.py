@@ -56,7 +56,7 @@ class RunnerAction(ActionBase):
 
     def read(self, done, args):
         """The result of a run: its exit code, and what it printed."""
-        return results.of_states(done)
+        return results.of_states(done, self._task.check_mode)
 
     def run(self, tmp=None, task_vars=None):
         super().run(tmp, task_vars)

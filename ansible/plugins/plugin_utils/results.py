@@ -30,8 +30,8 @@ def value(done):
     return found
 
 
-def of_states(done):
-    """The result of a run of states."""
+def of_states(done, dry):
+    """The result of a run of states. dry: nothing was to be changed."""
     salt = answer(done)
     states = salt.get("local")
     result = {
@@ -46,7 +46,8 @@ def of_states(done):
         result["msg"] = "\n".join(map(str, states)) if isinstance(states, list) else str(states)
         return result
     ordered = sorted(states.values(), key=lambda state: state.get("__run_num__", 0))
-    changed = [state for state in ordered if state.get("changes") or state.get("result") is None]
+    # in a real run, a no-op state says what it would change
+    changed = [s for s in ordered if (s.get("changes") if s.get("result") is not None else dry)]
     failed = [state for state in ordered if state.get("result") is False]
     result["changed"] = bool(changed)
     result["diff"] = [{"prepared": diff(state)} for state in changed if state.get("changes")]
