@@ -50,6 +50,8 @@ def history(
             "runner history, runner history show RUN, runner history diff RUN RUN, or runner"
             " history file PATH"
         )
+    if limit < 1:
+        raise UsageError(f"--limit {limit}: expected a number from 1")
     if common.form.past and words[:1] != ["show"]:
         raise UsageError("--out html is for one run: runner history show RUN --out html")
     options = options_of(common)

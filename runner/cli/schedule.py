@@ -20,6 +20,7 @@ from runner.cli.options import (
     with_common,
     write_value,
 )
+from runner.config.load import SYSTEM
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError, UsageError
 from runner.output.text import safe
@@ -81,7 +82,9 @@ def schedule(
     has_systemd = os.path.isdir("/run/systemd/system")
     uses_timer = timer or (has_systemd and not cron_d and not cron)
     minutes = None if cron else plans.minutes(every or "30m")
-    plan = plans.Plan(_command(common, pull), minutes, cron, plans.seconds(delay, "--splay"))
+    splay = plans.seconds(delay, "--splay")
+    options = options_of(common, running=True)
+    plan = plans.Plan(_command(common, pull, options.raw.get("conf_file")), minutes, cron, splay)
     states = (
         plans.installing(plan, uses_timer, has_systemd)
         if action == "install"
@@ -92,20 +95,21 @@ def schedule(
         raise RunnerError(
             "this needs root", hint=f"as a user, put a line into `crontab -e`:\n    {entry}"
         )
-    options = options_of(common, running=True)
     if action == "install":
         _check_pull(pull, options.tree_source is not None, uses_timer)
     return finish(common, options, lambda listeners: pipeline.several(options, states, listeners))
 
 
-def _command(common: Common, pull: bool) -> tuple[str, ...]:
-    """The command line to start, with whole paths: cron has next to no PATH."""
+def _command(common: Common, pull: bool, used: str | None) -> tuple[str, ...]:
+    """The command line to start, with whole paths: cron has next to no PATH. used: the file of the
+    configuration, which lies in the current directory perhaps, where cron would not look for it.
+    """
     program = os.path.realpath(sys.argv[0])
     if not os.access(program, os.X_OK):
         program = shutil.which("runner") or "runner"
     words = [program, "pull" if pull else "highstate", "-q", "--scheduled"]
-    if common.config:
-        words += ["--config", os.path.abspath(common.config)]
+    if common.config or (used and used != SYSTEM):
+        words += ["--config", os.path.abspath(common.config or str(used))]
     if common.cachedir:
         words += ["--cachedir", os.path.abspath(common.cachedir)]
     return tuple(words)

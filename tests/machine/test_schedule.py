@@ -19,6 +19,7 @@ from debian_layer import layer_or_skip
 from guides import run_page
 
 CONFIG = "/etc/runner/runner.yaml"
+CONFIGURED = "file_roots: {base: [/srv/runner/states]}\n"
 SENDMAIL = '#!/bin/sh\n{ echo "to $*"; cat; } >>/root/mails\n'
 TREE = """
 /root/grüße-日本:
@@ -38,7 +39,7 @@ def status(machine: Debian) -> Any:
 
 def prepared(machine: Debian) -> None:
     machine.tree(top="base: {'*': [all]}\n", all=TREE)
-    machine.write(CONFIG, "file_roots: {base: [/srv/runner/states]}\n")
+    machine.write(CONFIG, CONFIGURED)
 
 
 @pytest.fixture(scope="session")
@@ -173,6 +174,11 @@ def test_the_other_way_replaces_it(with_timer: Debian) -> None:
     assert with_timer.read("ls /etc/systemd/system | grep -c runner-highstate || true") == "0"
     with_timer.runner("schedule", "install", "--timer", "--wait")
     assert with_timer.run("test -e /etc/cron.d/runner", code=None).returncode
+    # a tree that lies somewhere else, where the timer would not look
+    with_timer.write("/root/own/runner.yaml", f"state_dir: /var/lib/runner\n{CONFIGURED}")
+    with_timer.run("cd /root/own && runner schedule install --wait")
+    command = "/usr/local/bin/runner highstate -q --scheduled --config /root/own/runner.yaml"
+    assert status(with_timer)["command"] == command
     with_timer.runner("schedule", "remove", "--wait")
     assert status(with_timer)["installed"] is None
     assert with_timer.run("systemctl is-active -q runner-highstate.timer", code=None).returncode
