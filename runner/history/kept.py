@@ -194,5 +194,8 @@ def _find(connection: sqlite3.Connection, number: str | None, path: str = "") ->
         )
         raise RunnerError(what, hint="`runner history` lists the runs")
     if row[2] and not row[3] and not path:
-        raise RunnerError(f"run {row[0]} was undone already, at {row[2]}")
+        raise RunnerError(
+            f"run {row[0]} was undone already, at {row[2]}",
+            hint="`runner history` lists the undos; the number of one undoes that",
+        )
     return row[0], row[1]
