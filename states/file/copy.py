@@ -9,6 +9,7 @@ from modules import file
 from modules import user as users
 from runner.api import AbsolutePath, Mode, Plan, Planned, StateFailed
 from states.file import _lines
+from states.file._nested import refuse_to_hold, refuse_to_replace
 from states.file._permissions import folder_mode, permissions
 
 
@@ -59,6 +60,10 @@ def copy(
         return f'The target file "{name}" exists and will not be overwritten'
     if missing := _lines.parent_lacking(name, makedirs):
         raise StateFailed(f"The target directory {missing[1]} is not present", missing=missing)
+    if file.is_dir(source):
+        refuse_to_hold(name, source)
+    if file.is_dir(name):
+        refuse_to_replace(name, file.real_path(source))
     same = occupied and _same(name, source)
     if user is not None and group is None and not preserve:
         group = users.primary_group(str(user)) or None

@@ -6,6 +6,7 @@ from __future__ import annotations
 from modules import file
 from runner.api import AbsolutePath, Plan, Planned, StateFailed
 from states.file import _lines
+from states.file._nested import refuse_to_replace
 
 
 def rename(name: AbsolutePath, source: str, force: bool = False, makedirs: bool = False) -> Planned:
@@ -29,6 +30,8 @@ def rename(name: AbsolutePath, source: str, force: bool = False, makedirs: bool 
         return f'The target file "{name}" exists and will not be overwritten'
     if missing := _lines.parent_lacking(name, makedirs):
         raise StateFailed(f"The target directory {missing[1]} is not present", missing=missing)
+    if occupied:
+        refuse_to_replace(name, source)
     facts = [("file", name), ("no file", source)]
     yield Plan({name: source}, f'File "{source}" is set to be moved to "{name}"', provides=facts)
     _lines.make_parent(name)
