@@ -15,7 +15,7 @@ from runner.targeting import match
 SHOWN = 10  # IDs that a message lists
 
 
-class Unknown(Exception):
+class Unknown(match.Undecided):
     """A target asks for a grain that nobody has asked this host for."""
 
 
@@ -68,7 +68,7 @@ def select(
                 nodegroups=groups,
             ):
                 chosen.append(host.name)
-        except Unknown:
+        except match.Undecided:
             undecided.append(host.name)
         except _Unrendered as error:
             unrendered[host.name] = error.error

@@ -18,14 +18,18 @@ def words(expression: Any) -> list[str]:
 
 
 class Compound:
-    """`a and not ( b or c )`; all of it is read, terms are asked only where they matter."""
+    """`a and not ( b or c )`; all of it is read, terms are asked only where they matter.
 
-    def __init__(self, words: list[str], term: Callable[[str], bool]) -> None:
+    term: answers one; None where that is not known, which the others may make up for.
+    """
+
+    def __init__(self, words: list[str], term: Callable[[str], bool | None]) -> None:
         self._words = words
         self._term = term
         self._next = 0
 
-    def answer(self) -> bool:
+    def answer(self) -> bool | None:
+        """Whether it is met; None where that is not known."""
         _check(self._words)
         return self._either(True)
 
@@ -37,28 +41,38 @@ class Compound:
         self._next += matches
         return matches
 
-    def _either(self, matters: bool) -> bool:
+    def _either(self, matters: bool) -> bool | None:
         answer = self._both(matters)
         while self._takes("or"):
-            answer = self._both(matters and not answer) or answer
+            other = self._both(matters and answer is not True)
+            answer = _stronger(answer, other, True)
         return answer
 
-    def _both(self, matters: bool) -> bool:
+    def _both(self, matters: bool) -> bool | None:
         answer = self._one(matters)
         while self._takes("and") or self._word() == "not":  # `a not b` is `a and not b`
-            answer = self._one(matters and answer) and answer
+            other = self._one(matters and answer is not False)
+            answer = _stronger(answer, other, False)
         return answer
 
-    def _one(self, matters: bool) -> bool:
+    def _one(self, matters: bool) -> bool | None:
         if self._takes("not"):
-            return not self._one(matters)
+            answer = self._one(matters)
+            return None if answer is None else not answer
         if self._takes("("):
             answer = self._either(matters)
             self._takes(")")
             return answer
         word = self._word()
         self._next += 1
-        return matters and self._term(word)
+        return self._term(word) if matters else False
+
+
+def _stronger(one: bool | None, other: bool | None, decisive: bool) -> bool | None:
+    """Of two answers the one that decides, else the one that is not known."""
+    if decisive in (one, other):
+        return decisive
+    return None if None in (one, other) else not decisive
 
 
 def _check(words: list[str]) -> None:

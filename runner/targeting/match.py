@@ -31,6 +31,10 @@ MASTERS_OWN = frozenset(
 )  # of a master's targets; they match nothing here
 
 
+class Undecided(Exception):
+    """Whether a target means a machine hangs on what is not known of it."""
+
+
 def matches(
     expression: Any,
     kind: str = "glob",
@@ -45,7 +49,8 @@ def matches(
     matches this machine.
 
     As in Salt a compound that cannot be read means no machine; `mistake` says what is wrong with
-    it. Raises RunnerError for an unknown kind and for a bad regular expression.
+    it. Raises RunnerError for an unknown kind and for a bad regular expression, and Undecided where
+    grains or pillar raise that and it matters.
 
     >>> matches("web* and not G@os:Debian", "compound", id="web1", grains={"os": "Arch"}, pillar={})
     True
@@ -151,7 +156,7 @@ class _Machine(Record):
 
     def matches(self, expression: Any, kind: str, delimiter: str = ":") -> bool:
         if kind == "compound":
-            return self._compound(expression)
+            return _decided(self._compound(expression))
         if kind in DATA:
             data, test = DATA[kind]
             return data_matches(getattr(self, data), str(expression), test, delimiter)
@@ -187,20 +192,29 @@ class _Machine(Record):
         inner = _Machine(
             self.id, self.grains, self.pillar, self.nodegroups, self.open_groups | {name}
         )
-        return inner._compound(self.nodegroups[name])
+        return _decided(inner._compound(self.nodegroups[name]))
 
-    def _compound(self, expression: Any) -> bool:
+    def _compound(self, expression: Any) -> bool | None:
         try:
             return Compound(words(expression), self._term).answer()
         except Malformed:
             return False
 
-    def _term(self, term: str) -> bool:
+    def _term(self, term: str) -> bool | None:
         lettered = re.fullmatch(LETTERED, term)
         if lettered is None:
             return self.glob(term)
         letter, delimiter, rest = lettered.groups()
-        return self.matches(rest, LETTERS[letter], delimiter or ":")
+        try:
+            return self.matches(rest, LETTERS[letter], delimiter or ":")
+        except Undecided:
+            return None
+
+
+def _decided(answer: bool | None) -> bool:
+    if answer is None:
+        raise Undecided
+    return answer
 
 
 PLAIN: Mapping[str, Callable[[_Machine, Any], bool]] = {

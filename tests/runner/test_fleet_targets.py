@@ -36,7 +36,11 @@ def chosen(target: str) -> Selection:
         return PILLAR[host.name]
 
     return select(
-        target, HOSTS, {"front": "web* and not web2", "list": ["L@db1,web1"]}, facts, pillar
+        target,
+        HOSTS,
+        {"front": "web* and not web2", "list": ["L@db1,web1"], "debians": "G@os:Debian"},
+        facts,
+        pillar,
     )
 
 
@@ -54,7 +58,11 @@ def chosen(target: str) -> Selection:
         ("G@roles:web", "web1 web2", "db2"),
         ("P@os:(Deb|Alp)", "web1 db1", "web2 db2"),
         ("web* and G@os:Debian", "web1", "web2"),
-        ("not G@os:Debian and db1", "db1", "web2 db2"),
+        ("G@os:Debian and web*", "web1", "web2"),
+        ("not G@os:Debian and db1", "db1", ""),
+        ("G@os:Debian or db2", "web1 db2", "web2"),
+        ("not ( G@os:Debian or db2 )", "db1", "web2"),
+        ("N@debians and web*", "web1", "web2"),
         ("( db1 or web1 ) and not G@os:Debian", "db1", ""),
         ("S@10.0.0.0/24", "web1", "web2 db2"),
         ("I@role:front", "web1", "web2 db2"),
