@@ -334,4 +334,4 @@ def test_without_ansible_the_message_says_what_to_install(monkeypatch: pytest.Mo
     with pytest.raises(RunnerError) as raised:
         programs.program("ansible-playbook", {"PATH": "/nonexistent"})
     assert "ansible-playbook is not installed" in raised.value.message
-    assert "pip install 'sls-runner[fleet]'" in str(raised.value.hint)
+    assert f"pip --python {sys.executable} install 'ansible-core>=" in str(raised.value.hint)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from modules import _paths, config
 from runner.api import CommandFailed, here, refuse_unforeseen
+from runner.api.extras import how_to_install
 
 if TYPE_CHECKING:
     from docker import APIClient
@@ -117,7 +118,7 @@ def package() -> Any:
     except ImportError:
         raise CommandFailed(
             "Containers are managed by means of the Python package docker, which is not installed:"
-            " pip install 'sls-runner[docker]' (Debian: python3-docker)",
+            f" {how_to_install('docker')}",
             missing=("pkg", "python3-docker"),
         ) from None
     return docker

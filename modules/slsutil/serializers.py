@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from runner.api import StateFailed
+from runner.api.extras import how_to_install
 
 Options = Mapping[str, Any]
 
@@ -148,8 +149,7 @@ def _to_toml(data: Any, options: dict[str, Any]) -> str:
         import tomli_w  # type: ignore[import-not-found]
     except ImportError:
         raise StateFailed(
-            "TOML is written by the Python package tomli-w: pip install 'sls-runner[toml]' (Debian:"
-            " python3-tomli-w)",
+            f"TOML is written by the Python package tomli-w: {how_to_install('toml')}",
             missing=("pkg", "python3-tomli-w"),
         ) from None
     return str(tomli_w.dumps(data, **options))

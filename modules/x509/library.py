@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from runner.api import CommandFailed, StateFailed
+from runner.api.extras import how_to_install
 
 OLDEST = 42  # the first version whose dates have a time zone
 
@@ -17,15 +18,14 @@ def need() -> None:
         import cryptography
     except ImportError:
         raise CommandFailed(
-            "keys and certificates need the Python package cryptography: pip install"
-            " 'sls-runner[x509]' (Debian: python3-cryptography)",
+            f"keys and certificates need the Python package cryptography: {how_to_install('x509')}",
             missing=("pkg", "python3-cryptography"),
         ) from None
     version = str(cryptography.__version__)
     if int(version.partition(".")[0]) < OLDEST:
         raise CommandFailed(
             f"the Python package cryptography is version {version}, and keys and certificates need"
-            f" {OLDEST} or newer: pip install 'sls-runner[x509]'"
+            f" {OLDEST} or newer: {how_to_install('x509')}"
         )
 
 

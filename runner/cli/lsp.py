@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from typing import Annotated
 
+from runner.api.extras import how_to_install
 from runner.cli.option_spec import option
 from runner.cli.options import READING, Common, overrides, with_common
 from runner.model.errors import UsageError
@@ -38,7 +39,7 @@ def lsp(
             raise
         raise UsageError(
             f"the language server needs the Python package {error.name}, which is not installed",
-            hint="pip install 'sls-runner[lsp]'",
+            hint=how_to_install("lsp"),
         ) from None
     config = os.path.abspath(common.config) if common.config else None
     return serve(config, overrides(common), lenient)

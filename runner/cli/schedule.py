@@ -20,7 +20,6 @@ from runner.cli.options import (
     with_common,
     write_value,
 )
-from runner.config.load import SYSTEM
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError, UsageError
 from runner.output.text import safe
@@ -104,6 +103,8 @@ def _command(common: Common, pull: bool, used: str | None) -> tuple[str, ...]:
     """The command line to start, with whole paths: cron has next to no PATH. used: the file of the
     configuration, which lies in the current directory perhaps, where cron would not look for it.
     """
+    from runner.config.load import SYSTEM
+
     program = os.path.realpath(sys.argv[0])
     if not os.access(program, os.X_OK):
         program = shutil.which("runner") or "runner"

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
+from runner.api.extras import how_to_install
 from runner.cli.reporting import NO_REPORTS
 from runner.model.errors import RunnerError
 
@@ -46,7 +47,7 @@ def traced(options: Any) -> Iterator[list[Any]]:
         if not isinstance(error, ImportError):
             _warn(f"this run has no trace: {error.message}")
         elif options.raw.get("otel_endpoint"):
-            _warn("this run has no trace: OpenTelemetry is missing: pip install 'sls-runner[otel]'")
+            _warn(f"this run has no trace: OpenTelemetry is missing: {how_to_install('otel')}")
         yield []
         return
     try:

@@ -9,12 +9,11 @@ import shutil
 import sys
 from collections.abc import Mapping
 
+from runner.api.extras import how_to_install
 from runner.fleet import collection
 from runner.model.errors import RunnerError
 
-MISSING = (
-    "install it with `pip install 'sls-runner[fleet]'`, or ansible-core 2.19 or newer beside it"
-)
+OLDEST = "ansible-core 2.19"
 
 
 def program(name: str, environ: Mapping[str, str]) -> str:
@@ -26,7 +25,7 @@ def program(name: str, environ: Mapping[str, str]) -> str:
     if not found:
         raise RunnerError(
             f"{name} is not installed: many machines are reached through ansible-core",
-            hint=MISSING,
+            hint=f"`{how_to_install('fleet')}`, or {OLDEST} or newer in PATH",
             code="no-ansible",
         )
     return found

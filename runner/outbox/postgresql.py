@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from runner.api.extras import how_to_install
 from runner.config.report import Destination
 from runner.outbox.delivery import NotDelivered, Refused, Send
 from runner.outbox.tables import store
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 LOCAL = ("localhost", "127.0.0.1", "::1")
 OF_VALUES = ("22", "23", "54")  # classes of errors: of data, of constraints, of limits
-EXTRA = "pip install 'sls-runner[collect]'"
 
 
 @contextmanager
@@ -28,7 +28,7 @@ def connected(destination: Destination) -> Iterator[Connection]:
     try:
         import psycopg
     except ImportError as error:
-        hint = f"{EXTRA} brings it"
+        hint = f"{how_to_install('collect')} brings it"
         raise NotDelivered(f"PostgreSQL needs the package psycopg: {error}", hint) from None
     try:
         connection = psycopg.connect(**_settings(destination), autocommit=True)

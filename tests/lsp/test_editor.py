@@ -565,5 +565,5 @@ def test_without_the_package_the_command_says_how_to_get_it() -> None:
     lacking = "import sys; sys.modules['pygls'] = None; from runner.cli import main; main(['lsp'])"
     done = subprocess.run([sys.executable, "-c", lacking], capture_output=True, text=True)
     assert done.returncode == 1
-    assert "pip install 'sls-runner[lsp]'" in done.stderr
+    assert f"pip --python {sys.executable} install 'pygls" in done.stderr
     assert "Traceback" not in done.stderr

@@ -145,5 +145,6 @@ def test_a_missing_package_is_only_worth_a_warning_if_the_configuration_asks(
         with traced(SimpleNamespace(raw=raw, id="m1")) as listeners:
             assert listeners == []
         printed.append(capsys.readouterr().err)
-    missing = "OpenTelemetry is missing: pip install 'sls-runner[otel]'"
-    assert printed == ["", f"warning: this run has no trace: {missing}\n"]
+    missing = f"OpenTelemetry is missing: python3 -m pip --python {sys.executable} install"
+    assert printed[0] == "" and "'opentelemetry-sdk>=1.40'" in printed[1]
+    assert printed[1].startswith(f"warning: this run has no trace: {missing} 'opentelemetry-")

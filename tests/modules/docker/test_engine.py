@@ -156,7 +156,7 @@ def test_which_engine_is_asked(engine: Engine, monkeypatch: pytest.MonkeyPatch) 
 def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "docker", None)
     failure = problem("unix:///nowhere")
-    assert "pip install 'sls-runner[docker]'" in failure.message
+    assert f"pip --python {sys.executable} install 'docker>=" in failure.message
     assert failure.missing == (("pkg", "python3-docker"),)
 
 
