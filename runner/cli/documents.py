@@ -13,6 +13,7 @@ from runner.model.result import LOCKED, NEW, REFUSED, UNREACHABLE, Report, RunFa
 
 if TYPE_CHECKING:
     from runner.cli.options import Common
+    from runner.trees import Tree
 
 
 @contextmanager
@@ -73,18 +74,28 @@ class _Observed:
 
 def revision_of_tree(options: Any) -> str:
     """The commit that the states come from; empty where that is not known."""
-    return commit_and_state(options)[0] or ""
+    tree = _pulled(options)
+    return tree.commit if tree else commit_and_state(options)[0] or ""
 
 
 def commit_and_state(options: Any) -> tuple[str | None, bool | None]:
     """The commit that the states come from, and whether files differ from it, as far as known."""
     from runner.history.revision import revision_of
-    from runner.trees import current_tree, revision_at
+    from runner.trees import revision_at
 
-    root = next((root for roots in options.file_roots.values() for root in roots), None)
-    if root is None:
-        return None, None
-    tree = current_tree(options)
-    if tree and root.startswith(tree.folder):
-        return tree.commit, None
-    return revision_at(root) or revision_of(root)
+    if tree := _pulled(options):
+        return tree.commit, bool(tree.alterations())
+    root = _first_root(options)
+    return (revision_at(root) or revision_of(root)) if root else (None, None)
+
+
+def _pulled(options: Any) -> Tree | None:
+    """The pulled tree that the states come from."""
+    from runner.trees import current_tree
+
+    root, tree = _first_root(options), current_tree(options)
+    return tree if root and tree and root.startswith(tree.folder) else None
+
+
+def _first_root(options: Any) -> str | None:
+    return next((root for roots in options.file_roots.values() for root in roots), None)

@@ -216,6 +216,11 @@ def test_reports_name_the_tree_and_what_became_of_the_newest_one(site: Site) -> 
         ("unreachable", good, "done"),
     ]
     assert {each["fun"] for each in reports} == {"state.highstate"}
+    assert {each["dirty"] for each in reports} == {False}
+    (site.trees / "current/states/more.sls").touch()
+    site.machine("highstate")
+    last = max((site.folder / "drop").iterdir())
+    assert json.loads(last.read_text())["dirty"] is True
 
 
 def test_what_somebody_altered_in_a_tree_is_reported_and_made_anew(site: Site) -> None:
