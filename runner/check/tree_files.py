@@ -30,8 +30,12 @@ MODULES = ("_states", "_modules", "_grains", "_utils", "_renderers")
 
 def of_roots(session: Session) -> Iterator[Diagnostic]:
     """An error when the folders of the configuration hold nothing to look at, or when somebody
-    named those of the states, and there is none of them.
+    named those of the states, or an environment, and there is none of them.
     """
+    env = session.options.saltenv
+    if env and not session.tree.folders_of(env):
+        known = f"there is: {', '.join(session.tree.roots)}"
+        yield Diagnostic(f"there is no environment {env!r} in file_roots", None, known, "no-tree")
     folders = [folder for folders in session.options.file_roots.values() for folder in folders]
     path = session.options.raw.get("conf_file")
     place = place_of(path, "file_roots") if path else None

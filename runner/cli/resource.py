@@ -52,6 +52,8 @@ def resource(
         return _whole_machine(common, layout, show_secrets)
     from runner.queries import inventory, resources
 
+    if "" in (names or ()):
+        raise UsageError(f"runner resource {state}: a name is empty")
     listed = resources.of_state(options_of(common), state, names or (), show_secrets)
     if not common.quiet and HIDDEN in str(listed):
         print(

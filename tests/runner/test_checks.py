@@ -291,6 +291,10 @@ def test_a_check_of_nothing_is_an_error(machine: Machine, tmp_path: Path) -> Non
     machine.config["file_roots"] = {"base": ["states"]}
     assert machine("check").stdout == "No mistakes found.\n"
     assert "no such folder" in machine("check", "--state-tree", f"{folder}/nope", code=1).stdout
+    told = machine("check", "--saltenv", "prod", code=1).stdout
+    assert told.startswith(
+        "error: there is no environment 'prod' in file_roots\n  hint: there is: base\n"
+    )
 
 
 def test_trees_that_a_repository_brings_for_its_tests_are_left_out(machine: Machine) -> None:
