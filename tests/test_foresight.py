@@ -350,11 +350,27 @@ on it: {file.append: [name: '{tmp}/conf', text: more]}
 with an offset: {file.patch: [name: '{tmp}/longer', source: 'salt://a.diff']}
 kept: {file.exists: [name: '{tmp}/longer.orig']}
 tidied: {file.tidied: [name: '{tmp}/folder', age: 0, rmdirs: True]}
+several: {file.patch: [name: '{tmp}/several', source: 'salt://several.diff', strip: 1]}
+on one: {file.append: [name: '{tmp}/several/below/one', text: more]}
+on a new one: {file.append: [name: '{tmp}/several/new/one', text: more]}
+"""
+SEVERAL = """
+--- a/below/one
++++ b/below/one
+@@ -1,1 +1,1 @@
+-one
++uno
+--- /dev/null
++++ b/new/one
+@@ -0,0 +1 @@
++new
 """
 
 
 def test_patched_files_are_foreseen_and_restored(machine: Machine) -> None:
-    texts = {"conf": "one\ntwo\n", "longer": "zero\none\ntwo\n"}
+    texts = {"conf": "one\ntwo\n", "longer": "zero\none\ntwo\n", "several/below/one": "one\n"}
+    (machine.folder / "several/below").mkdir(parents=True)
+    (machine.folder / "states/several.diff").write_text(SEVERAL.lstrip())
     for name, text in texts.items():
         (machine.folder / name).write_text(text)
     for name in ("x", "b", "t", "a/c", "a/b"):
@@ -376,3 +392,4 @@ def test_patched_files_are_foreseen_and_restored(machine: Machine) -> None:
     machine("undo")
     assert {name: (machine.folder / name).read_text() for name in texts} == texts
     assert not (machine.folder / "longer.orig").exists()
+    assert os.listdir(machine.folder / "several") == ["below"]

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A file that the patch program changes, as a changer that undo and dry runs know."""
+"""What the patch program changes, by a changer that undo and dry runs know."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from typing import Any
 
 from modules import cmd
 from modules.file import _look
-from modules.file._change import alters, remove
-from modules.file._snapshot import snapshot
+from modules.file._change import alters, make_folders
+from modules.file._snapshot import snapshot, snapshot_of_missing
 from modules.file._write import write
 from runner.api import Unforeseen, here
 from runner.api.planning import only_files
@@ -26,32 +27,56 @@ _FUZZ = ("-F", "--fuzz=")
 _KEPT = ".orig"  # what does not fit exactly is kept under this name
 
 
-def _before(path: str, *_: object) -> object:
-    return {"several": [snapshot(path), snapshot(f"{path}{_KEPT}")]}
+def _files(path: str, names: Sequence[str]) -> list[str]:
+    return [os.path.join(path, name) for name in names] if names else [path]
+
+
+def _missing(folder: str) -> Any:
+    facts = snapshot_of_missing(folder)
+    return facts["several"] if isinstance(facts, dict) else ()
+
+
+def _before(path: str, argv: object, words: object, text: object, names: Sequence[str] = ()) -> Any:
+    found = [
+        [*_missing(os.path.dirname(file)), snapshot(file), snapshot(f"{file}{_KEPT}")]
+        for file in _files(path, names)
+    ]
+    return {"several": [facts for several in found for facts in several]}
 
 
 @only_files
-def _plan_patch(path: str, argv: Sequence[str], words: Sequence[str], text: str) -> cmd.Completed:
-    """Patch a copy, then have its outcome as the planned file."""
+def _plan_patch(
+    path: str, argv: Sequence[str], words: Sequence[str], text: str, names: Sequence[str] = ()
+) -> cmd.Completed:
+    """Patch copies, then have the outcome as the planned files."""
     if not all(word in _NEAR or word.startswith(_FUZZ) for word in words):
         raise Unforeseen("where the patch program writes to")
     folder = os.path.join(here.scratch(), "patching")
-    os.makedirs(folder, exist_ok=True)
-    copy = os.path.join(folder, "file")
-    with open(copy, "wb") as file:
-        file.write(_look.read_bytes(path))
-    done = cmd.complete([*argv, *words, copy], stdin=text, python_shell=False, see_planned=False)
-    for end in ("", _KEPT):
-        if os.path.exists(f"{copy}{end}"):
-            write(f"{path}{end}", _look.read_whole(f"{copy}{end}"))
-        elif not end:
-            remove(path)
+    files = dict(zip(_files(path, names), _files(folder, names or ["file"]), strict=True))
+    for file, copy in files.items():
+        os.makedirs(os.path.dirname(copy), exist_ok=True)
+        if _look.is_file(file):
+            with open(copy, "wb") as target:
+                target.write(_look.read_bytes(file))
+    where = [f"--directory={folder}"] if names else [f"{folder}/file"]
+    argv = [*argv, *words, *where]
+    done = cmd.complete(argv, stdin=text, python_shell=False, see_planned=False)
+    for file, copy in files.items():
+        if not os.path.exists(copy) and _look.lexists(file):
+            raise Unforeseen("which folders the patch program removes")
+        for end in ("", _KEPT):
+            if os.path.exists(f"{copy}{end}"):
+                make_folders(os.path.dirname(file))
+                write(f"{file}{end}", _look.read_whole(f"{copy}{end}"))
     return done
 
 
 @alters(before=_before, planned=_plan_patch)
-def apply_patch(path: str, argv: Sequence[str], words: Sequence[str], text: str) -> cmd.Completed:
-    """Have the patch program change a file. argv: the program and what it is always told. words:
-    further options. text: the patch.
+def apply_patch(
+    path: str, argv: Sequence[str], words: Sequence[str], text: str, names: Sequence[str] = ()
+) -> cmd.Completed:
+    """Have the patch program change a file, or files in a folder. argv: the program and what it is
+    always told. words: further options. text: the patch. names: of the files in the folder.
     """
-    return cmd.probe([*argv, *words, path], stdin=text)
+    where = f"--directory={path}" if names else path
+    return cmd.probe([*argv, *words, where], stdin=text)

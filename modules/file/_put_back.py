@@ -13,7 +13,13 @@ from runner.api import StateFailed
 
 
 def _before(
-    path: str, kind: str, mode: int = 0, uid: int = 0, gid: int = 0, target: str = "", *_: object
+    path: str,
+    kind: str,
+    mode: int = 0,
+    uid: int = 0,
+    gid: int = 0,
+    target: str = "",
+    data: bytes = b"",
 ) -> object:
     return snapshot_of_move(target, path) if kind == "moved" else snapshot(path)
 

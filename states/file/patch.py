@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Sequence
 from typing import Any
@@ -118,10 +119,11 @@ class _Patch:
             return (yield from self._refused(self._refusal(would)))
         yield Plan(_shown_output(would), "The patch would be applied")
         argv = [self.program, f"--reject-file={self.rejects or '-'}", "--forward"]
+        names = _names(would.stdout) if self.folder else []
         done = (
-            cmd.execute([*argv, *self.words, *self.where], stdin=self.text)
-            if self.folder
-            else file.apply_patch(self.path, argv, self.words, self.text)
+            file.apply_patch(self.path, [*argv, *self.folder[2:]], self.words, self.text, names)
+            if names or not self.folder
+            else cmd.execute([*argv, *self.words, *self.where], stdin=self.text)
         )
         if done.retcode:
             raise StateFailed("Failed to apply patch", changes=_shown_output(done))
@@ -162,6 +164,14 @@ class _Patch:
             "Patch would not apply cleanly, no changes made. Results of dry-run are"
             f" below.{more}\n\n{output}"
         )
+
+
+def _names(output: str) -> list[str]:
+    """The files that the patch program says it would change; none where it says more of one."""
+    start = "checking file "
+    names = [line.removeprefix(start) for line in output.split("\n") if line.startswith(start)]
+    plain = re.compile(r"(?!/|.*\.\.)[\w./+-]+")
+    return names if all(map(plain.fullmatch, names)) else []
 
 
 def _shown_output(done: cmd.Completed) -> dict[str, Any]:

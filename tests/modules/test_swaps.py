@@ -505,8 +505,8 @@ WITHOUT: dict[str, str] = {
     "the user's own command, or a program that finds its own way below a folder": (
         """
         acme.cert
-        _tools.change archive._run cmd.execute cmd.execute_shell composer.change git.change
-        git.config_change gpg._import gpg.create_key gpg.delete_key gpg.receive_keys
+        _tools.change archive._run cmd.execute cmd.execute_shell composer.change file.apply_patch
+        git.change git.config_change gpg._import gpg.create_key gpg.delete_key gpg.receive_keys
         gpg.trust_key mount.mount mount.remount mount.umount npm._change npm.cache_clean
         pip._answer pip.change postgres.datadir_init sdb.change virtualenv.create"""
     ),
@@ -622,6 +622,7 @@ BY_PATH = {
     "_planned_files.py": "a private folder",
     "_planned_view.py": "a file system that only a command of a dry run has",
     "file/_place.py": "the mechanism",
+    "file/_patching.py": "a private folder",
     "file/_unchangeable.py": "a private folder",
     "git/_run.py": "a private folder",
     "asymmetric.py": "a private folder",
