@@ -119,14 +119,15 @@ class Fleet:
     def __call__(self, *words: str, code: int = 0) -> str:
         return self._ended(self.start(*words), code)
 
-    def runner(self, *words: str) -> str:
+    def runner(self, *words: str, code: int = 0) -> str:
         """What another command prints."""
-        return self._ended(self._started(*words), 0)
+        return self._ended(self._started(*words), code)
 
     @staticmethod
     def _ended(process: subprocess.Popen[str], code: int) -> str:
         out, err = process.communicate(timeout=120)
         assert process.returncode == code, out + err
+        assert "this is a bug" not in err, err
         assert "Traceback" not in out + err, out + err
         return out if code != 1 else out + err
 
@@ -237,6 +238,14 @@ def _is_there(path: Path) -> bool:
 )
 def test_mistakes(fleet: Fleet, words: tuple[str, ...], message: str) -> None:
     assert message in fleet(*words, code=1)
+
+
+@pytest.mark.parametrize("value", ["3", "[3]", "{a: b}"])
+def test_an_inventory_that_is_no_file(fleet: Fleet, tmp_path: Path, value: str) -> None:
+    config = tmp_path / "runner.yaml"
+    config.write_text(f"fleet: {{inventory: {value}}}\n")
+    out = fleet.runner("fleet", "call", "*", "test.ping", "--config", str(config), code=1)
+    assert "inventory has to be a file or a list of files" in out
 
 
 @pytest.mark.parametrize("how", ["formulas", "gitfs", "pull"])

@@ -140,6 +140,13 @@ def _settings(options: Any) -> dict[str, Any]:
         raise UsageError(
             f"fleet: there is no key {unknown[0]!r}", hint="the keys are inventory and forks"
         )
+    inventory = settings.get("inventory") or []
+    sources = inventory if isinstance(inventory, list) else [inventory]
+    if not all(isinstance(source, str) and source for source in sources):
+        raise UsageError(
+            f"fleet: inventory has to be a file or a list of files, not {inventory!r}",
+            hint="write `inventory: hosts.yml`",
+        )
     return settings
 
 
