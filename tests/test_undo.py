@@ -396,22 +396,28 @@ def test_contents_that_no_run_names_any_more_are_deleted(machine: Machine) -> No
 
 
 MOVED = """
-{tmp}/moved: {file.rename: [source: '{tmp}/first']}
+{tmp}/moved: {file.rename: [source: '{tmp}/the first']}
 run: {cmd.run: [name: 'true']}
 """
 
 
 def test_an_undone_move_can_be_done_again_by_undoing_the_undo(machine: Machine) -> None:
-    (machine.folder / "first").write_text("contents\n")
+    (machine.folder / "the first").write_text("contents\n")
     machine.write(a=MOVED)
     machine("sls", "a")
     machine("undo", "1", code=2)
     undo = answer(machine, "history")[0]
     assert (undo["outcome"], undo["total"], undo["changed"]) == ("done in part", 2, 1)
-    assert (machine.folder / "first").exists()
+    change = answer(machine, "history", "file", str(machine.folder / "moved"))["changes"][0]
+    assert change["restore"] == f"runner undo 1 --path {machine.folder / 'moved'}"
+    (machine.folder / "a b").touch()
+    machine("single", "file.absent", f"name={machine.folder / 'a b'}")
+    change = answer(machine, "history", "file", str(machine.folder / "a b"))["changes"][0]
+    assert change["restore"] == f"runner undo 3 --path '{machine.folder / 'a b'}'"
+    assert (machine.folder / "the first").exists()
     machine("undo", "2")
     assert (machine.folder / "moved").read_text() == "contents\n"
-    assert not (machine.folder / "first").exists()
-    machine("undo", "3")
-    assert (machine.folder / "first").read_text() == "contents\n"
+    assert not (machine.folder / "the first").exists()
+    machine("undo", "4")
+    assert (machine.folder / "the first").read_text() == "contents\n"
     assert not (machine.folder / "moved").exists()

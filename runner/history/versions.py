@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shlex
 import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -134,5 +135,7 @@ def _diff(first: Snapshot, second: Snapshot, store: Store, mask: Callable[[str],
 
 def as_value(change: Change, path: str) -> dict[str, Any]:
     """A change as programs read it, with the command that restores what was before it."""
-    command = None if change.restore is None else f"runner undo {change.restore} --path {path}"
+    command = None
+    if change.restore is not None:
+        command = f"runner undo {change.restore} --path {shlex.quote(path)}"
     return {**change._asdict(), "restore": command}

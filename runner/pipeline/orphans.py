@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -216,7 +217,8 @@ class _Looks:
 
     def _path(self, row: Row) -> Orphan | None:
         if row.existed:
-            hint = f"`runner undo {row.run} --path {row.path}` restores it as far as it is kept"
+            path = shlex.quote(row.path)
+            hint = f"`runner undo {row.run} --path {path}` restores it as far as it is kept"
             return Orphan(row, stays=f"it was there before run {row.run}: {hint}")
         now, function = at(row.path), "file.absent"
         if now.type == "none":
