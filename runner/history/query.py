@@ -205,9 +205,10 @@ def _run(connection: sqlite3.Connection, row: tuple[Any, ...]) -> dict[str, Any]
         if run[key] is not None:
             run[key] = time.strftime("%Y-%m-%dT%H:%M:%S%z", time.localtime(run[key]))
     run["dirty"] = None if run["dirty"] is None else bool(run["dirty"])
+    has_ended = run["outcome"] not in (None, "killed")
     run["outcome"] = run["outcome"] or "killed or still running"
     run["errors"], run["counts"] = json.loads(run["errors"]), json.loads(run["counts"])
-    return run if run["finished"] else run | _counts_so_far(connection, run)
+    return run if has_ended else run | _counts_so_far(connection, run)
 
 
 def _counts_so_far(connection: sqlite3.Connection, run: Mapping[str, Any]) -> dict[str, Any]:

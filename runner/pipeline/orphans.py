@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -217,7 +216,9 @@ class _Looks:
 
     def _path(self, row: Row) -> Orphan | None:
         if row.existed:
-            path = shlex.quote(row.path)
+            from shlex import quote
+
+            path = quote(row.path)
             hint = f"`runner undo {row.run} --path {path}` restores it as far as it is kept"
             return Orphan(row, stays=f"it was there before run {row.run}: {hint}")
         now, function = at(row.path), "file.absent"
