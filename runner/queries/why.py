@@ -57,7 +57,9 @@ def _unknown(wanted: str, chunks: Sequence[Chunk]) -> RunnerError:
     names = {
         name for chunk in chunks for name in (chunk.id, chunk.name, f"{chunk.state}: {chunk.id}")
     }
-    hint = did_you_mean(wanted, names)
+    hint = did_you_mean(wanted, names) or (
+        "`runner why ID NAME` asks of an SLS file that the top file does not assign"
+    )
     return RunnerError(f"no state of this run has the ID or name {wanted}", hint=hint)
 
 

@@ -40,6 +40,7 @@ def test_why(machine: Machine) -> None:
     text = machine("why", "reload", "web").stdout
     assert "depends on file: conf (watch" in text
     assert "did you mean conf?" in machine("why", "cnof", code=1).stderr
+    assert "`runner why ID NAME`" in machine("why", "elsewhere", code=1).stderr
 
 
 SITE = {
