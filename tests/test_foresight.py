@@ -249,6 +249,10 @@ detached:
   git.detached: [name: '{tmp}/repo', target: '{tmp}/old/app', rev: v1]
 old:
   file.replace: [name: '{tmp}/old/app/conf', pattern: one, repl: 1, require: [git: detached]]
+folder: {file.directory: [name: '{tmp}/folder']}
+link: {file.symlink: [name: '{tmp}/link', target: folder]}
+behind a link: {git.latest: [name: '{tmp}/repo', target: '{tmp}/link', rev: main]}
+edited there: {file.append: [name: '{tmp}/folder/conf', text: more, require: [git: behind a link]]}
 """
 
 

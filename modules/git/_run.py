@@ -179,7 +179,7 @@ def _plan_change(
         return _output(words, _in_time(done))
     if not all(word in _ONLY_THE_CLONE for word in rest if word.startswith("-")):
         raise Unforeseen(f"git {command} with further options")
-    target = rest[-1]
+    target = file.real_path(rest[-1]) if rest[-1].startswith("/") else rest[-1]
     if not target.startswith("/") or (file.lexists(target) and file.listdir(target)):
         raise Unforeseen(f"what git {command} does to a folder that is there")
     copy = os.path.join(files.scratch(), "repository")
