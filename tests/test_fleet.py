@@ -42,6 +42,9 @@ after:
 {% endif %}
 """,
     "slow": "slow:\n  cmd.run:\n    - name: touch $STARTED; sleep 86.4\n",
+    "exits": "said:\n  cmd.run:\n    - name: echo it is broken >&2; exit 3\n"
+    "own:\n  cmd.run:\n    - name: echo $NAME is wrong >&2; exit 4\n"
+    "    - env: [{NAME: '{{ grains.id }}'}]\n",
     "noop": "kept:\n  test.succeed_with_changes:\n    - noop: true\n",
     "typo": "a:\n  fiel.managed: []\n",
 }
@@ -179,6 +182,15 @@ def test_max_fail_begins_no_further_batch(fleet: Fleet) -> None:
     assert "did you mean file" in str(cases["web1"].text)
     assert cases["down1"].get("message") == "unreachable: ssh: Connection refused"
     assert cases["down2"].get("message") == "not begun: 2 failed before (--max-fail 2)"
+
+
+def test_what_a_failed_command_said_is_shown(fleet: Fleet) -> None:
+    out = fleet("sls", "web2 or db1", "exits", code=2)
+    assert "failed: cmd.run  said (echo it is broken >&2; exit 3)\n" in out
+    assert "        retcode: 3\n        stderr: it is broken\n    on web2, db1" in out
+    assert "        stderr: web2 is wrong\n    on web2, db1" in out
+    assert "    on web2, for example:\n        retcode: 4\n" in out
+    assert "it is broken" in fleet("sls", "db1", "exits", "--out", "junit", code=2)
 
 
 def test_what_only_would_change_is_called_so(fleet: Fleet) -> None:

@@ -18,7 +18,8 @@ NAMES = 12  # that a paragraph shows, ranges counted as one
 
 class Group(Record):
     """Hosts that have something in common. title: a state, or nothing; reason: why it failed;
-    place: where that state is declared; changes: what it changed.
+    place: where that state is declared; changes: what it changed, or did before it failed; of_host:
+    the host whose changes these are, where the others have other ones.
     """
 
     title: str
@@ -26,6 +27,7 @@ class Group(Record):
     reason: str = ""
     place: Source | None = None
     changes: Any = None
+    of_host: str = ""
 
 
 def states(outcome: Outcome) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -73,10 +75,21 @@ def failures(
     for outcome in outcomes:
         for title, reason, state in _failed(outcome):
             collected.setdefault((title, reason), []).append((outcome.host, state))
-    return [
-        Group(_title(title, of), tuple(host for host, _ in of), reason, _place(of[0][1], place))
-        for (title, reason), of in collected.items()
-    ]
+    groups = []
+    for (title, reason), of in collected.items():
+        done = [_lasting(state.get("changes")) for _, state in of]
+        example = "" if all(one == done[0] for one in done) else of[0][0]
+        hosts = tuple(host for host, _ in of)
+        at = _place(of[0][1], place)
+        groups.append(Group(_title(title, of), hosts, reason, at, done[0], example))
+    return groups
+
+
+def _lasting(changes: Any) -> Any:
+    """Changes without what differs from run to run."""
+    if not isinstance(changes, dict):
+        return None
+    return {key: value for key, value in changes.items() if key != "pid" and value != ""}
 
 
 def _failed(outcome: Outcome) -> Iterator[tuple[str, str, Mapping[str, Any]]]:

@@ -116,6 +116,9 @@ class Summary:
                 yield from ((f"    {line}", "") for line in lines)
                 if group.place:
                     yield f"    at {group.place}", ""
+                if group.of_host and group.changes:
+                    yield f"    on {group.of_host}, for example:", ""
+                yield from self._diff(group)
                 yield self._on(group.hosts)
 
     def _silent(self, kind: str) -> Iterator[Line]:
