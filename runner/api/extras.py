@@ -15,10 +15,12 @@ def how_to_install(extra: str) -> str:
 
     try:
         lines = metadata.requires("sls-runner") or []
-    except metadata.PackageNotFoundError:  # a bundle
+    except metadata.PackageNotFoundError:
         lines = []
     marked = (line.replace('"', "'").partition(";") for line in lines)
     needed = [name.strip() for name, _, of in marked if of.strip() == f"extra == '{extra}'"]
     if not needed:
         return f"pip install 'sls-runner[{extra}]'"
+    if sys.prefix == sys.base_prefix:  # a bundle: by the system's own packages, or by pip
+        return f"install {shlex.join(needed)} for {sys.executable}"
     return shlex.join(["python3", "-m", "pip", "--python", sys.executable, "install", *needed])

@@ -68,6 +68,14 @@ def test_what_is_in_it(bundle: Path) -> None:
     assert licences >= {"lib/jinja2", "lib/pyyaml", "lib/networkx", "lib/typer", "lib/markupsafe"}
 
 
+def test_what_it_lacks_belongs_to_the_python_of_the_system(bundle: Path) -> None:
+    """No pip of an environment of its own could bring it."""
+    done = run(f"{bundle}/unpacked/runner", "lsp", PATH="/usr/bin:/bin")
+    if "not installed" not in done.stderr:
+        pytest.skip("the system has it, or a Python that is too old")
+    assert "install 'pygls" in done.stderr and "for /usr/bin/python3" in done.stderr
+
+
 def pythons() -> dict[str, str]:
     """Pythons of this machine that it has to work with, by their versions."""
     found = [shutil.which(f"python3.{minor}") for minor in range(11, 20)]
