@@ -17,6 +17,7 @@ from runner.model.errors import CompileError, RunnerError
 from runner.model.records import Record
 
 _COMMIT = re.compile(r"[0-9a-f]{7,40}|[0-9a-f]{64}")
+_WHOLE = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 class Choice(Record):
@@ -95,6 +96,8 @@ def _refuse_moved(entry: Entry, old: Locked, mirror: Mirror) -> None:
 
 def choose(entry: Entry, mirror: Mirror) -> Choice:
     """What the version of an entry means now. Raises CompileError where it means nothing."""
+    if _WHOLE.fullmatch(entry.version):  # no tag or branch that is called so
+        return _of_commit(entry, mirror)
     tags = mirror.tags()
     if is_range(entry.version):
         return _newest(entry, tags)
@@ -105,12 +108,21 @@ def choose(entry: Entry, mirror: Mirror) -> Choice:
     if entry.version in branches:
         return Choice(branches[entry.version], branch=entry.version)
     if _COMMIT.fullmatch(entry.version):
-        try:
-            return Choice(mirror.commit_of(entry.version))
-        except GitError:
-            pass
-    hint = did_you_mean(entry.version, [*tags, *branches]) or _named(branches)
-    raise _unresolved(entry, f"there is no tag, branch or commit {entry.version}", hint)
+        return _of_commit(entry, mirror)
+    raise _nothing(entry, mirror)
+
+
+def _of_commit(entry: Entry, mirror: Mirror) -> Choice:
+    try:
+        return Choice(mirror.commit_of(entry.version))
+    except GitError:
+        raise _nothing(entry, mirror) from None
+
+
+def _nothing(entry: Entry, mirror: Mirror) -> CompileError:
+    branches = mirror.branches()
+    hint = did_you_mean(entry.version, [*mirror.tags(), *branches]) or _named(branches)
+    return _unresolved(entry, f"there is no tag, branch or commit {entry.version}", hint)
 
 
 def _newest(entry: Entry, tags: dict[str, str]) -> Choice:

@@ -26,6 +26,7 @@ from runner.model.diagnostics import did_you_mean
 
 _ALL = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
 _COMMIT = re.compile(r"[0-9a-f]{4,40}|[0-9a-f]{64}")
+_WHOLE = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _FETCHED = "runner-fetched"  # touched after each fetch
 
 
@@ -204,7 +205,11 @@ class Mirror:
         ) or self._refuse(ref)
 
     def _full(self, ref: str) -> str:
-        """A ref as git finds it without guessing."""
+        """A ref as git finds it without guessing. A whole commit ID is no name: somebody could push
+        a branch that is called like the commit to which others hold on.
+        """
+        if _WHOLE.fullmatch(ref):
+            return ref
         for full in (f"refs/heads/{ref}", f"refs/tags/{ref}", ref if ref[:5] == "refs/" else ""):
             if full and self._repository.says("show-ref", "--verify", "--", full):
                 return full

@@ -199,6 +199,16 @@ def test_a_tag_a_branch_a_commit_a_root_and_a_path(site: Site) -> None:
     assert "there is no directory" in problem["message"] and problem["line"] == 5
 
 
+def test_a_branch_that_is_called_like_a_commit(site: Site) -> None:
+    web = site.made["web"]
+    first = web.git("rev-parse", "1.0.0")
+    for kind in ("heads", "tags"):
+        web.git("update-ref", f"refs/{kind}/{first}", "main")
+    site.declare(f"src: './web-formula', version: '{first}'")
+    site("lock")
+    assert [row["commit"] for row in site.rows("list")] == [first]
+
+
 def test_the_file_changes_under_the_lock(site: Site) -> None:
     site("lock")
     before = site.lock.read_text()

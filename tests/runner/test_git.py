@@ -61,6 +61,16 @@ def test_branches_tags_and_commits(origin: Repository, mirror: Mirror) -> None:
     assert error.value.hint == "did you mean main?"
 
 
+def test_a_branch_that_is_called_like_a_commit(origin: Repository, mirror: Mirror) -> None:
+    first = origin.git("rev-parse", "HEAD")
+    second = origin.commit({"new": "n\n"})
+    for kind in ("heads", "tags"):
+        origin.git("update-ref", f"refs/{kind}/{first}", second)
+    mirror.fetch()
+    assert mirror.commit_of(first) == first
+    assert mirror.commit_of(f"refs/heads/{first}") == second
+
+
 def test_what_is_gone_or_moved_there_is_so_here(origin: Repository, mirror: Mirror) -> None:
     origin.git("branch", "old")
     origin.git("tag", "v1")
