@@ -379,3 +379,13 @@ def test_a_person_is_asked(site: Machine) -> None:
     assert "5 states: 5 changed" in text
     assert (site.folder / "out/page").read_text() == "new\n"
     assert asked(site, b"")[0] == 0  # nothing is left to do, and nobody is asked
+
+
+def test_the_number_of_a_process_is_no_part_of_a_plan(machine: Machine) -> None:
+    target, plan = machine.folder / "conf", str(machine.folder / "a.plan")
+    target.write_text("one\n")
+    (machine.folder / "states/a.diff").write_text("--- a\n+++ b\n@@ -1 +1 @@\n-one\n+uno\n")
+    machine.write(a="{tmp}/conf: {file.patch: [source: 'salt://a.diff']}")
+    machine("sls", "a", "--test", "--plan", plan)
+    assert "otherwise" not in machine("apply", plan).stderr
+    assert target.read_text() == "uno\n"

@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 import sqlite3
+import subprocess
 import zlib
 from collections.abc import Callable
 from contextlib import closing
@@ -421,3 +422,35 @@ def test_an_undone_move_can_be_done_again_by_undoing_the_undo(machine: Machine) 
     machine("undo", "4")
     assert (machine.folder / "the first").read_text() == "contents\n"
     assert not (machine.folder / "moved").exists()
+
+
+UNPACKED = """
+{tmp}/there: {archive.extracted: [source: 'salt://a.tar', force: True, overwrite: True]}
+{tmp}/new/folder: {archive.extracted: [source: 'salt://a.tar']}
+"""
+
+
+def test_what_an_archive_brought_and_replaced_is_restored(machine: Machine) -> None:
+    members = machine.folder / "members/app"
+    (members / "below").mkdir(parents=True)
+    (members / "conf").write_text("of the archive")
+    (members / "below/one").touch()
+    archive = machine.folder / "states/a.tar"
+    subprocess.run(["tar", "-C", members.parent, "-cf", archive, "app"], check=True)
+    there = machine.folder / "there"
+    (there / "app/below/one").mkdir(parents=True)
+    (there / "app/below/one/theirs").write_text("theirs")
+    (there / "app/conf").write_text("mine")
+
+    def found() -> dict[str, str]:
+        paths = sorted(machine.folder.glob("there/**/*"))
+        return {str(path): path.read_text() if path.is_file() else "" for path in paths}
+
+    before = found()
+    machine.write(a=UNPACKED)
+    machine("sls", "a")
+    assert (there / "app/below/one").is_file()
+    steps = answer(machine, "undo", "--test")["steps"]
+    assert answer(machine, "undo")["steps"] == steps
+    assert found() == before
+    assert not (machine.folder / "new").exists()

@@ -17,8 +17,8 @@ from modules.file._copy import copy_place, preserve_from
 from modules.file._place import Folder, Place
 from modules.file._place import place as place_of
 from modules.file._planned_place import PlannedPlace
-from modules.file._resolve import resolved
-from modules.file._snapshot import snapshot_of_second
+from modules.file._resolve import real_path, resolved
+from modules.file._snapshot import snapshot, snapshot_of_missing
 from modules.file._write import Owner
 from runner.api import StateFailed, Unforeseen, here
 from runner.api.planning import only_files
@@ -27,6 +27,7 @@ from runner.api.planning import only_files
 INSIDE = "members"
 MOST_PLANNED = 64 << 20  # bytes of an archive that a dry run unpacks
 MOST_PLANNED_MEMBERS = 256 << 20  # bytes of all that is in it
+MOST_RESTORED = 2_000  # members whose places undo restores
 
 
 class Unpacked:
@@ -96,7 +97,11 @@ def _plan_unpacking(source: str, target: str, kind: str, **options: Any) -> Unpa
     return _fill(_PlannedUnpacked(target), source, kind, **options)
 
 
-@alters(before=snapshot_of_second, path=1, planned=_plan_unpacking)
+def _before_unpacking(_: str, target: str, *__: object, **___: object) -> object:
+    return snapshot_of_missing(real_path(target))  # which members go to is recorded with them
+
+
+@alters(before=_before_unpacking, path=1, planned=_plan_unpacking)
 def unpack(source: str, target: str, kind: str, **options: Any) -> Unpacked:
     """Unpack to a hidden folder on the target's file system, which is the answer; `place` or
     `discard` come next. Raises StateFailed when it cannot be extracted. options: as of `_fill`.
@@ -175,7 +180,30 @@ def _beside(target: str) -> str:
     return target if mounted else folder
 
 
-@alters(before=snapshot_of_second, path=1)
+def _before_members(unpacked: Unpacked, target: str, *_: object, **__: object) -> object:
+    """What is in the places of the members; nothing where these are too many for the history."""
+    top, real = unpacked.path, real_path(target)
+    facts = [*_missing_folders(real)]
+    for root, folders, files in os.walk(top):
+        for name in [*folders, *files]:
+            path = os.path.normpath(os.path.join(real, os.path.relpath(root, top), name))
+            there = _snapshot(path)
+            is_replaced = there["type"] == "dir" and not os.path.isdir(os.path.join(root, name))
+            facts.append({**there, "removed": True} if is_replaced else there)
+        if len(facts) > MOST_RESTORED:
+            return None
+    return {"several": facts}
+
+
+def _snapshot(path: str) -> dict[str, Any]:
+    return cast(dict[str, Any], snapshot(path))
+
+
+def _missing_folders(path: str) -> list[dict[str, Any]]:
+    return cast(dict[str, list[dict[str, Any]]], snapshot_of_missing(path))["several"]
+
+
+@alters(before=_before_members, path=1)
 def place(
     unpacked: Unpacked,
     target: str,
