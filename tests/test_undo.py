@@ -424,6 +424,32 @@ def test_an_undone_move_can_be_done_again_by_undoing_the_undo(machine: Machine) 
     assert not (machine.folder / "moved").exists()
 
 
+EDITED = """
+edited before: {file.append: [name: '{tmp}/old', text: before]}
+moved: {file.rename: [name: '{tmp}/new', source: '{tmp}/old']}
+edited after: {file.append: [name: '{tmp}/new', text: after]}
+folder: {file.rename: [name: '{tmp}/there', source: '{tmp}/here']}
+in it: {file.append: [name: '{tmp}/there/a', text: more]}
+back: {file.rename: [name: '{tmp}/here', source: '{tmp}/there']}
+again: {file.rename: [name: '{tmp}/there', source: '{tmp}/here', require: [file: back]]}
+"""
+
+
+def test_what_was_edited_and_moved_is_what_it_was(machine: Machine) -> None:
+    (machine.folder / "old").write_text("mine\n")
+    (machine.folder / "here").mkdir()
+    (machine.folder / "here/a").write_text("a\n")
+    machine.write(a=EDITED)
+    machine("sls", "a")
+    assert (machine.folder / "new").read_text() == "mine\nbefore\nafter\n"
+    assert (machine.folder / "there/a").read_text() == "a\nmore\n"
+    steps = answer(machine, "undo", "--test")["steps"]
+    assert answer(machine, "undo")["steps"] == steps
+    assert (machine.folder / "old").read_text() == "mine\n"
+    assert (machine.folder / "here/a").read_text() == "a\n"
+    assert not (machine.folder / "new").exists() and not (machine.folder / "there").exists()
+
+
 UNPACKED = """
 {tmp}/there: {archive.extracted: [source: 'salt://a.tar', force: True, overwrite: True]}
 {tmp}/new/folder: {archive.extracted: [source: 'salt://a.tar']}

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -57,13 +59,16 @@ class KeptRun:
 
     def kept(self) -> Iterator[Kept]:
         """The records, the last first; of each thing the earliest counts: what was there before the
-        run. A move counts each time.
+        run. A move counts each time, and what is at its ends is another thing from then on.
         """
-        records = sorted([*self._paths(), *self._states()], reverse=True)
-        earliest = {_key(record.was): record.sequence for record in records}
-        for record in records:
-            if earliest[_key(record.was)] == record.sequence:
-                yield record
+        moves = Counter[str]()  # so far, of what was at a path or came to it
+        seen: set[tuple[Any, ...]] = set()
+        earliest: list[Kept] = []
+        for record in sorted([*self._paths(), *self._states()]):
+            if (key := _key(record, moves)) not in seen:
+                seen.add(key)
+                earliest.append(record)
+        yield from reversed(earliest)
 
     def _paths(self) -> Iterator[Kept]:
         query = f"SELECT sequence, call, tag, {COLUMNS} FROM kept WHERE run = ?"
@@ -143,10 +148,18 @@ class KeptRun:
                 yield data.decode()
 
 
-def _key(was: Snapshot | FormerState) -> tuple[str, ...]:
+def _key(record: Kept, moves: Counter[str]) -> tuple[Any, ...]:
+    """What a record is about. moves: those before it, by the paths of both ends; noted here."""
+    was = record.was
     if isinstance(was, FormerState):
         return was.kind, was.name
-    return (was.path, was.type, was.target) if was.type == "moved" else (was.path,)
+    if was.type == "moved":
+        moves.update((was.path, was.target))
+        return "moved", record.sequence
+    if not moves:
+        return was.path, 0
+    above = itertools.accumulate(was.path.split("/"), "{}/{}".format)
+    return was.path, sum(moves[folder] for folder in above)
 
 
 def _call(tag: str, function: str, target: str) -> str:

@@ -41,7 +41,9 @@ def restore(was: Snapshot, store: Store, functions: Functions) -> None:
 
 def _is_moved_back(was: Snapshot, now: Snapshot, left: dict[str, Snapshot]) -> bool:
     target = left.get(was.target)
-    return was.type == "moved" and target is not None and now == target._replace(path=was.path)
+    if was.type != "moved" or target is None or target.type == "none":  # it was moved on
+        return False
+    return now == target._replace(path=was.path)
 
 
 def _not_kept(was: Snapshot, store: Store) -> str:
