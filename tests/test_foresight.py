@@ -336,13 +336,16 @@ circle: {file.symlink: [name: '{tmp}/link', target: link]}
 appended: {file.append: [name: '{tmp}/link', text: one]}
 again: {file.symlink: [name: '{tmp}/link', target: link, force: True]}
 touched: {file.touch: [name: '{tmp}/link']}
+through itself: {file.symlink: [name: '{tmp}/odd', target: odd/a]}
+not there: {file.append: [name: '{tmp}/odd', text: one]}
 """
 
 
 def test_links_in_a_circle_are_written_as_the_real_run_writes_them(machine: Machine) -> None:
     machine.write(circles=CIRCLES)
-    dry = machine.results("sls", "circles", "--test")
-    real = machine.results("sls", "circles")
+    dry = machine.results("sls", "circles", "--test", code=2)
+    real = machine.results("sls", "circles", code=2)
+    assert dry["not there"]["result"] is False
     assert {name: each["changes"] for name, each in dry.items()} == {
         name: each["changes"] for name, each in real.items()
     }

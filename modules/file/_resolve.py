@@ -11,6 +11,7 @@ import errno
 import os
 import stat as bits
 
+from modules import _paths
 from modules._planned_files import Link, PlannedFiles, names_of, planned_files
 from modules.file._owners import uid_to_user
 from runner.api import MOST_LINKS, Record, StateFailed, link_of_others
@@ -75,14 +76,34 @@ def _planned_path(files: PlannedFiles, path: str) -> str:
     except (FileNotFoundError, NotADirectoryError) as problem:
         return str(problem.filename)
     except OSError as problem:
-        if problem.errno == errno.ELOOP:  # as os.path.realpath
-            folder, _, name = path.rpartition("/")
-            return os.path.join(_planned_path(files, folder or "/"), name)
+        if problem.errno == errno.ELOOP:
+            return _in_circle("/", path, {})[0]
         raise StateFailed(f"cannot look at {path}: {problem.strerror}") from problem
     end = way.entry() or way.folders[-1][1]
     for link in way.links:
         refuse_unless(link, end.uid)
     return way.path
+
+
+def _in_circle(folder: str, path: str, seen: dict[str, str]) -> tuple[str, bool]:
+    """Where links in a circle lead, as os.path.realpath says, and whether that is their end."""
+    if path.startswith("/"):
+        folder = "/"
+    names = [name for name in path.split("/") if name not in ("", ".")]
+    for number, name in enumerate(names, 1):
+        at = os.path.dirname(folder) if name == ".." else os.path.join(folder, name)
+        has_end = True
+        if at in seen:
+            folder, has_end = seen[at] or at, bool(seen[at])
+        elif _paths.islink(at):
+            seen[at] = ""
+            folder, has_end = _in_circle(folder, _paths.readlink(at), seen)
+            seen[at] = folder if has_end else ""
+        else:
+            folder = at
+        if not has_end:
+            return os.path.join(folder, *names[number:]), False
+    return folder, True
 
 
 def others_replace(path: str) -> bool:
