@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 from modules import archive, file
@@ -292,9 +292,7 @@ class _Found(Record):
 
     def _own(self) -> list[str]:
         """Set the owner where it differs; the paths that it was for."""
-        wrong = [
-            path for place in self._places() for path in file.find(place) if self._misowned(path)
-        ]
+        wrong = [*self._all_misowned()]
         for path in wrong:
             file.chown(path, *_ids(self.owner), follow=False)
         return wrong
@@ -302,9 +300,7 @@ class _Found(Record):
     def owned(self) -> Planned:
         """All is there: see to the owner."""
         done = "All files in archive are already present"
-        if self.owner == (-1, -1) or not any(
-            self._misowned(p) for place in self._places() for p in file.find(place)
-        ):
+        if self.owner == (-1, -1) or not any(self._all_misowned()):
             return done
         yield Plan(
             {"updated ownership": True},
@@ -312,6 +308,11 @@ class _Found(Record):
         )
         self._own()
         return done
+
+    def _all_misowned(self) -> Iterator[str]:
+        for place in self._places():
+            below = file.entries_below(place) if file.is_dir(place) else []
+            yield from filter(self._misowned, [place, *(entry.path for entry in below)])
 
     def _misowned(self, path: str) -> bool:
         at = file.seen(path, follow=False)

@@ -160,8 +160,14 @@ def test_guards_see_what_is_planned(machine: Machine) -> None:
 UNPACKED = """
 unpacked:
   archive.extracted: [name: '{tmp}/opt', source: 'salt://app.tar']
+owned:
+  archive.extracted:
+    - name: '{tmp}/opt'
+    - source: salt://app.tar
+    - user: {owner}
+    - require: [archive: unpacked]
 edited:
-  file.append: [name: '{tmp}/opt/app/conf', text: more, require: [archive: unpacked]]
+  file.append: [name: '{tmp}/opt/app/conf', text: more, require: [archive: owned]]
 linked:
   file.symlink: [name: '{tmp}/run', target: '{tmp}/opt/app/run']
 met:
@@ -188,7 +194,8 @@ def test_members_of_archives_and_large_files_are_foreseen(machine: Machine) -> N
             member = tarfile.TarInfo(name)
             member.size = len(text)
             archive.addfile(member, io.BytesIO(text))
-    machine.write(unpacked=UNPACKED)
+    owner = 4444 if os.geteuid() == 0 else os.geteuid()
+    machine.write(unpacked=UNPACKED.replace("{owner}", str(owner)))
     dry = machine.results("sls", "unpacked", "--test")
     assert sorted(os.listdir(machine.folder / "cache")) == ["state", "templates"]
     real = machine.results("sls", "unpacked")
