@@ -44,7 +44,7 @@ class Common(Record):
     tags: list[str] = []
     skip_tags: list[str] = []
     with_requisites: bool = False
-    start_at: str = ""
+    start_at: str | None = None
     test: bool = False
     form: formats.Form = formats.FORMS[0]
     verbose: bool = False
@@ -161,7 +161,8 @@ CHANGING: dict[str, Any] = {
         bool, option("--with-requisites", help="What is selected, and all that it requires.")
     ],
     "start_at": Annotated[
-        str, option("--start-at", metavar="ID", help="From this state on, in the order of the run.")
+        str | None,
+        option("--start-at", metavar="ID", help="From this state on, in the order of the run."),
     ],
     "shuffle": Annotated[
         str | None,
@@ -433,7 +434,7 @@ def overrides(common: Common) -> dict[str, Any]:
         "tags": _tags(common.tags),
         "skip_tags": words(common.skip_tags) or None,
         "with_requisites": common.with_requisites or None,
-        "start_at": common.start_at or None,
+        "start_at": _start_at(common.start_at),
         "test": common.test or None,
         "wait": _time("--wait", common.wait, -1),
         "quiet": common.quiet or None,
@@ -484,6 +485,12 @@ def _tags(texts: list[str]) -> list[str] | None:
     if texts and not tags:
         raise UsageError("--tags: no tag is named")
     return tags or None
+
+
+def _start_at(name: str | None) -> str | None:
+    if name == "":  # as of tags
+        raise UsageError("--start-at: no state is named")
+    return name
 
 
 def _with_pillar(common: Common) -> Common:
