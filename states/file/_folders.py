@@ -8,10 +8,12 @@ from __future__ import annotations
 import fnmatch
 import os.path
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 
 from modules import file
 from runner.api import Chunk, StateFailed, here
+from states.file._nested import without_links
 
 
 def matches(path: str, patterns: Sequence[str]) -> bool:
@@ -73,15 +75,31 @@ def managed_below(top: str) -> tuple[set[str], set[str]]:
     What counts are the states of this run and those that its options left out of it.
     """
     inside, me = top.rstrip("/") + "/", here.chunk
+    seen = _seen_from(top)
     whole: set[str] = set()
     folders: set[str] = set()
     for chunk in (*here.chunks, *here.left_out):
-        paths = {path for path in _managed(chunk) if path.startswith(inside)}
+        paths = {path for path in map(seen, _managed(chunk)) if path.startswith(inside)}
         if not paths or chunk is me:
             continue
         related = me is not None and (_refers(me, chunk) or _refers(chunk, me))
         (folders if chunk.function == "file.directory" and not related else whole).update(paths)
     return whole, folders
+
+
+def _seen_from(top: str) -> Callable[[str], str]:
+    """Of a path what it is called below `top`, where links lead there."""
+    inside, real_inside = (f"{each.rstrip('/')}/" for each in (top, without_links(top)))
+    real_folder = cache(without_links)
+
+    def seen(path: str) -> str:
+        above, _, name = path.rpartition("/")
+        real = f"{real_folder(above or '/').rstrip('/')}/{name}"
+        if path.startswith(inside) or not real.startswith(real_inside):
+            return path
+        return inside + real[len(real_inside) :]
+
+    return seen
 
 
 def _refers(holder: Chunk, target: Chunk) -> bool:

@@ -8,9 +8,13 @@ from runner.api import StateFailed
 
 
 def refuse_to_replace(name: str, source: str) -> None:
-    """Raise StateFailed where a path is, or holds, what is to take its place: both would go."""
-    if _is_in(source, name):
-        raise StateFailed(f'"{source}" is in "{name}", which it would replace; nothing is changed')
+    """Raise StateFailed where a path is, or holds, what is to take its place, or what that leads to
+    as a link: both would go.
+    """
+    ends = [source, without_links(source)] if file.exists(source) else [source]
+    if any(_is_in(end, name) for end in ends):
+        verb = "is in" if _is_in(source, name) else "leads into"
+        raise StateFailed(f'"{source}" {verb} "{name}", which it would replace; nothing is changed')
 
 
 def refuse_to_hold(name: str, folder: str) -> None:
@@ -19,12 +23,20 @@ def refuse_to_hold(name: str, folder: str) -> None:
         raise StateFailed(f'"{folder}" cannot be copied into itself, to "{name}"')
 
 
+def without_links(path: str) -> str:
+    """Where a path leads; itself where the links on the way are not to be trusted."""
+    try:
+        return file.real_path(path)
+    except StateFailed:
+        return path
+
+
 def _is_in(path: str, folder: str) -> bool:
-    path, folder = (_without_links(each) for each in (path, folder))
+    path, folder = (_in_real_folder(each) for each in (path, folder))
     return f"{path}/".startswith(f"{folder.rstrip('/')}/")
 
 
-def _without_links(path: str) -> str:
+def _in_real_folder(path: str) -> str:
     """A path whose folders are no links; what it names may be one."""
     above, _, name = path.rstrip("/").rpartition("/")
-    return f"{file.real_path(above or '/').rstrip('/')}/{name}"
+    return f"{without_links(above or '/').rstrip('/')}/{name}"

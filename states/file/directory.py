@@ -10,6 +10,7 @@ from typing import Any
 from modules import file
 from runner.api import AbsolutePath, Done, Mode, OneOrMany, Plan, Planned, Record, StateFailed
 from states.file._folders import below, managed_below, superfluous
+from states.file._nested import refuse_to_replace
 from states.file._permissions import Permissions, before, missing_folders, parent, permissions
 
 RECURSE = ("user", "group", "mode", "ignore_files", "ignore_dirs", "silent")
@@ -123,8 +124,10 @@ def _obstacle(name: str, allow_symlink: bool) -> str | None:
 
 
 def _refuse(name: str, obstacle: str, force: bool, backup: str | None) -> None:
-    if backup and file.lexists(backup) and not force:
-        raise StateFailed(f"File exists where the backup target {backup} should go")
+    if backup and file.lexists(backup):
+        if not force:
+            raise StateFailed(f"File exists where the backup target {backup} should go")
+        refuse_to_replace(backup, name)
     if not (backup or force):
         kind = "file" if obstacle == "File" else "symlink"
         raise StateFailed(f"Specified location {name} exists and is a {kind}")

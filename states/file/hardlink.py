@@ -6,6 +6,7 @@ from __future__ import annotations
 from modules import file
 from runner.api import AbsolutePath, Mode, Plan, Planned, StateFailed
 from states.file import _lines
+from states.file._nested import refuse_to_replace
 
 
 def hardlink(
@@ -53,6 +54,7 @@ def hardlink(
     if stat is not None:
         if not force:
             raise StateFailed(f"File exists where the hard link {name} should be")
+        refuse_to_replace(name, target)
         comment = (
             f"The file or directory {name} is set for removal to make way for a new hard link"
             f" targeting {target}"

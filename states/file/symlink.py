@@ -6,6 +6,7 @@ from __future__ import annotations
 from modules import file
 from runner.api import AbsolutePath, Mode, Plan, Planned, StateFailed
 from states.file import _lines
+from states.file._nested import refuse_to_replace
 
 
 def symlink(
@@ -50,9 +51,7 @@ def symlink(
     if link and file.readlink(name) == target:
         return (yield from _with_owner(name, owner))
     obstacle = None if link or not file.lexists(name) else name
-    backup = backupname and (
-        backupname if backupname.startswith("/") else f"{_lines.parent(name)}/{backupname}"
-    )
+    backup = backupname and _beside(name, backupname)
     if obstacle:
         _refuse(name, target, force, backup)
     if missing := _lines.parent_lacking(name, makedirs):
@@ -67,6 +66,11 @@ def symlink(
         file.remove(name)
     file.put_symlink(target, name, *owner)
     return f"Created new symlink {name} -> {target}"
+
+
+def _beside(name: str, path: str) -> str:
+    """A path as a link in the folder of `name` means it."""
+    return path if path.startswith("/") else f"{_lines.parent(name)}/{path}"
 
 
 def _present_owner(name: str) -> tuple[str, str]:
@@ -94,14 +98,19 @@ def _with_owner(name: str, owner: tuple[str, str]) -> Planned:
 
 def _refuse(name: str, target: str, force: bool, backup: str | None) -> None:
     if backup:
-        if file.lexists(backup) and not force:
+        if not file.lexists(backup):
+            return
+        if not force:
             raise StateFailed(
                 f"Symlink & backup dest exists and Force not set. {name} -> {target} - backup:"
                 f" {backup}"
             )
+        refuse_to_replace(backup, name)
     elif not force:
         kind = "Directory" if file.is_dir(name) else "File"
         raise StateFailed(f"{kind} exists where the symlink {name} should be")
+    else:
+        refuse_to_replace(name, _beside(name, target))
 
 
 def _intention(name: str, target: str, link: bool, obstacle: str | None) -> str:

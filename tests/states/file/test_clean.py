@@ -105,3 +105,21 @@ def test_a_cleaned_recurse_spares_what_any_state_of_the_run_manages(machine: Mac
     machine("sls", "a")
     assert [each for each in STRANGERS if (machine.folder / "d" / each).exists()] == []
     assert changed(machine) == {}
+
+
+@pytest.mark.parametrize(("cleaned", "managed"), [("d", "link"), ("link", "d")])
+def test_cleaning_spares_what_is_managed_by_another_way(
+    machine: Machine, cleaned: str, managed: str
+) -> None:
+    (machine.folder / "d").mkdir()
+    (machine.folder / "link").symlink_to("d")
+    (machine.folder / "d/other").write_text("x")
+    machine.write(
+        a=f"""
+{{tmp}}/{managed}/file: {{file.managed: [contents: x]}}
+{{tmp}}/{cleaned}: {{file.directory: [clean: true]}}
+"""
+    )
+    machine("sls", "a")
+    assert [each.name for each in (machine.folder / "d").iterdir()] == ["file"]
+    assert changed(machine) == {}
