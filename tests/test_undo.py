@@ -11,6 +11,7 @@ import os
 import shutil
 import sqlite3
 import subprocess
+import tempfile
 import zlib
 from collections.abc import Callable
 from contextlib import closing
@@ -480,3 +481,47 @@ def test_what_an_archive_brought_and_replaced_is_restored(machine: Machine) -> N
     assert answer(machine, "undo")["steps"] == steps
     assert found() == before
     assert not (machine.folder / "new").exists()
+
+
+def test_undo_takes_away_a_copied_folder(machine: Machine) -> None:
+    at = machine.folder
+    for path, text in {"s/x": "new", "s/in/y": "y", "was/x": "old", "was/z": "z"}.items():
+        (at / path).parent.mkdir(parents=True, exist_ok=True)
+        (at / path).write_text(text)
+    (at / "link").symlink_to("was")
+    machine.write(
+        a="".join(
+            f"{{tmp}}/{name}: {{file.copy: [source: '{{tmp}}/s', force: true]}}\n"
+            for name in ("new", "was", "link")
+        )
+    )
+    machine("sls", "a")
+    foreseen = machine("undo", "--test").stdout
+    assert machine("undo").stdout == foreseen.replace("Would restore", "Restored")
+    assert not (at / "new").exists()
+    assert (at / "link").readlink() == Path("was")
+    assert sorted(path.name for path in (at / "was").iterdir()) == ["x", "z"]
+    assert (at / "was/x").read_text() == "old"
+
+
+@pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="needs a second file system")
+def test_undo_moves_back_to_another_file_system(machine: Machine) -> None:
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as other:
+        source = Path(other, "source")
+        source.write_text("x")
+        machine.write(a=f"{{tmp}}/moved: {{file.rename: [source: {source}]}}")
+        machine("sls", "a")
+        assert not source.exists()
+        machine("undo")
+        assert source.read_text() == "x"
+        assert not (machine.folder / "moved").exists()
+
+
+def test_undo_of_a_link_that_was_removed_with_a_slash(machine: Machine) -> None:
+    (machine.folder / "d").mkdir()
+    (machine.folder / "d/file").write_text("x")
+    (machine.folder / "link").symlink_to("d")
+    machine.write(a="{tmp}/link/: {file.absent: []}")
+    machine("sls", "a")
+    assert "Restored 1 path." in machine("undo").stdout
+    assert (machine.folder / "link").readlink() == Path("d")

@@ -23,13 +23,18 @@ def rename(old: str, new: str) -> None:
     """Move a path; a file at `new` is replaced."""
     refuse_mounted("rename", old)
     with place(old) as source, place(new) as target:
-        try:
-            source.rename_to(target)
-        except OSError as problem:
-            if problem.errno != errno.EXDEV:
-                raise
-            _move_across(source, target)
-        target.sync()
+        move_place(source, target)
+
+
+def move_place(source: Place, target: Place) -> None:
+    """Move what is at one place to another, of another file system, too."""
+    try:
+        source.rename_to(target)
+    except OSError as problem:
+        if problem.errno != errno.EXDEV:
+            raise
+        _move_across(source, target)
+    target.sync()
 
 
 def _move_across(source: Place, target: Place) -> None:

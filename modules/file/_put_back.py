@@ -6,6 +6,7 @@ from __future__ import annotations
 import stat as bits
 
 from modules.file._change import alters, put_link
+from modules.file._copy import move_place
 from modules.file._place import Place, place
 from modules.file._snapshot import snapshot, snapshot_of_move
 from modules.file._write import Owner, replace
@@ -39,8 +40,7 @@ def put_back(
     """
     if kind == "moved":
         with place(target) as moved, place(path) as where:
-            moved.rename_to(where)
-            where.sync()
+            move_place(moved, where)
         return
     with place(path) as where:
         _clear(where, kind)

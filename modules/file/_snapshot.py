@@ -4,15 +4,19 @@
 from __future__ import annotations
 
 import os
+from itertools import islice
 
 from modules import _paths
 from modules.file._look import seen
 from modules.file._resolve import real_path
 from runner.api import here
 
+MOST_COPIED = 2_000  # paths of a copied folder whose places undo restores
+
 
 def snapshot(path: str, *_: object, **__: object) -> object:
     """The snapshot of a path, for the history and undo."""
+    path = path.rstrip("/") or "/"  # with a slash it would be what a link leads to
     stat = seen(path, follow=False)
     if stat is None:
         return {"path": path, "type": "none"}
@@ -65,12 +69,16 @@ def snapshot_of_move(old: str, new: str, *_: object, **__: object) -> object:
 
 
 def snapshot_of_copy(old: str, new: str, *_: object, **__: object) -> object:
-    """The snapshot of the place where a copy goes."""
-    return snapshot(
-        os.path.join(new, os.path.basename(old))
-        if _paths.isdir(new) and not _paths.isdir(old)
-        else new
+    """The snapshots of the places where a copy goes."""
+    if not _paths.isdir(old):
+        into = os.path.join(new, os.path.basename(old)) if _paths.isdir(new) else new
+        return snapshot(into)
+    inner = (
+        os.path.join(new, os.path.relpath(os.path.join(root, name), old))
+        for root, folders, files in _paths.walk(old)
+        for name in [*folders, *files]
     )
+    return {"several": [snapshot(path) for path in (new, *islice(inner, MOST_COPIED))]}
 
 
 def snapshot_of_second(_: str, path: str, *__: object, **___: object) -> object:
