@@ -20,10 +20,12 @@ def run(name: str, **functions: Any) -> Planned:
     """Call execution functions.
 
     Any other argument is a function, `module.function`, with a list of its arguments; several are
-    called one after another. The older form gives the function as `name` and its arguments beside
-    it: `m_name`, `m_fun`, `m_names`, `m_state`, `m_saltenv` for those that are called so, `args`
-    and `kwargs` for what it takes beyond those that have a name. An answer that is False, or that
-    holds a `result: False` or a `retcode` other than 0, is a failure.
+    called one after another. `module.function:1` and `module.function:2` call one function more
+    than once: what follows the colon only tells the calls apart. The older form gives the function
+    as `name` and its arguments beside it: `m_name`, `m_fun`, `m_names`, `m_state`, `m_saltenv` for
+    those that are called so, `args` and `kwargs` for what it takes beyond those that have a name.
+    An answer that is False, or that holds a `result: False` or a `retcode` other than 0, is a
+    failure.
 
     name: Names the state, or in the older form the function.
 
@@ -90,47 +92,49 @@ def mod_watch(name: str, sfun: str, **functions: Any) -> Planned:
 
 def calls(name: str, **functions: Any) -> list[str]:
     """The functions that a state names: there has to be such a one."""
-    return [key for key in functions if "." in key] or [name]
+    return [_called(key) for key in functions if "." in key] or [name]
+
+
+def _called(key: str) -> str:
+    """The function that a key names: `test.echo:2` calls test.echo."""
+    return key.partition(":")[0]
 
 
 def _call_all(functions: Mapping[str, Any]) -> Planned:
     """Functions with their arguments as a list, one after another; one that says no does not keep
     the others back.
     """
-    missing = [function for function in functions if not here.has(function)]
+    names = {key: _called(key) for key in functions}
+    missing = [function for function in names.values() if not here.has(function)]
     if missing:
         raise StateFailed(
             f"Unavailable function: {', '.join(missing)}.", missing=("function", missing[0])
         )
-    signatures = {function: signature(here.function(function)) for function in functions}
-    yield Plan(
-        {}, f"Function {', '.join(functions)} to be executed.", exact=False, why=WHY, provides=OPEN
-    )
+    signatures = {key: signature(here.function(function)) for key, function in names.items()}
+    listed = ", ".join(names.values())
+    yield Plan({}, f"Function {listed} to be executed.", exact=False, why=WHY, provides=OPEN)
     changes: dict[str, Any] = {}
-    comments: list[str] = []
-    failed = False
-    for function, arguments in functions.items():
+    done: list[str] = []
+    failures: list[str] = []
+    for key, arguments in functions.items():
         try:
-            call = call_from_list(function, signatures[function], arguments)
-            _refuse_arguments(call, signatures[function])
+            call = call_from_list(names[key], signatures[key], arguments)
+            _refuse_arguments(call, signatures[key])
             answer = _call(call)
         except TypeError as error:  # the arguments do not fit
-            comments, failed = [*comments, f"'{function}' failed: {error}"], True
+            failures.append(f"'{key}' failed: {error}")
             continue
         except (RunnerError, StateFailed, ValueError) as error:
-            raise StateFailed(
-                ", ".join([*comments, f"'{function}' failed: {error}"]), changes=changes
-            ) from None
+            comment = ", ".join([*failures, *done, f"'{key}' failed: {error}"])
+            raise StateFailed(comment, changes=changes) from None
         if reports_failure(answer):
-            comments, failed = [*comments, f"'{function}'{_failure(answer)}"], True
+            failures.append(f"'{key}'{_failure(answer)}")
         else:
-            comments, changes = (
-                [*comments, f"{function}: {_success(answer)}"],
-                {**changes, function: answer},
-            )
-    if failed:
-        raise StateFailed(", ".join(comments), changes=changes)
-    return Done(", ".join(comments), changes)
+            done.append(f"{key}: {_success(answer)}")
+            changes[key] = answer
+    if failures:
+        raise StateFailed(", ".join([*failures, *done]), changes=changes)
+    return Done(", ".join(done), changes)
 
 
 def _failure(answer: Any) -> str:

@@ -24,6 +24,14 @@ NEW: dict[str, tuple[Any, bool, str, Any]] = {
     "nothing": ({"probe.answer": None}, True, "probe.answer: None", {"probe.answer": None}),
     "no": ({"probe.answer": [False]}, False, "'probe.answer': False", {}),
     "zero is not a failure": ({"probe.answer": [0]}, True, "probe.answer: 0", {"probe.answer": 0}),
+    "one function twice": (
+        {"probe.answer:1": ["a"], "probe.answer:2": ["b"], "probe.answer:3": [False]},
+        *(
+            False,
+            "'probe.answer:3': False, probe.answer:1: a, probe.answer:2: b",
+            {"probe.answer:1": "a", "probe.answer:2": "b"},
+        ),
+    ),
     "a mapping": (
         {"probe.answer": [{"what": {"a": 1}}]},
         True,
@@ -68,8 +76,8 @@ NEW: dict[str, tuple[Any, bool, str, Any]] = {
         *(
             False,
             (
-                "'probe.answer': False, probe.many: [1], 'probe.two' failed: Missing arguments:"
-                " first, second"
+                "'probe.answer': False, 'probe.two' failed: Missing arguments: first, second,"
+                " probe.many: [1]"
             ),
         ),
         {"probe.many": [1]},
@@ -146,6 +154,7 @@ def test_functions_with_their_arguments_as_a_list(results: dict[str, Any], key: 
         comment,
         changes,
     )
+    assert results[key]["name"] == key
 
 
 @pytest.mark.parametrize("key", OLD)
