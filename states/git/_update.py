@@ -106,6 +106,8 @@ class Update(Difference):
                 "The following tags would be removed from the local checkout:"
                 f" {', '.join(self.gone_tags)}"
             )
+        if self.moves and self.dirty:
+            steps.append("Uncommitted changes would be discarded")
         if self.creates:
             steps.append(
                 f"New branch '{self.branch}' would be checked out, with {wanted.label(remote)} as a"

@@ -5,6 +5,7 @@ Salt's real runs.
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command import Machine
 from harness import HarnessHere, apply, look
 
 from runner.api import Plan, StateFailed, changes_allowed, running
@@ -332,3 +334,17 @@ def test_config(made: Path, tmp_path: Path) -> None:
     done = apply(config_set, "user.name", value="Zoë", global_=True)
     assert done.comment == "Global key 'user.name' was added as 'Zoë'"
     assert (tmp_path / ".gitconfig").exists()
+
+
+@pytest.mark.parametrize("forced", [True, "remote-changes"])
+def test_a_dry_run_names_uncommitted_changes_that_go(
+    machine: Machine, made: Path, forced: object
+) -> None:
+    url, target = start(made, machine.folder, CLONE + MORE + "echo x > wt/f")
+    state = {"name": url, "target": target, "rev": "main", "force_reset": forced}
+    machine.write(a=json.dumps({"a": {"git.latest": [{key: state[key]} for key in state]}}))
+    assert (
+        "Uncommitted changes would be discarded. "
+        in machine.results("sls", "a", "--test")["a"]["comment"]
+    )
+    assert "Uncommitted changes were discarded. " in machine.results("sls", "a")["a"]["comment"]
