@@ -525,3 +525,19 @@ def test_undo_of_a_link_that_was_removed_with_a_slash(machine: Machine) -> None:
     machine("sls", "a")
     assert "Restored 1 path." in machine("undo").stdout
     assert (machine.folder / "link").readlink() == Path("d")
+
+
+def test_undo_restores_what_a_copy_wrote_to_through_a_link(machine: Machine) -> None:
+    (machine.folder / "written").write_text("old")
+    (machine.folder / "source").write_text("new")
+    (machine.folder / "f").write_text("k=1")
+    for link in ("target", "f.bak"):
+        (machine.folder / link).symlink_to("written")
+    copied = "{tmp}/target: {file.copy: [source: '{tmp}/source', force: true]}"
+    backed_up = "{tmp}/f: {file.replace: [pattern: k=1, repl: k=2]}"
+    for text in (copied, backed_up):
+        machine.write(a=text)
+        machine("sls", "a")
+        assert (machine.folder / "written").read_text() != "old"
+        machine("undo")
+        assert (machine.folder / "written").read_text() == "old"

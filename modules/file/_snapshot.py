@@ -72,7 +72,7 @@ def snapshot_of_copy(old: str, new: str, *_: object, **__: object) -> object:
     """The snapshots of the places where a copy goes."""
     if not _paths.isdir(old):
         into = os.path.join(new, os.path.basename(old)) if _paths.isdir(new) else new
-        return snapshot(into)
+        return snapshot(real_path(into) if _paths.islink(into) else into)
     inner = (
         os.path.join(new, os.path.relpath(os.path.join(root, name), old))
         for root, folders, files in _paths.walk(old)
