@@ -46,7 +46,9 @@ class Library(Protocol):
 
 
 _VIRTUAL_NAME = pattern(r"(?m)^__virtualname__\s*=\s*['\"](\w+)['\"]")
+_ALIASES = pattern(r"(?ms)^__virtual_aliases__\s*=\s*[\[(](.*?)[\])]")
 _VIRTUAL = pattern(r"(?ms)^def __virtual__\(.*?(?=^[^\s#)]|\Z)")
+_WORD = pattern(r"['\"](\w+)['\"]")
 _RETURNED_NAME = pattern(r"\breturn\s+['\"](\w+)['\"]")
 
 
@@ -217,13 +219,17 @@ def _code(path: str) -> str:
 
 def _names(file: str, code: str) -> list[str]:
     """The names of a file's module: as its `__virtual__` says; without one by its file, and its
-    `__virtualname__`.
+    `__virtualname__`; and those of `__virtual_aliases__`.
     """
     declared, virtual = _VIRTUAL_NAME.search(code), _VIRTUAL.search(code)
-    if declared:
-        return [declared[1]] if virtual else list({declared[1]: 0, virtual_name(file): 0})
     returned = _RETURNED_NAME.search(virtual[0]) if virtual else None
-    return [returned[1] if returned else virtual_name(file)]
+    if declared:
+        names = [declared[1]] if virtual else [declared[1], virtual_name(file)]
+    else:
+        names = [returned[1] if returned else virtual_name(file)]
+    aliases = _ALIASES.search(code)
+    further = _WORD.findall(aliases[1]) if aliases else []
+    return list(dict.fromkeys([*names, *further]))
 
 
 def _raise(error: BaseException) -> None:

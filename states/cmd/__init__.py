@@ -193,12 +193,13 @@ def script(
 ) -> Planned:
     """Run a script of the tree.
 
-    name: The script (salt://, a path) with its arguments, or with `source` only the state's name.
+    name: The script (salt://, a path) with its arguments. With `source` its first word only names
+      the state; what follows are the arguments, unless `args` or `source` has them.
     source: Where the script comes from (salt://, a path); words after it are arguments.
     template: What renders the script first, such as `jinja`.
     context: Variables of the template.
     defaults: Variables of the template that `context` does not have.
-    args: Its arguments as a text or a list.
+    args: Its arguments as a text of the shell, or a list with one argument in each item.
     cwd, runas, password, group, shell, env, prepend_path, stateful, stdin, umask, output_loglevel,
       hide_output, timeout, ignore_timeout, use_vt, bg, success_retcodes, success_stdout,
       success_stderr: As of cmd.run.
@@ -237,8 +238,9 @@ def script(
     file.write(path, text.encode("utf-8", errors="surrogateescape"), mode="0700", user=runas)
     if runas:
         file.chown(os.path.dirname(path), runas, None)
-    further = args if isinstance(args, str) else " ".join(str(word) for word in args or ())
-    line = " ".join(part for part in (path, words, further) if part)
+    if source and not words and not args:
+        words = name.partition(" ")[2]
+    line = " ".join(part for part in (path, words, _typed(args or "")) if part)
     done = cmd.execute_shell(
         line,
         cwd=cwd,
@@ -254,6 +256,15 @@ def script(
     )
     accepted = Accepted(success_retcodes, success_stdout, success_stderr, ignore_timeout)
     return outcome(f"Command '{name}' run", done, stateful, accepted, hide_output, bg)
+
+
+def _typed(args: str | list[Any]) -> str:
+    """Arguments as they are typed in a shell."""
+    if isinstance(args, str):
+        return args
+    import shlex
+
+    return shlex.join(str(word) for word in args)
 
 
 def wait_script(

@@ -175,3 +175,15 @@ def test_what_a_called_function_wrote_aside_is_gone_afterwards(machine: Machine)
     path = json.loads(machine("call", "aside.folder", "--out", "json").stdout)["local"]
     assert "scratch-" in path
     assert not Path(path).exists()
+
+
+def test_virtual_aliases_are_further_names_of_a_module(machine: Machine) -> None:
+    code = (
+        "from salt.utils.decorators import memoize\n"
+        "__virtual_aliases__ = (\n    'second',\n    'third',\n)\n"
+        "@memoize\ndef count(words):\n    return len(words)\n"
+    )
+    put(machine, {"_modules/first": code})
+    names = ("first", "second", "third")
+    found = rendered(machine, **{name: f"{{{{ salt['{name}.count'](['a']) }}}}" for name in names})
+    assert found == dict.fromkeys(names, "1")

@@ -200,3 +200,25 @@ def test_a_guard_without_its_folder_skips_the_state(
         else f"decided when file: {machine.folder}/new is done"
     )
     assert machine.results("sls", "a")["command"]["changes"]
+
+
+WITH_ARGUMENTS = """
+named: {cmd.script: [{name: 'any "q r" s'}, {source: 'salt://args.sh'}]}
+given: {cmd.script: [{name: 'any q'}, {source: 'salt://args.sh'}, {args: [1, 'd e']}]}
+text: {cmd.script: [{name: any}, {source: 'salt://args.sh'}, {args: "'d e' f"}]}
+source: {cmd.script: [{name: 'any q'}, {source: 'salt://args.sh z'}]}
+both: {cmd.script: [{name: 'salt://args.sh a b'}, {args: c}]}
+"""
+
+
+def test_where_a_script_has_its_arguments_from(machine: Machine) -> None:
+    machine.write(a=WITH_ARGUMENTS)
+    (machine.folder / "states/args.sh").write_text("#!/bin/sh\nprintf '%s,' \"$@\"\n")
+    found = {key: each["changes"]["stdout"] for key, each in machine.results("sls", "a").items()}
+    assert found == {
+        "named": "q r,s,",
+        "given": "1,d e,",
+        "text": "d e,f,",
+        "source": "z,",
+        "both": "a,b,c,",
+    }

@@ -12,8 +12,17 @@ from typing import Any
 
 
 def memoize(func: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, called once for the same arguments."""
-    return functools.lru_cache(maxsize=None)(func)
+    """The function, called once for arguments that read the same."""
+    answers: dict[str, Any] = {}
+
+    @functools.wraps(func)
+    def remembered(*args: Any, **kwargs: Any) -> Any:
+        key = repr((args, sorted(kwargs.items())))
+        if key not in answers:
+            answers[key] = func(*args, **kwargs)
+        return answers[key]
+
+    return remembered
 
 
 def depends(*dependencies: Any, **options: Any) -> Callable[[Any], Any]:
