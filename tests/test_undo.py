@@ -541,3 +541,16 @@ def test_undo_restores_what_a_copy_wrote_to_through_a_link(machine: Machine) -> 
         assert (machine.folder / "written").read_text() != "old"
         machine("undo")
         assert (machine.folder / "written").read_text() == "old"
+
+
+def test_undo_does_not_say_of_a_large_file_that_it_is_as_it_was(machine: Machine) -> None:
+    for name, first in (("f", b"old"), ("source", b"new")):
+        with (machine.folder / name).open("wb") as file:
+            file.write(first)
+            file.truncate(64 * 1024 * 1024 + 1)
+    machine.write(a="{tmp}/f: {file.copy: [source: '{tmp}/source', force: true]}")
+    machine("sls", "a")
+    for words in (["--test"], []):
+        said = machine("undo", *words, code=2).stdout
+        assert f"{machine.folder}/f: perhaps other contents" in said
+        assert "left out: its contents were not kept (too large" in said

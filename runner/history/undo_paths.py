@@ -26,7 +26,8 @@ def planned(
     nothing where it is as it was.
     """
     now = foresight.at(was.path)
-    if now == was or _is_moved_back(was, now, run.left_paths):
+    is_known = was.type != "file" or was.content  # of a large file nobody knows what was in it
+    if (now == was and is_known) or _is_moved_back(was, now, run.left_paths):
         return  # an undo that stopped half-way had come here
     refused = _not_kept(was, run.store) or _changed_since(was, run) or _hindrance(was, foresight)
     known = was.path in run.left_paths
@@ -119,6 +120,8 @@ def difference(first: Snapshot, second: Snapshot) -> str:
     parts = []
     if first.content != second.content:
         parts.append("other contents")
+    elif first.type == "file" and not first.content:
+        parts.append("perhaps other contents")
     if first.target != second.target:
         parts.append(f"points to {first.target} instead of {second.target}")
     if first.mode != second.mode:
