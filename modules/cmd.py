@@ -83,9 +83,9 @@ def refuse_surroundings(
     """Raise CommandFailed for a command that cannot start: no such folder, user, group, shell."""
     if umask is not None:
         surroundings.octal(umask)
-    if root is not None and not _paths.isdir(root):
+    if root and not _paths.isdir(root):
         raise CommandFailed(f"root: {root} is no folder", missing=("file", root))
-    if cwd is not None and not _paths.isdir(cwd):
+    if cwd and not _paths.isdir(cwd):
         raise CommandFailed(
             f'Desired working directory "{cwd}" is not available', missing=("file", cwd)
         )
@@ -158,7 +158,7 @@ def complete(
         user = surroundings.identity(runas, group, variables, planned=view is not None)
     if umask is not None:
         user["umask"] = surroundings.octal(umask)
-    cwd = surroundings.home(runas) if cwd is None and not root else cwd
+    cwd = cwd or (None if root else surroundings.home(runas))
     if cwd is not None and not _paths.isdir(cwd):
         raise CommandFailed(
             f"Specified cwd '{cwd}' either not absolute or does not exist", missing=("file", cwd)

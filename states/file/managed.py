@@ -157,6 +157,7 @@ def managed(
         contents_newline,
         allow_empty,
     )
+    source = source if any(source or ()) else None  # a template left an empty text
     _refuse_combinations(source, inline, mode)
     target = look_at(name, follow_symlinks)
     if target.present is None and not create:

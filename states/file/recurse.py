@@ -100,7 +100,7 @@ def recurse(
     origins = existing(source) if merge else existing(source)[:1]
     if file.lexists(top) and not file.is_dir(top):
         raise StateFailed(f"The path {top} exists and is not a directory")
-    chosen = PathFilter(include_pat or [], exclude_pat or [], maxdepth)
+    chosen = PathFilter(_written(include_pat), _written(exclude_pat), maxdepth)
     content = Content(top, chosen, keep_symlinks, include_empty)
     for prefix, saltenv in reversed(origins):
         content.add(prefix, saltenv)
@@ -234,3 +234,8 @@ def _removed(paths: list[str]) -> Planned:
     for path in paths:
         file.remove(path)
     return Done("Removed what is not in the source", {"removed": paths})
+
+
+def _written(patterns: OneOrMany[str] | None) -> list[str]:
+    """Those that are not empty texts, as templates leave them."""
+    return [pattern for pattern in patterns or () if pattern]

@@ -222,3 +222,31 @@ def test_where_a_script_has_its_arguments_from(machine: Machine) -> None:
         "source": "z,",
         "both": "a,b,c,",
     }
+
+
+EMPTY = """
+run: {cmd.run: [{name: pwd}, {cwd: ''}, {root: ''}, {runas: ''}]}
+script: {cmd.script: [{source: 'salt://where.sh'}, {args: ''}, {cwd: ''}, {template: ''}]}
+file: {file.managed: [{name: "{tmp}/file"}, {source: ''}, {mode: ''}]}
+both: {file.managed: [{name: "{tmp}/both"}, {source: ''}, {contents: text}]}
+tree:
+  file.recurse:
+    - name: "{tmp}/tree"
+    - source: salt://d
+    - include_pat: ''
+    - exclude_pat: ''
+"""
+
+
+def test_arguments_that_a_template_left_empty_are_not_given(machine: Machine) -> None:
+    machine.write(a=EMPTY)
+    (machine.folder / "states/where.sh").write_text("#!/bin/sh\npwd\n")
+    (machine.folder / "states/d").mkdir()
+    (machine.folder / "states/d/f").write_text("text")
+    for words in (["--test"], []):
+        done = machine.results("sls", "a", *words)
+    home = str(machine.folder)
+    assert [done[key]["changes"]["stdout"] for key in ("run", "script")] == [home, home]
+    assert [(machine.folder / name).read_text() for name in ("file", "both", "tree/f")] == [
+        *("", "text\n", "text")
+    ]
