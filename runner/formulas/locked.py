@@ -33,7 +33,7 @@ HEADER = """\
 """
 INSTALL = "runner formulas install"
 _KEYS = ("src", "root", "version", "tag", "branch", "commit", "hash")
-_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+WHOLE_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _HASH = re.compile(r"sha256:[0-9a-f]{64}")
 _PLAIN = re.compile(r"[A-Za-z0-9/][A-Za-z0-9_./@:+-]*[A-Za-z0-9_/]", re.ASCII)
 _ENTRY = re.compile(r"  \"?([A-Za-z0-9][\w.-]*)\"?:\s*", re.ASCII)
@@ -95,7 +95,7 @@ def _locked(name: Any, facts: Any, formulas: PlacedMap, file: str) -> Locked:
     if not isinstance(name, str) or wrong_name(name) or not texts:
         raise _damaged(place, f"{name!r} is not as runner writes it")
     facts = dict(facts)
-    for key, pattern in (("commit", _COMMIT), ("hash", _HASH)):
+    for key, pattern in (("commit", WHOLE_COMMIT), ("hash", _HASH)):
         if not pattern.fullmatch(facts.get(key, "")):
             raise _damaged(place, f"{name} has no {key}")
     if "src" not in facts or "version" not in facts or wrong_root(facts.get("root", "")):

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Collection, Iterable
 
 from runner.formulas.declared import CODE, Entry, without_login
-from runner.formulas.locked import LOCK, Locked
+from runner.formulas.locked import LOCK, WHOLE_COMMIT, Locked
 from runner.formulas.versions import is_range, nearest_tags, newest
 from runner.git import GitError, Mirror, Remote, display_url, mirror_folder
 from runner.model.diagnostics import Diagnostic, did_you_mean
@@ -17,7 +17,6 @@ from runner.model.errors import CompileError, RunnerError
 from runner.model.records import Record
 
 _COMMIT = re.compile(r"[0-9a-f]{7,40}|[0-9a-f]{64}")
-_WHOLE = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 class Choice(Record):
@@ -96,7 +95,7 @@ def _refuse_moved(entry: Entry, old: Locked, mirror: Mirror) -> None:
 
 def choose(entry: Entry, mirror: Mirror) -> Choice:
     """What the version of an entry means now. Raises CompileError where it means nothing."""
-    if _WHOLE.fullmatch(entry.version):  # no tag or branch that is called so
+    if WHOLE_COMMIT.fullmatch(entry.version):  # no tag or branch that is called so
         return _of_commit(entry, mirror)
     tags = mirror.tags()
     if is_range(entry.version):
