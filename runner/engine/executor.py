@@ -61,6 +61,8 @@ class Executor:
         self.parallel = ParallelStates(plan.max_parallel)
         # whether any state may run beside others: else none is waited for
         self._overlaps = any(step.chunk.args.get("parallel") is True for step in plan.steps)
+        # a dry run of nothing but no-op states says what would be done if they were none
+        self._noop_counts = not (run.dry and all(step.noop for step in plan.steps))
         self._put_off: list[int] = []  # may run beside others, and wait for one that runs
         self._aggregating = [
             position for position, step in enumerate(plan.steps) if step.aggregate is not None
@@ -292,10 +294,8 @@ class Executor:
         return Mode.DRY if failed or self.plan.steps[position].noop else self._mode
 
     def _only_planned(self, position: int) -> bool:
-        """Tell whether this state is a no-op. In a dry run of nothing but those none is: it says
-        what would be done without it.
-        """
-        return self.plan.steps[position].noop and not (self.run.dry and self.plan.is_noop)
+        """Tell whether this state is a no-op, where that counts."""
+        return self.plan.steps[position].noop and self._noop_counts
 
     def _failed_before(self, position: int) -> Result | None:
         """The state that had a prereq on this one, to prepare its change, and failed."""

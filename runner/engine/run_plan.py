@@ -27,11 +27,6 @@ class RunPlan(Record):
     def chunk(self, position: int) -> Chunk:
         return self.steps[position].chunk
 
-    @property
-    def is_noop(self) -> bool:
-        """Tell whether all states are only planned, in a real run too."""
-        return all(step.noop for step in self.steps)
-
     def judged_by(self, position: int) -> tuple[Edge, ...]:
         """The requisites that decide about a state, those on what is left out included."""
         return self.relations.of(position) + self.relations.unanswered.get(position, ())
