@@ -554,3 +554,18 @@ def test_undo_does_not_say_of_a_large_file_that_it_is_as_it_was(machine: Machine
         said = machine("undo", *words, code=2).stdout
         assert f"{machine.folder}/f: perhaps other contents" in said
         assert "left out: its contents were not kept (too large" in said
+
+
+def test_undo_leaves_the_only_copy_of_a_large_file(machine: Machine) -> None:
+    at = machine.folder / "f"
+    at.write_bytes(b"old".ljust(64 * 1024 * 1024 + 1))
+    machine.write(a="{tmp}/f: {file.replace: [pattern: ^old, repl: new, count: 1]}")
+    machine("sls", "a")
+    for words in (["--test"], []):
+        steps = answer(machine, "undo", *words, code=2)["steps"]
+        assert {step["path"]: step["refused"] for step in steps} == {
+            f"{at}": "its contents were not kept (too large, or the store is not whole)",
+            f"{at}.bak": f"it may be the only copy of what {at} was",
+        }
+    with open(f"{at}.bak", "rb") as file:
+        assert file.read(3) == b"old"

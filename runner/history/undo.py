@@ -45,6 +45,11 @@ class Step(Record):
     def kind(self) -> str:
         return "path" if isinstance(self.was, Snapshot) else self.was.kind
 
+    @property
+    def is_unkept(self) -> bool:
+        """Whether what is there now is a file that the history cannot bring back."""
+        return isinstance(self.now, Snapshot) and undo_paths.is_unkept(self.now)
+
     def __str__(self) -> str:
         return f"{self.subject}: {self._difference()}"
 
@@ -158,6 +163,7 @@ def plan(
     foresight = Foresight(functions)
     steps: list[Step] = []
     left_out: dict[int, str] = {}  # the calls of which something is left out, and what
+    lost: dict[str, str] = {}  # the states that altered what nobody kept, and what
     records = list(run.kept())
     if path and not records:
         raise RunnerError(
@@ -169,10 +175,14 @@ def plan(
         for step in made:
             if not step.refused and (of := left_out.get(kept.call)):
                 step = step._replace(refused=f"it belongs to {of}, which is left out")
+            if not step.refused and step.is_unkept and (of := lost.get(kept.tag)):
+                step = step._replace(refused=f"it may be the only copy of what {of} was")
             if not step.refused:
                 foresight.note(step.was)
             elif isinstance(step.was, FormerState):
                 left_out.setdefault(kept.call, step.subject)
+            elif undo_paths.is_unkept(step.was):
+                lost.setdefault(kept.tag, step.subject)
             steps.append(step)
     unknown = () if path else run.unknown_calls()
     watchers = tuple(_watchers(run, steps, foresight, functions))

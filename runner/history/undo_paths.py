@@ -26,8 +26,7 @@ def planned(
     nothing where it is as it was.
     """
     now = foresight.at(was.path)
-    is_known = was.type != "file" or was.content  # of a large file nobody knows what was in it
-    if (now == was and is_known) or _is_moved_back(was, now, run.left_paths):
+    if (now == was and not is_unkept(was)) or _is_moved_back(was, now, run.left_paths):
         return  # an undo that stopped half-way had come here
     refused = _not_kept(was, run.store) or _changed_since(was, run) or _hindrance(was, foresight)
     known = was.path in run.left_paths
@@ -38,6 +37,11 @@ def restore(was: Snapshot, store: Store, functions: Functions) -> None:
     """Make a path what it was. Raises StateFailed."""
     data = store.get(was.content) or b""
     functions("file.put_back")(was.path, was.type, was.mode, was.uid, was.gid, was.target, data)
+
+
+def is_unkept(path: Snapshot) -> bool:
+    """Tell whether nobody knows what was in a file: it was too large."""
+    return path.type == "file" and not path.content
 
 
 def _is_moved_back(was: Snapshot, now: Snapshot, left: dict[str, Snapshot]) -> bool:
@@ -51,7 +55,7 @@ def _not_kept(was: Snapshot, store: Store) -> str:
     """The reason why the history does not have what a path was."""
     if was.type == "other":
         return "it was a device, a pipe or a socket; these are not kept"
-    if was.type == "file" and (not was.content or store.get(was.content) is None):
+    if is_unkept(was) or (was.type == "file" and store.get(was.content) is None):
         return "its contents were not kept (too large, or the store is not whole)"
     if was.type == "link" and not was.target:
         return "where it pointed to was not kept (the store is not whole)"
