@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 from runner.cli.option_spec import option
 from runner.cli.options import (
@@ -97,6 +98,7 @@ class _Pull:
     def __init__(self, common: Common, machine: Any, store: TreeStore) -> None:
         self._common, self._machine, self._store = common, machine, store
         self._former = store.current()
+        self._noted = False  # whether a run of this pull is in the history
 
     def __call__(self, allow_rollback: bool) -> int:
         """The exit code. Raises RunnerError where nothing was run."""
@@ -106,12 +108,12 @@ class _Pull:
         try:
             return self._newest(allow_rollback)
         except Unreachable as error:
-            good = self._last_good(error)
+            good = self._last_good(error, UNREACHABLE)
             show_problems([_old(error, good.tree)])
             return self._run_last_good(good, UNREACHABLE, error)
         except _Refused as refused:
             why = refused.error
-            good = self._last_good(why)
+            good = self._last_good(why, REFUSED)
             show_problems([*why.diagnostics, _not_used(good.tree)])
             code = self._run_last_good(good, REFUSED, why)
             if self._common.detailed_exitcodes and code < 8:
@@ -123,9 +125,11 @@ class _Pull:
         from runner.trees.candidate import Unreachable
 
         is_used = False
+        tries = _RaisingExit()
 
         def ready() -> None:
             nonlocal is_used
+            tries.end()
             if not self._common.test:
                 pulling.take_into_use(self._store, candidate.tree)
             is_used = True
@@ -133,7 +137,8 @@ class _Pull:
         try:
             candidate = pulling.newest(self._machine, self._store, allow_rollback)
             self._announce(candidate)
-            return self._run(candidate, ready, NEW)
+            with tries:
+                return self._run(candidate, ready, NEW)
         except Unreachable:
             raise
         except RunnerError as error:
@@ -148,12 +153,20 @@ class _Pull:
             report_bug(error)
             raise _Refused(RunnerError("the new tree makes runner fail", code="tree")) from None
 
-    def _last_good(self, error: RunnerError) -> Candidate:
-        """Raises the error where there is no good tree."""
+    def _last_good(self, error: RunnerError, pulled: str) -> Candidate:
+        """Raises the error where there is no good tree. pulled: what becomes of the newest one."""
+        from runner import pipeline
         from runner.cli.failed_start import metrics_of_failed_start
         from runner.pipeline import pull as pulling
 
         good = pulling.last_good(self._machine, self._store)
+        if good is None and not self._noted:
+            options = options_of(self._common, True)
+            finish(
+                self._common._replace(pulled=pulled, pull_problem=str(error)),
+                options,
+                lambda listeners: pipeline.without_tree(options, error, listeners),
+            )
         if good is None:
             textfile = self._machine.raw.get("prometheus_textfile")
             with metrics_of_failed_start(lambda: textfile, bool(self._common.test)):
@@ -178,6 +191,7 @@ class _Pull:
         from runner import pipeline
 
         options = options_of(self._common, True, candidate.tree)
+        self._noted = True
         return finish(
             self._common._replace(pulled=pulled, pull_problem=problem),
             options,
@@ -195,6 +209,29 @@ class _Pull:
         before = f", it was {former.commit[:12]}" if former else ""
         signed = f", signed by {tree.signer}" if tree.signer else ""
         print(f"tree: {tree}{signed}{before}", file=sys.stderr)
+
+
+class _RaisingExit:
+    """Has `os._exit` of this process raise SystemExit while a new tree is compiled, so that code of
+    the tree cannot end the pull without a word. Children end as always.
+    """
+
+    def __init__(self) -> None:
+        self._real, self._process = os._exit, os.getpid()
+
+    def __enter__(self) -> None:
+        os._exit = self._exit
+
+    def _exit(self, status: int) -> NoReturn:
+        if os.getpid() != self._process:
+            self._real(status)
+        raise SystemExit(f"os._exit({status})")
+
+    def __exit__(self, *error: object) -> None:
+        self.end()
+
+    def end(self) -> None:
+        os._exit = self._real
 
 
 class _Refused(Exception):

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from runner.git.checkout import export
 from runner.git.mirror import Mirror, mirror_folder
-from runner.git.program import GitError, Remote, display_url
+from runner.git.program import FullDisk, GitError, Remote, display_url
 from runner.git.signatures import Signers, Untrusted
 
 __all__ = [
+    "FullDisk",
     "GitError",
     "Mirror",
     "Remote",

@@ -20,6 +20,8 @@ from runner.git.program import (
     ask_git,
     checked_url,
     display_url,
+    failure,
+    not_written,
 )
 from runner.git.signatures import Signers, signer_of_commit, signer_of_tag
 from runner.model.diagnostics import did_you_mean
@@ -85,7 +87,10 @@ class Mirror:
             own_configuration=True,
             timeout=self.remote.timeout,
         )
-        trusted_folder(self.folder, make=False).write(_FETCHED, b"")
+        try:
+            trusted_folder(self.folder, make=False).write(_FETCHED, b"")
+        except OSError as error:
+            raise not_written(str(self), error) from None
 
     def _replace(self) -> None:
         """Make a damaged copy anew; where that fails, what is left of it stays. Raises GitError."""
@@ -95,7 +100,7 @@ class Mirror:
         try:
             os.rename(self.folder, self._damaged)
         except OSError as error:
-            raise GitError(f"{self}: {error.filename}: {error.strerror}") from None
+            raise not_written(str(self), error) from None
         try:
             self._begin()
             self._fetch()
@@ -135,7 +140,7 @@ class Mirror:
             beside = trusted_folder(os.path.dirname(self.folder))
             lock = beside.open(f"{os.path.basename(self.folder)}.lock", os.O_RDWR | os.O_CREAT)
         except OSError as error:
-            raise GitError(f"{self}: {error.filename}: {error.strerror}") from None
+            raise not_written(str(self), error) from None
         try:
             self._take(lock)
             for at, folders, names in os.walk(self.folder):
@@ -170,10 +175,10 @@ class Mirror:
                 shutil.rmtree(self.folder)
             trusted_folder(self.folder)
         except OSError as error:
-            raise GitError(f"{self}: {error.filename}: {error.strerror}") from None
+            raise not_written(str(self), error) from None
         answer = ask_git(["init", "--quiet", "--bare", "--template=", self.folder], str(self))
         if answer.status:
-            raise GitError(f"{self}: {answer.errors.strip()}")
+            raise failure(str(self), answer)
 
     # ------------------------------------------------------------ looking
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shlex
@@ -23,6 +24,8 @@ _DAMAGE = re.compile(
     r"|garbage at end of|packfile \S+ (?:index|does not match)|index file \S+ )",
     re.M | re.I,
 )
+# likewise of the disk here
+_FULL = re.compile(r"^(?!remote:).*(?:No space left on device|Disk quota exceeded)", re.M)
 _USELESS = (
     "fatal: Could not read from remote repository",
     "Please make sure you have the correct access rights",
@@ -55,7 +58,6 @@ _CURES = (
     ("does not appear to be a git repository", "is the URL right?"),
     ("not found", "is the URL right?"),
     ("detected dubious ownership", "the repository belongs to another user: `safe.directory`"),
-    ("No space left on device", "make room, and try again"),
 )
 
 
@@ -67,6 +69,19 @@ class GitError(RunnerError):
 
 class DamagedCopy(GitError):
     """A copy of a repository has lost what was in it, by a disk or by a person."""
+
+
+class FullDisk(GitError):
+    """There is no room here for a copy of a repository."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, hint="make room, or choose another `cachedir`")
+
+
+def not_written(what: str, error: OSError) -> GitError:
+    """The failure to write a file here. what: it is about, for messages."""
+    message = f"{what}: {error.filename or 'its copy cannot be written'}: {error.strerror}"
+    return (FullDisk if error.errno in (errno.ENOSPC, errno.EDQUOT) else GitError)(message)
 
 
 class Remote(Record):
@@ -217,7 +232,7 @@ class Repository(Record):
         """The same, as bytes."""
         answer = self.ask(*words, **how)
         if answer.status:
-            raise _failure(self.name, answer)
+            raise failure(self.name, answer)
         return answer.output
 
     def says(self, *words: str) -> str | None:
@@ -264,7 +279,8 @@ def ask_git(
     return Answer(program.returncode, output, errors.decode("utf-8", "replace"))
 
 
-def _failure(what: str, answer: Answer) -> GitError:
+def failure(what: str, answer: Answer) -> GitError:
+    """What a git that failed means. what: it is about, for messages."""
     lines = [line.strip() for line in answer.errors.splitlines() if line.strip()]
     fatal = [line for line in lines if line.startswith(("fatal:", "error:"))]
     reason = "; ".join(fatal[:2]) or (lines[-1] if lines else f"git ended with {answer.status}")
@@ -273,5 +289,7 @@ def _failure(what: str, answer: Answer) -> GitError:
         reason = next(told, reason)
     cure = next((cure for word, cure in _CURES if word in answer.errors), None)
     masked = re.sub(r"(\w://[^/\s:@]*):[^/\s@]*@", r"\1@", reason)
+    if _FULL.search(answer.errors):
+        return FullDisk(f"{what}: its copy cannot be written: {masked.removeprefix('fatal: ')}")
     kind = DamagedCopy if _DAMAGE.search(answer.errors) else GitError
     return kind(f"{what}: {masked.removeprefix('fatal: ')}", hint=cure)

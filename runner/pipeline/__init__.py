@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from runner.api import ChangeNotAllowed, StateFailed, changes_allowed, forget_looks, running
 from runner.config.load import Options
@@ -36,7 +36,7 @@ from runner.model.events import Warned
 from runner.model.highdata import Made, of_one, of_states
 from runner.model.places import Source, Value
 from runner.model.result import Report, Result
-from runner.pipeline.aborted import recorded
+from runner.pipeline.aborted import note_not_started, recorded
 from runner.pipeline.compile import Compiled, compile_chunks
 from runner.pipeline.highstate import (
     Gathered,
@@ -75,6 +75,17 @@ def highstate(
     return _run_pipeline(
         session, lambda: gather(session, top_requests(session)), HIGHSTATE, ready=ready
     )
+
+
+def without_tree(options: Options, error: RunnerError, listeners: Listeners = ()) -> NoReturn:
+    """Note a highstate that has no tree: `runner pull` could not get one. Raises the error."""
+    session = Session(options, tuple(listeners))
+
+    def about(secrets: Secrets) -> About:
+        return about_run(session, secrets, HIGHSTATE)
+
+    note_not_started(session, new_run_id(), about, error)
+    raise error
 
 
 def sls(

@@ -33,15 +33,33 @@ def recorded(session: Session, run_id: str, about: Callable[[Secrets], About]) -
             error, Exception | KeyboardInterrupt
         ):
             secrets = begun.secrets if begun else Secrets()
-            options = session.options
-            secrets.collect(options.pillar, options.secret_keys)
-            report = _report(error, options.test, secrets)
-            past = History(
-                options.state_dir, about(secrets), (), options.history_runs, options.history_days
-            )
-            for event in (RunStarted(0, options.test, run_id), RunFinished(report)):
-                _tell([*session.listeners, past], event)
+            _note(session, run_id, about, secrets, error)
         raise
+
+
+def note_not_started(
+    session: Session, run_id: str, about: Callable[[Secrets], About], error: RunnerError
+) -> None:
+    """Report a run that has no tree to begin with to the listeners and the history."""
+    _note(session, run_id, about, Secrets(), error, NOT_STARTED)
+
+
+def _note(
+    session: Session,
+    run_id: str,
+    about: Callable[[Secrets], About],
+    secrets: Secrets,
+    error: BaseException,
+    why: str = "",
+) -> None:
+    options = session.options
+    secrets.collect(options.pillar, options.secret_keys)
+    report = _report(error, options.test, secrets, why)
+    past = History(
+        options.state_dir, about(secrets), (), options.history_runs, options.history_days
+    )
+    for event in (RunStarted(0, options.test, run_id), RunFinished(report)):
+        _tell([*session.listeners, past], event)
 
 
 def _tell(listeners: list[Callable[[Event], None]], event: Event) -> None:
@@ -50,15 +68,15 @@ def _tell(listeners: list[Callable[[Event], None]], event: Event) -> None:
             listener(event)
 
 
-def _report(error: BaseException, dry: bool, secrets: Secrets) -> Report:
+def _report(error: BaseException, dry: bool, secrets: Secrets, why: str) -> Report:
     if isinstance(error, KeyboardInterrupt):
-        number, why = number_of(error)
-        return Report((), dry, number, why)
+        number, reason = number_of(error)
+        return Report((), dry, number, reason)
     problems = error.diagnostics if isinstance(error, RunnerError) else (bug(error),)
     shown = tuple(
         secrets.diagnostic(problem) for problem in problems if problem.severity == "error"
     )
-    return Report((), dry, why=_why(error), errors=shown or (Diagnostic(str(error)),))
+    return Report((), dry, why=why or _why(error), errors=shown or (Diagnostic(str(error)),))
 
 
 def _why(error: BaseException) -> str:

@@ -84,13 +84,15 @@ def _mirror(source: TreeSource, cachedir: str) -> Mirror:
 
 
 def _fetched(source: TreeSource, cachedir: str) -> Mirror:
-    from runner.git import GitError
+    from runner.git import FullDisk, GitError
 
     if source.deploy_key:
         _check_private(source.deploy_key, "the deploy key", secret=True)
     mirror = _mirror(source, cachedir)
     try:
         mirror.fetch()
+    except FullDisk:  # no weather that passes: somebody has to know
+        raise
     except GitError as error:
         raise Unreachable(error.message, error.source, error.hint) from None
     return mirror

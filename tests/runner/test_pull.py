@@ -123,11 +123,13 @@ def test_a_tree_that_does_not_compile_is_never_switched_to(site: Site) -> None:
         "runner.yaml": "file_roots: [states]\n",
         "states/top.sls": "base: {{ broken\n",
         "states/_modules/end.py": "raise SystemExit(3)\n",
+        "states/_modules/at_once.py": "import os\nos._exit(0)\n",
     }
     for path, text in breaks.items():
         site.write(path, text)
         if path.endswith(".py"):
-            site.write("states/web.sls", "a:\n  test.nop:\n    - name: {{ salt['end.x']() }}\n")
+            call = f"{{{{ salt['{Path(path).stem}.x']() }}}}"
+            site.write("states/web.sls", f"a:\n  test.nop:\n    - name: {call}\n")
         site.target.write_text("altered")
         bad = site.push()
         if path == "runner.yaml":
@@ -147,6 +149,41 @@ def test_a_tree_that_does_not_compile_is_never_switched_to(site: Site) -> None:
     assert "file.managd" in site.pull(code=1)
     answer = json.loads(site.machine("pull", "--out", "json", code=1).stdout)["local"]
     assert "file.managd" in answer[0]
+
+
+def test_a_first_pull_that_fails_is_in_the_history_and_reported(site: Site) -> None:
+    site.machine.config["report"] = {"to": "file:drop"}
+    (site.folder / "drop").mkdir()
+    site.bare.rename(site.folder / "gone")
+    problem = site.pull(code=1)
+    assert problem.count("error:") == 1, problem
+    (site.folder / "gone").rename(site.bare)
+    site.source["verify"] = {"ssh": "nobody"}
+    site.pull(code=1)
+    rows = json.loads(site.machine("history", "--out", "json").stdout)["local"]
+    assert [row["outcome"] for row in rows] == ["did not start"] * 2
+    files = sorted((site.folder / "drop").iterdir())
+    reports = [json.loads(file.read_text()) for file in files]
+    facts = [(each["tree"], each["outcome"], len(each["errors"])) for each in reports]
+    assert facts == [("unreachable", "did not start", 1), ("refused", "did not start", 1)]
+
+
+def test_a_full_disk_is_an_error_though_the_last_good_tree_is_run(site: Site) -> None:
+    site.pull()
+    site.push("two")
+    real = shutil.which("git")
+    fake = site.folder / "bin/git"
+    fake.parent.mkdir()
+    fake.write_text(
+        "#!/bin/sh\ncase \"$*\" in *fetch*)\n"
+        "echo 'fatal: write error: No space left on device' >&2; exit 128;; esac\n"
+        f'exec {real} "$@"\n'
+    )
+    fake.chmod(0o755)
+    site.machine.environment["PATH"] = f"{fake.parent}:{os.environ['PATH']}"
+    problem = site.pull(code=4)
+    assert "error:" in problem and "No space left on device" in problem and "make room" in problem
+    assert "the last good one is" in problem and site.text() == "one"
 
 
 def test_what_was_taken_back_is_refused(site: Site) -> None:
