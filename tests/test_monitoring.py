@@ -6,6 +6,7 @@ dashboard that use them and no others.
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 from collections.abc import Iterator
@@ -158,6 +159,15 @@ def test_the_life_of_a_tree_in_the_metrics(pulling: Machine) -> None:
 def test_a_first_pull_that_fails_is_in_the_metrics(pulling: Machine) -> None:
     pulling("pull", code=1)
     assert metrics(pulling)['runner_last_run_outcome{outcome="did_not_start"}'] == 1
+
+
+def test_metrics_take_the_place_of_files_only(machine: Machine) -> None:
+    path = machine.folder / "r.prom"
+    machine.config["prometheus_textfile"] = str(path)
+    os.mkfifo(path)
+    done = machine("single", "test.nop", "name=x")
+    assert "r.prom cannot be written: there is something else than a file" in done.stderr
+    assert path.is_fifo()
 
 
 def test_pending_reactions_and_what_a_failed_start_keeps(machine: Machine) -> None:

@@ -19,6 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from runner.bundle.launcher import launcher
+from runner.files.links import refuse_special
 from runner.model.errors import RunnerError
 
 NAME = "sls-runner"  # of the distribution: `runner` is another one in the registry
@@ -40,8 +41,9 @@ def build(file: str) -> str:
     """Write the bundle to a file and return its SHA-256 digest in hexadecimal. Raises RunnerError
     where a package is missing or the file cannot be written.
     """
-    data = archived(contents())
     try:
+        refuse_special(file)
+        data = archived(contents())
         with tempfile.NamedTemporaryFile(dir=os.path.dirname(file) or ".", delete=False) as made:
             try:
                 made.write(data)

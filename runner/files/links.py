@@ -83,6 +83,20 @@ def _refuse(
     return [earlier for earlier in foreign if left > earlier[0]]
 
 
+def refuse_special(path: str) -> None:
+    """Raise OSError where a file that is renamed to a path would take the place of a folder, a
+    device or a pipe.
+    """
+    try:
+        mode = os.stat(path).st_mode
+    except FileNotFoundError:
+        return
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+    if not stat.S_ISREG(mode):
+        raise OSError(errno.EINVAL, "there is something else than a file", path)
+
+
 def open_output(path: str, flags: int) -> int:
     """Open a file to be written, as an opener of `open`: readable by its owner alone if it is made
     now.

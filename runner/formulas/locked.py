@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from runner.files.links import refuse_special
 from runner.formulas.declared import (
     CODE,
     Entry,
@@ -235,6 +236,7 @@ def write_whole(file: str, new: str) -> None:
     """Write a text file so that nobody sees a half of it. Raises RunnerError."""
     beside = f"{file}.{os.urandom(4).hex()}.new"
     try:
+        refuse_special(file)
         descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644)
         try:
             with open(descriptor, "w", encoding="utf-8") as opened:

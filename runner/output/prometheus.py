@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
+from runner.files.links import refuse_special
+from runner.files.text import read_bounded
 from runner.model.errors import RunnerError
 from runner.model.events import Event, RunFinished, RunStarted
 from runner.model.records import Record
@@ -159,10 +161,9 @@ def _quoted(text: str) -> str:
 
 def _read(path: str) -> Samples:
     """Our metrics that a file has; none where there is no file."""
-    if not os.path.isfile(path):
-        return {}
-    with suppress(OSError, UnicodeDecodeError), open(path, encoding="utf-8") as file:
-        pairs = re.findall(r"^([a-z_]+(?:\{.*\})?) ([0-9.e+-]+)$", file.read(LARGEST), re.M)
+    with suppress(OSError, UnicodeDecodeError, RunnerError):
+        text = read_bounded(path, LARGEST).decode()
+        pairs = re.findall(r"^([a-z_]+(?:\{.*\})?) ([0-9.e+-]+)$", text, re.M)
         return {sample: value for sample, value in pairs if _name(sample) in METRICS}
     return {}
 
@@ -177,6 +178,7 @@ def _text(samples: Samples) -> str:
 
 
 def _write(path: str, samples: Samples) -> None:
+    refuse_special(path)
     beside = f"{path}.{os.getpid()}.tmp"  # the exporter reads only *.prom
     with suppress(FileNotFoundError):
         os.unlink(beside)  # of a killed run that had the same number

@@ -167,3 +167,13 @@ def test_it_cannot_be_written(tmp_path: Path) -> None:
     done = run(*RUNNER, "bundle", f"{tmp_path}/none/x.tar", PYTHONPATH=str(ROOT))
     assert done.returncode == NOT_RUN
     assert f"{tmp_path}/none/x.tar cannot be written: No such file" in done.stderr
+
+
+def test_it_takes_the_place_of_files_only(tmp_path: Path) -> None:
+    """Of no device either: `runner bundle /dev/null` by root."""
+    os.mkfifo(tmp_path / "pipe")
+    for path, why in ((tmp_path / "pipe", "something else than a file"), (tmp_path, "directory")):
+        done = run(*RUNNER, "bundle", str(path), PYTHONPATH=str(ROOT))
+        assert (done.returncode, done.stdout) == (NOT_RUN, "")
+        assert done.stderr.startswith(f"error: {path} cannot be written: ") and why in done.stderr
+    assert (tmp_path / "pipe").is_fifo()
