@@ -47,7 +47,7 @@ def imported(file: str) -> str:
     elif re.search(r"^\s*(mod|formula)\s*\(?\s*['\"]", text, re.M):
         found = list(_modules(text))
     else:
-        found = list(_remotes(load(file)))
+        found = list(_remotes(load(file), file))
     if not found:
         raise RunnerError(f"{file} names no formulas", Source(file), f"it may have {_KINDS}", CODE)
     lines = [f"# From {os.path.basename(file)} by `runner formulas import`.", "formulas:"]
@@ -91,12 +91,18 @@ def text_of_entries(entries: Iterable[Mapping[str, str]]) -> str:
 # ---------------------------------------------------------------- gitfs_remotes
 
 
-def _remotes(value: Any) -> Iterator[Import]:
-    """The remotes of a minion or master file."""
+def _remotes(value: Any, file: str) -> Iterator[Import]:
+    """The remotes of a minion or master file. Raises RunnerError for what is none."""
     if not isinstance(value, Mapping):
         return
     for remote in _listed(value.get("gitfs_remotes")):
         url, given = next(iter(remote.items())) if isinstance(remote, Mapping) else (remote, None)
+        if not isinstance(url, str):
+            raise RunnerError(
+                f"gitfs_remotes of {file}: {url!r} is no URL of a repository",
+                Source(file),
+                code=CODE,
+            )
         pairs = [pair for pair in _listed(given) if isinstance(pair, Mapping)]
         settings = {str(key): item for pair in pairs for key, item in pair.items()}
         base = settings.pop("base", value.get("gitfs_base")) or "master"

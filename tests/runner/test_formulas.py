@@ -476,8 +476,10 @@ def test_import(site: Site) -> None:
     text = site("import", str(around.folder / ".gitmodules"))
     assert f"version: {web.git('rev-parse', 'HEAD')}" in text and "version: main" in text
     assert "name: web-2" in text
-    minion.write_text("gitfs_remotes:\n- {https://a/b.git: x}\n- {https://a/cd.git: [r, 1]}\n- 7\n")
+    minion.write_text("gitfs_remotes:\n- {https://a/b.git: x}\n- {https://a/cd.git: [r, 1]}\n")
     assert "name: cd, src: https://a/cd.git" in site("import", str(minion))
+    minion.write_text("gitfs_remotes: 3\n")
+    assert "3 is no URL of a repository" in site("import", str(minion), code=1)
     assert "names no formulas" in site("import", str(site.folder / "runner.yaml"), code=1)
     assert "cannot be read" in site("import", str(site.folder / "none"), code=1)
 

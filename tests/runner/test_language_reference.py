@@ -71,6 +71,7 @@ def test_every_word_has_a_page() -> None:
     assert {f"{name}.md" for name in language.pages()} == {
         path.name for path in FOLDER.glob("*.md")
     }
+    assert "runner doc templates" in language.page("jinja"), "not the execution module alone"
     renderers = re.findall(r"^\| `(\w+)` \|", language.page("renderers"), re.M)
     assert set(renderers) == set(RENDERERS)
 

@@ -175,7 +175,7 @@ def test_a_full_disk_is_an_error_though_the_last_good_tree_is_run(site: Site) ->
     fake = site.folder / "bin/git"
     fake.parent.mkdir()
     fake.write_text(
-        "#!/bin/sh\ncase \"$*\" in *fetch*)\n"
+        '#!/bin/sh\ncase "$*" in *fetch*)\n'
         "echo 'fatal: write error: No space left on device' >&2; exit 128;; esac\n"
         f'exec {real} "$@"\n'
     )

@@ -15,6 +15,7 @@ from importlib.resources import files as resources
 from runner.manual.language import truth_tables
 from runner.model.requisite_kinds import ALIASES, KINDS, RequisiteKind
 
+ELSEWHERE = {"jinja": "templates", "yaml": "sls"}  # what people look for, and where it is
 TABLE = "<!-- truth table -->\n"
 FILTERS = "<!-- filters -->\n"
 # in the order of the reference; the requisites follow
@@ -53,7 +54,8 @@ def files() -> dict[str, str]:
     """The pages as files: a short page stands at the end of the page that it leads to."""
     texts = {name: page(name) for name in pages()}
     for name, text in _short_pages().items():
-        texts[_leads_to(name)] += f"\n#{text}"
+        if name not in ELSEWHERE:
+            texts[_leads_to(name)] += f"\n#{text}"
     return {f"{name}.md": text for name, text in texts.items()}
 
 
@@ -65,7 +67,7 @@ def _leads_to(name: str) -> str:
 
 
 def _short_pages() -> Mapping[str, str]:
-    """The pages of `_in` forms and of Puppet's names."""
+    """The pages of `_in` forms, of Puppet's names, and of what stands elsewhere."""
     texts = {kind.in_key: _in_form(kind) for kind in KINDS.values()}
     texts["use_in"] = (
         "# use_in\n\nThe states that are listed [use](use.md) the arguments of this one.\n"
@@ -75,6 +77,8 @@ def _short_pages() -> Mapping[str, str]:
             f"# {alias}\n\nAnother name of `{key}`, which is Puppet's: see"
             f" [{_leads_to(alias)}]({_leads_to(alias)}.md).\n"
         )
+    for name, other in ELSEWHERE.items():
+        texts[name] = f"# {name}\n\nSee [{other}]({other}.md): `runner doc {other}`.\n"
     return texts
 
 
