@@ -116,7 +116,7 @@ class _Try:
         if self.given_up.is_set():
             return
         path = self.outbox.set_aside(name)
-        reason = error.message if isinstance(error, RunnerError) else str(error)
+        reason = _line(error.message if isinstance(error, RunnerError) else str(error))
         self.notes.append(f"a report can never be delivered and is set aside as {path}: {reason}")
         self.moved.set()
 
@@ -201,7 +201,12 @@ def _words(error: BaseException | None, destination: Destination) -> tuple[str, 
     text = redact_all(message)
     if destination.password:
         text = text.replace(destination.password, "********")
-    return " ".join(text.split())[:1000], hint
+    return _line(text), hint
+
+
+def _line(text: str) -> str:
+    """What the other side may have said, as one line that steers no terminal."""
+    return "".join(c if c.isprintable() else " " for c in " ".join(text.split())[:1000])
 
 
 def sender(destination: Destination) -> AbstractContextManager[Send]:

@@ -361,6 +361,16 @@ cd {folder} && if test -e cut; then head -c 100 | sh -c "$last"; else exec sh -c
 """
 
 
+def test_what_a_server_says_steers_no_terminal(machine: Machine) -> None:
+    (machine.folder / "ssh").write_text("#!/bin/sh\nprintf '\\033]0;mine\\007no\\n' >&2; exit 1\n")
+    (machine.folder / "ssh").chmod(0o755)
+    machine.environment["PATH"] = f"{machine.folder}:{os.environ['PATH']}"
+    machine.config["report"] = {"to": "ssh://up@web-1.example/srv"}
+    warned = machine("single", "test.nop", "name=x").stderr
+    shown = machine("report", "list").stdout
+    assert "]0;mine" in warned and "]0;mine" in shown and "\033" not in warned + shown
+
+
 def test_ssh_keeps_a_file_only_whole(machine: Machine) -> None:
     machine.write(site=SITE)
     programs, home = machine.folder / "bin", machine.folder / "home of there"
