@@ -9,7 +9,7 @@ from typing import Any
 
 from modules import file
 from modules._lines import as_read as as_read
-from modules._lines import one_line
+from modules._lines import one_line, split
 from modules._lines import value_problem as value_problem
 from modules._lines import whole_value as whole_value
 
@@ -19,7 +19,7 @@ _SECTION = re.compile(r"^\s*\[(?P<name>[^\]]*)\]\s*$")
 def _lines(file_name: str, encoding: str | None) -> list[str]:
     if not file.is_file(file_name):
         return []
-    return file.read_bytes(file_name).decode(encoding or "utf-8", "surrogateescape").splitlines()
+    return split(file.read_bytes(file_name).decode(encoding or "utf-8", "surrogateescape"))
 
 
 def _option(line: str, separator: str) -> tuple[str, str] | None:
@@ -103,7 +103,7 @@ def with_options(text: str, wanted: Mapping[str, Any], separator: str, spaces: b
     """A text with options set: section -> options, and options before the first section at the top
     level.
     """
-    lines = text.splitlines()
+    lines = split(text)
     for section, options in wanted.items():
         pairs = options.items() if isinstance(options, Mapping) else [(section, options)]
         for option, value in pairs:
@@ -166,7 +166,7 @@ def without_options(text: str, unwanted: Mapping[str, Any], separator: str) -> s
     """A text without options: section -> names, and names before the first section with the section
     "".
     """
-    lines = text.splitlines()
+    lines = split(text)
     where = _walk(lines, separator)
     remaining = []
     for line, (section, option, _) in zip(lines, where, strict=True):
@@ -178,7 +178,7 @@ def without_options(text: str, unwanted: Mapping[str, Any], separator: str) -> s
 
 def without_sections(text: str, names: list[str]) -> str:
     """A text without some sections."""
-    lines = text.splitlines()
+    lines = split(text)
     remaining = [
         line
         for line, (section, _, _) in zip(lines, _walk(lines, "="), strict=True)

@@ -56,9 +56,8 @@ def _escaped(text: str) -> str:
 def active_mounts() -> dict[str, Mounted]:
     """The mounts by their folders; of several mounts on a folder the last."""
     mounts = {}
-    for line in (
-        file.read_bytes("/proc/self/mountinfo").decode("utf-8", "surrogateescape").splitlines()
-    ):
+    text = file.read_bytes("/proc/self/mountinfo").decode("utf-8", "surrogateescape")
+    for line in split(text):
         first, _, second = line.partition(" - ")
         fields, (fstype, device, superblock) = first.split(" "), second.split(" ", 2)
         options = (*fields[5].split(","), *superblock.split(","))

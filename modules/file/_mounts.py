@@ -43,8 +43,8 @@ def mount_of(path: str) -> str:
 def mount_points() -> list[str]:
     """Where something is mounted, in the order of the mounts; nothing without /proc."""
     try:
-        with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as file:
-            points = [line.split(" ", 5)[4] for line in file]
+        with open("/proc/self/mountinfo", "rb") as file:
+            points = [line.split(b" ", 5)[4].decode("utf-8", "surrogateescape") for line in file]
     except OSError:
         return []
     return [unescaped(point) for point in points]

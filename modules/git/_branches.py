@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from modules._lines import split
 from modules.git._arguments import command_words, identity_keys, optional_word
 from modules.git._run import ask, change
 
@@ -31,7 +32,7 @@ def list_tags(cwd: str, user: str | None = None, **_: Any) -> list[str]:
 def _names(prefix: str, cwd: str, user: str | None) -> list[str]:
     return [
         name.removeprefix(prefix)
-        for name in ask(["for-each-ref", "--format=%(refname)", prefix], cwd, user).split()
+        for name in split(ask(["for-each-ref", "--format=%(refname)", prefix], cwd, user))
     ]
 
 

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
-from modules._lines import plain_name
+from modules._lines import plain_name, split
 from modules.git._arguments import identity_keys, optional_word
 from modules.git._run import ask, change, credentials, probe
 from runner.api import CommandFailed
@@ -90,7 +90,7 @@ def ls_remote(
     )
     if done.retcode:
         raise CommandFailed(done.error_text)
-    return {name: sha for sha, name in (line.split("\t") for line in done.stdout.splitlines())}
+    return {name: sha for sha, name in (line.split("\t") for line in split(done.stdout))}
 
 
 def salt_remote_refs(

@@ -13,6 +13,7 @@ from typing import Any
 
 from modules import cmd, file
 from modules import user as users
+from modules._lines import split
 from modules._planned_files import PlannedFiles, planned_files
 from modules.file._planned_place import graft
 from runner.api import CommandFailed, StateFailed, Unforeseen, changer, fetcher, here
@@ -246,7 +247,7 @@ def remote_refs(
         missing = ("file", url) if url.startswith("/") else None
         raise StateFailed(f"Failed to check remote refs: {done.error_text}", missing=missing)
     refs = {}
-    for value, name in (line.split("\t") for line in done.stdout.splitlines() if "\t" in line):
+    for value, name in (line.split("\t") for line in split(done.stdout) if "\t" in line):
         if value.startswith("ref: "):
             refs[DEFAULT_BRANCH] = value.removeprefix("ref: refs/heads/")
         else:

@@ -7,7 +7,7 @@ import os
 from typing import Any
 
 from modules import file
-from modules._lines import plain_name
+from modules._lines import plain_name, split
 from modules.git._arguments import command_words, optional_word
 from modules.git._run import ask, change, look, probe
 from runner.api import CommandFailed
@@ -54,7 +54,7 @@ def list_worktrees(
 def _tags_by_commit(cwd: str, user: str | None) -> dict[str, list[str]]:
     tags: dict[str, list[str]] = {}
     form = "%(objectname)%00%(*objectname)%00%(refname:strip=2)"
-    for line in ask(["for-each-ref", f"--format={form}", "refs/tags/"], cwd, user).splitlines():
+    for line in split(ask(["for-each-ref", f"--format={form}", "refs/tags/"], cwd, user)):
         tagged, commit, name = line.split("\0")  # an annotated tag is an object of its own
         tags.setdefault(commit or tagged, []).append(name)
     return tags

@@ -193,9 +193,8 @@ class Mirror:
     def _references(self, prefix: str) -> dict[str, str]:
         pattern = "%(refname)%00%(objecttype)%00%(objectname)%00%(*objecttype)%00%(*objectname)"
         found = {}
-        for line in self._repository.git(
-            "for-each-ref", f"--format={pattern}", prefix
-        ).splitlines():
+        lines = self._repository.git("for-each-ref", f"--format={pattern}", prefix).split("\n")
+        for line in filter(None, lines):  # names may have other line ends
             name, kind, commit, inner_kind, inner = line.split("\0")
             if inner_kind:
                 kind, commit = inner_kind, inner

@@ -76,8 +76,8 @@ def mounted(text: str) -> list[Mounted]:
     [Mounted(number='23', path='/my data', kind='ext4', flags=3)]
     """
     rows = []
-    for line in text.splitlines():
-        fields = line.split()
+    for line in filter(None, text.split("\n")):  # paths may have other line ends and spaces
+        fields = line.split(" ")
         path = re.sub(r"\\(\d{3})", lambda found: chr(int(found[1], 8)), fields[4])
         words = set(fields[5].split(","))
         flags = sum(flag for word, flag in FLAGS.items() if word in words)
@@ -253,7 +253,7 @@ def _escaped(path: str) -> str:
 def open_sources(left_out: Iterable[str]) -> Iterator[tuple[Mounted, int]]:
     """The file systems with data that are visible, / first, with a descriptor of each."""
     left_out = (*NEW, *left_out)
-    rows = mounted(Path("/proc/self/mountinfo").read_text(errors="surrogateescape"))
+    rows = mounted(os.fsdecode(Path("/proc/self/mountinfo").read_bytes()))
     rows.sort(key=lambda item: (item.path.count("/"), item.path != "/"))
     for item in rows:
         if item.path != "/" and (WITHOUT_DATA.fullmatch(item.kind) or below(item.path, left_out)):

@@ -254,7 +254,7 @@ def make_cgroup(limit: int) -> str:
 
     limit: of its memory, in bytes, where the kernel lets that be limited.
     """
-    rows = file_systems.mounted(Path("/proc/self/mountinfo").read_text(errors="replace"))
+    rows = file_systems.mounted(os.fsdecode(Path("/proc/self/mountinfo").read_bytes()))
     for item in rows:
         if item.kind == "cgroup2" and os.access(item.path, os.W_OK):
             break

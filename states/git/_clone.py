@@ -43,7 +43,7 @@ class Repository(Record):
         """The references of the clone; of an annotated tag its commit, too, as NAME^{}."""
         lines = self.look("for-each-ref", "--format=%(refname) %(objectname) %(*objectname)") or ""
         refs = {}
-        for name, sha, *peeled in (line.split(" ") for line in lines.splitlines()):
+        for name, sha, *peeled in (line.split(" ") for line in filter(None, lines.split("\n"))):
             refs[name] = sha
             if peeled and peeled[0]:
                 refs[f"{name}^{{}}"] = peeled[0]

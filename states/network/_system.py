@@ -167,7 +167,8 @@ def _lines(settings: dict[str, str]) -> bytes:
 
 def _put_line(path: str, old: re.Pattern[str], line: str) -> None:
     """Write one line in the place of the old one; the others stay."""
-    lines = _text(path).splitlines()
+    *lines, last = _text(path).split("\n")
+    lines += [last] if last else []
     places = [number for number, line_text in enumerate(lines) if old.match(line_text)]
     if places:
         lines[places[-1]] = line

@@ -704,3 +704,11 @@ def test_a_command_is_a_change_of_its_own(machine: Machine, words: tuple[str, ..
     machine(*call, "--detailed-exitcodes", code=2)
     assert file.exists()
     machine("call", "cmd.which", "sh", "--test")
+
+
+def test_mounts_of_users_with_line_ends_in_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Users mount by FUSE; the kernel writes spaces and line feeds otherwise, and no others."""
+    line = "40 1 0:3{}/ /home/u/a\u2028\r\x0b\x0cb rw,nosuid - fuse.x x rw\n"
+    text = (line.format(" ") + line.format("4 ").replace("/home/u/a", "/b")).encode()
+    monkeypatch.setattr(file, "read_bytes", lambda path: text)
+    assert [*mount.active()] == ["/home/u/a\u2028\r\x0b\x0cb", "/b\u2028\r\x0b\x0cb"]

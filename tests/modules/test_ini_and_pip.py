@@ -39,6 +39,14 @@ def test_options_are_set_and_removed(tmp_path: Path) -> None:
     assert path.read_text() == "; c\n[s]\n# x\nc=2\nn = x\n[t]\nd=4\ne=6\n\n"
 
 
+def test_only_line_feeds_end_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "x.ini"
+    path.write_bytes("[s]\r\na = 1\u2028b = 2\x0c\r\nc = 3\r\n".encode())
+    with running(HarnessHere()), changes_allowed():
+        ini.set_option(str(path), {"s": {"c": 4}})
+    assert path.read_bytes() == "[s]\r\na = 1\u2028b = 2\x0c\r\nc = 4\n".encode()
+
+
 PIP = """#!/bin/sh
 case "$*" in
 *--outdated*) echo '[{"name": "Old_one", "version": "1", "latest_version": "2"}]' ;;

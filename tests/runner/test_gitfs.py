@@ -153,6 +153,14 @@ def test_environments_are_branches_and_tags(machine: Machine, origin: Repository
     assert ran(machine, "a") == ["roots"]
 
 
+def test_a_branch_with_a_line_end_in_its_name(machine: Machine, origin: Repository) -> None:
+    """Git forbids control characters only; who may push a branch stops no machine by it."""
+    origin.git("branch", "main\u2028x")
+    serve(machine, origin.url)
+    assert "main\u2028x" in answer(machine, "cp.envs")
+    assert ran(machine, "a") == ["main"]
+
+
 def test_root_mountpoint_and_several_repositories(
     machine: Machine, origin: Repository, tmp_path: Path
 ) -> None:

@@ -209,6 +209,13 @@ def test_latest(
     assert not isinstance(look(latest, url, target, **arguments), Plan), "it converges"
 
 
+def test_branches_with_a_line_end_in_their_names(made: Path, tmp_path: Path) -> None:
+    """Git forbids control characters only."""
+    odd = "git -C r branch $(printf 'main\\342\\200\\250x') dev; "
+    url, target = start(made, tmp_path, odd + CLONE + MORE)
+    assert short(apply(latest, url, target).changes, url, target)["revision"] == (TWO, THREE)
+
+
 FAILURES: list[tuple[str, dict[str, Any], str]] = [
     (
         CLONE + "git -C r checkout -q dev",
