@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from contextlib import ExitStack
+from itertools import islice
 
-from modules import cmd
+from modules import _paths, cmd
 from modules._lines import plain_name
 from modules._processes import needs
 from modules.file._change import explained
 from modules.file._place import Place, place
+from modules.file._resolve import real_path
+from modules.file._snapshot import MOST_COPIED, snapshot
 from runner.api import CommandFailed, Record, StateFailed, changer
 
 MOST = 200  # objects that are held open at once
@@ -79,19 +83,46 @@ def getfacl(*args: str, recursive: bool = False) -> dict[str, dict[str, list[dic
     return shown
 
 
-@changer
+def _former(paths: Sequence[str], recursive: bool) -> object:
+    """The snapshots of what lies at paths, and below; None where it is too much for undo."""
+    found = []
+    for path in paths:
+        found.append(path if recursive else real_path(path))
+        if recursive:
+            inner = (
+                os.path.join(root, name)
+                for root, folders, files in _paths.walk(path)
+                for name in [*folders, *files]
+            )
+            found += islice(inner, MOST_COPIED + 1)
+    return {"several": [*map(snapshot, found)]} if len(found) <= MOST_COPIED else None
+
+
+def _before(_kind: str, _name: str, _perms: str, *args: str, recursive: bool = False) -> object:
+    return _former(args, recursive)
+
+
+def _before_removal(_kind: str, _name: str, *args: str, recursive: bool = False) -> object:
+    return _former(args, recursive)
+
+
+def _before_all(*args: str, recursive: bool = False) -> object:
+    return _former(args, recursive)
+
+
+@changer(before=_before)
 def modfacl(acl_type: str, acl_name: str, perms: str, *args: str, recursive: bool = False) -> bool:
     """Give a user or a group rights on paths."""
     return _run_setfacl(["-m", f"{_one_entry(acl_type, acl_name)}:{perms}"], args, recursive)
 
 
-@changer
+@changer(before=_before_removal)
 def delfacl(acl_type: str, acl_name: str, *args: str, recursive: bool = False) -> bool:
     """Take the rights of a user or a group on paths away."""
     return _run_setfacl(["-x", _one_entry(acl_type, acl_name)], args, recursive)
 
 
-@changer
+@changer(before=_before_all)
 def wipefacls(*args: str, recursive: bool = False) -> bool:
     """Take all rights away that go beyond those of owner, group and others."""
     return _run_setfacl(["-b"], args, recursive)

@@ -569,3 +569,38 @@ def test_undo_leaves_the_only_copy_of_a_large_file(machine: Machine) -> None:
         }
     with open(f"{at}.bak", "rb") as file:
         assert file.read(3) == b"old"
+
+
+def test_undo_restores_extended_attributes(machine: Machine) -> None:
+    at = machine.folder
+    (at / "d").mkdir()
+    for path in (at / "f", at / "g", at / "d/x", at / "d"):
+        path.touch()
+        try:
+            os.setxattr(path, "user.note", path.name.encode())
+        except OSError:
+            pytest.skip("no extended attributes here")
+    machine.write(
+        a="{tmp}/f: {file.managed: [contents: new]}\n{tmp}/g: {file.symlink: [target: f, force:"
+        " true]}\n{tmp}/d: {file.absent: []}\n{tmp}/new: {file.managed: []}"
+    )
+    machine("sls", "a")
+    os.setxattr(at / "new", "user.note", b"theirs")
+    steps = answer(machine, "undo", code=2)["steps"]
+    assert [step["refused"] for step in steps if step["refused"]] == [
+        "the machine was changed since: other extended attributes"
+    ]
+    for path in (at / "f", at / "g", at / "d/x", at / "d"):
+        assert os.getxattr(path, "user.note") == path.name.encode()
+        assert os.listxattr(path) == ["user.note"]
+
+
+def test_undo_of_a_mode_keeps_the_other_names_of_a_file(machine: Machine) -> None:
+    (machine.folder / "f").write_text("x")
+    (machine.folder / "f").chmod(0o640)
+    (machine.folder / "g").hardlink_to(machine.folder / "f")
+    machine.write(a="{tmp}/f: {file.managed: [replace: false, mode: '0600']}")
+    machine("sls", "a")
+    machine("undo")
+    assert (machine.folder / "g").stat().st_mode & 0o777 == 0o640
+    assert (machine.folder / "g").samefile(machine.folder / "f")

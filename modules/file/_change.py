@@ -256,7 +256,13 @@ def mknod(path: str, kind: str, major: int = 0, minor: int = 0, mode: str = "060
         where.sync()
 
 
-@alters(before=snapshot, planned=False)
+def _former_attributes(path: str, _: str) -> object:
+    from modules.file import _attributes
+
+    return _attributes.former_attributes(path)
+
+
+@alters(before=_former_attributes, planned=False)
 def set_attributes(path: str, change: str) -> None:
     """Set the attributes of a file or folder as chattr does: "+i", "-a" or "=ai", say."""
     from modules.file import _attributes

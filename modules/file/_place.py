@@ -276,6 +276,10 @@ class Pinned:
         with self._settable() as own:
             os.setxattr(own, name, value)
 
+    def remove_attribute(self, name: str) -> None:
+        with self._settable() as own:
+            os.removexattr(own, name)
+
     def readlink(self) -> str:
         return os.readlink("", dir_fd=self._handle)
 

@@ -290,6 +290,11 @@ class PlannedPin(Pinned):
         attributes = self.attributes()
         self._altered().attributes = {**attributes, name: value}
 
+    def remove_attribute(self, name: str) -> None:
+        attributes = self.attributes()
+        attributes.pop(name, None)
+        self._altered().attributes = attributes
+
     def readlink(self) -> str:
         return self._entry.target
 

@@ -4,13 +4,18 @@
 from __future__ import annotations
 
 import stat as bits
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 
 from modules.file._change import alters, put_link
 from modules.file._copy import move_place
-from modules.file._place import Place, place
+from modules.file._place import Pinned, Place, place
 from modules.file._snapshot import snapshot, snapshot_of_move
-from modules.file._write import Owner, replace
+from modules.file._write import Finish, Owner, replace
 from runner.api import StateFailed
+
+# extended attributes that the system gives a file by itself
+OWN = ("trusted.", "security.ima", "security.evm", "security.selinux")
 
 
 def _before(
@@ -21,6 +26,7 @@ def _before(
     gid: int = 0,
     target: str = "",
     data: bytes = b"",
+    attributes: Mapping[str, bytes] | None = None,
 ) -> object:
     return snapshot_of_move(target, path) if kind == "moved" else snapshot(path)
 
@@ -34,26 +40,68 @@ def put_back(
     gid: int = 0,
     target: str = "",
     data: bytes = b"",
+    attributes: Mapping[str, bytes] | None = None,
 ) -> None:
     """Make a path what it was. kind: none, file, dir, link, or moved (what was moved to `target`
-    comes back).
+    comes back). attributes: all extended attributes; None for as they are. Raises StateFailed, at
+    the end, for those that cannot be set.
     """
     if kind == "moved":
         with place(target) as moved, place(path) as where:
             move_place(moved, where)
         return
+    lost: list[str] = []
+
+    def dress(pin: Pinned) -> None:
+        if attributes is not None:
+            lost.extend(_set_attributes(pin, attributes))
+            pin.chmod(mode)
+
     with place(path) as where:
         _clear(where, kind)
-        if kind == "file":
-            replace(where, lambda file: file.write(data), Owner(mode, uid, gid))
+        if kind == "file" and _holds(where, data):  # the file itself stays, with its other names
+            with where.pinned() as pin:
+                pin.chown(uid, gid)
+                pin.chmod(mode)
+                dress(pin)
+        elif kind == "file":
+            replace(where, lambda file: file.write(data), Owner(mode, uid, gid), finish=dress)
         elif kind == "dir":
-            _folder(where, mode, uid, gid)
+            _folder(where, mode, uid, gid, dress)
         elif kind == "link":
             put_link(where, target, (uid, gid))
         where.sync()
+    if lost:
+        raise StateFailed(f"it is restored without its extended attributes: {', '.join(lost)}")
 
 
-def _folder(where: Place, mode: int, uid: int, gid: int) -> None:
+def _holds(where: Place, data: bytes) -> bool:
+    """Tell whether a regular file with these contents is there."""
+    at = where.seen()
+    if at is None or not bits.S_ISREG(at.st_mode) or at.st_size != len(data):
+        return False
+    with open(where.open_file(), "rb") as file:
+        return file.read() == data
+
+
+def _set_attributes(pin: Pinned, wanted: Mapping[str, bytes]) -> Iterator[str]:
+    """Give what is held these extended attributes and no others; those that cannot be set are
+    yielded, with the reason.
+    """
+    present = pin.attributes()
+    for name in present.keys() - wanted.keys():
+        if not name.startswith(OWN):
+            with suppress(OSError):
+                pin.remove_attribute(name)
+    for name, value in wanted.items():
+        try:
+            if present.get(name) != value:
+                pin.set_attribute(name, value)
+        except OSError as problem:
+            yield f"{name} ({problem.strerror})"
+
+
+def _folder(where: Place, mode: int, uid: int, gid: int, dress: Finish) -> None:
     is_new = where.seen() is None
     if is_new:
         where.mkdir(0o700)
@@ -64,6 +112,7 @@ def _folder(where: Place, mode: int, uid: int, gid: int) -> None:
             raise StateFailed(f"{where.path} is no longer a directory; it is not changed")
         pin.chown(uid, gid)
         pin.chmod(mode)
+        dress(pin)
 
 
 def _clear(where: Place, kind: str) -> None:

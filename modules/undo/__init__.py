@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Restoring what is no path: users, crontabs, services, packages, settings of the kernel, mounts.
+"""Restoring what is no path: users, crontabs, services, packages, settings of the kernel, mounts,
+the attributes of files.
 
 `KINDS` is the table: a kind of FormerState, and how it is looked at and restored, by the modules'
 own changers. A new kind is a `before=` of the changers that alter it, and a row here.
@@ -25,6 +26,7 @@ KINDS: Mapping[str, Kind] = {
     "held package": _packages.HELD,
     "alternatives": _settings.ALTERNATIVES,
     "hostname": _settings.HOSTNAME,
+    "attributes": _settings.ATTRIBUTES,
     "sysctl": _kernel.SYSCTL,
     "kernel module": _kernel.MODULE,
     "mount": _kernel.MOUNT,

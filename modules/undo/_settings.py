@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from modules import alternatives, network
-from modules.undo._kind import ABSENT, Changes, Kind
+from modules import alternatives, file, network
+from modules.file._attributes import former_attributes
+from modules.undo._kind import ABSENT, Changes, Future, Kind
 
 
 def _restore_alternatives(changes: Changes) -> None:
@@ -26,5 +27,18 @@ def _restore_hostname(changes: Changes) -> None:
         network.mod_hostname(was["value"])
 
 
+def _restore_attributes(changes: Changes) -> None:
+    for path, (was, _) in changes.items():
+        file.set_attributes(path, was["chattr"])
+
+
+def _refused_attributes(changes: Changes, future: Future) -> dict[str, str]:
+    gone = (path for path, (was, now) in changes.items() if not (was and now))
+    return dict.fromkeys(gone, "it is not there")
+
+
+ATTRIBUTES = Kind(
+    lambda name: former_attributes(name).state, _restore_attributes, _refused_attributes
+)
 ALTERNATIVES = Kind(lambda name: alternatives.former_state(name).state, _restore_alternatives)
 HOSTNAME = Kind(lambda name: network.former_hostname().state, _restore_hostname)

@@ -54,10 +54,12 @@ class Store:
             self._handle = None
 
     def put(self, sight: Sight) -> None:
-        """Keep the contents of a file, or where a link points to. Raises OSError when that cannot
-        be done.
+        """Keep the contents of a file, or where a link points to, and the extended attributes.
+        Raises OSError when that cannot be done.
         """
         snapshot = sight.snapshot
+        if sight.attributes:
+            self.put_data(sight.attributes, snapshot.attributes or "")
         if snapshot.type == "link":
             self.put_data(os.fsencode(snapshot.target))
         elif sight.data is not None:

@@ -20,7 +20,7 @@ from runner.model.records import Record
 if TYPE_CHECKING:
     import sqlite3
 
-COLUMNS = "path, type, mode, uid, gid, target, content"
+COLUMNS = "path, type, mode, uid, gid, target, content, attributes"
 LONGEST_CALL = 120  # characters of a command that undo knows nothing of
 # a look for each run until one is found, not at all that was ever kept
 ALTERED = (

@@ -359,8 +359,9 @@ class History:
     def _keep_path(self, sight: snapshots.Sight, tag: str) -> None:
         self._store.put(sight)
         snapshot = sight.snapshot
-        values = (self._number, self._sequence, *_encode(snapshot), tag, self._call)
-        self._add("INSERT INTO kept VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+        *columns, attributes = _encode(snapshot)
+        values = (self._number, self._sequence, *columns, tag, self._call, attributes)
+        self._add("INSERT INTO kept VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
         for path in (snapshot.path, *([snapshot.target] if snapshot.type == "moved" else [])):
             self._touched[path] = self._altered[path] = None
             self._stamps.pop(path, None)
@@ -464,7 +465,7 @@ class History:
             with suppress(OSError):
                 self._store.put(sight)
         row = (self._number, *_encode(snapshot))
-        self._add("INSERT OR REPLACE INTO left_behind VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+        self._add("INSERT OR REPLACE INTO left_behind VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
         return snapshot
 
     def _look_back_at_state(self, subject: tuple[str, str]) -> None:
@@ -594,5 +595,5 @@ def _json(values: Mapping[str, Any]) -> str:
 
 def _encode(snapshot: snapshots.Snapshot) -> tuple[Any, ...]:
     """Paths as bytes: a file name need not be text."""
-    path, kind, mode, uid, gid, target, content = snapshots.without_target(snapshot)
-    return os.fsencode(path), kind, mode, uid, gid, os.fsencode(target), content
+    path, kind, mode, uid, gid, target, *hashes = snapshots.without_target(snapshot)
+    return os.fsencode(path), kind, mode, uid, gid, os.fsencode(target), *hashes

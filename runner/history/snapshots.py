@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,6 +19,8 @@ from runner.model.records import Record
 LARGEST = 64 * 1024 * 1024  # bytes; the contents of larger files are not kept
 SMALL = 256 * 1024  # bytes; contents of files that are read whole
 PIECE = 1024 * 1024
+# extended attributes that are the file system's own, or vouch for contents
+NOT_KEPT = ("trusted.", "security.ima", "security.evm")
 
 
 class Snapshot(Record):
@@ -25,6 +28,8 @@ class Snapshot(Record):
     (device, pipe, socket).
 
     content: the hash of a file's contents; empty when they were too large or could not be read.
+    attributes: the hash of the extended attributes of a file or folder, access lists among them;
+    empty when there are none, None when nobody has looked.
     """
 
     path: str
@@ -34,6 +39,13 @@ class Snapshot(Record):
     gid: int = 0
     target: str = ""
     content: str = ""
+    attributes: str | None = None
+
+    def is_same(self, other: Snapshot) -> bool:
+        """Tell whether two looks saw the same, as far as both looked."""
+        if None in (self.attributes, other.attributes):
+            return self._replace(attributes=None) == other._replace(attributes=None)
+        return self == other
 
 
 KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "dir", stat.S_IFLNK: "link"}
@@ -41,12 +53,13 @@ KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "dir", stat.S_IFLNK: "link"}
 
 class Sight(Record):
     """A look at a path. stamp: what is another one when somebody has altered it since. data: the
-    contents of a small file.
+    contents of a small file. attributes: the extended attributes, as the store keeps them.
     """
 
     snapshot: Snapshot
     stamp: tuple[int, ...] = ()
     data: bytes | None = None
+    attributes: bytes = b""
 
 
 def at(path: str) -> Snapshot:
@@ -78,9 +91,35 @@ def look(path: str) -> Sight:
     if kind == "file" and status.st_size <= LARGEST:
         with suppress(OSError):
             content, data = _contents(path, status)
-    mode = stat.S_IMODE(status.st_mode)
-    snapshot = Snapshot._make((path, kind, mode, status.st_uid, status.st_gid, target, content))
-    return Sight._make((snapshot, _stamp(status), data))
+    mode, owner = stat.S_IMODE(status.st_mode), (status.st_uid, status.st_gid)
+    packed = _attributes(path, status) if kind in ("file", "dir") else b""
+    attributes = hash_of(packed) if packed else ""
+    snapshot = Snapshot._make((path, kind, mode, *owner, target, content, attributes))
+    return Sight._make((snapshot, _stamp(status), data, packed))
+
+
+def _attributes(path: str, status: os.stat_result) -> bytes:
+    """The extended attributes of a path, packed; empty where there are none."""
+    values = {}
+    with suppress(OSError):
+        if not os.listxattr(path, follow_symlinks=False):
+            return b""
+        handle = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            own = f"/proc/self/fd/{handle}"
+            if os.path.samestat(status, os.fstat(handle)):  # else a folder above was swapped
+                for name in sorted(os.listxattr(own)):
+                    if not name.startswith(NOT_KEPT):
+                        values[name] = os.getxattr(own, name).hex()
+        finally:
+            os.close(handle)
+    return json.dumps(values).encode() if values else b""
+
+
+def unpacked(attributes: bytes) -> dict[str, bytes]:
+    """Extended attributes as the store keeps them, by name."""
+    values = json.loads(attributes) if attributes else {}
+    return {name: bytes.fromhex(value) for name, value in values.items()}
 
 
 def _contents(path: str, status: os.stat_result) -> tuple[str, bytes | None]:
@@ -150,7 +189,9 @@ def _of_path(function: str, change: Mapping[str, Any]) -> Iterator[Sight]:
     if change.get("type") == "dir" and (function == "file.remove" or change.get("removed")):
         yield from _below(path)
     sight = look(path)
-    yield Sight(sight.snapshot._replace(content="")) if change.get("private") else sight
+    if change.get("private"):
+        sight = sight._replace(snapshot=sight.snapshot._replace(content=""), data=None)
+    yield sight
 
 
 def _below(folder: str) -> Iterator[Sight]:

@@ -127,11 +127,17 @@ MIGRATIONS = (
         length INTEGER NOT NULL
     ) WITHOUT ROWID;
     """,
+    # the hash of extended attributes; NULL where they were not looked at
+    """
+    ALTER TABLE kept ADD COLUMN attributes TEXT;
+    ALTER TABLE left_behind ADD COLUMN attributes TEXT;
+    """,
 )
 # what the store of contents has to keep
 CONTENTS = " UNION ".join(
     [
         "SELECT graph FROM runs",
+        "SELECT attributes FROM kept WHERE attributes != ''",
         *(
             f"SELECT content FROM {table}"
             for table in ("kept", "left_behind", "kept_states", "left_states", "watchers")

@@ -58,6 +58,11 @@ class Foresight:
         """Tell whether a path will be a folder, through links, too."""
         return self._paths[path].type == "dir" if path in self._paths else os.path.isdir(path)
 
+    def is_unlocked(self, path: str) -> bool:
+        """Tell whether the attributes of a path are restored before it, and leave it changeable."""
+        attributes = self._states.get(("attributes", path), {"chattr": "=ai"})
+        return not {"a", "i"} & {*attributes["chattr"]}
+
     def inside(self, folder: str) -> Iterator[str]:
         """The paths that a folder will hold; of one that will be unmounted nothing is known."""
         if self._states.get(("mount", folder)) == {}:

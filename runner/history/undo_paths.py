@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from runner.api import StateFailed
 from runner.history.contents import Store
 from runner.history.kept import KeptRun
-from runner.history.snapshots import Snapshot, at
+from runner.history.snapshots import Snapshot, at, unpacked
 from runner.history.undo_foresight import Foresight, Functions
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def planned(
     nothing where it is as it was.
     """
     now = foresight.at(was.path)
-    if (now == was and not is_unkept(was)) or _is_moved_back(was, now, run.left_paths):
+    if (now.is_same(was) and not is_unkept(was)) or _is_moved_back(was, now, run.left_paths):
         return  # an undo that stopped half-way had come here
     refused = _not_kept(was, run.store) or _changed_since(was, run) or _hindrance(was, foresight)
     known = was.path in run.left_paths
@@ -36,7 +36,10 @@ def planned(
 def restore(was: Snapshot, store: Store, functions: Functions) -> None:
     """Make a path what it was. Raises StateFailed."""
     data = store.get(was.content) or b""
-    functions("file.put_back")(was.path, was.type, was.mode, was.uid, was.gid, was.target, data)
+    attributes = None if was.attributes is None else unpacked(store.get(was.attributes) or b"")
+    functions("file.put_back")(
+        was.path, was.type, was.mode, was.uid, was.gid, was.target, data, attributes
+    )
 
 
 def is_unkept(path: Snapshot) -> bool:
@@ -48,7 +51,7 @@ def _is_moved_back(was: Snapshot, now: Snapshot, left: dict[str, Snapshot]) -> b
     target = left.get(was.target)
     if was.type != "moved" or target is None or target.type == "none":  # it was moved on
         return False
-    return now == target._replace(path=was.path)
+    return now.is_same(target._replace(path=was.path))
 
 
 def _not_kept(was: Snapshot, store: Store) -> str:
@@ -59,6 +62,8 @@ def _not_kept(was: Snapshot, store: Store) -> str:
         return "its contents were not kept (too large, or the store is not whole)"
     if was.type == "link" and not was.target:
         return "where it pointed to was not kept (the store is not whole)"
+    if was.attributes and store.get(was.attributes) is None:
+        return "its extended attributes were not kept (the store is not whole)"
     return ""
 
 
@@ -66,16 +71,16 @@ def _changed_since(was: Snapshot, run: KeptRun) -> str:
     """The reason why a path is somebody else's by now; empty when it is as the run left it."""
     for path in (was.path, was.target) if was.type == "moved" else (was.path,):
         now, then = at(path), run.left_paths.get(path)
-        if then == now:
+        if then is not None and then.is_same(now):
             continue
         later = list(run.later_versions(path))
-        if run.path and any(version == now for _, version in later):
+        if run.path and any(version.is_same(now) for _, version in later):
             continue  # one path is asked for, and a later run knows what is there: nothing is lost
         if then is None:
-            if not later or later[0][1] == now:
+            if not later or later[0][1].is_same(now):
                 continue
             then = later[0][1]
-        by = [number for number, version in later if version == now]
+        by = [number for number, version in later if version.is_same(now)]
         who = f"run {by[-1]} changed it since" if by else "the machine was changed since"
         return f"{who}: {difference(now, then)}"
     return ""
@@ -90,6 +95,8 @@ def _hindrance(was: Snapshot, foresight: Foresight) -> str:
         inside = next(foresight.inside(was.path), "")
         if inside:
             return f"it is a folder that is not empty: it holds {inside}"
+    if foresight.is_unlocked(was.path):
+        return ""
     refuse = foresight.functions
     try:
         refuse("file.refuse_chmod" if now.type == was.type == "dir" else "file.refuse_put")(
@@ -132,6 +139,8 @@ def difference(first: Snapshot, second: Snapshot) -> str:
         parts.append(f"mode {first.mode:04o} instead of {second.mode:04o}")
     if (first.uid, first.gid) != (second.uid, second.gid):
         parts.append(f"owner {first.uid}:{first.gid} instead of {second.uid}:{second.gid}")
+    if None not in (hashes := (first.attributes, second.attributes)) and hashes[0] != hashes[1]:
+        parts.append("other extended attributes")
     return ", ".join(parts) or "as it is"
 
 

@@ -68,10 +68,10 @@ def changes(
         follower = touches[number + 1].before if number + 1 < len(touches) else at(path)
         left = touch.after or follower
         day = time.strftime("%Y-%m-%d %H:%M", time.localtime(touch.started))
-        if left != touch.before:
+        if not left.is_same(touch.before):
             what, diff = difference(left, touch.before), text(touch.before, left)
             made.append(Change(touch.run, touch.kind, day, touch.command, what, diff, touch.run))
-        if follower != left:  # behind the back of runner
+        if not follower.is_same(left):  # behind the back of runner
             what, diff = difference(follower, left), text(left, follower)
             made.append(Change(None, "", "", "", what, diff, None))
     return made

@@ -235,7 +235,7 @@ class _Looks:
         orphan = Orphan(row, function, {"name": row.path})
         if row.snapshot is None:
             return orphan._replace(stays="the run was killed before it noted how it left the path")
-        if without_target(now) != row.snapshot:
+        if not without_target(now).is_same(row.snapshot):
             both_links = now.type == row.snapshot.type == "link"  # where it led to is not in there
             what = f"points to {now.target}" if both_links else difference(now, row.snapshot)
             return orphan._replace(stays=f"changed since: {what}")

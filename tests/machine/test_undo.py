@@ -158,3 +158,21 @@ def test_what_others_changed_or_need_is_left_and_who_watched_reacts(
     again = debian.results("sls", "part")
     origins = {id_: again[id_].get("__origin__") for id_ in ("old", "echo", "/etc/nap.conf", "zed")}
     assert origins == {"old": None, "echo": None, "/etc/nap.conf": None, "zed": "drift"}
+
+
+def test_rights_and_attributes_of_files(debian: Debian) -> None:
+    debian.run("command -v setfacl || apt-get install -qq acl")
+    debian.run("mkdir -p /srv/d/e; touch /srv/d/f /srv/d/e/g; setcap cap_net_raw+ep /srv/d/f")
+    rights: list[dict[str, Any]] = [{"acl_type": "user"}, {"acl_name": "daemon"}, {"perms": "rw"}]
+    tree = {
+        "/srv/d/f": {"file.managed": [{"contents": "new"}, {"attrs": "i"}]},
+        "/srv/d": {"acl.present": [*rights, {"recurse": True}, {"order": "first"}]},
+    }
+    look = "cd /srv/d; getfacl -R .; getcap f; lsattr -d f; cat f"
+    before = debian.read(look)
+    debian.tree(rights=json.dumps(tree))
+    debian.results("sls", "rights")
+    assert "user:daemon:rw" in debian.read(look)
+    foreseen = debian.runner("undo", "--test", "--out", "json").stdout
+    assert steps(debian.runner("undo", "--out", "json").stdout) == steps(foreseen)
+    assert debian.read(look) == before
