@@ -72,6 +72,26 @@ def active_mounts() -> dict[str, Mounted]:
     return _planned_mounts.merged("mounts", mounts)
 
 
+def bound_folders(name: str, mounted: Mounted) -> list[str]:
+    """Where else what is mounted is seen: what a bind mount was made of comes first."""
+    places = []
+    for other, mount_ in active_mounts().items():
+        inner = os.path.relpath(mounted.root, mount_.root)
+        if mount_.device_number == mounted.device_number and inner.split("/")[0] != "..":
+            if not f"{other}/".startswith(f"{name}/"):
+                places.append((len(mount_.root), os.path.normpath(os.path.join(other, inner))))
+    return [place for _, place in sorted(places)]
+
+
+def is_of(name: str, mounted: Mounted, device: str) -> bool:
+    """Tell whether what is mounted is a device (UUID=, LABEL= too), or a bind mount of a folder."""
+    if not device.startswith("/") and device != mounted.device:
+        device = device_of(device) or device
+    where = file.real_path(device) if device.startswith("/") else device
+    known = file.real_path(mounted.device) if mounted.device.startswith("/") else mounted.device
+    return where == known or where in bound_folders(name, mounted)
+
+
 def active(extended: bool = False) -> dict[str, dict[str, Any]]:
     """The mounts by their folders. extended: with their numbers and the options of the file system.
 
@@ -181,16 +201,17 @@ def _write(config: str, lines: Sequence[str]) -> None:
 @for_states
 def former_state(name: str, *_: object, **__: object) -> FormerState:
     """A mount as undo restores it."""
-    mounted = active_mounts().get(_paths.realpath(name))
-    state = (
-        {}
-        if mounted is None
-        else {
-            "device": mounted.device,
-            "fstype": mounted.fstype,
-            "options": list(dict.fromkeys(mounted.options)),
-        }
-    )
+    where = _paths.realpath(name)
+    mounted = active_mounts().get(where)
+    if mounted is None:
+        return FormerState("mount", name, {})
+    device, fstype, options = mounted.device, mounted.fstype, mounted.options
+    folders = bound_folders(where, mounted)
+    is_whole = mounted.root == "/" or f"subvol={mounted.root}" in mounted.superblock
+    if not is_whole or (folders and "/" not in device):  # what a bind mount was made of
+        device, fstype = folders[0] if folders else "", "none"
+        options = ("bind", *options[: -len(mounted.superblock)])
+    state = {"device": device, "fstype": fstype, "options": list(dict.fromkeys(options))}
     return FormerState("mount", name, state)
 
 
@@ -220,7 +241,9 @@ def _plan_mount(
     bound = file.real_path(device) if {"bind", "rbind"} & {*opts.split(",")} else ""
     mounts = active_mounts()
     if bound:
-        mounted = mounts[get_mount_from_path(bound)]._replace(root=bound)
+        folder = get_mount_from_path(bound)
+        inner = os.path.join(mounts[folder].root, os.path.relpath(bound, folder))
+        mounted = mounts[folder]._replace(root=os.path.normpath(inner))
     else:
         shown = file.real_path(device) if device.startswith("/") else device
         mounted = Mounted(shown, fstype, _planned_mounts.combined(("rw", "relatime"), options))

@@ -191,10 +191,9 @@ def unmounted(
 
     Behaviour: Salt 3008's mount.unmounted.
     """
-    present = mount.active_mounts().get(file.real_path(name))
-    is_mounted = present is not None and (
-        device is None or _real_path(device) == _real_path(present.device)
-    )
+    where = file.real_path(name)
+    present = mount.active_mounts().get(where)
+    is_mounted = present is not None and (device is None or mount.is_of(where, present, device))
     line = [
         entry
         for entry in mount.entries(config)
@@ -211,7 +210,7 @@ def unmounted(
     yield Plan(
         changes,
         f"Mount point {name} is mounted but should not be" if is_mounted else purged,
-        provides=[("no mount", file.real_path(name))] if is_mounted else [],
+        provides=[("no mount", where)] if is_mounted else [],
     )
     if is_mounted:
         mount.umount(name)

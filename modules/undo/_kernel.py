@@ -38,6 +38,15 @@ def _restore_mounts(changes: Changes) -> None:
             mount.mount(name, was["device"], was["fstype"], options)
 
 
+def _refused_mounts(changes: Changes, future: Future) -> dict[str, str]:
+    refused = {}
+    for name, (was, _) in changes.items():
+        if was and "bind" in was["options"] and not future("path", was["device"]):
+            shown = was["device"] or "what it showed"
+            refused[name] = f"it was a bind mount, and {shown} is nowhere to be found"
+    return refused
+
+
 def _restore_swap(changes: Changes) -> None:
     for name, (was, _) in changes.items():
         if was:
@@ -51,5 +60,5 @@ SYSCTL = Kind(
     lambda name: sysctl.former_state(name).state, _restore_parameters, _refused_parameters
 )
 MODULE = Kind(lambda name: kmod.former_state(name).state, _restore_modules)
-MOUNT = Kind(lambda name: mount.former_state(name).state, _restore_mounts)
+MOUNT = Kind(lambda name: mount.former_state(name).state, _restore_mounts, _refused_mounts)
 SWAP = Kind(lambda name: mount.former_swap(name).state, _restore_swap)

@@ -176,3 +176,25 @@ def test_rights_and_attributes_of_files(debian: Debian) -> None:
     foreseen = debian.runner("undo", "--test", "--out", "json").stdout
     assert steps(debian.runner("undo", "--out", "json").stdout) == steps(foreseen)
     assert debian.read(look) == before
+
+
+def test_a_bind_mount_shows_the_same_again(debian: Debian) -> None:
+    debian.run("mkdir -p /srv/shown /srv/at /srv/gone /srv/other; touch /srv/shown/x")
+    debian.run("mount --bind -o nosuid /srv/shown /srv/at; mount --bind /srv/gone /srv/other")
+    look = "findmnt -no FSROOT,OPTIONS /srv/at; ls /srv/at"
+    before = debian.read(look)
+    tree = {
+        "/srv/at": {"mount.unmounted": [{"device": "/srv/shown"}]},
+        "/srv/other": {"mount.unmounted": []},
+    }
+    debian.tree(unmounted=json.dumps(tree))
+    results = debian.results("sls", "unmounted")
+    assert all(result["changes"] == {"umount": True} for result in results.values())
+    debian.run("rmdir /srv/gone")
+    for words in (["--test"], []):
+        done = steps(debian.runner("undo", *words, "--out", "json", code=2).stdout)
+        assert {step["what"].partition(":")[0]: step["refused"] for step in done} == {
+            "mount /srv/at": None,
+            "mount /srv/other": "it was a bind mount, and /srv/gone is nowhere to be found",
+        }
+    assert debian.read(look) == before
