@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Iterable
 from typing import Any
 
 from modules import _planned_alternatives, cmd
@@ -12,11 +14,14 @@ from runner.api import CommandFailed, FormerState, changer, for_states
 
 
 class Group:
-    """A name with its alternatives. choices: path -> priority. current: what the name means now."""
+    """A name with its alternatives. choices: path -> priority. current: what the name means now.
+    slaves: what goes with a choice: its path, a further name, the link and the target of that.
+    """
 
     def __init__(self) -> None:
         self.link, self.auto, self.current = "", True, ""
         self.choices: dict[str, int] = {}
+        self.slaves: list[tuple[str, str, str, str]] = []
 
 
 def _program() -> str:
@@ -37,9 +42,15 @@ def group(name: str) -> Group | None:
     if done.retcode:
         return None
     result, path = Group(), ""
+    links: dict[str, str] = {}
     for line in done.stdout.splitlines():
         key, _, value = line.partition(": ")
-        if key == "Alternative":
+        if line.startswith(" "):  # of the slaves: first their links, then what each choice has
+            slave, _, value = line[1:].partition(" ")
+            if path:
+                result.slaves.append((path, slave, links[slave], value))
+            links.setdefault(slave, value)
+        elif key == "Alternative":
             path = value
         elif key == "Priority":
             result.choices[path] = int(value)
@@ -80,11 +91,11 @@ def _planned_group(name: str) -> Group | None:
 def former_state(name: str) -> FormerState:
     """The alternatives of a name as undo restores them."""
     now = group(name)
-    state = (
-        {"link": now.link, "auto": now.auto, "current": now.current, "choices": now.choices}
-        if now
-        else {}
-    )
+    state = {}
+    if now:
+        slaves = [*map(shlex.join, now.slaves)]
+        state = {"link": now.link, "auto": now.auto, "current": now.current}
+        state |= {"choices": now.choices, "slaves": slaves}
     return FormerState("alternatives", name, state)
 
 
@@ -101,7 +112,10 @@ def change(*words: str) -> str:
         [
             _program(),
             action,
-            *(plain_name(value, f"update-alternatives {action}") for value in values),
+            *(
+                value if value == "--slave" else plain_name(value, f"update-alternatives {action}")
+                for value in values
+            ),
         ]
     )
     if done.retcode:
@@ -115,6 +129,16 @@ def change(*words: str) -> str:
 def install(name: str, link: str, path: str, priority: int) -> str:
     """Add an alternative to a name."""
     return change("--install", link, name, path, str(priority))
+
+
+def install_again(
+    name: str, link: str, path: str, priority: int, slaves: Iterable[tuple[str, str, str]]
+) -> str:
+    """Add an alternative to a name. slaves: further names that go with it, each with its link and
+    what that leads to.
+    """
+    words = (word for slave, at, target in slaves for word in ("--slave", at, slave, target))
+    return change("--install", link, name, path, str(priority), *words)
 
 
 def remove(name: str, path: str) -> str:

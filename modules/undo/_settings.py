@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 from modules import alternatives, file, network
 from modules.file._attributes import former_attributes
 from modules.undo._kind import ABSENT, Changes, Future, Kind
@@ -11,9 +13,11 @@ from modules.undo._kind import ABSENT, Changes, Future, Kind
 def _restore_alternatives(changes: Changes) -> None:
     for name, (was, now) in changes.items():
         former, present = (state.get("choices", ABSENT) for state in (was, now))
+        slaves = [shlex.split(line) for line in was.get("slaves", ())]
         for path, priority in former.items():
             if present.get(path) != priority:
-                alternatives.install(name, was["link"], path, priority)
+                own = [(slave, link, target) for of, slave, link, target in slaves if of == path]
+                alternatives.install_again(name, was["link"], path, priority, own)
         for path in present.keys() - former.keys():
             alternatives.remove(name, path)
         if was and was["auto"]:

@@ -198,3 +198,16 @@ def test_a_bind_mount_shows_the_same_again(debian: Debian) -> None:
             "mount /srv/other": "it was a bind mount, and /srv/gone is nowhere to be found",
         }
     assert debian.read(look) == before
+
+
+def test_an_alternative_comes_back_with_what_goes_with_it(debian: Debian) -> None:
+    debian.run(
+        "update-alternatives --install /usr/bin/greet greet /bin/cat 5"
+        " --slave /usr/bin/greet-too greet-too /bin/true"
+        " && update-alternatives --install /usr/bin/greet greet /bin/echo 1"
+    )
+    look = "update-alternatives --query greet"
+    before = debian.read(look)
+    debian.results("single", "alternatives.remove", "greet", "path=/bin/cat")
+    debian.runner("undo")
+    assert debian.read(look) == before
