@@ -101,7 +101,7 @@ def test_what_is_selected(site: Machine, words: list[str], ran: list[str] | None
         (["--tags", "wbe"], "--tags wbe: no state of this run has that tag", "did you mean web?"),
         (["--start-at", "x y"], "--start-at x y: no state of this run has", "`*` and `?`"),
         (["--tags", ","], "--tags: no tag is named", ""),
-        (["--start-at", ""], "--start-at: no state is named", ""),
+        (["--start-at", ""], "--start-at: the value is empty", "is a variable not set?"),
     ],
 )
 def test_a_word_that_means_nothing(

@@ -6,12 +6,13 @@ wrong with one.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, get_args
 
 import typer
 
 from runner.cli.option_spec import COMMANDS, Option, command_named
+from runner.model.errors import UsageError
 
 
 def _version(wanted: bool) -> None:
@@ -59,10 +60,12 @@ def build(wanted: str = "") -> Callable[..., object]:
 def typed(command: Callable[..., int]) -> Callable[..., int]:
     """A command whose signature declares its options and arguments as typer does."""
 
+    signature = inspect.signature(command, eval_str=True)
+
     def call(**values: Any) -> int:
+        _refuse_empty(signature, values)
         return command(**values)
 
-    signature = inspect.signature(command, eval_str=True)
     parameters = [
         parameter.replace(annotation=_annotation(parameter.annotation))
         for parameter in signature.parameters.values()
@@ -71,6 +74,19 @@ def typed(command: Callable[..., int]) -> Callable[..., int]:
     call.__annotations__ = {item.name: item.annotation for item in parameters}
     call.__doc__, call.__name__ = command.__doc__, command.__name__
     return call
+
+
+def _refuse_empty(signature: inspect.Signature, values: Mapping[str, Any]) -> None:
+    """Raise UsageError for an option without a value: that is a variable of a script which is not
+    set, and without the option another file is read, nothing is verified, or every host is meant.
+    """
+    for name, value in values.items():
+        declared = signature.parameters[name]
+        _, spec = get_args(declared.annotation)
+        empty = value == "" != declared.default or (isinstance(value, list) and "" in value)
+        if empty and isinstance(spec, Option) and not spec.may_be_empty:
+            hint = "is a variable not set?"
+            raise UsageError(f"{spec.names[0]}: the value is empty", hint=hint)
 
 
 def _annotation(declared: Any) -> Any:

@@ -114,6 +114,7 @@ class Option(Record):
     metavar: str | None
     show_default: bool
     hidden: bool
+    may_be_empty: bool
 
 
 # what the Tab key offers for the words of an argument, the last one for all further words: a source
@@ -136,8 +137,9 @@ def option(
     metavar: str | None = None,
     show_default: bool = False,
     hidden: bool = False,
+    may_be_empty: bool = False,
 ) -> Option:
-    return Option(names, help, metavar, show_default, hidden)
+    return Option(names, help, metavar, show_default, hidden, may_be_empty)
 
 
 def argument(

@@ -89,6 +89,7 @@ READING: dict[str, Any] = {
             "--pillar",
             metavar="TEXT",
             help="Additional pillar, JSON or YAML; @FILE, or - for stdin.",
+            may_be_empty=True,
         ),
     ],
     "pillar_stdin": Annotated[
@@ -149,13 +150,25 @@ CHANGING: dict[str, Any] = {
         list[str], option("--only", metavar="ID", help="Only this: ID, name, STATE:ID, sls:NAME.")
     ],
     "exclude": Annotated[
-        list[str], option("--exclude", metavar="ID", help="Leave this out: as --only, or an SLS.")
+        list[str],
+        option(
+            "--exclude",
+            metavar="ID",
+            help="Leave this out: as --only, or an SLS.",
+            may_be_empty=True,
+        ),
     ],
     "tags": Annotated[
         list[str], option("--tags", metavar="TAG[,TAG...]", help="Only states with such a tag.")
     ],
     "skip_tags": Annotated[
-        list[str], option("--skip-tags", metavar="TAG[,TAG...]", help="No states with such a tag.")
+        list[str],
+        option(
+            "--skip-tags",
+            metavar="TAG[,TAG...]",
+            help="No states with such a tag.",
+            may_be_empty=True,
+        ),
     ],
     "with_requisites": Annotated[
         bool, option("--with-requisites", help="What is selected, and all that it requires.")
@@ -166,7 +179,12 @@ CHANGING: dict[str, Any] = {
     ],
     "shuffle": Annotated[
         str | None,
-        option("--shuffle", metavar="[SEED]", help="Random order where nothing fixes it."),
+        option(
+            "--shuffle",
+            metavar="[SEED]",
+            help="Random order where nothing fixes it.",
+            may_be_empty=True,
+        ),
     ],
     "verify": Annotated[
         bool, option("--verify", help="Check again after each change; fail what did not converge.")
@@ -434,7 +452,7 @@ def overrides(common: Common) -> dict[str, Any]:
         "tags": _tags(common.tags),
         "skip_tags": words(common.skip_tags) or None,
         "with_requisites": common.with_requisites or None,
-        "start_at": _start_at(common.start_at),
+        "start_at": common.start_at,
         "test": common.test or None,
         "wait": _time("--wait", common.wait, -1),
         "quiet": common.quiet or None,
@@ -480,17 +498,11 @@ def words(texts: Iterable[str]) -> list[str]:
 
 
 def _tags(texts: list[str]) -> list[str] | None:
-    """Those of `--tags`. Where a script's variable was empty, all states are not what was meant."""
+    """Those of `--tags`. With none of them all states are not what was meant."""
     tags = words(texts)
     if texts and not tags:
         raise UsageError("--tags: no tag is named")
     return tags or None
-
-
-def _start_at(name: str | None) -> str | None:
-    if name == "":  # as of tags
-        raise UsageError("--start-at: no state is named")
-    return name
 
 
 def _with_pillar(common: Common) -> Common:

@@ -145,6 +145,12 @@ def test_the_report_of_a_bug_has_no_secrets(
         ["sls", "a", "--timeout", "nan"],
         ["sls", "a", "--timeout", "inf"],
         ["sls", "a", "--wait=nan"],
+        ["sls", "a", "--config", ""],  # of a variable that is not set, as the next ones
+        ["sls", "a", "--only="],
+        ["apply", "x.plan", "--verify", ""],
+        ["init", "x", "--from", "x", "--verify", ""],
+        ["fleet", "highstate", "--limit", ""],
+        ["undo", "--path", ""],
         [],
     ],
 )
@@ -155,6 +161,7 @@ def test_usage_errors(
     streams = capsys.readouterr()
     assert streams.out == "" and streams.err and "─" not in streams.err
     assert not engine.calls
+    assert "the value is empty" in streams.err or not {"", "--only="} & {*arguments}
 
 
 @pytest.mark.parametrize(
