@@ -281,6 +281,9 @@ def test_usage(site: Machine) -> None:
     plan = str(site.folder / "x.plan")
     assert "it needs --test" in site("sls", "a", "--plan", plan, code=1).stderr
     assert "there is none" in site("sls", "a", "--sign-key", "k", code=1).stderr
+    os.mkfifo(site.folder / "pipe")
+    sign = ("--test", "--plan", plan, "--sign-key", str(site.folder / "pipe"))
+    assert "it is no file that can be read" in site("sls", "a", *sign, code=1).stderr
     other = site.folder / "states/a.sls"
     said = site("sls", "a", "--test", "--plan", str(other), code=1).stderr
     assert "something else than a plan" in said

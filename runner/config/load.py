@@ -390,8 +390,9 @@ def _find(
             named = next(filter(os.path.isfile, inside), named)
         if not os.path.isfile(named):
             who = "--config" if config_file else "$RUNNER_CONFIG"
-            kind = "has no runner.yaml and no minion" if os.path.isdir(named) else "does not exist"
-            raise UsageError(f"the configuration file {named} {kind}", hint=f"{who} names it")
+            raise UsageError(
+                f"the configuration file {named} {_unusable(named)}", hint=f"{who} names it"
+            )
         return named
     if _may_read_current_folder(warnings):
         return "runner.yaml"
@@ -413,6 +414,17 @@ def _find(
             )
         )
     return None
+
+
+def _unusable(path: str) -> str:
+    """Why what somebody names is no configuration."""
+    try:
+        is_folder = stat.S_ISDIR(os.stat(path).st_mode)
+    except FileNotFoundError:
+        return "does not exist"
+    except OSError as error:
+        return f"cannot be read: {error.strerror}"
+    return "has no runner.yaml and no minion" if is_folder else "is not a regular file"
 
 
 def own_file(environ: Mapping[str, str]) -> str:

@@ -40,7 +40,10 @@ def read_private(path: str, what: str, largest: int = LARGEST) -> bytes:
     with open(descriptor, "rb") as file:
         if problem := flaw(path, status, descriptor):
             raise _refused(path, what, problem.message, problem.remedy)
-        data = file.read(largest + 1)
+        try:
+            data = file.read(largest + 1)
+        except OSError as error:  # of a disk
+            raise _refused(path, what, str(error.strerror), "is the disk well?") from None
     if len(data) > largest:
         limit = f"it is larger than {largest // 1024} KiB"
         raise _refused(path, what, limit, "is it the right file?")

@@ -31,8 +31,8 @@ def sign(data: bytes, key: str) -> bytes:
 
 def check_key(key: str) -> None:
     """Raise UsageError for a key that cannot be read, before a long dry run."""
-    if not os.access(key, os.R_OK) or os.path.isdir(key):
-        why = "it cannot be read" if os.path.exists(key) else "there is no such file"
+    if not os.path.isfile(key) or not os.access(key, os.R_OK):
+        why = "it is no file that can be read" if os.path.exists(key) else "there is no such file"
         raise UsageError(f"--sign-key {key}: {why}", hint="ssh-keygen -t ed25519 -f KEY makes one")
 
 

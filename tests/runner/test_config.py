@@ -361,6 +361,9 @@ def test_missing_files(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as error:
         config.load(None, {}, {"RUNNER_CONFIG": str(tmp_path)})
     assert "has no runner.yaml" in str(error.value) and "$RUNNER_CONFIG" in str(error.value)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UsageError, match="pipe is not a regular file"):
+        config.load(str(tmp_path / "pipe"), {}, {})
 
 
 def test_an_odd_strategy_is_a_warning(tmp_path: Path) -> None:
