@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 import functools
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from types import GeneratorType, ModuleType
 from typing import Any
@@ -154,7 +155,9 @@ def inject(
     states: Functions,
     utils: Functions,
 ) -> None:
-    """Give a module the names that Salt gives it."""
+    """Give a module the names that Salt gives it, also in place of what its own code calls so
+    (`__salt__ = {}`, for the sake of linters); of `__opts__`, that stays on top.
+    """
     values: dict[str, Any] = {
         "__salt__": salt,
         "__states__": states,
@@ -174,8 +177,10 @@ def inject(
         "__sls__": "",
         "__id__": "",
     }
-    for name, value in values.items():
-        module.__dict__.setdefault(name, value)
+    own = module.__dict__.get("__opts__")
+    if own and isinstance(own, dict):
+        values["__opts__"] = ChainMap(own, values["__opts__"])
+    module.__dict__.update(values)
 
 
 def _taken(

@@ -84,7 +84,7 @@ def loaded(
     seen: Callable[[str], None],
 ) -> ModuleType:
     """The module of a file. more: folders to import from; prepare: what is done to it before its
-    code runs.
+    code runs, and again behind it.
 
     seen: is shown each file before it is loaded.
     """
@@ -96,4 +96,5 @@ def loaded(
     sys.modules[name] = module
     with _reaching([os.path.dirname(path), *more], seen):
         spec.loader.exec_module(module)
+    prepare(module)
     return module

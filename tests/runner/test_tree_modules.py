@@ -187,3 +187,37 @@ def test_virtual_aliases_are_further_names_of_a_module(machine: Machine) -> None
     names = ("first", "second", "third")
     found = rendered(machine, **{name: f"{{{{ salt['{name}.count'](['a']) }}}}" for name in names})
     assert found == dict.fromkeys(names, "1")
+
+
+def test_what_a_module_calls_like_salts_own_names_does_not_hide_them(machine: Machine) -> None:
+    code = (
+        "__opts__ = {'mine': 5}\n__salt__ = None\n__grains__ = {}\n__context__ = {}\n"
+        "def f():\n    __context__['n'] = __context__.get('n', 0) + 1\n"
+        "    return [__opts__['mine'], __opts__.get('id'), __salt__['test.echo']('e'),\n"
+        "            __grains__.get('id'), __context__['n']]\n"
+    )
+    other = "__opts__ = {}\ndef f():\n    return __opts__['id'], __context__['n']\n"
+    put(machine, {"_modules/box": code, "_modules/other": other})
+    found = rendered(machine, a="{{ salt['box.f']() }} {{ salt['other.f']() }}")
+    assert found == {"a": "[5, 'm1', 'e', 'm1', 1] ('m1', 1)"}
+
+
+def test_an_exception_with_info_tells_it(machine: Machine) -> None:
+    code = (
+        "from salt.exceptions import CommandExecutionError\n"
+        "INFO = {'errors': ['one', ['two']], 'changes': {'bash': {'old': '1', 'new': None}}}\n"
+        "def fail():\n    raise CommandExecutionError('it broke', info=INFO)\n"
+        "def tell():\n    try:\n        fail()\n    except CommandExecutionError as exc:\n"
+        "        return [exc.error, exc.message == exc.strerror == str(exc),\n"
+        "                exc.strerror_without_changes, exc.info == INFO]\n"
+    )
+    put(machine, {"_modules/box": code})
+    found = rendered(machine, a="{{ (salt['box.tell']() | join('; ')).split() | join(' ') }}")
+    less = "it broke. Additional info follows: errors: - one |_ - two"
+    assert found == {"a": f"it broke; True; {less}; True"}
+    machine.write(fails="a: {module.run: [box.fail: []]}")
+    assert machine.results("sls", "fails", code=2)["a"]["comment"] == (
+        "'box.fail' failed: it broke. Additional info follows:\n\nchanges:\n    ----------\n"
+        "    bash:\n        ----------\n        new:\n            None\n        old:\n"
+        "            1\nerrors:\n    - one\n    |_\n      - two"
+    )
