@@ -154,13 +154,30 @@ def _usage(error: BaseException) -> int | None:
 
 def report_bug(error: BaseException) -> int:
     """Apologise for a defect of runner's own, and write what happened to a file."""
-    import tempfile
     import traceback
 
     from runner.model.releases import version
+    from runner.output.text import safe
     from runner.redaction import redact_all
 
     report = redact_all("".join(traceback.format_exception(error)))
+    try:
+        path = _kept(f"runner {version()}, Python {sys.version}\n{report}")
+        where = f"What happened is written to {path}; please send it with your report."
+    except OSError as problem:  # such as a full disk, which may have been the cause
+        where = f"What happened cannot be written to a file: {problem.strerror or problem}."
+    print(
+        f"Sorry, this is a bug in runner {version()}: {type(error).__name__}:"
+        f" {safe(redact_all(str(error)), sys.stderr)}\n{where}",
+        file=sys.stderr,
+    )
+    return NOT_RUN
+
+
+def _kept(report: str) -> str:
+    """The path of a new file with the report of a bug. Raises OSError."""
+    import tempfile
+
     with tempfile.NamedTemporaryFile(
         "w",
         prefix="runner-bug-",
@@ -169,11 +186,5 @@ def report_bug(error: BaseException) -> int:
         encoding="utf-8",
         errors="backslashreplace",
     ) as log:
-        log.write(f"runner {version()}, Python {sys.version}\n{report}")
-    print(
-        f"Sorry, this is a bug in runner {version()}: {type(error).__name__}:"
-        f" {redact_all(str(error))}\nWhat happened is written to {log.name}; please send it with"
-        " your report.",
-        file=sys.stderr,
-    )
-    return NOT_RUN
+        log.write(report)
+    return log.name

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parsing, exit codes and both streams; the engine is a stand-in with the answer of the case."""
 
+import errno
 import json
 import os
 import shutil
@@ -130,6 +131,19 @@ def test_the_report_of_a_bug_has_no_secrets(
     report = path.read_text()
     path.unlink()
     assert "Mark" not in told + report and "ZeroDivisionError: **********" in report
+
+
+def test_a_bug_on_a_full_disk(
+    engine: Engine, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("tempfile.NamedTemporaryFile", full)
+    engine.answer = ZeroDivisionError("x")
+    assert code("highstate") == 1
+    told = capsys.readouterr().err
+    assert "ZeroDivisionError" in told and "cannot be written to a file: No space left" in told
 
 
 @pytest.mark.parametrize(
