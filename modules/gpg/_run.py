@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import pwd
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from modules import cmd
 from modules._processes import Completed
@@ -47,8 +47,12 @@ class Keys(Record):
         """The user as whom gpg runs, whose own settings name programs that it starts; None for who
         runs this.
         """
-        own = pwd.getpwuid(os.geteuid()).pw_name
-        return None if self.user in (None, "salt", own) else self.user
+        if self.user in (None, "salt"):
+            return None
+        with suppress(KeyError):  # who runs this may have no account, in a container
+            if pwd.getpwuid(os.geteuid()).pw_name == self.user:
+                return None
+        return self.user
 
 
 def reports(done: Completed) -> list[list[str]]:

@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from typing import NoReturn
+from typing import Any, NoReturn, TextIO
 
 from runner.cli.python_messages import mask_python_messages
 from runner.model.errors import RunnerError
@@ -41,6 +41,7 @@ def program(run: Callable[[], int]) -> NoReturn:
         from runner.cli.streams import with_streams
 
         with_streams()
+    _forgiving(sys.stderr)
     for stream in (sys.stdout, sys.stderr):
         stream.__dict__["close"] = stream.flush  # not for the code of a tree to close
     _with_programs()
@@ -51,6 +52,23 @@ def program(run: Callable[[], int]) -> NoReturn:
     code = guarded(run)
     gc.freeze()  # the process ends and gives all back: no last look at everything
     sys.exit(code)
+
+
+def _forgiving(stream: TextIO) -> None:
+    """Have a stream take what cannot be written: no run ends for a warning on a full disk."""
+
+    def trying(call: Callable[..., Any]) -> Callable[..., Any]:
+        def tried(*args: Any) -> Any:
+            try:
+                return call(*args)
+            except BrokenPipeError:
+                raise
+            except OSError:
+                return None
+
+        return tried
+
+    stream.__dict__.update(write=trying(stream.write), flush=trying(stream.flush))
 
 
 def _with_programs() -> None:

@@ -48,9 +48,11 @@ def _variables(user: str) -> Iterator[Resource]:
 
 def _users() -> list[str]:
     """Whose crontabs can be read: everybody's for root, else the caller's own."""
-    own = pwd.getpwuid(os.geteuid()).pw_name
     if os.geteuid():
-        return [own]
+        try:
+            return [pwd.getpwuid(os.geteuid()).pw_name]
+        except KeyError:  # in a container
+            return []
     folder = next(filter(os.path.isdir, cron.SPOOLS), None)
     return sorted(os.listdir(folder)) if folder else []
 

@@ -303,6 +303,15 @@ def test_a_closed_stdout_is_no_bug() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_a_full_disk_under_stderr_stops_nothing(machine: Machine) -> None:
+    machine.config["no_such_key"] = 1  # a warning
+    for words, expected in ((("single", "test.nop", "name=x"), 0), (("sls", "none"), 1)):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            argv, env = machine.argv(*words), machine.environment
+            done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=full, env=env, check=False)
+        assert done.returncode == expected, done.stdout
+
+
 def test_version_and_light_start() -> None:
     program = (
         "import sys; sys.argv = ['runner', '--version']\ntry:\n  from runner.cli import main;"

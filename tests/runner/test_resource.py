@@ -231,6 +231,12 @@ def test_crontabs(monkeypatch: pytest.MonkeyPatch) -> None:
     assert told("cron", "backup") == found[1:2]
 
 
+def test_a_caller_without_an_account_has_no_crontab(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a container."""
+    monkeypatch.setattr(os, "geteuid", lambda: 54321)
+    assert told("cron") == []
+
+
 def test_lines_of_fstab_and_mounts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from modules import mount
 
