@@ -54,15 +54,13 @@ def suits() -> bool:
 @cached_look("packages", *STATUS)
 def dpkg_states() -> dict[str, tuple[str, str]]:
     """Return each package that dpkg knows: its state (installed, config-files, ...) and version."""
-    done = cmd.probe(
-        ["dpkg-query", "-W", "-f", "${binary:Package}\\t${db:Status-Status}\\t${Version}\\n"]
-    )
-    normalized = name_normalizer()
-    states = {}
-    for line in done.stdout.splitlines():
-        name, state, version = line.split("\t")
-        states[normalized(name)] = (state, version)
-    return states
+    columns = ("binary:Package", "db:Status-Status", "Version", "Architecture")
+    shown = "\\t".join(f"${{{column}}}" for column in columns)
+    done = cmd.probe(["dpkg-query", "-W", "-f", f"{shown}\\n"])
+    rows = [line.split("\t") for line in done.stdout.splitlines()]
+    own = next((built_for for name, *_, built_for in rows if name == "dpkg"), "")
+    normalized = name_normalizer(own or architecture())
+    return {normalized(name): (state, version) for name, state, version, _ in rows}
 
 
 @cached_look("architecture")
@@ -71,9 +69,9 @@ def architecture() -> str:
     return cmd.probe(["dpkg", "--print-architecture"]).stdout
 
 
-def name_normalizer() -> Callable[[str], str]:
-    """Return `normal` for many names: the architecture is looked up once."""
-    own = architecture()
+def name_normalizer(own: str = "") -> Callable[[str], str]:
+    """Return `normal` for many names: the architecture is looked up once, if it is not given."""
+    own = own or architecture()
 
     def normalized(name: str) -> str:
         bare, colon, built_for = name.partition(":")

@@ -17,13 +17,13 @@ DETAIL = "\x1f".join(["${db:Status-Status}", *(f"${{{field}}}" for field in DETA
 DETAIL += "\x1e"
 ANSWERS = {
     "dpkg --print-architecture": "amd64",
-    "dpkg-query -W -f ${binary:Package}\\t${db:Status-Status}\\t${Version}\\n": (
-        "adduser\tinstalled\t3.134\n"
-        "libc6:amd64\tinstalled\t2.36-9+deb12u10\n"
-        "libc6:i386\tinstalled\t2.36-9+deb12u10\n"
-        "man-db\ttriggers-pending\t2.11.2-2\n"
-        "telnetd\tconfig-files\t0.17-44\n"
-        "ucf\tnot-installed\t\n"
+    "dpkg-query -W -f ${binary:Package}\\t${db:Status-Status}\\t${Version}\\t${Architecture}\\n": (
+        "adduser\tinstalled\t3.134\tall\n"
+        "libc6:amd64\tinstalled\t2.36-9+deb12u10\tamd64\n"
+        "libc6:i386\tinstalled\t2.36-9+deb12u10\ti386\n"
+        "man-db\ttriggers-pending\t2.11.2-2\tamd64\n"
+        "telnetd\tconfig-files\t0.17-44\tall\n"
+        "ucf\tnot-installed\t\t\n"
     ),
     "apt-cache policy -- nginx nosuch": (
         "nginx:\n"
