@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator, Sequence
 from typing import Annotated
@@ -23,6 +22,7 @@ from runner.api import (
     is_planning,
     requires_feature,
 )
+from runner.api.homes import with_home
 from runner.api.opposite import Opposite, Removal
 
 PROVIDERS = service.PROVIDERS
@@ -339,7 +339,7 @@ def autorequire(name: str, user: str | None = None, **_: object) -> Iterator[tup
     if user:
         yield "user", user
         unit = name if "." in name else f"{name}.service"
-        yield "file", os.path.expanduser(f"~{user}/.config/systemd/user/{unit}")
+        yield "file", with_home(f"~{user}/.config/systemd/user/{unit}")
     yield "pkg", name.partition("@")[0].removesuffix(".service")
     for path in (*_definitions(name), f"/etc/default/{name}"):
         yield "file", path

@@ -142,9 +142,9 @@ def _absolute(value: object) -> str:
     if not isinstance(value, str):
         raise Expected("an absolute path")
     if value.startswith("~"):
-        import os.path
+        from runner.api.homes import with_home
 
-        value = os.path.expanduser(value)
+        value = with_home(value)
     if not value.startswith("/"):
         raise NotAbsolute(f"Specified file {value} is not an absolute path")
     if "\0" in value:

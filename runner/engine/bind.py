@@ -69,6 +69,7 @@ class Binder:
         self._secrets = secrets
         self._options = options
         self._used_by_template = used_by_template
+        self.has_met_secrets = False  # among the arguments that it has bound
         self._initialised: set[str] = set()  # the state modules whose mod_init was called
         self._traits: dict[int, _Traits] = {}  # by the identity of the function, which they hold
 
@@ -83,6 +84,15 @@ class Binder:
             steps.append(step)
             problems += mistakes
         return tuple(steps), problems
+
+    def lacking(self, steps: Iterable[Step]) -> list[Diagnostic]:
+        """What steps of an earlier run need and the providers of this one do not have."""
+        problems: list[Diagnostic] = []
+        for step in steps:
+            if step.call is not None:
+                traits = self._traits_of(step.call.function)
+                problems += _missing_features(step.chunk, traits, step.call.arguments)
+        return problems
 
     def _step(self, chunk: Chunk) -> tuple[Step, list[Diagnostic]]:
         call, problems = self._checked(chunk)
@@ -283,6 +293,7 @@ class Binder:
             named_by_id=chunk.name == chunk.id,
         )
         for secret in bound.secrets:
+            self.has_met_secrets = True
             self._secrets.add(secret)
         missing = _missing_features(chunk, traits, bound.arguments)
         if missing:

@@ -37,7 +37,7 @@ from runner.model.highdata import Made, of_one, of_states
 from runner.model.places import Source, Value
 from runner.model.result import Report, Result
 from runner.pipeline.aborted import note_not_started, recorded
-from runner.pipeline.compile import Compiled, compile_chunks
+from runner.pipeline.compile import Compiled, Compiling, of_gathered, of_requests
 from runner.pipeline.highstate import (
     Gathered,
     gather,
@@ -45,7 +45,6 @@ from runner.pipeline.highstate import (
     missing_sls,
     read_pillar,
     requests,
-    top_requests,
 )
 from runner.pipeline.lock import held
 from runner.pipeline.orphans import declared, tree_of
@@ -72,9 +71,7 @@ def highstate(
     state runs.
     """
     session = Session(options, tuple(listeners), confirm)
-    return _run_pipeline(
-        session, lambda: gather(session, top_requests(session)), HIGHSTATE, ready=ready
-    )
+    return _run_pipeline(session, of_requests(session), HIGHSTATE, ready=ready)
 
 
 def without_tree(options: Options, error: RunnerError, listeners: Listeners = ()) -> NoReturn:
@@ -96,7 +93,7 @@ def sls(
 ) -> Report:
     """Bring the machine to what these SLS files say."""
     session = Session(options, tuple(listeners), confirm)
-    return _run_pipeline(session, lambda: gather(session, requests(session, names)))
+    return _run_pipeline(session, of_requests(session, list(names)))
 
 
 def outside(options: Options, path: str, name: str, listeners: Listeners = ()) -> Report:
@@ -109,7 +106,7 @@ def outside(options: Options, path: str, name: str, listeners: Listeners = ()) -
         wanted = [request._replace(outside=True) for request in requests(session, [name])]
         return gather(session, wanted, session.reading(name, path))
 
-    return _run_pipeline(session, gathered)
+    return _run_pipeline(session, of_gathered(session, gathered))
 
 
 def single(
@@ -117,13 +114,15 @@ def single(
 ) -> Report:
     """Run one state."""
     session = Session(options, tuple(listeners))
-    return _run_pipeline(session, lambda: (of_one(function, arguments), []), of_tree=False)
+    gathered = of_gathered(session, lambda: (of_one(function, arguments), []))
+    return _run_pipeline(session, gathered, of_tree=False)
 
 
 def several(options: Options, states: Made, listeners: Listeners = ()) -> Report:
     """Run states that a command made: ID -> (function, arguments)."""
     session = Session(options, tuple(listeners))
-    return _run_pipeline(session, lambda: (of_states(states), []), of_tree=False)
+    gathered = of_gathered(session, lambda: (of_states(states), []))
+    return _run_pipeline(session, gathered, of_tree=False)
 
 
 def prune(options: Options, listeners: Listeners = ()) -> Report:
@@ -140,7 +139,7 @@ def prune(options: Options, listeners: Listeners = ()) -> Report:
             _warn(session, f"{orphan.thing} is left: {orphan.stays}")
         return of_states(found.states), []
 
-    report = _run_pipeline(session, gathered, of_tree=False)
+    report = _run_pipeline(session, of_gathered(session, gathered), of_tree=False)
     if not options.test:
         forget_gone(options, gone)
     return report
@@ -293,7 +292,7 @@ def undo(
 
 def _run_pipeline(
     session: Session,
-    gathered: Callable[[], Gathered],
+    compiling: Compiling,
     scope: str = "",
     of_tree: bool = True,
     ready: Callable[[Compiled], None] = lambda compiled: None,
@@ -312,7 +311,7 @@ def _run_pipeline(
         recorded(session, run_id, about),
         held(session.options.state_dir, session.options.wait),
     ):
-        return compile_and_run(session, gathered, run_id, about, ready)
+        return compile_and_run(session, compiling, run_id, about, ready)
 
 
 def about_run(session: Session, secrets: Secrets, scope: str = "", of_tree: bool = True) -> About:
@@ -326,7 +325,7 @@ def about_run(session: Session, secrets: Secrets, scope: str = "", of_tree: bool
 
 def compile_and_run(
     session: Session,
-    gathered: Callable[[], Gathered],
+    compiling: Compiling,
     run_id: str,
     about: Callable[[Secrets], About],
     ready: Callable[[Compiled], None] = lambda compiled: None,
@@ -338,7 +337,7 @@ def compile_and_run(
     about: the facts of the run for the history, given the secrets that are known by then. ready:
     called before the first state runs. observe: gets each result, secrets included.
     """
-    compiled = _compiled(session, gathered)
+    compiled = _compiled(session, compiling)
     ready(compiled)
     warnings = [
         *session.watch.problems(),
@@ -352,14 +351,14 @@ def compile_and_run(
     return report
 
 
-def _compiled(session: Session, gathered: Callable[[], Gathered]) -> Compiled:
+def _compiled(session: Session, compiling: Compiling) -> Compiled:
     """SLS files -> chunks in their order; all mistakes at once."""
     with session.opened(), LOG.timed("compiled"):
         read_pillar(session)
         LOG.arguments = True
         if session.run.pillar.get("test") and not session.options.real:
             session.only_look()
-        compiled, problems = compile_chunks(session, gathered(), strict=session.options.strict)
+        compiled, problems = compiling()
         problems = problems if compiled is None else refusals(compiled.steps)
         if compiled is None or problems:
             raise CompileError(problems)

@@ -3,21 +3,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 
 from runner.arguments import bind, global_checks
 from runner.compiler import auto_requisites, low, missing_references, ordering, requisites
+from runner.compiler.high import Request
 from runner.engine.bind import Binder
 from runner.engine.step import Step
 from runner.engine.step_hooks import automatic_links, called_functions
+from runner.log import LOG
 from runner.model.chunk import Chunk, Edge, Relations
 from runner.model.diagnostics import Diagnostic, deduplicated, refused
 from runner.model.errors import CompileError, RunnerError
 from runner.model.events import CycleFound
 from runner.model.highdata import HighData
 from runner.model.records import Record
-from runner.pipeline.highstate import Gathered, without_states
+from runner.pipeline.compile_cache import CompileCache
+from runner.pipeline.highstate import (
+    Gathered,
+    gather,
+    requests,
+    top_requests,
+    without_states,
+)
+from runner.pipeline.kept_plan import Plan
 from runner.pipeline.selection import select, starting_at
 from runner.pipeline.session import Session
 from runner.redaction import redact_no_log
@@ -39,11 +49,47 @@ class Compiled(Record):
         return tuple(step.chunk for step in self.steps)
 
 
-def compile_chunks(
-    session: Session, gathered: Gathered, strict: bool
-) -> tuple[Compiled | None, list[Diagnostic]]:
-    """A tree that is ready to run (None when it has errors), and all that is to be said of it."""
-    compiled, problems = compile_partially(session, gathered, strict)
+# a tree that is ready to run (None when it has errors), and all that is to be said of it
+Outcome = tuple[Compiled | None, list[Diagnostic]]
+Compiling = Callable[[], Outcome]
+
+
+def of_requests(session: Session, names: Sequence[str] | None = None) -> Compiling:
+    """What compiles SLS files of the tree; None: those that the top file gives to this machine."""
+
+    def compiling() -> Outcome:
+        wanted = top_requests(session) if names is None else requests(session, names)
+        return _compile_requests(session, wanted, session.options.strict)
+
+    return compiling
+
+
+def _compile_requests(session: Session, wanted: Sequence[Request], strict: bool) -> Outcome:
+    """Compile SLS files, if what they are made from is not as it was in an earlier run."""
+    cache = CompileCache(session, wanted)
+    kept = cache.recall()
+    if kept is not None:
+        LOG.info("compiled by an earlier run, from the same texts")
+        return _ready(*_recalled(session, *kept, strict))
+    gathered = gather(session, wanted, cache.read, cache.names)
+    compiled, problems = compile_chunks(session, gathered, strict)
+    if compiled is not None and not problems:
+        plan = Plan(compiled.steps, compiled.relations, compiled.order)
+        cache.keep(plan, compiled.binder.has_met_secrets)
+    return compiled, problems
+
+
+def of_gathered(session: Session, gathered: Callable[[], Gathered]) -> Compiling:
+    """What compiles high data."""
+    return lambda: compile_chunks(session, gathered(), session.options.strict)
+
+
+def compile_chunks(session: Session, gathered: Gathered, strict: bool) -> Outcome:
+    """Compile high data."""
+    return _ready(*compile_partially(session, gathered, strict))
+
+
+def _ready(compiled: Compiled, problems: list[Diagnostic]) -> Outcome:
     return None if any(problem.severity == "error" for problem in problems) else compiled, problems
 
 
@@ -105,6 +151,23 @@ def _compiled(
     sls_files = frozenset(data.rendered)
     left_out = selection.left_out
     return Compiled(steps, relations, order, binder, tuple(problems), left_out, sls_files), problems
+
+
+def _recalled(
+    session: Session, plan: Plan, sls_files: frozenset[tuple[str, str]], strict: bool
+) -> tuple[Compiled, list[Diagnostic]]:
+    """The same of a kept plan: what depends on more than what it was made from is looked up."""
+    secrets = session.run.secrets
+    chunks = tuple(step.chunk for step in plan.steps)
+    secrets.collect_arguments(chunks, session.options.secret_keys)
+    binder = make_binder(session)
+    problems = [
+        *(*session.unread, *session.node.warnings, *binder.lacking(plan.steps)),
+        *missing_references.problems(chunks, _world(session, plan.steps, strict)),
+        *secrets.unhidable(),
+    ]
+    problems = list(deduplicated(redact_no_log(problems, chunks)))
+    return Compiled(*plan, binder, tuple(problems), sls_files=sls_files), problems
 
 
 def _takes(session: Session) -> Callable[[Chunk, str], bool]:

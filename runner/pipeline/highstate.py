@@ -24,11 +24,14 @@ Gathered = tuple[HighData, list[Diagnostic]]
 
 
 def gather(
-    session: Session, requests: Iterable[Request], read: high.Read | None = None
+    session: Session,
+    requests: Iterable[Request],
+    read: high.Read | None = None,
+    names: high.Names | None = None,
 ) -> Gathered:
     gatherer = high.Gatherer(
         read or session.read,
-        session.tree.sls_names,
+        names or session.tree.sls_names,
         session.options.state_auto_order,
         session.tree.sls_text,
     )

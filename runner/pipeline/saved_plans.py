@@ -26,8 +26,7 @@ from runner.model.records import Record
 from runner.model.result import Report, Result
 from runner.pipeline import about_run, compile_and_run, new_run_id
 from runner.pipeline.aborted import recorded
-from runner.pipeline.compile import Compiled
-from runner.pipeline.highstate import Gathered, gather, requests, top_requests
+from runner.pipeline.compile import Compiled, Compiling, of_gathered, of_requests
 from runner.pipeline.lock import held
 from runner.pipeline.session import Listeners, Session
 from runner.redaction import HIDDEN, Secrets, command_line
@@ -149,7 +148,7 @@ def _planned(
     roots = _roots(options, key)
     report = compile_and_run(
         session,
-        _gathered(session, request),
+        _compiling(session, request),
         run_id,
         _about(session, request),
         ready=lambda compiled: _refuse_secrets(session, request),
@@ -251,12 +250,10 @@ def _refuse_secrets(session: Session, request: Request) -> None:
             )
 
 
-def _gathered(session: Session, request: Request) -> Callable[[], Gathered]:
+def _compiling(session: Session, request: Request) -> Compiling:
     if request.command == "single":
-        return lambda: (of_one(request.names[0], request.arguments), [])
-    if request.command == "sls":
-        return lambda: gather(session, requests(session, request.names))
-    return lambda: gather(session, top_requests(session))
+        return of_gathered(session, lambda: (of_one(request.names[0], request.arguments), []))
+    return of_requests(session, request.names if request.command == "sls" else None)
 
 
 def _about(session: Session, request: Request) -> Callable[[Secrets], About]:
@@ -297,7 +294,7 @@ def _applied(
 
     report = compile_and_run(
         acting,
-        _gathered(acting, request),
+        _compiling(acting, request),
         new_run_id(),
         _about(acting, request),
         ready=check,

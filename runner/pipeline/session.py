@@ -30,6 +30,7 @@ from runner.model.events import Event, Warned
 from runner.model.records import Record
 from runner.render import Renderer
 from runner.render.jinja.limits import SECONDS, bounded
+from runner.yaml.rendered_text import Rendered
 
 TOO_DEEP = "something in the tree is nested too deeply to be followed"
 Listeners = Iterable[Callable[[Event], None]]
@@ -409,6 +410,16 @@ class Session:
         """One rendered SLS of the state tree."""
         return _read(self.tree, self.renderer, sls, saltenv, self._scope())
 
+    def read_text(self, sls: str, saltenv: str) -> tuple[str, Rendered | None]:
+        """The path of an SLS of the state tree, and its text as `Renderer.sls_text` gives it."""
+        path = _path_of(self.tree, sls, saltenv)
+        context = self._scope()
+        return path, self.renderer.sls_text(path, sls=sls, saltenv=saltenv, context=context)
+
+    def parsed(self, text: Rendered, path: str, sls: str, saltenv: str) -> SlsFile:
+        """The same as `read` gives, of a text that is known."""
+        return _sls_file(self.renderer.sls_value(text, path, sls=sls, saltenv=saltenv), path)
+
     def reading(self, name: str, path: str) -> Callable[[str, str], SlsFile]:
         """A `read` that knows one SLS more, which lies in no tree."""
 
@@ -456,6 +467,16 @@ def _read(
     saltenv: str,
     context: Mapping[str, Any] | None = None,
 ) -> SlsFile:
+    path = _path_of(tree, sls, saltenv)
+    with LOG.timed(f"rendered {path}"):
+        return _sls_file(renderer.sls(path, sls=sls, saltenv=saltenv, context=context or {}), path)
+
+
+def _sls_file(value: Any, path: str) -> SlsFile:
+    return SlsFile(value, path, os.path.basename(path) == "init.sls")
+
+
+def _path_of(tree: FileTree, sls: str, saltenv: str) -> str:
     path = tree.sls_path(sls, saltenv)
     if path is None:
         near = tree.suggest(sls, saltenv)
@@ -465,6 +486,4 @@ def _read(
             hint=suggestion(near) if near else tree.searched(sls, saltenv),
             code="missing-sls" if tree.exists(saltenv) else "missing-env",
         )
-    with LOG.timed(f"rendered {path}"):
-        value = renderer.sls(path, sls=sls, saltenv=saltenv, context=context or {})
-    return SlsFile(value, path, os.path.basename(path) == "init.sls")
+    return path

@@ -10,6 +10,7 @@ from contextlib import suppress
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
+from runner.log import LOG
 from runner.model.diagnostics import did_you_mean
 from runner.model.errors import RenderError, RunnerError
 from runner.model.places import Place, Source, Untyped, Value
@@ -49,6 +50,7 @@ class Step(Record):
     arguments: tuple[str, ...] = ()
 
 
+USUAL = [Step("jinja"), Step("yaml")]
 SHORTEST = 4096  # characters; PyYAML parses a shorter SLS as fast as what is kept of it is read
 
 
@@ -125,21 +127,47 @@ class Renderer:
 
     def sls(self, path: str, *, sls: str, saltenv: str, context: Mapping[str, Any]) -> Value:
         """The value of an SLS file, with places. Raises RenderError."""
-        text = read_text(path, self.opts)
-        if "\0" in text:
-            before = text[: text.index("\0")]
-            place = Source(path, before.count("\n") + 1, len(before.rpartition("\n")[2]) + 1)
-            raise RenderError("the file contains a NUL character", place, "remove it", "encoding")
-        pipe, text = self.pipe(text, path)
+        pipe, text = self._opened(path)
         with bounded(path, self.opts.get("render_limit")):
-            names = {**self._shared(saltenv), **self._places(path, sls), **context}
-            value = self.render_pipe(pipe, Rendered(text, path), Scope(self, path, saltenv, names))
+            value = self.render_pipe(pipe, text, self._scope(path, sls, saltenv, context))
         if isinstance(value, Rendered):
             raise RenderError(
                 "the renderers of this file end with text; the last one has to give data",
                 Source(path, 1),
             )
         return {} if value is None else value
+
+    def sls_text(
+        self, path: str, *, sls: str, saltenv: str, context: Mapping[str, Any]
+    ) -> Rendered | None:
+        """The text that an SLS file renders to, from which `sls_value` makes what `sls` gives; None
+        where other renderers than Jinja and YAML are asked for. Raises RenderError.
+        """
+        pipe, text = self._opened(path)
+        if pipe != USUAL:
+            return None
+        with LOG.timed(f"rendered {path}"), bounded(path, self.opts.get("render_limit")):
+            return self.jinja(text, self._scope(path, sls, saltenv, context))
+
+    def sls_value(self, text: Rendered, path: str, *, sls: str, saltenv: str) -> Value:
+        """The value of a text of `sls_text`. Raises RenderError."""
+        with bounded(path, self.opts.get("render_limit")):
+            value = self.yaml(text, Scope(self, path, saltenv, {"sls": sls}))
+        return {} if value is None else value
+
+    def _opened(self, path: str) -> tuple[list[Step], Rendered]:
+        """The renderers of an SLS file, and its text for them."""
+        text = read_text(path, self.opts)
+        if "\0" in text:
+            before = text[: text.index("\0")]
+            place = Source(path, before.count("\n") + 1, len(before.rpartition("\n")[2]) + 1)
+            raise RenderError("the file contains a NUL character", place, "remove it", "encoding")
+        pipe, text = self.pipe(text, path)
+        return pipe, Rendered(text, path)
+
+    def _scope(self, path: str, sls: str, saltenv: str, context: Mapping[str, Any]) -> Scope:
+        names = {**self._shared(saltenv), **self._places(path, sls), **context}
+        return Scope(self, path, saltenv, names)
 
     def rendered_beside(self, path: str, sls: str, scope: Scope) -> Any:
         """Render another SLS file while one is rendered."""

@@ -7,8 +7,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from importlib.util import find_spec
+
+from runner.model import places
 
 
 def revision_of(files: Iterable[str]) -> list[tuple[int, int]]:
     """When each of these files was written, in nanoseconds since 1970, and how long it is."""
     return [(status.st_mtime_ns, status.st_size) for status in map(os.stat, files)]
+
+
+def parser_files() -> list[str]:
+    """The files of the code that makes values of YAML."""
+    yaml = find_spec("yaml")
+    loader = os.path.join(os.path.dirname(__file__), "../yaml/load.py")
+    return [loader, places.__file__, *([yaml.origin] if yaml and yaml.origin else [])]

@@ -11,20 +11,17 @@ from __future__ import annotations
 
 import hashlib
 import io
-import os
 import pickle
 import sys
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
-from importlib.util import find_spec
 from struct import Struct
 from typing import Any
 
 from runner.files.trusted_folder import TrustedFolder, trusted_folder
-from runner.model import places
 from runner.model.places import PlacedList, PlacedMap, Value
-from runner.render.code_revision import revision_of
+from runner.render.code_revision import parser_files, revision_of
 from runner.yaml.rendered_text import Rendered
 
 _HEAD = Struct("<4s16sI")  # mark, key of the text and checksum of what follows
@@ -62,10 +59,7 @@ class ParsedForms:
 
     def _key(self, text: Rendered) -> bytes:
         if not self._revision:
-            yaml = find_spec("yaml")
-            loader = os.path.join(os.path.dirname(__file__), "../yaml/load.py")
-            files = [loader, places.__file__, *([yaml.origin] if yaml and yaml.origin else [])]
-            made = repr((revision_of(files), sys.version_info[:3]))
+            made = repr((revision_of(parser_files()), sys.version_info[:3]))
             self._revision = hashlib.blake2b(made.encode()).digest()
         data = text.text.encode("utf-8", "surrogatepass")
         return hashlib.blake2b(data, digest_size=16, key=self._revision).digest()

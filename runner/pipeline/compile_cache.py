@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What SLS files compile to, kept between runs.
+
+Templates are rendered in each run, since they may look at the machine. What is made of their texts
+is a function of these texts, of the configuration and of runner's code alone: where none of them
+has changed, the states of the run before are taken as they were, bound, related and in order. What
+is looked up anew is in `compile.restored`.
+
+One file for each list of SLS files that is asked for, in a folder that only the caller can write.
+A tree is kept when two runs have had the same texts, so that one whose texts have the time in them
+costs nothing more.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import sys
+from binascii import crc32
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from functools import cached_property
+
+from runner.api.homes import times_asked
+from runner.compiler.high import Request, SlsFile
+from runner.engine.slots import has_slot
+from runner.engine.step import Step
+from runner.files.trusted_folder import trusted_folder
+from runner.model.digest import blake2b
+from runner.model.errors import RunnerError
+from runner.model.records import Record
+from runner.pipeline.kept_plan import NotKept, Plan
+from runner.pipeline.selection import EVERYTHING
+from runner.pipeline.session import Session
+from runner.yaml.rendered_text import Rendered
+
+FEWEST = 20  # states: fewer are compiled as fast as they are read
+_MARK = b"tree"  # what a file begins with; its checksum follows, then the length of the facts
+_HEAD = len(_MARK) + 4 + 8
+# the settings that say nothing about what states are
+_OF_THE_RUN = ("test", "real", "quiet", "verify", "wait", "timeout", "typed", "report")
+
+
+class Said(Record):
+    """One SLS file of a tree. text: the digest of what it rendered to."""
+
+    env: str
+    sls: str
+    path: str
+    text: bytes
+
+
+class Facts(Record):
+    """What a plan was made from. code: the files of the modules that made it; there are none while
+    there is no plan.
+    """
+
+    settings: bytes
+    files: tuple[Said, ...]
+    code: tuple[str, ...] = ()
+    revision: list[tuple[int, int]] = []
+
+    def is_of_same_texts(self, other: Facts) -> bool:
+        """Tell whether others have the same texts and settings."""
+        return (self.settings, self.files) == (other.settings, other.files)
+
+
+class CompileCache:
+    """The kept form of what some SLS files compile to."""
+
+    def __init__(self, session: Session, requests: Sequence[Request]) -> None:
+        self._session = session
+        self._requests = [(request.env, request.sls) for request in requests]
+        # texts of this run: those that were looked at already, and all in the order of the tree
+        self._texts: dict[tuple[str, str], tuple[str, Rendered | None]] = {}
+        self._read: dict[Said, Rendered] = {}
+        self._usable = not (
+            session.defaults
+            or session.options.strict
+            or session.options.shuffle
+            or any(getattr(session.options, name) for name in EVERYTHING)
+            or any(request.outside for request in requests)
+        )
+        self._former: Facts | None = None  # those of the run before
+        self._homes = times_asked()
+
+    # -------------------------------------------------- from the run before
+
+    def recall(self) -> tuple[Plan, frozenset[tuple[str, str]]] | None:
+        """The kept plan and its SLS files (environment, name); None where there is none of what is
+        there now.
+        """
+        if not self._usable:
+            return None
+        if not os.path.exists(os.path.join(self._folder, self._name)):
+            return None
+        with suppress(OSError, NotKept, RunnerError):
+            facts, data = _parts(trusted_folder(self._folder, make=False).read(self._name))
+            self._former = facts
+            if not data or facts.settings != self._settings:
+                return None
+            from runner.pipeline.compiled_bytes import from_bytes
+            from runner.render.code_revision import revision_of
+
+            if revision_of(facts.code) != facts.revision:
+                return None
+            documents = [self._known(said) for said in facts.files]
+            plan = from_bytes(data, documents, self._session.registry)
+            return plan, frozenset((said.env, said.sls) for said in facts.files)
+        return None
+
+    def _known(self, said: Said) -> Rendered:
+        """The text of an SLS, as of this run. Raises NotKept where it is another one."""
+        path, text = self._session.read_text(said.sls, said.env)
+        self._texts[said.env, said.sls] = path, text
+        if text is None or _said(said.env, said.sls, path, text) != said:
+            raise NotKept(path)
+        return text
+
+    # -------------------------------------------------- for the next run
+
+    def read(self, sls: str, saltenv: str) -> SlsFile:
+        """One SLS of the tree, as `Session.read` gives it; notes its text."""
+        if not self._usable:
+            return self._session.read(sls, saltenv)
+        if (saltenv, sls) not in self._texts:
+            self._texts[saltenv, sls] = self._session.read_text(sls, saltenv)
+        path, text = self._texts.pop((saltenv, sls))
+        if text is None:
+            self._usable = False
+            return self._session.read(sls, saltenv)
+        self._read[_said(saltenv, sls, path, text)] = text
+        return self._session.parsed(text, path, sls, saltenv)
+
+    def names(self, saltenv: str) -> Iterable[str]:
+        """The names of all SLS files, for a pattern: what it means depends on the tree."""
+        self._usable = False
+        return self._session.tree.sls_names(saltenv)
+
+    def keep(self, plan: Plan, has_secrets: bool) -> None:
+        """Keep a plan about which there is nothing to say, for the next run. has_secrets: there are
+        some among its arguments.
+        """
+        if has_secrets or not self._usable or len(plan.steps) < FEWEST:
+            return
+        if times_asked() != self._homes or not all(map(_is_certain, plan.steps)):
+            return
+        facts = Facts(self._settings, tuple(self._read))
+        data = b""
+        with suppress(OSError, RunnerError, NotKept, ValueError, RecursionError):
+            if self._former and self._former.is_of_same_texts(facts):
+                secrets = self._session.run.secrets
+                if any(secrets.mask(text.text) != text.text for text in self._read.values()):
+                    return
+                from runner.pipeline.compiled_bytes import to_bytes
+                from runner.render.code_revision import revision_of
+
+                code = _code()
+                facts = facts._replace(code=code, revision=revision_of(code))
+                data = to_bytes(plan, [*self._read.values()])
+            trusted_folder(self._folder).write(self._name, _file(facts, data))
+
+    # -------------------------------------------------- where, and made from what
+
+    @property
+    def _folder(self) -> str:
+        return os.path.join(self._session.options.cachedir, "compiled")
+
+    @property
+    def _name(self) -> str:
+        return _digest(self._requests).hex()
+
+    @cached_property
+    def _settings(self) -> bytes:
+        settings = self._session.options._asdict()
+        settings |= dict.fromkeys(_OF_THE_RUN)
+        settings["raw"] = {
+            name: value for name, value in settings["raw"].items() if name not in _OF_THE_RUN
+        }
+        return _digest((self._requests, settings))
+
+
+def _is_certain(step: Step) -> bool:
+    """Tell whether a state can be bound in the next run as in this one: it is already, or has a
+    slot that is filled when it runs.
+    """
+    return step.call is not None or has_slot(step.chunk.args)
+
+
+def _said(env: str, sls: str, path: str, text: Rendered) -> Said:
+    data = text.text.encode("utf-8", "surrogatepass")
+    return Said(env, sls, path, blake2b(data, digest_size=16).digest())
+
+
+def _file(facts: Facts, data: bytes) -> bytes:
+    """What a file holds: the facts, and the plan where there is one."""
+    files = [(said.env, said.sls, said.path, said.text) for said in facts.files]
+    made = marshal.dumps((facts.settings, files, facts.code, facts.revision))
+    body = made + data
+    return _MARK + _checksum(body) + len(made).to_bytes(8) + body
+
+
+def _checksum(body: bytes | memoryview) -> bytes:
+    """Of what this version of Python wrote: another one may not be able to read it."""
+    return crc32(body, sys.hexversion).to_bytes(4)
+
+
+def _parts(data: bytes) -> tuple[Facts, memoryview]:
+    """The facts and the plan that a file holds. Raises NotKept for one that is not whole."""
+    body = memoryview(data)[_HEAD:]
+    if data[: _HEAD - 8] != _MARK + _checksum(body):
+        raise NotKept("checksum")
+    length = int.from_bytes(data[_HEAD - 8 : _HEAD])
+    settings, files, *code = marshal.loads(body[:length])
+    return Facts(settings, tuple(Said(*said) for said in files), *code), body[length:]
+
+
+def _code() -> tuple[str, ...]:
+    """The files of the modules that are loaded, but for those of Python itself, and of the parser,
+    which is not where its work was kept.
+    """
+    from runner.render.code_revision import parser_files
+
+    own = os.path.dirname(os.__file__)
+    files = {getattr(module, "__file__", None) for module in [*sys.modules.values()]}
+    others = [file for file in files if file and not file.startswith(own)]
+    packages = [file for file in files if file and "-packages/" in file]
+    return tuple(sorted({*others, *packages, *parser_files()}))
+
+
+def _digest(facts: object) -> bytes:
+    digest: bytes = blake2b(repr(facts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    return digest

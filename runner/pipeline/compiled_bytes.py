@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A compiled tree as bytes, and back. Documents, state functions and kinds of requisites stand in
+them by number and name: each run has its own.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from runner.engine.step import Call, Step
+from runner.loader.registry import Registry, StateFunction
+from runner.model.chunk import Chunk, Edge, Relations, Requisite
+from runner.model.places import (
+    JoinedList,
+    JoinedMap,
+    Place,
+    PlacedList,
+    PlacedMap,
+    Untyped,
+)
+from runner.model.requisite_kinds import KINDS, RequisiteKind
+from runner.pipeline.kept_plan import NotKept, Plan
+from runner.yaml.rendered_text import Rendered
+
+PART = 1000  # steps that are written at once: remembering the objects of all takes more memory
+_CLASSES = {
+    kind.__name__: kind
+    for kind in (
+        *(Chunk, Step, Call, Requisite, Edge, Relations),
+        *(Place, Untyped, PlacedMap, PlacedList, JoinedMap, JoinedList),
+    )
+}
+_KNOWN = frozenset(_CLASSES.values())
+_DATES = ("date", "datetime", "timezone", "timedelta")  # which YAML makes
+
+
+def to_bytes(plan: Plan, documents: Sequence[Rendered]) -> bytes:
+    """Raises NotKept for a plan with anything in it that only this run has, such as a function of
+    the tree.
+    """
+    made = io.BytesIO()
+    writer = _Writer(made, plan.steps, documents)
+    parts = range(0, len(plan.steps), PART)
+    writer.dump((len(parts), plan.relations, plan.order))
+    for first in parts:
+        writer.clear_memo()
+        writer.dump(plan.steps[first : first + PART])
+    return made.getvalue()
+
+
+def from_bytes(data: bytes | memoryview, documents: Sequence[Rendered], registry: Registry) -> Plan:
+    """The plan of `to_bytes`. Raises NotKept where its functions are others by now, or RunnerError
+    where they cannot be had.
+    """
+    file = io.BytesIO(data)
+    names = _names(documents, registry)
+    parts, relations, order = _Reader(file, names).load()
+    steps: list[Step] = []
+    for _ in range(parts):
+        steps += _Reader(file, names).load()
+    return Plan(tuple(steps), relations, order)
+
+
+# ---------------------------------------------------------------- what stands in for objects
+
+
+def _document(number: int) -> None:
+    """Stand for a rendered text."""
+
+
+def _function(name: str) -> None:
+    """Stand for a state function."""
+
+
+def _aggregate(name: str) -> None:
+    """Stand for the mod_aggregate beside a state function."""
+
+
+def _kind(name: str) -> None:
+    """Stand for a kind of requisites."""
+
+
+_STANDING_IN = (_document, _function, _aggregate, _kind)
+_BY_NAME = (*_KNOWN, *_STANDING_IN)
+
+
+def _names(documents: Sequence[Rendered], registry: Registry) -> dict[str, Any]:
+    """What the names in the bytes mean in this run."""
+
+    def function(name: str) -> StateFunction:
+        found = registry.state(name)
+        if not _is_built_in(found):
+            raise NotKept(name)
+        return found
+
+    makers: tuple[Callable[[Any], Any], ...] = (
+        documents.__getitem__,
+        function,
+        lambda name: function(name).hook("mod_aggregate"),
+        KINDS.__getitem__,
+    )
+    named = zip(_STANDING_IN, makers, strict=True)
+    return {**_CLASSES, **{stand_in.__name__: maker for stand_in, maker in named}}
+
+
+def _is_built_in(function: StateFunction) -> bool:
+    reaction = function.reaction
+    return function.is_built_in and (reaction is None or reaction.is_built_in)
+
+
+class _Writer(pickle.Pickler):
+    def __init__(
+        self, file: io.BytesIO, steps: Sequence[Step], documents: Sequence[Rendered]
+    ) -> None:
+        super().__init__(file, 5)
+        self._documents = {id(text): number for number, text in enumerate(documents)}
+        self._aggregates = {
+            id(step.aggregate): step.chunk.function for step in steps if step.aggregate
+        }
+
+    def reducer_override(self, thing: Any) -> Any:
+        if type(thing) in _KNOWN or any(thing is known for known in _BY_NAME):
+            return NotImplemented
+        kind = thing if isinstance(thing, type) else type(thing)
+        if kind.__module__ == "datetime" and kind.__name__ in _DATES:
+            return NotImplemented
+        if type(thing) is StateFunction and _is_built_in(thing):
+            return _function, (thing.name,)
+        if type(thing) is RequisiteKind:
+            return _kind, (str(thing),)
+        if id(thing) in self._documents:
+            return _document, (self._documents[id(thing)],)
+        if id(thing) in self._aggregates:
+            return _aggregate, (self._aggregates[id(thing)],)
+        raise NotKept(repr(type(thing)))
+
+
+class _Reader(pickle.Unpickler):
+    def __init__(self, file: io.BytesIO, names: dict[str, Any]) -> None:
+        super().__init__(file)
+        self._names = names
+
+    def find_class(self, module: str, name: str) -> Any:
+        if name in _DATES:
+            import datetime
+
+            return getattr(datetime, name)
+        return self._names[name]

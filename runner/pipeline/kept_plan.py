@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What of a compiled tree is kept for other runs."""
+
+from __future__ import annotations
+
+from runner.engine.step import Step
+from runner.model.chunk import Relations
+from runner.model.records import Record
+
+
+class NotKept(Exception):
+    """A compiled tree cannot be brought back by another run."""
+
+
+class Plan(Record):
+    """What of a compiled tree is the same in each run that has the same texts."""
+
+    steps: tuple[Step, ...]
+    relations: Relations
+    order: tuple[int, ...]

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What SLS files compile to is kept between runs: the same states, unless anything that they are
+made from has changed.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import ROOT, Machine
+
+from runner.config.load import load
+from runner.pipeline import compile_cache
+from runner.pipeline.compile import of_requests
+from runner.pipeline.compile_cache import CompileCache
+from runner.pipeline.session import Session
+
+MANY = "".join(f"s{number}:\n  test.nop: []\n" for number in range(compile_cache.FEWEST))
+KEPT = "compiled by an earlier run"
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+def is_kept(machine: Machine, *words: str, code: int | None = 0) -> bool:
+    """Run, and say whether the states came from an earlier run."""
+    done = machine(*(words or ("sls", "a")), "--log-level", "info", code=code)
+    return KEPT in done.stderr
+
+
+def settle(machine: Machine, *words: str, code: int | None = 0) -> None:
+    """Run until the states come from an earlier run."""
+    answers = [is_kept(machine, *words, code=code) for _ in range(3)]
+    assert answers == [False, False, True]
+
+
+def test_the_third_run_with_the_same_texts_need_not_compile(machine: Machine) -> None:
+    machine.write(a=f"include: [b]\n{MANY}", b="{{ grains.id }}:\n  test.nop: []\n")
+    settle(machine)
+    first = machine("sls", "a", "--out", "json", "--test").stdout
+    (kept,) = (machine.folder / "cache/compiled").iterdir()
+    assert kept.stat().st_mode & 0o077 == 0
+    whole = kept.read_bytes()
+    for damaged in (whole[:-1], whole[:40] + b"\0" + whole[41:], b"", b"tree", b"x" * 100):
+        kept.write_bytes(damaged)
+        assert not is_kept(machine)
+    assert_same(machine("sls", "a", "--out", "json", "--test").stdout, first)
+
+
+def assert_same(one: str, other: str) -> None:
+    """But for what differs between any two runs."""
+    varies = r'"(start_time|jid)": "[^"]*"|"duration": [\d.]+'
+    assert re.sub(varies, "", one) == re.sub(varies, "", other)
+
+
+def _text(machine: Machine) -> None:
+    machine.write(b="other:\n  test.nop: []\n")
+
+
+def _other_file(machine: Machine) -> None:
+    (machine.folder / "states/b.sls").unlink()
+    machine.write(b__init="included:\n  test.nop: []\n")
+
+
+def _setting(machine: Machine) -> None:
+    machine.config["noop"] = True
+
+
+def _module_of_the_tree(machine: Machine) -> None:
+    folder = machine.folder / "states/_states"
+    folder.mkdir()
+    (folder / "test.py").write_text(
+        "def nop(name):\n    return {'name': name, 'result': True, 'changes': {}, 'comment': ''}\n"
+    )
+
+
+def _grain(machine: Machine) -> None:
+    machine.config["id"] = "m2"
+
+
+@pytest.mark.parametrize("change", [_text, _other_file, _setting, _module_of_the_tree, _grain])
+def test_a_change_is_seen(machine: Machine, change: Callable[[Machine], None]) -> None:
+    machine.write(a=f"include: [b]\n{MANY}", b="included:\n  test.nop: []\n# {{ grains.id }}\n")
+    settle(machine)
+    change(machine)
+    assert not is_kept(machine)
+
+
+def test_changed_code_of_runner_compiles_anew(machine: Machine, tmp_path: Path) -> None:
+    facts = compile_cache.Facts(b"s", (), ("/proc/self/stat",), [(1, 1)])
+    data = compile_cache._file(facts, b"plan")
+    assert compile_cache._parts(data) == (facts, b"plan")
+    code = compile_cache._code()
+    for part in ("runner/compiler/low.py", "runner/arguments/bind.py", "runner/yaml/load.py"):
+        assert any(file.endswith(part) for file in map(str, map(Path.resolve, map(Path, code))))
+    assert not any(file.startswith(sys.prefix + "/lib/python3/os.py") for file in code)
+
+
+def test_a_template_is_rendered_in_each_run(machine: Machine) -> None:
+    log = machine.folder / "log"
+    machine.write(a=f"# {{{{ salt['cmd.shell']('echo x >> {log}; cat {log}.lines') }}}}\n{MANY}")
+    Path(f"{log}.lines").write_text("one")
+    settle(machine)
+    assert log.read_text().count("x") == 3
+    Path(f"{log}.lines").write_text("two")
+    assert not is_kept(machine)
+    assert log.read_text().count("x") == 4, "what was rendered to compare is not rendered again"
+
+
+@pytest.mark.parametrize(
+    "sls",
+    [
+        "#!py\ndef run():\n    return {f's{n}': {'test.nop': []} for n in range(30)}\n",
+        f"include: ['b*']\n{MANY}",
+        MANY + "in home:\n  file.absent: [name: ~/x]\n",
+        MANY + "login:\n  test.nop: [x: '{{ pillar.token }}']\n",
+        MANY + "odd:\n  test.nop: [unknwon: 1]\n",
+        MANY + "none:\n  test.missing_function: []\n",
+    ],
+    ids=["python", "pattern", "home", "secret", "warning", "mistake"],
+)
+def test_what_may_be_otherwise_in_the_next_run_is_not_kept(machine: Machine, sls: str) -> None:
+    machine.write(
+        a=sls,
+        b1="other:\n  test.nop: []\n",
+        pillar__top="base: {'*': [p]}",
+        pillar__p="token: hunter2hunter2",
+    )
+    assert [is_kept(machine, code=None) for _ in range(4)] == [False] * 4
+    for file in machine.folder.glob("cache/compiled/*"):
+        assert b"hunter2" not in file.read_bytes()
+
+
+def test_parts_of_a_run_and_other_requests_are_others(machine: Machine) -> None:
+    machine.write(a=MANY, b=MANY.replace("s", "t", 1), top="base: {'*': [a]}")
+    settle(machine)
+    assert is_kept(machine, "highstate", "--test"), "the same SLS files"
+    assert is_kept(machine, "highstate"), "of a dry run and of a real one"
+    assert not is_kept(machine, "highstate", "--only", "s1")
+    assert not is_kept(machine, "sls", "b", code=None)
+
+
+def test_what_the_states_refer_to_is_looked_up_in_each_run(machine: Machine) -> None:
+    machine.write(a=MANY + "{tmp}/f:\n  file.managed: [source: 'salt://src']\n")
+    source = machine.folder / "states/src"
+    source.write_text("text")
+    settle(machine)
+    source.unlink()
+    done = machine("sls", "a", "--test", "--log-level", "info", code=None)
+    assert KEPT in done.stderr
+    assert "source: salt://src is not in the tree" in done.stderr
+
+
+def test_secrets_among_the_arguments_are_masked_in_each_run(machine: Machine) -> None:
+    machine.write(a=MANY + "key:\n  test.configurable_test_state: [password: opensesame123]\n")
+    for _ in range(4):
+        shown = machine("sls", "a", "--out", "json", code=None)
+        assert "opensesame123" not in shown.stdout + shown.stderr
+
+
+def test_a_folder_that_others_can_write_is_refused(machine: Machine) -> None:
+    machine.write(a=MANY)
+    settle(machine)
+    folder = machine.folder / "cache/compiled"
+    folder.chmod(0o777)
+    assert not is_kept(machine, code=None)
+
+
+# ---------------------------------------------------------------- the same as compiled anew
+
+
+def compiled(folder: Path) -> str:
+    """What the SLS files of a folder compile to, in a form that can be compared."""
+    config = folder.with_suffix(".yaml")
+    own = {"file_roots": {"base": [str(folder)]}, "id": "m", "cachedir": f"{folder}.cache"}
+    config.write_text(json.dumps(own))
+    session = Session(load(str(config), {}, {})[0])
+    with session.opened():
+        made, problems = of_requests(session)()
+    if made is None:
+        return repr([problem.message for problem in problems])
+    shown = repr((made.steps, made.relations, made.order, sorted(made.sls_files), problems))
+    return re.sub(r"<\S+Rendered object at 0x\w+>", "TEXT", shown)
+
+
+def test_random_trees_are_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "bench"))
+    monkeypatch.setattr(compile_cache, "FEWEST", 0)
+    recalled = []
+    recall = CompileCache.recall
+
+    def spied(self: CompileCache) -> Any:
+        recalled.append(recall(self))
+        return recalled[-1]
+
+    monkeypatch.setattr(CompileCache, "recall", spied)
+    trees = importlib.import_module("random_trees")
+    used = 0
+    for seed in range(60):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        (trees.RichTree if seed % 2 else trees.FullTree)(seed, False).write(folder)
+        first, _, third = compiled(folder), compiled(folder), compiled(folder)
+        assert first == third
+        used += recalled[-1] is not None
+    assert used > 20
