@@ -59,6 +59,18 @@ def test_undo_restores_files(machine: Machine) -> None:
     assert all(path.stat().st_mode & 0o077 == 0 for path in kept)
 
 
+def test_undo_names_the_runs_that_it_passes_over(machine: Machine) -> None:
+    machine.write(a=FILE, b="'true': {cmd.run: []}")
+    machine("sls", "a")
+    machine("sls", "b", "--test")
+    machine("sls", "b")
+    for words in (["--test"], []):
+        said = machine("undo", *words).stdout.splitlines()
+        assert said[0].startswith("Run 3 stays, nothing that it changed can be restored: runner")
+        assert said[1].startswith("Run 1: ")
+    assert answer(machine, "undo", "2")["later"] == []
+
+
 def test_an_undo_is_in_the_history_and_can_be_undone(machine: Machine) -> None:
     target = machine.folder / "f"
     target.write_text("old\n")

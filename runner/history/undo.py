@@ -96,7 +96,8 @@ class Undo(Record):
     """The steps that undo a run, in their order.
 
     unknown: what the run did that undo knows nothing of. all_watchers: the states that watch what
-    is restored. of_path: it is about one path, and the rest of the run stays.
+    is restored. of_path: it is about one path, and the rest of the run stays. later: the runs after
+    it, with their commands, that changed something of which nothing was kept.
     """
 
     run: int
@@ -105,6 +106,7 @@ class Undo(Record):
     unknown: tuple[str, ...] = ()
     all_watchers: tuple[Watcher, ...] = ()
     of_path: bool = False
+    later: tuple[tuple[int, str], ...] = ()
 
     @property
     def watchers(self) -> tuple[Watcher, ...]:
@@ -139,6 +141,7 @@ class Undo(Record):
         return self._replace(
             steps=tuple(step.masked(mask) for step in self.steps),
             unknown=tuple(map(mask, self.unknown)),
+            later=tuple((number, mask(command)) for number, command in self.later),
             all_watchers=tuple(
                 watcher._replace(id=mask(watcher.id), name=mask(watcher.name), arguments={})
                 for watcher in self.all_watchers
@@ -186,7 +189,17 @@ def plan(
             steps.append(step)
     unknown = () if path else run.unknown_calls()
     watchers = tuple(_watchers(run, steps, foresight, functions))
-    return Undo(run.number, run.command, tuple(steps), unknown, watchers, bool(path))
+    later = () if path or number not in (None, "last") else tuple(_later(connection, run.number))
+    return Undo(run.number, run.command, tuple(steps), unknown, watchers, bool(path), later)
+
+
+def _later(connection: sqlite3.Connection, run: int) -> Iterator[tuple[int, str]]:
+    """The runs after one that changed something, and are not undone."""
+    query = """
+        SELECT id, command FROM runs
+        WHERE id > ? AND kind = 'run' AND undone IS NULL AND changed > 0 ORDER BY id
+    """
+    yield from connection.execute(query, (run,))
 
 
 def _steps(kept: Kept, run: KeptRun, foresight: Foresight) -> Iterator[Step]:

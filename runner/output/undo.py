@@ -34,6 +34,7 @@ def value(undone: Undone) -> Mapping[str, Any]:
         "run": undo.run,
         "command": undo.command,
         "done": undone.done,
+        "later": [number for number, _ in undo.later],
         "steps": [
             {
                 "kind": step.kind,
@@ -60,6 +61,8 @@ def value(undone: Undone) -> Mapping[str, Any]:
 def lines(undone: Undone, dry: bool, react: bool) -> Iterator[str]:
     """The lines of an undo. react: those who watch what is restored react."""
     undo = undone.undo
+    for number, command in undo.later:
+        yield f"Run {number} stays, nothing that it changed can be restored: {command}"
     yield f"Run {undo.run}: {undo.command}"
     for step in undo.steps:
         yield f"  {step}"
