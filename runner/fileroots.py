@@ -237,6 +237,11 @@ class FileTree:
         path = name.replace(".", "/")
         missing = [folder for folder in folders if not os.path.isdir(folder)]
         more = f" ({', '.join(missing)} does not exist)" if missing else ""
+        for file in (os.path.join(folder, f"{path}.sls") for folder in folders):
+            if os.path.lexists(file):
+                what = "a directory" if os.path.isdir(file) else "no file that can be read"
+                what = "a link to nothing" if not os.path.exists(file) else what
+                return f"{file} is {what}"
         return f"looked for {path}.sls and {path}/init.sls in {', '.join(folders)}{more}"
 
     def declaring(self, id_: str, saltenv: str) -> str | None:

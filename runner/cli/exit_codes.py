@@ -42,6 +42,7 @@ def program(run: Callable[[], int]) -> NoReturn:
 
         with_streams()
     _forgiving(sys.stderr)
+    _with_raising_exit()
     for stream in (sys.stdout, sys.stderr):
         stream.__dict__["close"] = stream.flush  # not for the code of a tree to close
     _with_programs()
@@ -52,6 +53,19 @@ def program(run: Callable[[], int]) -> NoReturn:
     code = guarded(run)
     gc.freeze()  # the process ends and gives all back: no last look at everything
     sys.exit(code)
+
+
+def _with_raising_exit() -> None:
+    """Have `os._exit` raise SystemExit, which is told with its place, so that no code of a tree
+    ends runner without a word. Children of this process end as always.
+    """
+    end = os._exit
+
+    def raising(status: int) -> NoReturn:
+        raise SystemExit(f"os._exit({status})")
+
+    os._exit = raising
+    os.register_at_fork(after_in_child=lambda: setattr(os, "_exit", end))
 
 
 def _forgiving(stream: TextIO) -> None:

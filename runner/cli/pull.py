@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any
 
 from runner.cli.option_spec import option
 from runner.cli.options import (
@@ -125,11 +124,9 @@ class _Pull:
         from runner.trees.candidate import Unreachable
 
         is_used = False
-        tries = _RaisingExit()
 
         def ready() -> None:
             nonlocal is_used
-            tries.end()
             if not self._common.test:
                 pulling.take_into_use(self._store, candidate.tree)
             is_used = True
@@ -137,8 +134,7 @@ class _Pull:
         try:
             candidate = pulling.newest(self._machine, self._store, allow_rollback)
             self._announce(candidate)
-            with tries:
-                return self._run(candidate, ready, NEW)
+            return self._run(candidate, ready, NEW)
         except Unreachable:
             raise
         except RunnerError as error:
@@ -209,29 +205,6 @@ class _Pull:
         before = f", it was {former.commit[:12]}" if former else ""
         signed = f", signed by {tree.signer}" if tree.signer else ""
         print(f"tree: {tree}{signed}{before}", file=sys.stderr)
-
-
-class _RaisingExit:
-    """Has `os._exit` of this process raise SystemExit while a new tree is compiled, so that code of
-    the tree cannot end the pull without a word. Children end as always.
-    """
-
-    def __init__(self) -> None:
-        self._real, self._process = os._exit, os.getpid()
-
-    def __enter__(self) -> None:
-        os._exit = self._exit
-
-    def _exit(self, status: int) -> NoReturn:
-        if os.getpid() != self._process:
-            self._real(status)
-        raise SystemExit(f"os._exit({status})")
-
-    def __exit__(self, *error: object) -> None:
-        self.end()
-
-    def end(self) -> None:
-        os._exit = self._real
 
 
 class _Refused(Exception):

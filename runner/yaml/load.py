@@ -199,8 +199,9 @@ class Reader:
         try:
             return convert(ScalarNode(tag, text, event.start_mark, event.end_mark))
         except (ConstructorError, ValueError, KeyError) as error:
+            why = getattr(error, "problem", None) or error
             raise _problem(
-                f"{event.value[:60]!r} is not a valid {kind}: {error}", self._place(event)
+                f"{event.value[:60]!r} is not a valid {kind}: {why}", self._place(event)
             ) from None
 
     def _fill_list(self, made: PlacedList) -> PlacedList:

@@ -312,6 +312,26 @@ def test_a_full_disk_under_stderr_stops_nothing(machine: Machine) -> None:
         assert done.returncode == expected, done.stdout
 
 
+def test_code_of_a_tree_does_not_end_runner(machine: Machine) -> None:
+    modules = machine.folder / "states/_modules"
+    modules.mkdir()
+    (modules / "end.py").write_text("import os\ndef now():\n    os._exit(0)\n")
+    machine.write(a="x:\n  module.run:\n    - end.now: []\ny:\n  test.nop: []\n")
+    found = machine.results("sls", "a", code=2)
+    assert "os._exit(0)" in found["x"]["comment"] and found["y"]["result"] is True
+    machine.write(a="x:\n  test.nop:\n    - name: {{ salt['end.now']() }}\n")
+    assert "os._exit(0)" in machine("sls", "a", code=1).stderr
+
+
+def test_what_stands_in_the_place_of_an_sls_file_is_named(machine: Machine) -> None:
+    states = machine.folder / "states"
+    (states / "folder.sls").mkdir()
+    (states / "link.sls").symlink_to("nowhere")
+    os.mkfifo(states / "pipe.sls")
+    for name, what in (("folder", "a directory"), ("link", "a link to nothing"), ("pipe", "no fi")):
+        assert f"{states}/{name}.sls is {what}" in machine("sls", name, code=1).stderr
+
+
 def test_version_and_light_start() -> None:
     program = (
         "import sys; sys.argv = ['runner', '--version']\ntry:\n  from runner.cli import main;"
