@@ -22,6 +22,16 @@ from runner.api import (
 )
 from runner.api.opposite import Opposite
 
+
+def dry_run_check(plan: Plan, name: str, recurse: bool = False, **arguments: object) -> None:
+    """Raise StateFailed when the caller may not set the rights."""
+    file.refuse_chmod(file.real_path(name))
+    if recurse and file.is_dir(name):
+        for entry in file.entries_below(name):
+            if not file.is_link(entry.path):
+                file.refuse_chmod(entry.path)
+
+
 WORDS = "user, group, mask or other, or one of them behind `default:`"
 Kind = Annotated[str, Pattern("((d|default):)?(u|user|g|group|m|mask|o|other)", WORDS)]
 

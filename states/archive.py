@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
@@ -22,6 +23,16 @@ from runner.api import (
 )
 from states.file import _sources as sources
 from states.file._signed import Signed
+
+
+def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
+    """Raise StateFailed when the caller may not put there what is missing."""
+    members = plan.changes.get("extracted_files") if isinstance(plan.changes, dict) else None
+    for member in members if isinstance(members, list) else ():
+        path = os.path.join(name, str(member)).rstrip("/")
+        if not file.lexists(path):
+            file.refuse_put(path)
+            break
 
 
 def extracted(

@@ -62,6 +62,7 @@ if TYPE_CHECKING:
         refuse_chmod,
         refuse_owner,
         refuse_put,
+        refuse_removal,
         refuse_rewrite,
         refuse_touch,
     )
@@ -224,6 +225,7 @@ __all__ = [
     "refuse_chmod",
     "refuse_owner",
     "refuse_put",
+    "refuse_removal",
     "refuse_rewrite",
     "refuse_touch",
     "remove",
@@ -291,7 +293,9 @@ _SUBMODULES = {
         ),
         "_owners": "gid_of gid_to_group group_to_gid primary_gid uid_of uid_to_user user_to_uid",
         "_put_back": "put_back",
-        "_rights": "refuse_chmod refuse_owner refuse_put refuse_rewrite refuse_touch",
+        "_rights": (
+            "refuse_chmod refuse_owner refuse_put refuse_removal refuse_rewrite refuse_touch"
+        ),
         "_salt_changes": (
             "chgrp lchown makedirs_perms move rmdir salt_copy salt_link salt_makedirs "
             "salt_mkdir salt_mknod salt_remove salt_rename salt_symlink salt_write touch "

@@ -14,22 +14,26 @@ from modules.file._resolve import real_path
 from runner.api import StateFailed, for_states
 
 CHOWN, FOWNER = 0, 3  # capabilities(7)
-FLAGS, IMMUTABLE = 0x80006601 | struct.calcsize("l") << 16, 0x10  # ioctl_iflags(2)
+FLAGS = 0x80006601 | struct.calcsize("l") << 16  # ioctl_iflags(2)
+LOCKS = {0x10: "it is immutable (see lsattr)", 0x20: "it is append-only (see lsattr)"}
 
 
 # undo calls these by their names: they are execution functions
-def refuse_put(path: str) -> None:
-    """Raise StateFailed where nothing can be put at, or taken from, a path."""
+def refuse_put(path: str, unlocks: bool = False) -> None:
+    """Raise StateFailed where nothing can be put at, or taken from, a path. unlocks: what is there
+    will be neither immutable nor append-only by then.
+    """
     folder = _nearest(os.path.dirname(path.rstrip("/")) or "/")
     if not _paths.isdir(folder) or not _paths.source(folder):
         return
     _refuse_read_only(path, folder)
-    if not _paths.access(folder, os.W_OK | os.X_OK):
-        cause = "it is immutable" if _immutable(folder) else f"{_caller_name()} may not write there"
+    lock = _lock(folder)
+    if lock or not _paths.access(folder, os.W_OK | os.X_OK):
+        cause = lock or f"{_caller_name()} may not write there"
         _refuse(path, f"in {folder} nothing can be changed: {cause}", folder)
     at, above = _lstat(path), _paths.stat(folder)
-    if at is not None and not bits.S_ISLNK(at.st_mode) and _immutable(path):
-        _refuse(path, "it is immutable (see lsattr)", path)
+    if at is not None and not unlocks and (lock := _lock(path)):
+        _refuse(path, lock, path)
     mine = at is None or os.geteuid() in (at.st_uid, above.st_uid)
     if above.st_mode & bits.S_ISVTX and not mine and not _has_capability(FOWNER):
         _refuse(
@@ -40,11 +44,23 @@ def refuse_put(path: str) -> None:
 
 
 @for_states
-def refuse_rewrite(path: str) -> None:
-    """Raise StateFailed where the contents of a file cannot be replaced: the new one gets the old
-    one's owner.
-    """
+def refuse_removal(path: str) -> None:
+    """Raise StateFailed where a path cannot be removed, or something that it holds."""
     refuse_put(path)
+    if _paths.source(path) != path or _paths.islink(path):
+        return
+    for root, folders, files in os.walk(path):
+        for inner in (os.path.join(root, name) for name in (*folders, *files)):
+            if lock := _lock(inner):
+                _refuse(inner, lock, inner)
+
+
+@for_states
+def refuse_rewrite(path: str, unlocks: bool = False) -> None:
+    """Raise StateFailed where the contents of a file cannot be replaced: the new one gets the old
+    one's owner. unlocks: as of refuse_put.
+    """
+    refuse_put(path, unlocks)
     at = _lstat(path)
     if at is not None and not (bits.S_ISREG(at.st_mode) or bits.S_ISLNK(at.st_mode)):
         kind = "a folder" if bits.S_ISDIR(at.st_mode) else "a device, pipe or socket"
@@ -68,8 +84,8 @@ def refuse_chmod(path: str) -> None:
         return
     if not _paths.islink(path):
         _refuse_read_only(path, path)
-    if _immutable(path):
-        _refuse(path, "it is immutable (see lsattr)", path)
+    if lock := _lock(path):
+        _refuse(path, lock, path)
     if at.st_uid != os.geteuid() and not _has_capability(FOWNER):
         _refuse(
             path, f"it belongs to {uid_to_user(at.st_uid)}, and {_caller_name()} is not root", path
@@ -79,7 +95,7 @@ def refuse_chmod(path: str) -> None:
 @for_states
 def refuse_touch(path: str) -> None:
     """Raise StateFailed where the times of a path cannot be set."""
-    if not _paths.access(path, os.W_OK):
+    if _lock(path) or not _paths.access(path, os.W_OK):
         refuse_chmod(path)
 
 
@@ -125,23 +141,24 @@ def _lstat(path: str) -> os.stat_result | None:
         return None
 
 
-def _immutable(path: str) -> bool:
-    """Return whether not even root may change a file or a folder: chattr +i."""
-    if _paths.access(path, os.W_OK):
-        return False
+def _lock(path: str) -> str:
+    """Why not even root may change a file or a folder: chattr +i or +a; empty without a reason."""
     import fcntl
 
+    at = _lstat(path)
+    if at is None or not (bits.S_ISREG(at.st_mode) or bits.S_ISDIR(at.st_mode)):
+        return ""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
-        return False
+        return ""
     try:
         flags: int = struct.unpack("I", fcntl.ioctl(handle, FLAGS, bytes(8))[:4])[0]
     except OSError:  # a file system without such flags
-        return False
+        return ""
     finally:
         os.close(handle)
-    return bool(flags & IMMUTABLE)
+    return next((why for flag, why in LOCKS.items() if flags & flag), "")
 
 
 def _caller_name() -> str:

@@ -81,7 +81,9 @@ def dry_run_check(
     """Raise StateFailed for a plan that the caller may not carry out."""
     from states.file import _obstacles
 
-    _obstacles.dry_run_check(plan, name, user, group, bool(arguments.get("follow_symlinks", True)))
+    follow = bool(arguments.get("follow_symlinks", True))
+    unlocks = arguments.get("attrs") is not None
+    _obstacles.dry_run_check(plan, name, user, group, follow, unlocks)
 
 
 def prune_check(

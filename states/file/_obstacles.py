@@ -25,22 +25,31 @@ ITSELF = {
 
 
 def dry_run_check(
-    plan: Plan, name: str, user: Any = None, group: Any = None, follow: bool = True
+    plan: Plan,
+    name: str,
+    user: Any = None,
+    group: Any = None,
+    follow: bool = True,
+    unlocks: bool = False,
 ) -> None:
-    """Raise StateFailed when a file state would fail because it may not write."""
+    """Raise StateFailed when a file state would fail because it may not write. unlocks: it takes
+    the attributes away that keep it from that.
+    """
     for kind, path in plan.provides if isinstance(plan.provides, Iterable) else ():
         if kind == "no file":
             file.refuse_put(path)
     for path, kind, keys in _operations(name, plan.changes):
         if not path.startswith("/"):
             continue
-        real = file.real_path(path) if follow and kind != "put" else path
+        real = file.real_path(path) if follow and kind not in ("put", "removal") else path
         if kind == "dress":
             file.refuse_chmod(real)
         elif kind == "touch":
             file.refuse_touch(real)
         elif kind == "rewrite":
-            file.refuse_rewrite(real)
+            file.refuse_rewrite(real, unlocks)
+        elif kind == "removal":
+            file.refuse_removal(path)
         else:
             file.refuse_put(path)
         if kind != "touch" and (kind != "dress" or keys & {"user", "group"}):
@@ -54,7 +63,7 @@ def _operations(name: str, changes: Mapping[str, Any]) -> Iterator[tuple[str, st
         if key in GONE:
             removed = value if isinstance(value, list | tuple) else [value]
             yield from (
-                (os.path.join(name, path), "put", set())
+                (os.path.join(name, path), "removal", set())
                 for path in removed
                 if isinstance(path, str)
             )

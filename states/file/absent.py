@@ -25,5 +25,12 @@ def absent(name: AbsolutePath) -> Planned:
     folder = file.is_dir(name) and not file.is_link(name)
     kind = "Directory" if folder else "File"
     yield Plan({"removed": name}, f"{kind} {name} is set for removal")
-    file.remove(name)
+    held = len(file.entries_below(name)) if folder else 0
+    try:
+        file.remove(name)
+    except StateFailed as failure:
+        if folder and len(file.entries_below(name)) < held:
+            part = f"{failure.message}; part of what {name} held is removed"
+            raise StateFailed(part, changes={"removed": name}) from None
+        raise
     return f"Removed {kind.lower()} {name}"

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -170,6 +171,43 @@ def test_immutable_files_and_folders(machine: Machine, site: Path) -> None:
         assert compare(machine, []) == ["site/rewritten", "site/dir", "site/mode", "site/gone"]
     finally:
         subprocess.run(["chattr", "-i", *hard], capture_output=True, check=False)
+
+
+LOCKED = """
+{tmp}/site/theirs:
+  file.absent: []
+{tmp}/site/appended:
+  file.append: [text: more]
+{tmp}/site/touched:
+  file.touch: []
+{tmp}/site/rewritten:
+  file.managed: [contents: new, attrs: '']
+"""
+
+
+def test_what_is_locked_in_a_folder_append_only_or_unlocked_by_the_state(
+    machine: Machine, site: Path
+) -> None:
+    locks = {"theirs/tidy": "i", "appended": "a", "touched": "a", "rewritten": "i"}
+    try:
+        for name, lock in locks.items():
+            argv = ["chattr", f"+{lock}", site / name]
+            if subprocess.run(argv, capture_output=True, check=False).returncode:
+                pytest.skip("this file system has no immutable files")
+        machine.write(all=LOCKED)
+        assert compare(machine, []) == ["site/theirs", "site/appended", "site/touched"]
+    finally:
+        for name in locks:
+            subprocess.run(["chattr", "-ia", site / name], capture_output=True, check=False)
+
+
+def test_an_archive_for_a_read_only_mount(machine: Machine, site: Path) -> None:
+    with tarfile.open(machine.folder / "a.tar", "w") as archive:
+        archive.add(machine.folder / "own/linked", "new")
+    options = "source: '{tmp}/a.tar', enforce_toplevel: false"
+    machine.write(all=f"{{tmp}}/site/dir: {{archive.extracted: [{options}]}}")
+    refused = compare(machine, ["unshare", "-m", "sh", "-c", READ_ONLY.format(site), "sh"])
+    assert refused == ["site/dir"]
 
 
 def test_root_may(machine: Machine, site: Path) -> None:
