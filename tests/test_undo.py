@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import shutil
+import socket
 import sqlite3
 import subprocess
 import tempfile
@@ -527,6 +528,37 @@ def test_undo_moves_back_to_another_file_system(machine: Machine) -> None:
         machine("undo")
         assert source.read_text() == "x"
         assert not (machine.folder / "moved").exists()
+
+
+@pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="needs a second file system")
+def test_pipes_and_sockets_move_to_another_file_system_and_back(machine: Machine) -> None:
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as other:
+        source = Path(other, "source")
+        source.mkdir()
+        os.mkfifo(source / "pipe", 0o640)
+        with closing(socket.socket(socket.AF_UNIX)) as bound:
+            bound.bind(str(source / "socket"))
+        machine.write(a=f"{{tmp}}/moved: {{file.rename: [source: {source}]}}")
+        machine("sls", "a")
+        assert not source.exists()
+        assert (machine.folder / "moved/pipe").is_fifo()
+        machine("undo")
+        assert (source / "pipe").is_fifo()
+        assert (source / "pipe").stat().st_mode & 0o777 == 0o640
+        assert (source / "socket").is_socket()
+
+
+def test_a_folder_is_copied_over_a_file_and_undone(machine: Machine) -> None:
+    at = machine.folder
+    (at / "source").mkdir()
+    (at / "source/x").write_text("x")
+    (at / "target").write_text("old")
+    machine.write(a="{tmp}/target: {file.copy: [source: '{tmp}/source', force: true]}")
+    machine("sls", "a", "--test")
+    machine("sls", "a")
+    assert (at / "target/x").read_text() == "x"
+    machine("undo")
+    assert (at / "target").read_text() == "old"
 
 
 def test_undo_of_a_link_that_was_removed_with_a_slash(machine: Machine) -> None:

@@ -41,7 +41,7 @@ def _move_across(source: Place, target: Place) -> None:
     """Move to another file system: first all of it beside its new place."""
     with target.beside() as beside:
         try:
-            copy_place(source, beside, Owner(), preserve=True)
+            copy_place(source, beside, Owner(), preserve=True, special=True)
             beside.rename_to(target)
         except BaseException:
             beside.remove()
@@ -71,17 +71,21 @@ def copy(
             copy_place(source, target, owner, preserve)
 
 
-def copy_place(source: Place, target: Place, owner: Owner, preserve: bool = False) -> None:
-    """Copy what is at one place to another. Raises StateFailed for a device, a pipe or a socket.
-    preserve: owner, extended attributes, mode and times too.
+def copy_place(
+    source: Place, target: Place, owner: Owner, preserve: bool = False, special: bool = False
+) -> None:
+    """Copy what is at one place to another. preserve: owner, extended attributes, mode and times
+    too. special: make devices, pipes and sockets anew; else they raise StateFailed.
     """
     with source.pinned() as pinned:
         if pinned.is_link:
             _copy_link(pinned, target, preserve)
         elif pinned.is_dir:
-            _copy_folder(source, target, preserve)
+            _copy_folder(source, target, preserve, special)
         elif bits.S_ISREG(pinned.at.st_mode):
             _copy_file(source, target, owner, preserve)
+        elif special:
+            _make_special(pinned, target)
         else:
             raise StateFailed(f"{source.path} is a device, a pipe or a socket; it is not copied")
 
@@ -97,6 +101,14 @@ def _copy_link(source: Pinned, target: Place, preserve: bool) -> None:
             preserve_from(source, copied_link)
 
 
+def _make_special(source: Pinned, target: Place) -> None:
+    kind = bits.S_IFMT(source.at.st_mode)
+    target.mknod(kind | 0o600, source.at.st_rdev)
+    with target.pinned() as node:
+        node.refuse_foreign(kind)
+        preserve_from(source, node)
+
+
 def _copy_file(source: Place, target: Place, owner: Owner, preserve: bool) -> None:
     import shutil
 
@@ -109,7 +121,7 @@ def _copy_file(source: Place, target: Place, owner: Owner, preserve: bool) -> No
         replace(target, lambda new: shutil.copyfileobj(file, new), owner, pinned.at.st_mode, finish)
 
 
-def _copy_folder(source: Place, target: Place, preserve: bool) -> None:
+def _copy_folder(source: Place, target: Place, preserve: bool, special: bool) -> None:
     """Private until all is in it."""
     is_new = not target.is_dir()
     if is_new:
@@ -119,7 +131,7 @@ def _copy_folder(source: Place, target: Place, preserve: bool) -> None:
             new.pin.refuse_foreign(bits.S_IFDIR)
         for name in sorted(old.names()):
             with old.place(name) as inner, new.place(name) as copy_of_it:
-                copy_place(inner, copy_of_it, Owner(), preserve)
+                copy_place(inner, copy_of_it, Owner(), preserve, special)
         if preserve:
             preserve_from(old.pin, new.pin)
         elif is_new:

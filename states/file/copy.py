@@ -74,7 +74,7 @@ def copy(
         changes, f'File "{source}" is set to be copied to "{name}"', provides=[("file", name)]
     )
     _lines.make_parent(name, dir_mode or folder_mode(mode), _text(user), _text(group))
-    if occupied and file.is_dir(name):
+    if occupied and (file.is_dir(name) or file.is_dir(source)):
         file.remove(name)
     if preserve or file.is_dir(source):
         file.copy(source, name, preserve=preserve)
