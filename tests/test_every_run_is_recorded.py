@@ -65,7 +65,7 @@ def crashed(machine: Machine, *words: str) -> subprocess.CompletedProcess[str]:
 def crashed_early(machine: Machine, *words: str) -> subprocess.CompletedProcess[str]:
     return with_code(
         machine,
-        "import runner.pipeline; runner.pipeline.compile_chunks = lambda *_, **__: 1 / 0",
+        "from runner.pipeline import compile; compile.compile_chunks = lambda *_, **__: 1 / 0",
         "highstate",
         *words,
     )

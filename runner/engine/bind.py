@@ -69,7 +69,8 @@ class Binder:
         self._secrets = secrets
         self._options = options
         self._used_by_template = used_by_template
-        self.has_met_secrets = False  # among the arguments that it has bound
+        # whether the same chunks give the same in another run, and no secrets
+        self.is_certain = True
         self._initialised: set[str] = set()  # the state modules whose mod_init was called
         self._traits: dict[int, _Traits] = {}  # by the identity of the function, which they hold
 
@@ -152,7 +153,10 @@ class Binder:
         """Tell whether an argument that the function does not have is handed on to a template which
         uses it.
         """
-        return name in call.arguments and self._used_by_template(chunk, name)
+        if name not in call.arguments:
+            return False
+        self.is_certain = False  # a file of the tree decides
+        return self._used_by_template(chunk, name)
 
     def _not_found(self, chunk: Chunk, hint: str | None) -> Diagnostic:
         fails = self._options.unknown_states == "fail"
@@ -293,7 +297,7 @@ class Binder:
             named_by_id=chunk.name == chunk.id,
         )
         for secret in bound.secrets:
-            self.has_met_secrets = True
+            self.is_certain = False
             self._secrets.add(secret)
         missing = _missing_features(chunk, traits, bound.arguments)
         if missing:

@@ -43,6 +43,7 @@ class Compiled(Record):
     warnings: tuple[Diagnostic, ...]
     left_out: tuple[Chunk, ...] = ()  # by --only, --exclude, --tags ...
     sls_files: frozenset[tuple[str, str]] = frozenset()  # (environment, SLS)
+    said: tuple[Diagnostic, ...] = ()  # the warnings that the texts of the tree give by themselves
 
     @property
     def chunks(self) -> tuple[Chunk, ...]:
@@ -73,9 +74,8 @@ def _compile_requests(session: Session, wanted: Sequence[Request], strict: bool)
         return _ready(*_recalled(session, *kept, strict))
     gathered = gather(session, wanted, cache.read, cache.names)
     compiled, problems = compile_chunks(session, gathered, strict)
-    if compiled is not None and not problems:
-        plan = Plan(compiled.steps, compiled.relations, compiled.order)
-        cache.keep(plan, compiled.binder.has_met_secrets)
+    if compiled is not None and compiled.binder.is_certain:
+        cache.keep(Plan(compiled.steps, compiled.relations, compiled.order, compiled.said))
     return compiled, problems
 
 
@@ -108,20 +108,19 @@ def _compiled(
     session: Session, gathered: Gathered, strict: bool, before: Collection[str] = ()
 ) -> tuple[Compiled, list[Diagnostic]]:
     """The same of what is selected. before: the tags of states that `--start-at` leaves out."""
-    data, problems = gathered
+    data, said = gathered
     chunks, found = low.lower(
         data, True, session.arguments_of, session.defaults, session.functions_of
     )
-    problems = [*session.unread, *session.node.warnings, *problems, *found]
+    said = [*said, *found]
     selection = select(session.options, chunks, _takes(session), before)
     chunks = selection.chunks
-    problems += selection.warnings
+    said += selection.warnings
     session.run.secrets.collect_arguments(chunks, session.options.secret_keys)
     binder = make_binder(session)
     steps, mistakes = binder.steps(chunks)
-    problems += mistakes
-    problems += global_checks.problems(chunks, session.arguments_of)
-    problems += missing_references.problems(chunks, _world(session, steps, strict))
+    said += mistakes
+    said += global_checks.problems(chunks, session.arguments_of)
     # what a broken file would have declared is not missing: one mistake, one error
     relations, unmet = requisites.resolve(
         chunks,
@@ -132,42 +131,51 @@ def _compiled(
         session.registry.reacts,
     )
     relations = selection.related(relations, session.registry.reacts)
-    problems += unmet
+    said += unmet
     order: tuple[int, ...] = ()
     try:
         order = _arranged(session, chunks, relations, data)
     except CompileError as error:
-        problems += error.diagnostics
+        said += error.diagnostics
     if order and session.options.shuffle is None:
         relations = relations._replace(looks=ordering.looks(chunks, relations))
-    problems = redact_no_log([*problems, *session.run.secrets.unhidable()], chunks)
     problems = [
         _placed(problem, session, data)
-        for problem in deduplicated(map(_strict, problems) if strict else problems)
+        for problem in deduplicated(_all_problems(session, said, steps, strict))
     ]
     if order and session.options.auto_relationships:
         order, links = auto_requisites.fitted(order, relations, automatic_links(steps))
         relations = auto_requisites.reacting(relations, links, chunks)
     sls_files = frozenset(data.rendered)
     left_out = selection.left_out
-    return Compiled(steps, relations, order, binder, tuple(problems), left_out, sls_files), problems
+    compiled = Compiled(steps, relations, order, binder, tuple(problems), left_out, sls_files)
+    return compiled._replace(said=tuple(said)), problems
+
+
+def _all_problems(
+    session: Session, said: Iterable[Diagnostic], steps: tuple[Step, ...], strict: bool
+) -> list[Diagnostic]:
+    """What texts give by themselves, and what depends on what else is there."""
+    chunks = tuple(step.chunk for step in steps)
+    problems = [
+        *(*session.unread, *session.node.warnings, *said),
+        *missing_references.problems(chunks, _world(session, steps, strict)),
+        *session.run.secrets.unhidable(),
+    ]
+    return redact_no_log(list(map(_strict, problems)) if strict else problems, chunks)
 
 
 def _recalled(
     session: Session, plan: Plan, sls_files: frozenset[tuple[str, str]], strict: bool
 ) -> tuple[Compiled, list[Diagnostic]]:
     """The same of a kept plan: what depends on more than what it was made from is looked up."""
-    secrets = session.run.secrets
-    chunks = tuple(step.chunk for step in plan.steps)
-    secrets.collect_arguments(chunks, session.options.secret_keys)
+    chunks = (step.chunk for step in plan.steps)
+    session.run.secrets.collect_arguments(chunks, session.options.secret_keys)
     binder = make_binder(session)
-    problems = [
-        *(*session.unread, *session.node.warnings, *binder.lacking(plan.steps)),
-        *missing_references.problems(chunks, _world(session, plan.steps, strict)),
-        *secrets.unhidable(),
-    ]
-    problems = list(deduplicated(redact_no_log(problems, chunks)))
-    return Compiled(*plan, binder, tuple(problems), sls_files=sls_files), problems
+    said = [*plan.warnings, *binder.lacking(plan.steps)]
+    problems = deduplicated(_all_problems(session, said, plan.steps, strict))
+    compiled = Compiled(plan.steps, plan.relations, plan.order, binder, tuple(problems))
+    return compiled._replace(sls_files=sls_files), problems
 
 
 def _takes(session: Session) -> Callable[[Chunk, str], bool]:

@@ -137,11 +137,9 @@ class CompileCache:
         self._usable = False
         return self._session.tree.sls_names(saltenv)
 
-    def keep(self, plan: Plan, has_secrets: bool) -> None:
-        """Keep a plan about which there is nothing to say, for the next run. has_secrets: there are
-        some among its arguments.
-        """
-        if has_secrets or not self._usable or len(plan.steps) < FEWEST:
+    def keep(self, plan: Plan) -> None:
+        """Keep a plan for the next run."""
+        if not self._usable or len(plan.steps) < FEWEST:
             return
         if times_asked() != self._homes or not all(map(_is_certain, plan.steps)):
             return

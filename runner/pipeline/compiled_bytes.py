@@ -13,12 +13,14 @@ from typing import Any
 from runner.engine.step import Call, Step
 from runner.loader.registry import Registry, StateFunction
 from runner.model.chunk import Chunk, Edge, Relations, Requisite
+from runner.model.diagnostics import Diagnostic
 from runner.model.places import (
     JoinedList,
     JoinedMap,
     Place,
     PlacedList,
     PlacedMap,
+    Source,
     Untyped,
 )
 from runner.model.requisite_kinds import KINDS, RequisiteKind
@@ -29,7 +31,7 @@ PART = 1000  # steps that are written at once: remembering the objects of all ta
 _CLASSES = {
     kind.__name__: kind
     for kind in (
-        *(Chunk, Step, Call, Requisite, Edge, Relations),
+        *(Chunk, Step, Call, Requisite, Edge, Relations, Diagnostic, Source),
         *(Place, Untyped, PlacedMap, PlacedList, JoinedMap, JoinedList),
     )
 }
@@ -44,7 +46,7 @@ def to_bytes(plan: Plan, documents: Sequence[Rendered]) -> bytes:
     made = io.BytesIO()
     writer = _Writer(made, plan.steps, documents)
     parts = range(0, len(plan.steps), PART)
-    writer.dump((len(parts), plan.relations, plan.order))
+    writer.dump((len(parts), plan.relations, plan.order, plan.warnings))
     for first in parts:
         writer.clear_memo()
         writer.dump(plan.steps[first : first + PART])
@@ -57,11 +59,11 @@ def from_bytes(data: bytes | memoryview, documents: Sequence[Rendered], registry
     """
     file = io.BytesIO(data)
     names = _names(documents, registry)
-    parts, relations, order = _Reader(file, names).load()
+    parts, *others = _Reader(file, names).load()
     steps: list[Step] = []
     for _ in range(parts):
         steps += _Reader(file, names).load()
-    return Plan(tuple(steps), relations, order)
+    return Plan(tuple(steps), *others)
 
 
 # ---------------------------------------------------------------- what stands in for objects

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from runner.engine.step import Step
 from runner.model.chunk import Relations
+from runner.model.diagnostics import Diagnostic
 from runner.model.records import Record
 
 
@@ -18,3 +19,4 @@ class Plan(Record):
     steps: tuple[Step, ...]
     relations: Relations
     order: tuple[int, ...]
+    warnings: tuple[Diagnostic, ...] = ()

@@ -123,21 +123,30 @@ def test_a_template_is_rendered_in_each_run(machine: Machine) -> None:
         f"include: ['b*']\n{MANY}",
         MANY + "in home:\n  file.absent: [name: ~/x]\n",
         MANY + "login:\n  test.nop: [x: '{{ pillar.token }}']\n",
-        MANY + "odd:\n  test.nop: [unknwon: 1]\n",
+        MANY + "{tmp}/f:\n  file.managed: [source: 'salt://t.sls', template: jinja, port: 1]\n",
         MANY + "none:\n  test.missing_function: []\n",
     ],
-    ids=["python", "pattern", "home", "secret", "warning", "mistake"],
+    ids=["python", "pattern", "home", "secret", "variable", "mistake"],
 )
 def test_what_may_be_otherwise_in_the_next_run_is_not_kept(machine: Machine, sls: str) -> None:
     machine.write(
         a=sls,
         b1="other:\n  test.nop: []\n",
+        t="{{ port }}",
         pillar__top="base: {'*': [p]}",
         pillar__p="token: hunter2hunter2",
     )
     assert [is_kept(machine, code=None) for _ in range(4)] == [False] * 4
     for file in machine.folder.glob("cache/compiled/*"):
         assert b"hunter2" not in file.read_bytes()
+
+
+def test_warnings_are_kept(machine: Machine) -> None:
+    machine.write(a=MANY + "odd:\n  test.nop: [unknwon: {{ 1 + 1 }}]\n")
+    settle(machine)
+    said = [machine("sls", "a", "--test").stderr for _ in range(2)]
+    assert said[0] == said[1] and "a.sls:42:" in said[0] and "unknwon: 2" in said[0]
+    assert "has no argument 'unknwon'" in said[0]
 
 
 def test_parts_of_a_run_and_other_requests_are_others(machine: Machine) -> None:
