@@ -40,7 +40,7 @@ class Library(Protocol):
 
 class World(Record):
     """The places where references are looked up. takes_folder: whether the source of a state
-    function is a folder.
+    function is a folder; takes_words: whether the words after it are arguments of a program.
 
     calls: the execution functions that the state at a position calls by name.
     """
@@ -48,6 +48,7 @@ class World(Record):
     tree: Tree
     library: Library
     takes_folder: Callable[[str], bool]
+    takes_words: Callable[[str], bool]
     calls: Callable[[int], Iterable[str]]
     strict: bool
 
@@ -119,6 +120,8 @@ def _one(chunk: Chunk, key: str, url: str, place: Place, world: World) -> Iterat
             what = f"{key}: {url} is neither an absolute path nor the address of a file"
             yield _missing(world, chunk, what, f"write `- {key}: {meant}`", place.source)
         return
+    if " " in url and key in ("source", "name") and world.takes_words(chunk.function):
+        url = url.partition(" ")[0]
     file = tree.fetch(url, env)
     folder = file is None and _is_folder(url, env, tree)
     wants_folder = key in ("source", "name") and world.takes_folder(chunk.function)

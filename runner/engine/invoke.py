@@ -140,8 +140,11 @@ class Invoker:
                 return self._skipped(invocation, skipped)
             if self.run.mock:
                 return Result(chunk, True, "Not called, mocked")
-            call = self.bind(self._filled(invocation.step), invocation.reaction)
+            step = self._filled(invocation.step)
+            call = self.bind(step, invocation.reaction)
             result = self._called(invocation, call)
+            if (name := step.chunk.name) != chunk.name:  # a slot
+                result = result._replace(extra={**result.extra, "name": name})
             if (
                 "check_cmd" in chunk.args
                 and not call.checks_itself

@@ -108,7 +108,12 @@ def _undefined(registry: Functions, name: str, kind: Any = None) -> Any:
     from jinja2 import StrictUndefined
 
     def problem(message: str) -> UnknownFunction:
-        return UnknownFunction(message, hint=registry.function_hint(name))
+        hint = None
+        try:
+            registry.function(name)
+        except RunnerError as error:  # it says why: the program that it lacks
+            hint = error.hint
+        return UnknownFunction(message, hint=hint or registry.function_hint(name))
 
     made: Any = kind or StrictUndefined
     return made(hint=f"'{name}' is not available", name=name, exc=problem)

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 
 from runner.arguments import bind, global_checks
+from runner.arguments.schema import Parameter
 from runner.compiler import auto_requisites, low, missing_references, ordering, requisites
 from runner.compiler.high import Request
 from runner.engine.bind import Binder
@@ -187,18 +188,24 @@ DRAWN = 500
 
 
 def _world(session: Session, steps: tuple[Step, ...], strict: bool) -> missing_references.World:
-    def takes_folder(function: str) -> bool:
+    def parameters(function: str) -> Mapping[str, Parameter]:
         with suppress(RunnerError):  # no such function, which the binder says
-            source = bind.schema_of(session.registry.state(function).function).parameters.get(
-                "source"
-            )
-            return source is not None and "folder" in source.shape.title
-        return False
+            return bind.schema_of(session.registry.state(function).function).parameters
+        return {}
+
+    def takes_folder(function: str) -> bool:
+        source = parameters(function).get("source")
+        return source is not None and "folder" in source.shape.title
+
+    def takes_words(function: str) -> bool:
+        return {"source", "args"} <= parameters(function).keys()
 
     def calls(position: int) -> Iterable[str]:
         return called_functions(steps[position])
 
-    return missing_references.World(session.tree, session.registry, takes_folder, calls, strict)
+    return missing_references.World(
+        session.tree, session.registry, takes_folder, takes_words, calls, strict
+    )
 
 
 def expected(session: Session) -> Callable[[Chunk, str], str]:

@@ -187,7 +187,8 @@ def test_slots(machine: Machine) -> None:
             slot
         ]
     machine.write(run="a:\n  cmd.run: [{name: '__slot__:salt:test.echo(\"echo hi\")'}]\n")
-    assert machine.results("sls", "run")["a"]["changes"]["stdout"] == "hi"
+    done = machine.results("sls", "run")["a"]
+    assert (done["name"], done["changes"]["stdout"]) == ("echo hi", "hi")
 
 
 def test_a_parallel_state_says_so(machine: Machine) -> None:

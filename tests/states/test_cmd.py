@@ -222,6 +222,9 @@ def test_where_a_script_has_its_arguments_from(machine: Machine) -> None:
         "source": "z,",
         "both": "a,b,c,",
     }
+    assert "not in the tree" not in machine("check", "a").stdout
+    machine.write(b="a: {cmd.script: [{source: 'salt://arg.sh z'}]}")
+    assert "salt://arg.sh is not in the tree" in machine("check", "b", code=1).stdout
 
 
 EMPTY = """
@@ -250,3 +253,13 @@ def test_arguments_that_a_template_left_empty_are_not_given(machine: Machine) ->
     assert [(machine.folder / name).read_text() for name in ("file", "both", "tree/f")] == [
         *("", "text\n", "text")
     ]
+
+
+def test_variables_as_texts(machine: Machine) -> None:
+    command = "{name: 'echo $A $B'}"
+    machine.write(
+        a=f"text: {{cmd.run: [{command}, {{env: 'A=b=5'}}]}}\n"
+        f"listed: {{cmd.run: [{command}, {{env: ['A=5', {{B: 6}}]}}]}}\n"
+    )
+    found = {key: each["changes"]["stdout"] for key, each in machine.results("sls", "a").items()}
+    assert found == {"text": "b=5", "listed": "5 6"}

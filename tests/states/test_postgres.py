@@ -210,3 +210,7 @@ def test_functions_are_not_there_without_their_program(machine: Machine) -> None
     assert machine("call", "cron.list_tab", "root", code=1).stderr.endswith(
         "crontab is not installed (yet)\n"
     )
+    for call in ("salt['cron.list_tab']('root')", "salt.cron.list_tab('root')"):
+        machine.write(a=f"x: {{{{ {call} }}}}\n")
+        told = machine("show", "low-sls", "a", code=1).stderr
+        assert told.endswith("hint: the program crontab is not installed (yet)\n")
