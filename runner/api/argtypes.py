@@ -135,7 +135,13 @@ class Expected(ValueError):
 
 
 class NotAbsolute(ValueError):
-    """A path that begins nowhere: Salt lets the state fail."""
+    """A path that begins nowhere: Salt lets the state fail. user: whose home folder it begins with,
+    when there is no such user (yet).
+    """
+
+    def __init__(self, value: str):
+        super().__init__(f"Specified file {value} is not an absolute path")
+        self.user = value[1:].partition("/")[0] if value.startswith("~") else ""
 
 
 def _absolute(value: object) -> str:
@@ -146,7 +152,7 @@ def _absolute(value: object) -> str:
 
         value = with_home(value)
     if not value.startswith("/"):
-        raise NotAbsolute(f"Specified file {value} is not an absolute path")
+        raise NotAbsolute(value)
     if "\0" in value:
         raise ValueError("a path cannot contain a NUL character")
     return value

@@ -333,7 +333,9 @@ def _step(extra: Form | Check | Munge | Pattern) -> Callable[[Any], Any]:
         except Mismatch:
             raise
         except ValueError as problem:
-            subject = "path" if isinstance(problem, NotAbsolute) else ""
+            subject = ""
+            if isinstance(problem, NotAbsolute):
+                subject = f"~{problem.user}" if problem.user else "path"
             expected = problem.title if isinstance(problem, Expected) else ""
             raise Mismatch(str(problem), subject=subject, expected=expected) from None
 

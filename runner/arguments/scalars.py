@@ -16,8 +16,9 @@ SLOT = "__slot__:"  # evaluated right before the look, and converted then
 class Mismatch(ValueError):
     """A value is not what was expected; `path` leads from the argument to the culprit inside it.
 
-    subject: "path" where only a path is not absolute. hint: what to write instead, where the check
-    says so; then the problem does not show the value. expected: what it takes there, in words.
+    subject: "path" where only a path is not absolute, "~USER" where that user is not there. hint:
+    what to write instead, where the check says so; then the problem does not show the value.
+    expected: what it takes there, in words.
     """
 
     def __init__(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-from runner.api import changes_allowed, here
+from runner.api import StateFailed, changes_allowed, here
 from runner.arguments.bind import bind, known, needed_features
 from runner.arguments.scalars import SIMPLE, Mismatch
 from runner.config.load import Options
@@ -133,11 +133,13 @@ class Binder:
         try:
             call, unknown = self._bound(chunk)
         except CompileError as error:
-            # of a relative path that was typed on the command line the result tells
-            typed = not chunk.sls and all(
-                diagnostic.subject == "path" for diagnostic in error.diagnostics
+            # of a relative path that was typed on the command line the result tells, and of a home
+            # folder, whose user an earlier state may add
+            later = all(
+                problem.subject[:1] == "~" or (problem.subject == "path" and not chunk.sls)
+                for problem in error.diagnostics
             )
-            return None, [] if typed else list(error.diagnostics)
+            return None, [] if later else list(error.diagnostics)
         except RunnerError as error:
             if error.code == "unknown-function":
                 return None, [self._not_found(chunk, error.hint)]
@@ -228,11 +230,13 @@ class Binder:
         try:
             return self._bound(chunk)[0]
         except CompileError as error:
-            relative = [
-                problem.detail for problem in error.diagnostics if problem.subject == "path"
-            ]
-            if relative and not chunk.sls:
-                raise RunnerError(relative[0]) from None
+            for problem in error.diagnostics:
+                if problem.subject[:1] == "~":
+                    raise StateFailed(
+                        problem.detail, missing=("user", problem.subject[1:])
+                    ) from None
+                if problem.subject == "path" and not chunk.sls:
+                    raise RunnerError(problem.detail) from None
             raise
         except RunnerError as error:
             if error.code == "unknown-function":

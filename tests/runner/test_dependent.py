@@ -168,3 +168,27 @@ def test_of_several_that_are_required_the_one_that_may_bring_it_is_named(machine
         if "/no/folder/" in each["__id__"]
     ]
     assert comments == ["depends on cmd: right)"] * 2
+
+
+HOME = """
+adds: {cmd.run: [{name: 'true'}, {onlyif: 'BRINGS'}]}
+inside:
+  file.managed:
+    - name: ~nobody-has-this-name/.profile
+    - contents: x
+    - require: [{cmd: adds}]
+other: {test.nop: []}
+"""
+
+
+def test_a_path_in_the_home_folder_of_a_user_who_may_come(machine: Machine) -> None:
+    missing = "Specified file ~nobody-has-this-name/.profile is not an absolute path"
+    for brings, words, told in (
+        ("true", ["--test"], (None, f"{missing} (depends on cmd: adds)")),
+        ("true", [], (False, missing)),
+        ("false", ["--test"], (False, missing)),
+    ):
+        machine.write(a=HOME.replace("BRINGS", brings))
+        found = machine.results("sls", "a", *words, code=2 if told[0] is False else 0)
+        assert (found["inside"]["result"], found["inside"]["comment"]) == told
+        assert found["other"]["result"] is True
