@@ -192,6 +192,18 @@ class Difference:
         """Return whether commits get lost; what is not known yet shows after the fetch."""
         return self.moves and self.known and self.base is not None and not self._forwards()
 
+    def may_fail(self) -> bool:
+        """Return whether the branch has commits that the remote did not have so far, so that the
+        fetch shows whether they get lost.
+        """
+        if self.known or not self.moves or self.options.force_reset or not self.base:
+            return False
+        tracked = f"refs/remotes/{self.repository.remote}"
+        if not self.repository.look("for-each-ref", "--count=1", tracked):
+            return False
+        having = ("for-each-ref", "--count=1", "--contains", self.base, tracked, "refs/tags")
+        return self.repository.look(*having) == ""
+
     def _forwards(self) -> bool:
         return self.base is None or self.repository.contains(self.wanted.sha, self.base)
 

@@ -14,6 +14,10 @@ _LOCAL_CHANGES = (
     "Since 'force_reset' is set to True, these local changes would be reset. To only reset when"
     " there are changes in the remote repository, set 'force_reset' to 'remote-changes'."
 )
+LOCAL_COMMITS = (
+    " But the local branch has commits that the remote did not have so far: without 'force_reset'"
+    " this fails unless the remote has them by now."
+)
 
 
 class Update(Difference):
@@ -38,9 +42,10 @@ class Update(Difference):
         )
         if not any(pending) and not self.stale_submodules:
             return self._unchanged([])
+        may_fail = self.may_fail()
         yield Plan(
-            self._changes(),
-            self._described(),
+            {} if may_fail else self._changes(),
+            self._described() + (LOCAL_COMMITS if may_fail else ""),
             exact=self.known,
             why=None if self.known else "what the remote has is not fetched yet",
             provides=OPEN,

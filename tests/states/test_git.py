@@ -257,6 +257,15 @@ def test_latest_loses_nothing(
     assert all(path.read_bytes() == data for path, data in kept.items())
 
 
+def test_a_plan_doubts_what_local_commits_may_stop(made: Path, tmp_path: Path) -> None:
+    url, target = start(made, tmp_path, CLONE + LOCAL + MORE)
+    with running(HarnessHere()):
+        plan, forced = next(latest(url, target)), next(latest(url, target, force_reset=True))
+    assert (plan.changes, plan.exact) == ({}, False)
+    assert plan.comment.endswith("this fails unless the remote has them by now.")
+    assert forced.changes and "this fails" not in forced.comment
+
+
 def test_somebody_elses_repository_is_not_emptied(made: Path, tmp_path: Path) -> None:
     if os.geteuid():
         pytest.skip("only root can give files away")
