@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from runner.fleet.grouping import is_failure, label, states
+from runner.fleet.grouping import is_failure, label, number, states
 from runner.fleet.records import OK, Outcome
 from runner.output.junit import case, document
 
@@ -36,7 +36,7 @@ def _suites(outcomes: Iterable[Outcome]) -> Iterator[tuple[str, list[str]]]:
             if state.get("__state_ran__", True) is False:
                 kind = "skipped"
             name, title = label(key, state).split("  ", 1)
-            seconds = float(state.get("duration") or 0) / 1000
+            seconds = number(state.get("duration")) / 1000
             about = state.get("changes") or None
             cases.append(
                 case(f"{state.get('__sls__')}.{name}", title, seconds, kind, comment, about)

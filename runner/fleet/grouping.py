@@ -35,7 +35,16 @@ def states(outcome: Outcome) -> Iterator[tuple[str, Mapping[str, Any]]]:
     answer = outcome.answer
     if isinstance(answer, dict):
         found = [item for item in answer.items() if _is_state(*item)]
-        yield from sorted(found, key=lambda item: item[1].get("__run_num__", 0))
+        yield from sorted(found, key=lambda item: number(item[1].get("__run_num__")))
+
+
+def number(value: object) -> float:
+    """A number of an answer, 0 for what is none: a host may say anything.
+
+    >>> number(12.5), number("soon"), number(10**400)
+    (12.5, 0.0, 0.0)
+    """
+    return float(value) if isinstance(value, int | float) and abs(value) < 1e15 else 0.0
 
 
 def _is_state(key: str, value: object) -> bool:

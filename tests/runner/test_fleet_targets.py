@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from runner.fleet.grouping import folded
-from runner.fleet.records import Host
+from runner.fleet.forms import junit
+from runner.fleet.grouping import failures, folded
+from runner.fleet.records import FAILED, Host, Outcome
 from runner.fleet.targets import Facts, Selection, no_match, select
 from runner.model.errors import RunnerError
 
@@ -127,3 +128,14 @@ def test_a_target_without_hosts_names_the_nearest(target: str, hint: str) -> Non
 )
 def test_names_that_differ_in_a_number_are_a_range(names: str, shown: str) -> None:
     assert folded(names.split()) == shown.split()
+
+
+def test_a_host_that_answers_nonsense_hides_no_other() -> None:
+    nonsense = {"__run_num__": {}, "duration": "soon", "changes": [1], "comment": 3}
+    odd = {"a_|-b_|-c_|-d": {"result": True, **nonsense}, "e_|-f_|-g_|-h": {"result": False}}
+    outcomes = (Outcome("web1", FAILED, odd), Outcome("web2", FAILED, ["no tree"]))
+    assert [group.hosts for group in failures(outcomes, lambda sls, id: None)] == [
+        ("web1",),
+        ("web2",),
+    ]
+    assert "no tree" in junit(outcomes)
