@@ -24,6 +24,7 @@ LEFT_OUT = (
     "/sbin",
 )  # by cron, or by a plain user's shell
 INTERRUPTED, BROKEN_PIPE = 130, 141
+_EXIT = os._exit
 
 
 def code_of(report: Report, detailed: bool = False) -> int:
@@ -59,13 +60,14 @@ def _with_raising_exit() -> None:
     """Have `os._exit` raise SystemExit, which is told with its place, so that no code of a tree
     ends runner without a word. Children of this process end as always.
     """
-    end = os._exit
+    if os._exit is not _EXIT:
+        return
 
     def raising(status: int) -> NoReturn:
         raise SystemExit(f"os._exit({status})")
 
     os._exit = raising
-    os.register_at_fork(after_in_child=lambda: setattr(os, "_exit", end))
+    os.register_at_fork(after_in_child=lambda: setattr(os, "_exit", _EXIT))
 
 
 def _forgiving(stream: TextIO) -> None:

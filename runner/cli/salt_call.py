@@ -163,10 +163,11 @@ def _run(arguments: list[str]) -> int:
 
 
 def _into(path: str, mode: str, opened: ExitStack) -> None:
+    from runner.files.links import open_output
     from runner.model.errors import UsageError
 
     try:
-        file = opened.enter_context(open(path, mode, encoding="utf-8"))  # noqa: SIM115
+        file = opened.enter_context(open(path, mode, encoding="utf-8", opener=open_output))  # noqa: SIM115
     except OSError as error:
         raise UsageError(f"--out-file {path}: {error.strerror}") from None
     opened.enter_context(redirect_stdout(file))

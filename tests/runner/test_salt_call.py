@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 from collections.abc import Callable
@@ -71,6 +72,8 @@ def test_options_of_a_cron_line(ask: Ask, tmp_path: Path) -> None:
     )
     assert (tmp_path / "out").read_text() == "local: a\n{'local': True}\n"
     assert "Is a directory" in ask(f"--out-file={tmp_path}", "test.ping")[2]
+    os.mkfifo(tmp_path / "pipe")  # of somebody who wants root to wait
+    assert "--out-file" in ask(f"--out-file={tmp_path}/pipe", "test.ping")[2]
 
 
 @pytest.mark.parametrize(
