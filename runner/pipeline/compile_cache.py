@@ -3,8 +3,8 @@
 
 Templates are rendered in each run, since they may look at the machine. What is made of their texts
 is a function of these texts, of the configuration and of runner's code alone: where none of them
-has changed, the states of the run before are taken as they were, bound, related and in order. What
-is looked up anew is in `compile.restored`.
+has changed, the states of the run before are taken as they were, bound, related and in order; what
+depends on more than that is looked up anew (`compile.py`).
 
 One file for each list of SLS files that is asked for, in a folder that only the caller can write.
 A tree is kept when two runs have had the same texts, so that one whose texts have the time in them

@@ -308,6 +308,8 @@ class Secrets:
 
     def name(self, text: str) -> str:
         """The name of a state, without secrets."""
+        if not self:
+            return text
         if text not in self._shown:
             self._shown[text] = self._text(text)
         return self._shown[text]
