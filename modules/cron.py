@@ -232,6 +232,14 @@ def write(user: str, lines: list[str]) -> None:
         raise CommandFailed(f"crontab: {done.stderr.strip()}")
 
 
+@changer(touches=["crontabs"], before=former_state)
+def remove(user: str) -> None:
+    """Remove a user's crontab. Raises CommandFailed when crontab refuses it."""
+    done = cmd.probe(["crontab", "-u", plain_name(user, "the user's name"), "-r"])
+    if done.retcode and "no crontab for" not in done.stderr:
+        raise CommandFailed(f"crontab: {done.stderr.strip()}")
+
+
 def replace(user: str, old: tuple[int, int, Entry] | None, new: Entry | None) -> None:
     """Put an entry in the place of another, add it, or remove it."""
     lines = list(read(user))

@@ -138,7 +138,10 @@ def _restore_lingering(changes: Changes) -> None:
 
 def _restore_crontabs(changes: Changes) -> None:
     for name, (was, _) in changes.items():
-        cron.write(name, was.get("lines", []))
+        if lines := was.get("lines"):
+            cron.write(name, lines)
+        else:
+            cron.remove(name)
 
 
 def _refused_crontabs(changes: Changes, future: Future) -> dict[str, str]:

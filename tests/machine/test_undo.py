@@ -27,6 +27,7 @@ TREE: dict[str, Any] = {
     "staff": {"group.present": [{"addusers": ["old"]}]},
     "team": {"group.present": [{"gid": 7002}]},
     "true": {"cron.present": [{"user": "old"}, {"minute": 5}]},
+    "echo": {"cron.present": [{"user": "zoe"}]},
     "/etc/systemd/system/nap.service": {"file.managed": [{"contents": UNIT}]},
     "/etc/nap.conf": {"file.managed": [{"contents": "new"}]},
     "nap": {"service.running": [{"enable": True}, {"watch": [{"file": "/etc/nap.conf"}]}]},
@@ -50,6 +51,7 @@ LOOKS = (
     "dpkg-query -W -f '${Package} ${Version} ${db:Status-Status}\n' hello greeting"
     " | grep -v config",
     "crontab -l -u old",
+    "ls /var/spool/cron/crontabs",
     "systemctl is-active cron nap; systemctl is-enabled cron nap 2>/dev/null",
     "cat /proc/sys/net/ipv4/ip_forward",
     "hostname; cat /etc/hostname /etc/hosts",

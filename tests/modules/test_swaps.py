@@ -464,7 +464,7 @@ def test_a_hard_link_to_the_file_of_somebody_else_is_not_given_away(tmp_path: Pa
 WITHOUT: dict[str, str] = {
     "no path of a file": (
         """
-        alternatives.change apache.act cron.write debconf.set_answer environ.setenv
+        alternatives.change apache.act cron.remove cron.write debconf.set_answer environ.setenv
         firewalld.change group.add_member group.groupadd group.groupdel group.groupmod
         group.remove_member group.set_members ip.run_tool ipset.change
         iptables.change kmod.load kmod.remove mount.swapoff mount.swapon nftables.change
