@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,9 @@ from runner.api import RunnerError, StateFailed, here, refuse_unforeseen
 if TYPE_CHECKING:
     import ssl
     from urllib.request import Request
+
+LARGEST = 100 << 20  # bytes of an answer
+_PROOF = re.compile(r"auth|cookie|token|key|secret|password", re.I)  # in names of headers
 
 
 def query(
@@ -168,7 +172,7 @@ def _send(request: Request, timeout: float, context: Any, raise_error: bool) -> 
     from http.client import HTTPException
     from urllib.error import HTTPError
     from urllib.parse import urlsplit
-    from urllib.request import getproxies, urlopen
+    from urllib.request import HTTPSHandler, build_opener, getproxies
 
     refuse_unforeseen(request.full_url)
     host = urlsplit(request.full_url).hostname or ""
@@ -177,7 +181,8 @@ def _send(request: Request, timeout: float, context: Any, raise_error: bool) -> 
     ):  # asked here: urlopen would wait as long as the resolver does
         return {"status": 0, "error": "[Errno -2] Name or service not known"}
     try:
-        with urlopen(request, timeout=timeout, context=context) as answer:
+        opener = build_opener(_redirects(), HTTPSHandler(context=context))
+        with opener.open(request, timeout=timeout) as answer:
             return _read(answer, answer.status)
     except HTTPError as problem:
         with problem:
@@ -191,10 +196,35 @@ def _send(request: Request, timeout: float, context: Any, raise_error: bool) -> 
         return {"status": 0, "error": str(getattr(problem, "reason", problem))}
 
 
+def _redirects() -> Any:
+    """Follows redirections, and takes what proves who asks to no other server."""
+    from urllib.parse import urlsplit
+    from urllib.request import HTTPRedirectHandler
+
+    class OwnServer(HTTPRedirectHandler):
+        def redirect_request(
+            self, req: Request, fp: Any, code: int, msg: str, headers: Any, newurl: str
+        ) -> Request | None:
+            new = super().redirect_request(req, fp, code, msg, headers, newurl)
+            before, after = urlsplit(req.full_url), urlsplit(newurl)
+            is_same_host = before.hostname == after.hostname
+            is_upgrade = is_same_host and (before.scheme, after.scheme) == ("http", "https")
+            if new and not (before[:2] == after[:2] or is_upgrade):
+                kept = new.headers.items()
+                new.headers = {key: value for key, value in kept if not _PROOF.search(key)}
+            return new
+
+    return OwnServer()
+
+
 def _read(answer: Any, code: int) -> dict[str, Any]:
     charset = answer.headers.get_content_charset("utf-8")
+    data = answer.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        size = f"larger than {LARGEST >> 20} MiB"
+        raise StateFailed(f"http.query: the answer is {size}: file.managed fetches it as a file")
     try:
-        body = answer.read().decode(charset, "replace")
+        body = data.decode(charset, "replace")
     except LookupError:
         raise StateFailed(f"http.query: the answer is in an unknown code: {charset}") from None
     return {"status": code, "body": body, "headers": dict(answer.headers.items())}

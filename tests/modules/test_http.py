@@ -33,11 +33,14 @@ class Server(http.server.BaseHTTPRequestHandler):
     def answer(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
         path = self.path.partition("?")[0]
-        code = 404 if path == "/404" else 200
+        code = {"/404": 404, "/away": 302, "/near": 302}.get(path, 200)
         headers = {key.lower(): value for key, value in self.headers.items()}
         echo = {"method": self.command, "path": self.path, "body": body, "headers": headers}
         kind, data = BODIES.get(path, ("application/json", json.dumps(echo).encode()))
         self.send_response(code)
+        if code == 302:
+            host = "localhost" if path == "/away" else "127.0.0.1"
+            self.send_header("Location", f"http://{host}:{self.server.server_port}/x")  # type: ignore[attr-defined]
         self.send_header("Content-Type", kind)
         self.end_headers()
         self.wfile.write(data)
@@ -167,6 +170,20 @@ def test_codes_from_400_on(url: str) -> None:
     assert "body" in found
     found = web.query(f"{url}/404", raise_error=False, status=True, decode=True)
     assert (found["status"], found["dict"]["path"], "error" in found) == (404, "/404", False)
+
+
+def test_redirections_take_no_login_to_another_server(url: str) -> None:
+    asked: Any = {"username": "u", "password": "p", "header_dict": {"X-Api-Key": "k", "X-Own": 1}}
+    near = web.query(f"{url}/near", decode=True, **asked)["dict"]["headers"]
+    away = web.query(f"{url}/away", decode=True, **asked)["dict"]["headers"]
+    assert near["authorization"] and near["x-api-key"] == "k"
+    assert away["x-own"] == "1" and not {"authorization", "x-api-key"} & away.keys()
+
+
+def test_an_answer_without_end_is_not_read(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(web, "LARGEST", 4)
+    with pytest.raises(StateFailed, match="the answer is larger than"):
+        web.query(f"{url}/plain")
 
 
 def test_no_answer() -> None:
