@@ -277,8 +277,14 @@ class _Checker:
         self._problems += (
             unread if self._lenient else [problem._replace(severity="error") for problem in unread]
         )
-        everyone = node_scope.top_file(session, matches=lambda target, kind: True)
-        return own.lines if own else (), everyone.lines
+        lines = own.lines if own else ()
+        try:
+            everyone = node_scope.top_file(session, matches=lambda target, kind: True)
+        except RunnerError as error:  # targets of other machines are wrong
+            told = {problem.message for problem in unread}
+            self._problems += [each for each in error.diagnostics if each.message not in told]
+            return lines, lines
+        return lines, everyone.lines
 
     def _expanded(self, request: Request) -> list[tuple[str, str]]:
         return [

@@ -73,6 +73,7 @@ class Target(Record):
     vars: Mapping[str, Any] = {}
     defaults: Mapping[str, Any] = {}
     at: Place | None = None  # of the section
+    problems: tuple[Diagnostic, ...] = ()  # what is wrong with its items
 
 
 def names(
@@ -105,6 +106,7 @@ def names(
         joined = merge_pillar if pillar else STRATEGIES.get(strategy, merge)
         targets = joined(reader.targets, asked, default_top)
     matched = list(_matching(targets, matches, reader.problems))
+    reader.problems += [problem for target in matched for problem in target.problems]
     for env in dict.fromkeys(target.env for target in matched):
         if env not in envs and "__env__" not in envs:
             place = next(target.at or target.place for target in matched if target.env == env)
@@ -117,7 +119,19 @@ def names(
     known = {*envs, *(target.env for target in matched)}
     lines = tuple(line for target in ordered for line in target.lines if line.env in known)
     missed = tuple(target for target in targets if target not in matched)
-    return Top(lines, *_scope(ordered), missed, tuple(_mistakes(targets, mistake)))
+    warnings = (*_mistakes(targets, mistake), *_elsewhere(missed))
+    return Top(lines, *_scope(ordered), missed, warnings)
+
+
+def _elsewhere(missed: Sequence[Target]) -> Iterator[Diagnostic]:
+    """What is wrong with targets that do not mean this machine, as warnings."""
+    for target in missed:
+        for problem in target.problems:
+            yield problem._replace(
+                hint=f"{problem.hint}; {target.expression!r} does not mean this machine",
+                code="match",
+                severity="warning",
+            )
 
 
 def _mistakes(
@@ -239,6 +253,7 @@ class _Reader:
     def target(self, env: str, expression: str, entries: list[Any], place: Place) -> Target:
         names: list[tuple[str, str, Place]] = []
         settings: dict[str, Any] = {}
+        others, self.problems = self.problems, []
         for number, entry in enumerate(entries):
             where = item_place(entries, number, place)
             if isinstance(entry, str) and entry:
@@ -264,23 +279,14 @@ class _Reader:
                     )
                 names += _in_other_environments(rest, where)
             else:
-                what = (
-                    f"{entry!r}, which is not the name of an SLS" if entry else "an empty SLS name"
-                )
-                hint = (
-                    f"write the name of an SLS; a number needs quotes: `- '{entry}'`"
-                    if entry
-                    else "write `- NAME`"
-                )
-                self.problem(
-                    f"Malformed top file: {expression!r} in saltenv {env!r} holds {what}",
-                    where,
-                    hint,
-                )
+                self.nameless(entry, f"{expression!r} in saltenv {env!r}", where)
+                if entry == "":  # Salt refuses it for every machine
+                    others.append(self.problems.pop())
         order = settings.get("order", 0)
         if isinstance(order, bool) or not isinstance(order, int | float):
             self.problem(f"order: {order!r} is not a number", place, "write `- order: 10`")
             order = 0
+        self.problems, problems = others, tuple(self.problems)
         missing = bool(settings.get("ignore_missing"))
         lines = tuple(Line(its, sls, expression, where, missing) for its, sls, where in names)
         # without `match:` Salt reads every target as a compound expression
@@ -294,7 +300,18 @@ class _Reader:
             order,
             settings.get("vars", {}),
             settings.get("defaults", {}),
+            problems=problems,
         )
+
+    def nameless(self, entry: Any, target: str, place: Place) -> None:
+        """Note that an item of a target is no name."""
+        what = f"{entry!r}, which is not the name of an SLS" if entry else "an empty SLS name"
+        hint = (
+            f"write the name of an SLS; a number needs quotes: `- '{entry}'`"
+            if entry
+            else "write `- NAME`"
+        )
+        self.problem(f"Malformed top file: {target} holds {what}", place, hint)
 
 
 def _in_other_environments(

@@ -3,6 +3,7 @@
 pillar.items.
 """
 
+import json
 from typing import Any
 
 import pytest
@@ -195,3 +196,22 @@ def test_show_top_tells_which_line_matched(machine: Machine) -> None:
     assert lines[:3] == ["base:", f"- a  # '*', {top}:3", lines[2]]
     assert lines[2].startswith(f"# not this machine: 'web* or (', {top}:4: the compound expression")
     assert lines[3] == f"# not this machine: 'os:None' (grain), {top}:6"
+
+
+def test_what_is_no_name_below_a_target_of_other_machines(machine: Machine) -> None:
+    """Salt stops there only on the machines that the target means."""
+    text = "base:\n  'other*':\n    - no\n    - b: {}\n  '*':\n    - a\n"
+    (machine.folder / "pillar").mkdir(exist_ok=True)
+    (machine.folder / "pillar/top.sls").write_text(text)
+    (machine.folder / "pillar/a.sls").write_text("x: 1\n")
+    machine.write(top=text, a="a: {test.nop: []}", broken="a:\n  test.nop:\n  - b: c: d\n")
+    done = machine("highstate", "--out", "json")
+    assert "test_|-a_|-a_|-nop" in json.loads(done.stdout)["local"]
+    told = "'other*' in saltenv 'base' holds an empty SLS name [match]"
+    assert done.stderr.count(told) == 2 and "'b' is not a setting" in done.stderr
+    found = machine("check", code=1).stdout
+    for name in ("pillar/top.sls:3", "states/top.sls:3", "states/broken.sls:3"):
+        assert f"{machine.folder}/{name}:" in found
+    machine.write(top=text.replace("other*", "m*"))
+    failed = machine("highstate", code=1).stderr
+    assert "error: Malformed top file: 'm*' in saltenv 'base' holds an empty SLS name" in failed
