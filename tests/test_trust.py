@@ -48,11 +48,15 @@ def test_what_runner_makes_is_its_own_whatever_the_umask(machine: Machine, umask
     assert (where / "state").stat().st_mode & 0o777 == 0o700
 
 
-@pytest.mark.parametrize(
-    "open_to_others", ["cache", "cache/state", "cache/templates", "cache/parsed", "."]
-)
+KEPT_FORMS = ("cache/templates", "cache/parsed", "cache/compiled")
+
+
+@pytest.mark.parametrize("open_to_others", ["cache", "cache/state", *KEPT_FORMS, "."])
 def test_folders_that_others_can_write_are_refused(machine: Machine, open_to_others: str) -> None:
-    machine.write(a=MARK + "# as long as what is kept\n" * 200)
+    machine.write(
+        a=f"{MARK}{{% for n in range(20) %}}\ns{{{{ n }}}}: test.nop\n{{% endfor %}}"
+        + "# as long as what is kept\n" * 200
+    )
     machine("sls", "a")
     (machine.folder / "made").unlink()
     folder = (machine.folder / open_to_others).resolve()
@@ -62,7 +66,7 @@ def test_folders_that_others_can_write_are_refused(machine: Machine, open_to_oth
         assert f"others can write {folder}" in told
         assert f"chmod go-w {folder}" in told
     assert not (machine.folder / "made").exists()
-    if open_to_others not in ("cache/templates", "cache/parsed"):
+    if open_to_others not in KEPT_FORMS:
         # what others may have written there is not shown as true, nor undone
         assert f"others can write {folder}" in machine("history", code=1).stderr
         assert f"others can write {folder}" in machine("undo", code=1).stderr

@@ -88,25 +88,23 @@ class CompileCache:
 
     def recall(self) -> tuple[Plan, frozenset[tuple[str, str]]] | None:
         """The kept plan and its SLS files (environment, name); None where there is none of what is
-        there now.
+        there now. Raises Untrusted where others can write the folder.
         """
-        if not self._usable:
+        if not self._usable or not os.path.exists(os.path.join(self._folder, self._name)):
             return None
-        if not os.path.exists(os.path.join(self._folder, self._name)):
-            return None
+        folder = trusted_folder(self._folder, make=False)
         with suppress(OSError, NotKept, RunnerError):
-            facts, data = _parts(trusted_folder(self._folder, make=False).read(self._name))
-            self._former = facts
-            if not data or facts.settings != self._settings:
+            self._former, data = _parts(folder.read(self._name))
+            if not data or self._former.settings != self._settings:
                 return None
             from runner.pipeline.compiled_bytes import from_bytes
             from runner.render.code_revision import revision_of
 
-            if revision_of(facts.code) != facts.revision:
+            if revision_of(self._former.code) != self._former.revision:
                 return None
-            documents = [self._known(said) for said in facts.files]
+            documents = [self._known(said) for said in self._former.files]
             plan = from_bytes(data, documents, self._session.registry)
-            return plan, frozenset((said.env, said.sls) for said in facts.files)
+            return plan, frozenset((said.env, said.sls) for said in self._former.files)
         return None
 
     def _known(self, said: Said) -> Rendered:
@@ -138,14 +136,14 @@ class CompileCache:
         return self._session.tree.sls_names(saltenv)
 
     def keep(self, plan: Plan) -> None:
-        """Keep a plan for the next run."""
+        """Keep a plan for the next run. Raises Untrusted where others can write the folder."""
         if not self._usable or len(plan.steps) < FEWEST:
             return
         if times_asked() != self._homes or not all(map(_is_certain, plan.steps)):
             return
         facts = Facts(self._settings, tuple(self._read))
         data = b""
-        with suppress(OSError, RunnerError, NotKept, ValueError, RecursionError):
+        with suppress(OSError, NotKept, ValueError, RecursionError):
             if self._former and self._former.is_of_same_texts(facts):
                 secrets = self._session.run.secrets
                 if any(secrets.mask(text.text) != text.text for text in self._read.values()):

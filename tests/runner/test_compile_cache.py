@@ -176,14 +176,6 @@ def test_secrets_among_the_arguments_are_masked_in_each_run(machine: Machine) ->
         assert "opensesame123" not in shown.stdout + shown.stderr
 
 
-def test_a_folder_that_others_can_write_is_refused(machine: Machine) -> None:
-    machine.write(a=MANY)
-    settle(machine)
-    folder = machine.folder / "cache/compiled"
-    folder.chmod(0o777)
-    assert not is_kept(machine, code=None)
-
-
 # ---------------------------------------------------------------- the same as compiled anew
 
 
