@@ -648,3 +648,16 @@ def test_undo_of_a_mode_keeps_the_other_names_of_a_file(machine: Machine) -> Non
     machine("undo")
     assert (machine.folder / "g").stat().st_mode & 0o777 == 0o640
     assert (machine.folder / "g").samefile(machine.folder / "f")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to do without its rights")
+def test_an_owner_without_roots_rights_undoes_what_nobody_may_read(machine: Machine) -> None:
+    (machine.folder / "f").write_text("x")
+    (machine.folder / "f").chmod(0o640)
+    machine.write(a="{tmp}/f: {file.managed: [replace: false, mode: '0000']}")
+    unprivileged = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
+    for words in (["sls", "a"], ["undo"]):
+        argv = [*unprivileged, *machine.argv(*words)]
+        done = subprocess.run(argv, capture_output=True, text=True, env=machine.environment)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert (machine.folder / "f").stat().st_mode & 0o777 == 0o640
