@@ -102,7 +102,7 @@ def human_to_bytes(size: Any, default_unit: str = "B", handle_metric: bool = Fal
     unit = (unit or default_unit).upper()
     if unit == "B":
         return int(float(value))
-    metric = handle_metric and not (rest or "").lower().startswith("i")
+    metric = handle_metric and (rest if match[2] else default_unit[1:]).lower() == "b"
     power = "KMGTPEZY".find(unit[0]) + 1
     return int(float(value) * (1000 if metric else 1024) ** power) if power else 0
 
