@@ -78,8 +78,10 @@ def write_configuration(folder: Path) -> None:
 
 
 def runner(folder: Path, python: str = sys.executable) -> Program:
-    """Applies the load of a folder."""
+    """Applies the load of a folder. Each Python has caches of its own."""
     words = ["sls", "load", "--config", f"{folder}/runner.yaml", "-q"]
+    if python != sys.executable:
+        words += ["--cachedir", f"{folder}/cache/{python.replace('/', '_')}"]
     return Program([python, "-c", RUNNER, *words])
 
 
