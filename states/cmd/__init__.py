@@ -46,6 +46,7 @@ def run(
     group: str | None = None,
     shell: str | None = None,
     env: Variables | None = None,
+    clean_env: bool = False,
     prepend_path: str | None = None,
     stateful: bool | list[Any] = False,
     stdin: str | None = None,
@@ -71,6 +72,7 @@ def run(
     group: The group that it runs with; without it the primary group of the user.
     shell: The shell that runs it; without it that of the environment (`SHELL`), or /bin/sh.
     env: Further variables, as a mapping or a list of them.
+    clean_env: No other variables than these, and those of the locale.
     prepend_path: Folders that stand before those of PATH.
     stateful: The last line of its output says whether it changed something (`changed=yes
       comment='...'` or JSON).
@@ -99,7 +101,7 @@ def run(
     _refuse(password)
     yield _plan(f'Command "{name}" would have been executed', {"cmd": name}, stateful)
     _refuse_surroundings(cwd, runas, group, shell, root, umask)
-    if python_shell is False and not (root or env or prepend_path):
+    if python_shell is False and not (root or env or clean_env or prepend_path):
         cmd.refuse_program(name)
     try:
         done = cmd.execute_shell(
@@ -111,6 +113,7 @@ def run(
             shell=shell,
             python_shell=python_shell,
             env=env,
+            clean_env=clean_env,
             prepend_path=prepend_path,
             umask=umask,
             timeout=timeout,
@@ -131,6 +134,7 @@ def wait(
     group: str | None = None,
     shell: str | None = None,
     env: Variables | None = None,
+    clean_env: bool = False,
     prepend_path: str | None = None,
     stateful: bool | list[Any] = False,
     stdin: str | None = None,
@@ -146,7 +150,7 @@ def wait(
     """Run a command only when something that the state watches changed. The arguments are those of
     cmd.run.
 
-    name, cwd, root, runas, group, shell, env, prepend_path, stateful, stdin, umask,
+    name, cwd, root, runas, group, shell, env, clean_env, prepend_path, stateful, stdin, umask,
       output_loglevel, hide_output, timeout, use_vt, success_retcodes, success_stdout,
       success_stderr: As of cmd.run.
 
@@ -177,6 +181,7 @@ def script(
     group: str | None = None,
     shell: str | None = None,
     env: Variables | None = None,
+    clean_env: bool = False,
     prepend_path: str | None = None,
     stateful: bool | list[Any] = False,
     stdin: str | None = None,
@@ -200,9 +205,9 @@ def script(
     context: Variables of the template.
     defaults: Variables of the template that `context` does not have.
     args: Its arguments as a text of the shell, or a list with one argument in each item.
-    cwd, runas, password, group, shell, env, prepend_path, stateful, stdin, umask, output_loglevel,
-      hide_output, timeout, ignore_timeout, use_vt, bg, success_retcodes, success_stdout,
-      success_stderr: As of cmd.run.
+    cwd, runas, password, group, shell, env, clean_env, prepend_path, stateful, stdin, umask,
+      output_loglevel, hide_output, timeout, ignore_timeout, use_vt, bg, success_retcodes,
+      success_stdout, success_stderr: As of cmd.run.
 
         set up the cluster:
           cmd.script:
@@ -249,6 +254,7 @@ def script(
         group=group,
         shell=shell,
         env=env,
+        clean_env=clean_env,
         prepend_path=prepend_path,
         umask=umask,
         timeout=timeout,

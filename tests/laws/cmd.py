@@ -30,7 +30,7 @@ SCENARIOS = [
     Scenario("cmd.run", LINE, converges=False),
     Scenario(
         "cmd.run",
-        {"name": "cat", "stdin": "x", "shell": "/bin/sh", "prepend_path": "/x"},
+        {"name": "cat", "stdin": "x", "shell": "/bin/sh", "prepend_path": "/x", "clean_env": True},
         converges=False,
     ),
     Scenario(

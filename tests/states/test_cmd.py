@@ -255,6 +255,22 @@ def test_arguments_that_a_template_left_empty_are_not_given(machine: Machine) ->
     ]
 
 
+def test_a_command_without_the_variables_of_the_caller(machine: Machine) -> None:
+    (machine.folder / "states/say.sh").write_text("#!/bin/sh\nenv\n")
+    more = "[{clean_env: true}, {env: [{A: 5}]}]"
+    machine.write(
+        a="usual: {cmd.run: [{name: env}]}\n"
+        f"env: {{cmd.run: {more}}}\nsalt://say.sh: {{cmd.script: {more}}}\n"
+    )
+    printed = {
+        name: {line.partition("=")[0] for line in result["changes"]["stdout"].splitlines()}
+        for name, result in machine.results("sls", "a").items()
+    }
+    assert {"HOME", "PYTHONPATH"} <= printed["usual"]
+    for name in ("env", "salt://say.sh"):
+        assert "A" in printed[name] and not {"HOME", "PYTHONPATH"} & printed[name]
+
+
 def test_variables_as_texts(machine: Machine) -> None:
     command = "{name: 'echo $A $B'}"
     machine.write(
