@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 import pickle
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from runner.engine.step import Call, Step
@@ -27,7 +27,7 @@ from runner.model.requisite_kinds import KINDS, RequisiteKind
 from runner.pipeline.kept_plan import NotKept, Plan
 from runner.yaml.rendered_text import Rendered
 
-PART = 1000  # steps that are written at once: remembering the objects of all takes more memory
+PART = 1000  # values that are written at once: remembering the objects of all takes more memory
 _CLASSES = {
     kind.__name__: kind
     for kind in (
@@ -43,14 +43,27 @@ def to_bytes(plan: Plan, documents: Sequence[Rendered]) -> bytes:
     """Raises NotKept for a plan with anything in it that only this run has, such as a function of
     the tree.
     """
+    relations, edges = plan.relations, [*plan.relations.by_holder.items()]
+    if relations.edges != _flat(edges):
+        raise NotKept("edges")
     made = io.BytesIO()
     writer = _Writer(made, plan.steps, documents)
-    parts = range(0, len(plan.steps), PART)
-    writer.dump((len(parts), plan.relations, plan.order, plan.warnings))
-    for first in parts:
+    parts = [*_parts(plan.steps), *_parts(edges)]
+    others = (relations._replace(edges=(), by_holder={}), plan.order, plan.warnings)
+    writer.dump((len(plan.steps), len(parts), *others))
+    for part in parts:
         writer.clear_memo()
-        writer.dump(plan.steps[first : first + PART])
+        writer.dump(part)
     return made.getvalue()
+
+
+def _parts(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    return (values[first : first + PART] for first in range(0, len(values), PART))
+
+
+def _flat(edges: Iterable[tuple[int, tuple[Edge, ...]]]) -> tuple[Edge, ...]:
+    """All edges, in the order of their holders."""
+    return tuple(edge for _, held in edges for edge in held)
 
 
 def from_bytes(data: bytes | memoryview, documents: Sequence[Rendered], registry: Registry) -> Plan:
@@ -59,11 +72,13 @@ def from_bytes(data: bytes | memoryview, documents: Sequence[Rendered], registry
     """
     file = io.BytesIO(data)
     names = _names(documents, registry)
-    parts, *others = _Reader(file, names).load()
-    steps: list[Step] = []
+    number, parts, relations, order, warnings = _Reader(file, names).load()
+    rows: list[Any] = []
     for _ in range(parts):
-        steps += _Reader(file, names).load()
-    return Plan(tuple(steps), *others)
+        rows += _Reader(file, names).load()
+    edges = rows[number:]
+    relations = relations._replace(edges=_flat(edges), by_holder=dict(edges))
+    return Plan(tuple(rows[:number]), relations, order, warnings)
 
 
 # ---------------------------------------------------------------- what stands in for objects
