@@ -69,8 +69,8 @@ SCENARIOS = [
         {"name": "true", "shell": "/no/shell"},
         breaks="The shell /no/shell is not available",
     ),
-    Scenario("cmd.wait", {"name": "echo hello"}, plans=False),
-    Scenario("cmd.watch", {"name": "echo hello"}, plans=False),
+    Scenario("cmd.wait", {"name": "echo hello", "clean_env": True}, plans=False),
+    Scenario("cmd.watch", {"name": "echo hello", "clean_env": True}, plans=False),
     Scenario(
         "cmd.script", {"source": "{tmp}/say.sh", "args": "a"}, setup=with_script, converges=False
     ),
@@ -81,6 +81,7 @@ SCENARIOS = [
             "template": "jinja",
             "context": {"word": "w"},
             "defaults": {"word": "d"},
+            "clean_env": True,
         },
         setup=with_script,
         converges=False,
