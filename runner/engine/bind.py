@@ -88,12 +88,11 @@ class Binder:
 
     def lacking(self, steps: Iterable[Step]) -> list[Diagnostic]:
         """What steps of an earlier run need and the providers of this one do not have."""
-        problems: list[Diagnostic] = []
-        for step in steps:
-            if step.call is not None:
-                traits = self._traits_of(step.call.function)
-                problems += _missing_features(step.chunk, traits, step.call.arguments)
-        return problems
+        calls = ((step.chunk, step.call) for step in steps if step.call is not None)
+        return [problem for chunk, call in calls for problem in self._lacking(chunk, call)]
+
+    def _lacking(self, chunk: Chunk, call: Call) -> list[Diagnostic]:
+        return _missing_features(chunk, self._traits_of(call.function), call.arguments)
 
     def _step(self, chunk: Chunk) -> tuple[Step, list[Diagnostic]]:
         call, problems = self._checked(chunk)
@@ -222,8 +221,7 @@ class Binder:
             return self._reaction_call(chunk)
         if step.call is not None:
             # an earlier state may have brought a provider
-            traits = self._traits_of(step.call.function)
-            missing = _missing_features(chunk, traits, step.call.arguments)
+            missing = self._lacking(chunk, step.call)
             if missing:
                 raise CompileError(missing)
             return step.call

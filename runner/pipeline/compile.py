@@ -61,20 +61,20 @@ def of_requests(session: Session, names: Sequence[str] | None = None) -> Compili
 
     def compiling() -> Outcome:
         wanted = top_requests(session) if names is None else requests(session, names)
-        return _compile_requests(session, wanted, session.options.strict)
+        return _compile_requests(session, wanted)
 
     return compiling
 
 
-def _compile_requests(session: Session, wanted: Sequence[Request], strict: bool) -> Outcome:
+def _compile_requests(session: Session, wanted: Sequence[Request]) -> Outcome:
     """Compile SLS files, if what they are made from is not as it was in an earlier run."""
     cache = CompileCache(session, wanted)
     kept = cache.recall()
     if kept is not None:
         LOG.info("compiled by an earlier run, from the same texts")
-        return _ready(*_recalled(session, *kept, strict))
+        return _ready(*_recalled(session, *kept))
     gathered = gather(session, wanted, cache.read, cache.names)
-    compiled, problems = compile_chunks(session, gathered, strict)
+    compiled, problems = compile_chunks(session, gathered, session.options.strict)
     if compiled is not None and compiled.binder.is_certain:
         cache.keep(Plan(compiled.steps, compiled.relations, compiled.order, compiled.said))
     return compiled, problems
@@ -154,7 +154,7 @@ def _compiled(
 
 
 def _all_problems(
-    session: Session, said: Iterable[Diagnostic], steps: tuple[Step, ...], strict: bool
+    session: Session, said: Iterable[Diagnostic], steps: tuple[Step, ...], strict: bool = False
 ) -> list[Diagnostic]:
     """What texts give by themselves, and what depends on what else is there."""
     chunks = tuple(step.chunk for step in steps)
@@ -167,14 +167,16 @@ def _all_problems(
 
 
 def _recalled(
-    session: Session, plan: Plan, sls_files: frozenset[tuple[str, str]], strict: bool
+    session: Session, plan: Plan, sls_files: frozenset[tuple[str, str]]
 ) -> tuple[Compiled, list[Diagnostic]]:
-    """The same of a kept plan: what depends on more than what it was made from is looked up."""
+    """The same of a kept plan, which no strict run has: what depends on more than what it was made
+    from is looked up.
+    """
     chunks = (step.chunk for step in plan.steps)
     session.run.secrets.collect_arguments(chunks, session.options.secret_keys)
     binder = make_binder(session)
     said = [*plan.warnings, *binder.lacking(plan.steps)]
-    problems = deduplicated(_all_problems(session, said, plan.steps, strict))
+    problems = deduplicated(_all_problems(session, said, plan.steps))
     compiled = Compiled(plan.steps, plan.relations, plan.order, binder, tuple(problems))
     return compiled._replace(sls_files=sls_files), problems
 
