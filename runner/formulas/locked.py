@@ -24,6 +24,7 @@ from runner.formulas.declared import (
 from runner.formulas.versions import is_range, satisfies
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError
+from runner.model.patterns import WHOLE_COMMIT
 from runner.model.places import PlacedMap, Source, key_place
 from runner.model.records import Record
 
@@ -34,7 +35,6 @@ HEADER = """\
 """
 INSTALL = "runner formulas install"
 _KEYS = ("src", "root", "version", "tag", "branch", "commit", "hash")
-WHOLE_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _HASH = re.compile(r"sha256:[0-9a-f]{64}")
 _PLAIN = re.compile(r"[A-Za-z0-9/][A-Za-z0-9_./@:+-]*[A-Za-z0-9_/]", re.ASCII)
 _ENTRY = re.compile(r"  \"?([A-Za-z0-9][\w.-]*)\"?:\s*", re.ASCII)

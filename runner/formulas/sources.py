@@ -9,11 +9,12 @@ import re
 from collections.abc import Callable, Collection, Iterable
 
 from runner.formulas.declared import CODE, Entry, without_login
-from runner.formulas.locked import LOCK, WHOLE_COMMIT, Locked
+from runner.formulas.locked import LOCK, Locked
 from runner.formulas.versions import is_range, nearest_tags, newest
 from runner.git import GitError, Mirror, Remote, display_url, mirror_folder
 from runner.model.diagnostics import Diagnostic, did_you_mean
 from runner.model.errors import CompileError, RunnerError
+from runner.model.patterns import WHOLE_COMMIT
 from runner.model.records import Record
 
 _COMMIT = re.compile(r"[0-9a-f]{7,40}|[0-9a-f]{64}")

@@ -25,10 +25,10 @@ from runner.git.program import (
 )
 from runner.git.signatures import Signers, signer_of_commit, signer_of_tag
 from runner.model.diagnostics import did_you_mean
+from runner.model.patterns import WHOLE_COMMIT
 
 _ALL = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
 _COMMIT = re.compile(r"[0-9a-f]{4,40}|[0-9a-f]{64}")
-_WHOLE = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _FETCHED = "runner-fetched"  # touched after each fetch
 
 
@@ -212,7 +212,7 @@ class Mirror:
         """A ref as git finds it without guessing. A whole commit ID is no name: somebody could push
         a branch that is called like the commit to which others hold on.
         """
-        if _WHOLE.fullmatch(ref):
+        if WHOLE_COMMIT.fullmatch(ref):
             return ref
         for full in (f"refs/heads/{ref}", f"refs/tags/{ref}", ref if ref[:5] == "refs/" else ""):
             if full and self._repository.says("show-ref", "--verify", "--", full):

@@ -17,9 +17,8 @@ from collections.abc import Iterable
 from runner.files.permissions import flaw
 from runner.files.trusted_folder import trusted_folder
 from runner.model.errors import RunnerError
-from runner.model.patterns import pattern
+from runner.model.patterns import WHOLE_COMMIT, pattern
 
-_COMMIT = pattern(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _REFERENCE = pattern(r"ref: (refs/[\w./@+-]+)")
 SMALL = 4096  # bytes; of a file with one line
 LARGE = 32 * 1024 * 1024  # of the list of packed references
@@ -94,7 +93,7 @@ def _commit(repository: str, common: str) -> str | None:
     """
     line = _line(os.path.join(repository, "HEAD"))
     for _ in range(5):  # references to references
-        if _COMMIT.fullmatch(line):
+        if WHOLE_COMMIT.fullmatch(line):
             return line
         reference = _REFERENCE.fullmatch(line)
         if reference is None or ".." in reference[1]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Regular expressions of modules that most runs import and few use."""
+"""Regular expressions of modules that most runs import and few use, and those of many modules."""
 
 from __future__ import annotations
 
@@ -27,4 +27,6 @@ else:
             return getattr(compiled, name)
 
 
-__all__ = ["pattern"]
+__all__ = ["WHOLE_COMMIT", "pattern"]
+
+WHOLE_COMMIT = pattern(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")  # an ID of git, by SHA-1 or SHA-256

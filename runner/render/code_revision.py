@@ -19,6 +19,11 @@ def revision_of(files: Iterable[str]) -> list[tuple[int, int]]:
 
 def parser_files() -> list[str]:
     """The files of the code that makes values of YAML."""
-    yaml = find_spec("yaml")
     loader = os.path.join(os.path.dirname(__file__), "../yaml/load.py")
-    return [loader, places.__file__, *([yaml.origin] if yaml and yaml.origin else [])]
+    return [loader, places.__file__, *pyyaml_files()]
+
+
+def pyyaml_files() -> list[str]:
+    """The file by which PyYAML is known, without its import; none where it is not installed."""
+    yaml = find_spec("yaml")
+    return [yaml.origin] if yaml and yaml.origin else []

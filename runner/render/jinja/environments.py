@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from importlib.util import find_spec
 from typing import Any
 
 import jinja2
@@ -15,7 +14,7 @@ from runner.files.trusted_folder import TrustedFolder
 from runner.filters import TESTS, filters
 from runner.model.errors import RunnerError
 from runner.model.places import Source
-from runner.render.code_revision import revision_of
+from runner.render.code_revision import pyyaml_files, revision_of
 from runner.render.jinja.bounded_operations import WIDE, checked
 from runner.render.jinja.cache import Pack
 from runner.render.jinja.environment import (
@@ -107,8 +106,7 @@ def _revision() -> list[tuple[int, int]]:
         "untouched.py",
     )
     files = [os.path.join(os.path.dirname(__file__), name) for name in names]
-    yaml = find_spec("yaml")  # without its import
-    return revision_of([*files, yaml.origin] if yaml and yaml.origin else files)
+    return revision_of([*files, *pyyaml_files()])
 
 
 def _raise(message: str) -> None:
