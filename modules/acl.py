@@ -3,18 +3,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from contextlib import ExitStack
 from itertools import islice
 
-from modules import _paths, cmd
+from modules import cmd
 from modules._lines import plain_name
 from modules._processes import needs
 from modules.file._change import explained
 from modules.file._place import Place, place
 from modules.file._resolve import real_path
-from modules.file._snapshot import MOST_COPIED, snapshot
+from modules.file._snapshot import MOST_COPIED, paths_below, snapshot
 from runner.api import CommandFailed, Record, StateFailed, changer
 
 MOST = 200  # objects that are held open at once
@@ -89,12 +88,7 @@ def _former(paths: Sequence[str], recursive: bool) -> object:
     for path in paths:
         found.append(path if recursive else real_path(path))
         if recursive:
-            inner = (
-                os.path.join(root, name)
-                for root, folders, files in _paths.walk(path)
-                for name in [*folders, *files]
-            )
-            found += islice(inner, MOST_COPIED + 1)
+            found += islice(paths_below(path), MOST_COPIED + 1)
     return {"several": [*map(snapshot, found)]} if len(found) <= MOST_COPIED else None
 
 

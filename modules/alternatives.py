@@ -128,7 +128,7 @@ def change(*words: str) -> str:
 
 def install(name: str, link: str, path: str, priority: int) -> str:
     """Add an alternative to a name."""
-    return change("--install", link, name, path, str(priority))
+    return install_again(name, link, path, priority, ())
 
 
 def install_again(

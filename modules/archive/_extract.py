@@ -18,7 +18,7 @@ from modules.file._place import Folder, Place
 from modules.file._place import place as place_of
 from modules.file._planned_place import PlannedPlace
 from modules.file._resolve import real_path, resolved
-from modules.file._snapshot import snapshot, snapshot_of_missing
+from modules.file._snapshot import missing_folders, snapshot, snapshot_of_missing
 from modules.file._write import Owner
 from runner.api import StateFailed, Unforeseen, here
 from runner.api.planning import only_files
@@ -183,7 +183,7 @@ def _beside(target: str) -> str:
 def _before_members(unpacked: Unpacked, target: str, *_: object, **__: object) -> object:
     """What is in the places of the members; nothing where these are too many for the history."""
     top, real = unpacked.path, real_path(target)
-    facts = [*_missing_folders(real)]
+    facts: list[dict[str, Any]] = [*missing_folders(real)]
     for root, folders, files in os.walk(top):
         for name in [*folders, *files]:
             path = os.path.normpath(os.path.join(real, os.path.relpath(root, top), name))
@@ -197,10 +197,6 @@ def _before_members(unpacked: Unpacked, target: str, *_: object, **__: object) -
 
 def _snapshot(path: str) -> dict[str, Any]:
     return cast(dict[str, Any], snapshot(path))
-
-
-def _missing_folders(path: str) -> list[dict[str, Any]]:
-    return cast(dict[str, list[dict[str, Any]]], snapshot_of_missing(path))["several"]
 
 
 @alters(before=_before_members, path=1)

@@ -10,7 +10,7 @@ from typing import Any
 from modules import cmd
 from modules.file import _look
 from modules.file._change import alters, make_folders
-from modules.file._snapshot import snapshot, snapshot_of_missing
+from modules.file._snapshot import missing_folders, snapshot
 from modules.file._write import write
 from runner.api import Unforeseen, here
 from runner.api.planning import only_files
@@ -31,14 +31,9 @@ def _files(path: str, names: Sequence[str]) -> list[str]:
     return [os.path.join(path, name) for name in names] if names else [path]
 
 
-def _missing(folder: str) -> Any:
-    facts = snapshot_of_missing(folder)
-    return facts["several"] if isinstance(facts, dict) else ()
-
-
 def _before(path: str, argv: object, words: object, text: object, names: Sequence[str] = ()) -> Any:
     found = [
-        [*_missing(os.path.dirname(file)), snapshot(file), snapshot(f"{file}{_KEPT}")]
+        [*missing_folders(os.path.dirname(file)), snapshot(file), snapshot(f"{file}{_KEPT}")]
         for file in _files(path, names)
     ]
     return {"several": [facts for several in found for facts in several]}

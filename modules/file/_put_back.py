@@ -25,8 +25,8 @@ def _before(
     uid: int = 0,
     gid: int = 0,
     target: str = "",
-    data: bytes = b"",
-    attributes: Mapping[str, bytes] | None = None,
+    *_: object,
+    **__: object,
 ) -> object:
     return snapshot_of_move(target, path) if kind == "moved" else snapshot(path)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import stat as bits
-import struct
 from functools import cache
 
 from modules import _paths
@@ -14,8 +13,7 @@ from modules.file._resolve import real_path
 from runner.api import StateFailed, for_states
 
 CHOWN, FOWNER = 0, 3  # capabilities(7)
-FLAGS = 0x80006601 | struct.calcsize("l") << 16  # ioctl_iflags(2)
-LOCKS = {0x10: "it is immutable (see lsattr)", 0x20: "it is append-only (see lsattr)"}
+LOCKS = {"i": "it is immutable (see lsattr)", "a": "it is append-only (see lsattr)"}
 
 
 # undo calls these by their names: they are execution functions
@@ -143,7 +141,7 @@ def _lstat(path: str) -> os.stat_result | None:
 
 def _lock(path: str) -> str:
     """Why not even root may change a file or a folder: chattr +i or +a; empty without a reason."""
-    import fcntl
+    from modules.file._attributes import LETTERS, flags
 
     at = _lstat(path)
     if at is None or not (bits.S_ISREG(at.st_mode) or bits.S_ISDIR(at.st_mode)):
@@ -153,12 +151,12 @@ def _lock(path: str) -> str:
     except OSError:
         return ""
     try:
-        flags: int = struct.unpack("I", fcntl.ioctl(handle, FLAGS, bytes(8))[:4])[0]
+        present = flags(handle)
     except OSError:  # a file system without such flags
         return ""
     finally:
         os.close(handle)
-    return next((why for flag, why in LOCKS.items() if flags & flag), "")
+    return next((why for letter, why in LOCKS.items() if present & LETTERS[letter]), "")
 
 
 def _caller_name() -> str:

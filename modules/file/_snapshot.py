@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from itertools import islice
 
 from modules import _paths
@@ -54,13 +55,18 @@ def target_of(path: str, follow: bool) -> str:
     return real_path(path) if _paths.islink(path) else path
 
 
-def snapshot_of_missing(path: str, *_: object, **__: object) -> object:
-    """The folders that will be made."""
+def missing_folders(path: str) -> list[dict[str, str]]:
+    """The snapshots of the folders that will be made for a path, itself among them."""
     missing = []
     while not _paths.lexists(path):
         missing.append({"path": path, "type": "none"})
         path = os.path.dirname(path.rstrip("/"))
-    return {"several": missing[::-1]}
+    return missing[::-1]
+
+
+def snapshot_of_missing(path: str, *_: object, **__: object) -> object:
+    """The folders that will be made."""
+    return {"several": missing_folders(path)}
 
 
 def snapshot_of_move(old: str, new: str, *_: object, **__: object) -> object:
@@ -68,16 +74,18 @@ def snapshot_of_move(old: str, new: str, *_: object, **__: object) -> object:
     return {"several": [snapshot(new), {"path": old, "type": "moved", "target": new}]}
 
 
+def paths_below(top: str) -> Iterator[str]:
+    """All that a folder holds, and what that holds."""
+    for root, folders, files in _paths.walk(top):
+        yield from (os.path.join(root, name) for name in [*folders, *files])
+
+
 def snapshot_of_copy(old: str, new: str, *_: object, **__: object) -> object:
     """The snapshots of the places where a copy goes."""
     if not _paths.isdir(old):
         into = os.path.join(new, os.path.basename(old)) if _paths.isdir(new) else new
         return snapshot(real_path(into) if _paths.islink(into) else into)
-    inner = (
-        os.path.join(new, os.path.relpath(os.path.join(root, name), old))
-        for root, folders, files in _paths.walk(old)
-        for name in [*folders, *files]
-    )
+    inner = (os.path.join(new, os.path.relpath(path, old)) for path in paths_below(old))
     return {"several": [snapshot(path) for path in (new, *islice(inner, MOST_COPIED))]}
 
 
