@@ -6,14 +6,18 @@ from __future__ import annotations
 import os
 import re
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from modules._url import ascii_url
+from modules.file import _space
 from modules.file._hash import get_hash
+from modules.file._place import beside_name
 from runner.api import fetcher, here, refuse_unforeseen
 
 if TYPE_CHECKING:
     import ssl
+
+PIECE = 1 << 20  # bytes; the space that is left is looked at after each
 
 
 @fetcher
@@ -120,8 +124,6 @@ def _folder_of(path: str) -> None:
 
 def _fetch(url: str, path: str, use_etag: bool, verify_ssl: bool) -> None:
     import base64
-    import secrets
-    import shutil
     import urllib.error
     import urllib.request
 
@@ -136,11 +138,11 @@ def _fetch(url: str, path: str, use_etag: bool, verify_ssl: bool) -> None:
         request.add_unredirected_header(
             "Authorization", "Basic " + base64.b64encode(login.encode()).decode()
         )
-    beside = f"{path}.part-{secrets.token_hex(4)}"
+    beside = beside_name(path)
     try:
         with urllib.request.urlopen(request, timeout=60, context=_context(verify_ssl)) as answer:
             with open(beside, "wb") as file:
-                shutil.copyfileobj(answer, file)
+                _save(answer, file, os.path.dirname(path))
             etag = answer.headers.get("ETag") if answer.headers else None
         os.replace(beside, path)
     except urllib.error.HTTPError as problem:
@@ -154,6 +156,40 @@ def _fetch(url: str, path: str, use_etag: bool, verify_ssl: bool) -> None:
     if etag:
         with open(mark, "w", encoding="utf-8") as etag_file:
             etag_file.write(etag)
+
+
+class _Stopped(OSError):
+    """The answer is not taken."""
+
+
+def _save(answer: Any, file: IO[bytes], folder: str) -> None:
+    """Write an answer into a file below a folder. Raises _Stopped for one that is not whole, and
+    before the file system is full.
+    """
+    size = _announced_size(answer)
+    room = _space.free(folder)
+    if size is not None and room is not None and size > room:
+        raise _Stopped(f"it has {size} bytes, and {room} are free below {folder}")
+    taken = 0
+    while piece := answer.read(PIECE):
+        taken += len(piece)
+        if size is None and taken > PIECE:
+            left = _space.free_but_reserve(folder)
+            if left is not None and len(piece) > left:
+                raise _Stopped(
+                    f"stopped after {taken >> 20} MiB, as the file system of {folder} is nearly"
+                    " full; its server does not say how large it is"
+                )
+        file.write(piece)
+    if size is not None and taken < size:
+        raise _Stopped(f"its server ended it after {taken} of {size} bytes")
+
+
+def _announced_size(answer: Any) -> int | None:
+    """How many bytes the server says that it sends; None where it does not say."""
+    text = str(answer.headers.get("Content-Length") or "").strip() if answer.headers else ""
+    is_chunked = bool(answer.headers and answer.headers.get("Transfer-Encoding"))
+    return int(text) if text.isascii() and text.isdigit() and not is_chunked else None
 
 
 def _context(verify_ssl: bool) -> ssl.SSLContext | None:
@@ -174,4 +210,6 @@ def _reason(problem: Exception, url: str) -> str:
     if isinstance(problem, urllib.error.HTTPError):
         problem.close()
         return f"Error: HTTP {problem.code}: {problem.reason} reading /{path}"
+    if isinstance(problem, _Stopped):
+        return f"Error: reading /{path}: {problem}"
     return f"Error: {getattr(problem, 'reason', None) or problem} reading /{path}"
