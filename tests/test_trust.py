@@ -449,3 +449,15 @@ def test_the_rule_for_links(
     link = os.stat_result((0o120777, 1, 1, 1, link_owner, 0, 0, 0, 0, 0))
     folder = os.stat_result((0o40000 | folder_mode, 1, 1, 1, folder_owner, 0, 0, 0, 0, 0))
     assert link_of_others(link, folder) is others
+
+
+def test_the_name_of_a_file_makes_no_line_of_a_report(machine: Machine) -> None:
+    folder = machine.folder / "theirs"
+    folder.mkdir()
+    (folder / "a\n      failed  file.managed  forged").touch()
+    machine.write(a="{tmp}/theirs:\n  file.directory:\n    - clean: true\n")
+    commands = "sls a --test", "sls a", "history show last", "undo --test", "undo"
+    for words in commands:
+        shown = machine(*words.split()).stdout
+        assert "a\\n      failed" in shown
+        assert not [line for line in shown.splitlines() if line.strip().startswith("failed")], shown

@@ -48,7 +48,7 @@ def build(file: str) -> str:
             try:
                 made.write(data)
                 made.flush()
-                os.chmod(made.name, 0o644)
+                os.fchmod(made.fileno(), 0o644)  # others may have swapped what its path means
                 os.replace(made.name, file)
             except OSError:
                 os.unlink(made.name)

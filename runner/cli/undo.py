@@ -17,7 +17,7 @@ from runner.cli.options import (
     with_common,
     write_value,
 )
-from runner.output.text import safe
+from runner.output.text import on_one_line, safe
 
 
 @with_common(READING, RUNNING)
@@ -59,5 +59,5 @@ def undo(
         write_value(common, printed.value(undone))
     else:
         lines = printed.lines(undone, dry=options.test, react=react)
-        print("".join(f"{safe(line)}\n" for line in lines), end="")
+        print("".join(f"{safe(on_one_line(line))}\n" for line in lines), end="")
     return FAILED if undone.is_partial else DONE

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from types import MappingProxyType
 from typing import Any
 
@@ -201,7 +202,9 @@ def _write(path: str, text: str, mode: int) -> None:
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         new = f"{path}.new"
-        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, mode)
+        with suppress(FileNotFoundError):
+            os.unlink(new)  # of an export that was killed, or of somebody else
+        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
         with open(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
         os.replace(new, path)

@@ -29,11 +29,13 @@ if TYPE_CHECKING:
     Connection = psycopg.Connection[Any]
 
 REJECTED = "rejected"
+REASON = ".reason"  # ends the name of the file that says why
 TOGETHER = 100  # files of one commit
 TOGETHER_BYTES = 16 * 1024 * 1024
 _UNFINISHED = re.compile(r"\.\d{20}-[0-9a-f-]{36}\.json\.\w+")
 OLD = 86400.0  # seconds
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -164,8 +166,7 @@ class Collector:
             try:
                 kept = _free_name(place, name)
                 os.rename(name, kept, src_dir_fd=self._folder, dst_dir_fd=place)
-                flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-                said = os.open(f"{kept}.reason", flags, 0o600, dir_fd=place)
+                said = os.open(f"{kept}{REASON}", _NEW, 0o600, dir_fd=place)
                 with open(said, "w", encoding="utf-8") as file:
                     file.write(f"{reason}\n")
             finally:
@@ -180,8 +181,9 @@ def _identity(status: os.stat_result) -> tuple[int, ...]:
 
 
 def _free_name(place: int, name: str) -> str:
-    """A name that nothing has yet in the folder of what was rejected."""
+    """A name that nothing has yet in the folder of what was rejected, nor the reason's."""
     short = re.sub(r"[^\w.-]", "_", name)[:150]
     taken = set(os.listdir(place))
     names = (short, *(f"{short}.{number}" for number in range(1, 100_000)))
-    return next(free for free in names if free not in taken)
+    unused = (free for free in names if not taken & {free, free + REASON})
+    return next(unused, f"{short}.{os.urandom(6).hex()}")

@@ -51,6 +51,13 @@ def _escaped(char: str) -> str:
     )
 
 
+def on_one_line(text: str) -> str:
+    """A name as a part of a line: another user's file whose name has a line end in it does not make
+    a line of a report.
+    """
+    return text.replace("\n", "\\n")
+
+
 LONGEST = 600  # characters of a line of changes that is shown in part
 
 
@@ -121,6 +128,7 @@ def _change(key: str, value: Any, before: Any = None, name: str = "") -> Iterato
     """The lines of one change; none of an empty text that replaces nothing."""
     if value == "" and before in (None, ""):
         return
+    key = on_one_line(key)
     if isinstance(value, Mapping) and value.keys() == {"old", "new"}:
         yield from _arrow(f"{key}: ", value)
     elif isinstance(value, Mapping) and value:
@@ -164,7 +172,7 @@ def _diff_colour(line: str) -> str:
 def short(value: object) -> str:
     """A value on one line where it fits."""
     if isinstance(value, list | tuple | set):
-        return ", ".join(str(item) for item in value) or "(empty)"
+        return ", ".join(on_one_line(str(item)) for item in value) or "(empty)"
     if isinstance(value, str):
         return value.rstrip("\n") or "(nothing)"
     return "(none)" if value is None else str(value)

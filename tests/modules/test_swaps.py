@@ -29,9 +29,12 @@ from harness import HarnessHere
 import modules
 from modules import archive, augeas, cp, disk, file, xml
 from modules.mysql import _server as mysql_server
+from runner import bundle
 from runner.api import CommandFailed, StateFailed, changer, changes_allowed, running
 from runner.api.planning import changes_planned
 from runner.history import snapshots
+from runner.loader.salt_utils import files as salt_files
+from runner.loader.salt_utils.atomicfile import atomic_open
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs a second user")
 MALLORY = 1
@@ -606,6 +609,43 @@ def test_the_history_gives_no_contents_of_one_file_to_the_owner_of_another(
     monkeypatch.setattr(snapshots, "_regular", swapped)
     former = snapshots.at(str(ground.target))
     assert (former.uid, former.content) == (MALLORY, "")
+
+
+def _fpopened(ground: Ground) -> None:
+    with salt_files.fpopen(str(ground.folder / "made"), "w", uid=MALLORY, mode=0o644):
+        pass
+
+
+def _replaced(ground: Ground) -> None:
+    with atomic_open(str(ground.target)) as made:
+        made.write("new")
+
+
+# what writes into a folder that somebody has named, and is no changer
+WRITERS: dict[str, Call] = {
+    "bundle": lambda g: bundle.build(str(g.folder / "runner.tar")),
+    "fpopen": _fpopened,
+    "atomic_open": _replaced,
+    "copyfile": lambda g: salt_files.copyfile(str(g.source), str(g.target)),
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_what_is_made_for_a_folder_of_others_may_be_swapped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(bundle, "contents", dict)
+    for at in range(attempt(WRITERS[name], Ground(tmp_path / "count")) + 1):
+        ground = Ground(tmp_path / str(at))
+        present = {*ground.folder.iterdir()}
+
+        def swap(ground: Ground, present: set[Path] = present) -> None:
+            for path in {*ground.folder.iterdir()} - present:
+                ground._away(path)
+                ground._link(path, ground.victim / "f")
+
+        attempt(WRITERS[name], ground, swap, at)
+        assert not ground.harm(), f"at call {at}"
 
 
 WRITING = {

@@ -193,6 +193,14 @@ def test_who_may_deliver_cannot_stop_the_collection(machine: Machine, database: 
     assert [*elsewhere.iterdir()] == []
     assert not (drop / good).exists()
     assert rows(database, "SELECT machine FROM runner_reports") == ["good"]
+    (drop / "rejected").unlink()
+    (drop / "rejected").mkdir()
+    os.mkfifo(drop / "rejected/bad.reason")
+    (elsewhere / "f").write_text("mine")
+    os.link(elsewhere / "f", drop / "rejected/bad.1.reason")
+    assert "'bad' is rejected: it is not JSON" in collect(machine, database, code=2)
+    assert (drop / "rejected/bad.2.reason").is_file()
+    assert (elsewhere / "f").read_text() == "mine"
 
 
 def test_a_large_report_keeps_what_matters(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -19,21 +19,24 @@ def atomic_open(filename: str, mode: str = "w") -> Iterator[IO[Any]]:
     if mode not in ("w", "wb", "w+", "w+b"):
         raise ValueError(f"file mode {mode!r} not supported")
     descriptor, path = tempfile.mkstemp(prefix=".___atomic_write", dir=os.path.dirname(filename))
+    held = os.dup(descriptor)  # others may swap what its path means, in a folder of theirs
     try:
         encoding = None if "b" in mode else "utf-8"
         with os.fdopen(descriptor, mode, encoding=encoding) as file:
             yield file
         if os.path.isfile(filename):
-            shutil.copymode(filename, path)
             former = os.stat(filename)
             with suppress(PermissionError):
-                os.chown(path, former.st_uid, former.st_gid)
+                os.fchown(held, former.st_uid, former.st_gid)
+            os.fchmod(held, stat.S_IMODE(former.st_mode))
         else:
             mask = os.umask(0)
             os.umask(mask)
-            os.chmod(path, 0o666 & ~mask)
+            os.fchmod(held, 0o666 & ~mask)
         os.replace(path, filename)
     except BaseException:
         with suppress(FileNotFoundError):
             os.unlink(path)
         raise
+    finally:
+        os.close(held)

@@ -35,9 +35,9 @@ def fpopen(
     """Open a file that gets an owner and a mode."""
     with fopen(path, *args, **options) as file:
         if uid != -1 or gid != -1:
-            os.chown(path, uid, gid)
-        if mode is not None and stat.S_IMODE(os.stat(path).st_mode) != mode:
-            os.chmod(path, mode)
+            os.fchown(file.fileno(), uid, gid)
+        if mode is not None and stat.S_IMODE(os.fstat(file.fileno()).st_mode) != mode:
+            os.fchmod(file.fileno(), mode)
         yield file
 
 
@@ -96,14 +96,14 @@ def recursive_copy(source: str, dest: str) -> None:
 
 def copyfile(source: str, dest: str, backup_mode: str = "", cachedir: str = "") -> None:
     """Copy a file in one step; a file that is there keeps its owner and mode."""
-    beside = tempfile.mkstemp(prefix=os.path.basename(dest), dir=os.path.dirname(dest))
-    os.close(beside[0])
-    shutil.copyfile(source, beside[1])
-    with suppress(FileNotFoundError):
-        status = os.stat(dest)
-        os.chown(beside[1], status.st_uid, status.st_gid)
-        os.chmod(beside[1], stat.S_IMODE(status.st_mode))
-    os.replace(beside[1], dest)
+    descriptor, path = tempfile.mkstemp(prefix=os.path.basename(dest), dir=os.path.dirname(dest))
+    with open(source, "rb") as read, open(descriptor, "wb") as written:
+        shutil.copyfileobj(read, written)  # others may swap what its path means
+        with suppress(FileNotFoundError):
+            status = os.stat(dest)
+            os.fchown(descriptor, status.st_uid, status.st_gid)
+            os.fchmod(descriptor, stat.S_IMODE(status.st_mode))
+    os.replace(path, dest)
 
 
 def get_umask() -> int:
