@@ -5,6 +5,7 @@ trees.
 
 from __future__ import annotations
 
+import operator
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -15,6 +16,7 @@ from modules import _surroundings as surroundings
 from modules._processes import Completed as Completed
 from modules._scripts import temporary_script
 from runner.api import CommandFailed, changer, for_states, here
+from runner.api.shell_tests import ShellTest, shell_test
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -275,12 +277,17 @@ def run_all(
     if redirect_stderr:
         out, err = "\n".join(part for part in (out, err) if part), ""
     if retcode and not ignore_retcode:
-        here.store("retcodes")[threading.get_ident()] = retcode
+        _note_failure(retcode)
     if raise_err and retcode:
         raise CommandFailed(f"Command {cmd!r} failed with return code {retcode}: {err or out}")
     if hide_output:
         out = err = ""
     return {"pid": done.pid, "retcode": retcode, "stdout": out, "stderr": err}
+
+
+def _note_failure(code: int) -> None:
+    """Note an exit code for the guard that called this."""
+    here.store("retcodes")[threading.get_ident()] = code
 
 
 @_changer_when_called
@@ -346,7 +353,45 @@ def run_stderr(cmd: str | Sequence[str], cwd: str | None = None, **options: Any)
 @_changer_when_called
 def retcode(cmd: str | Sequence[str], cwd: str | None = None, **options: Any) -> int:
     """The exit code of a command; options as those of run_all."""
-    return int(run_all(cmd, cwd, **options)["retcode"])
+    question = shell_test(cmd, options)
+    if question is None or (cwd and not _paths.isdir(cwd)) or not _is_usual_shell():
+        return int(run_all(cmd, cwd, **options)["retcode"])
+    code = int(not _holds(question))
+    if code and not options.get("ignore_retcode"):
+        _note_failure(code)
+    return code
+
+
+def _is_usual_shell() -> bool:
+    """Tell whether commands are read by a shell that knows `test` as every shell does."""
+    return os.path.basename(os.environ.get("SHELL") or "sh") in ("sh", "dash", "bash", "ash", "zsh")
+
+
+def _holds(question: ShellTest) -> bool:
+    """The answer of `test`, in a dry run as planned."""
+    return _TESTS[question.operator](question.operand) is not question.negated
+
+
+def _is_filled(path: str) -> bool:
+    try:
+        return _paths.stat(path).st_size > 0
+    except OSError:
+        return False
+
+
+_TESTS: Mapping[str, Callable[[str], bool]] = {
+    "-e": _paths.exists,
+    "-f": _paths.isfile,
+    "-d": _paths.isdir,
+    "-s": _is_filled,
+    "-L": _paths.islink,
+    "-h": _paths.islink,
+    "-r": lambda path: _paths.access(path, os.R_OK),
+    "-w": lambda path: _paths.access(path, os.W_OK),
+    "-x": lambda path: _paths.access(path, os.X_OK),
+    "-n": bool,
+    "-z": operator.not_,
+}
 
 
 @_changer_when_called

@@ -6,7 +6,7 @@ and succeeded.
 from __future__ import annotations
 
 import os.path
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from runner.model.errors import RunnerError
@@ -60,9 +60,22 @@ def missing_folder(context: GuardContext) -> str:
 
 def asks_commands(args: Mapping[str, Value]) -> bool:
     """Return whether some guard is a command."""
-    return any(
-        isinstance(entry, str) for key in COMMAND_GUARDS for entry in _entries(args.get(key, []))
-    )
+    return any(_commands(args))
+
+
+def asks_programs(args: Mapping[str, Value]) -> bool:
+    """Return whether some guard is a command that a program has to answer."""
+    from runner.api.shell_tests import shell_test  # few runs need it
+
+    given = options(args)
+    return any(shell_test(command, given) is None for command in _commands(args))
+
+
+def _commands(args: Mapping[str, Value]) -> Iterator[str]:
+    for key in COMMAND_GUARDS:
+        for entry in _entries(args.get(key, [])):
+            if isinstance(entry, str):
+                yield entry
 
 
 Answer = tuple[bool, str]  # whether the state is skipped, and the guard's words

@@ -204,7 +204,7 @@ class Invoker:
 
         folder: the missing one that commands of guards are to run in.
         """
-        hidden = self._hidden(invocation, guards.asks_commands(invocation.chunk.args))
+        hidden = self._hidden(invocation, guards.asks_programs(invocation.chunk.args))
         pending = self._facts(invocation)
         return pending.maker_of(("file", folder)) or next(iter(hidden), pending.open_by)
 
