@@ -184,6 +184,8 @@ class PlannedFiles:
     def __init__(self) -> None:
         self.root = Entry.of("/")
         self.changes = 0  # so often was something planned
+        self.taken: dict[int, int] = {}  # bytes that were planned, by the device they are on
+        self.frees = False  # something was planned that may free more
         self._scratch: list[str] = []
 
     def scratch(self) -> str:

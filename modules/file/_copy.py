@@ -8,12 +8,13 @@ from __future__ import annotations
 import errno
 import os
 import stat as bits
+from typing import IO
 
 from modules import _paths
 from modules.file._change import alters, owner_ids
 from modules.file._mounts import refuse_mounted
 from modules.file._place import Pinned, Place, place
-from modules.file._snapshot import snapshot_of_copy, snapshot_of_move
+from modules.file._snapshot import paths_below, snapshot_of_copy, snapshot_of_move
 from modules.file._write import Owner, replace
 from runner.api import StateFailed
 
@@ -68,7 +69,17 @@ def copy(
         if into_folder and not source.is_dir():
             new = os.path.join(new, os.path.basename(old))
         with place(new, follow=into_folder or not source.is_dir()) as target:
+            if source.is_dir() and not target.is_dir():
+                target.refuse_too_large(_needed_below(old))
             copy_place(source, target, owner, preserve)
+
+
+def _needed_below(folder: str) -> int:
+    """The bytes that the files below a folder take."""
+    from modules.file._space import needed
+
+    stats = (_paths.lstat(path) for path in paths_below(folder))
+    return sum(needed(at) for at in stats if bits.S_ISREG(at.st_mode))
 
 
 def copy_place(
@@ -110,15 +121,23 @@ def _make_special(source: Pinned, target: Place) -> None:
 
 
 def _copy_file(source: Place, target: Place, owner: Owner, preserve: bool) -> None:
-    import shutil
+    from modules.file._holes import copy_contents
+    from modules.file._space import needed
 
     with source.reading() as (file, pinned):
+        target.refuse_too_large(needed(pinned.at))
 
         def finish(new: Pinned) -> None:
             if preserve:
                 preserve_from(pinned, new)
 
-        replace(target, lambda new: shutil.copyfileobj(file, new), owner, pinned.at.st_mode, finish)
+        def fill(new: IO[bytes]) -> None:
+            if take := getattr(new, "take", None):  # of a planned file
+                take(source.path, pinned.at.st_size)
+            else:
+                copy_contents(file, new)
+
+        replace(target, fill, owner, pinned.at.st_mode, finish)
 
 
 def _copy_folder(source: Place, target: Place, preserve: bool, special: bool) -> None:

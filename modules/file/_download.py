@@ -9,7 +9,6 @@ from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Any
 
 from modules._url import ascii_url
-from modules.file import _space
 from modules.file._hash import get_hash
 from modules.file._place import beside_name
 from runner.api import fetcher, here, refuse_unforeseen
@@ -166,6 +165,8 @@ def _save(answer: Any, file: IO[bytes], folder: str) -> None:
     """Write an answer into a file below a folder. Raises _Stopped for one that is not whole, and
     before the file system is full.
     """
+    from modules.file import _space
+
     size = _announced_size(answer)
     room = _space.free(folder)
     if size is not None and room is not None and size > room:

@@ -130,6 +130,14 @@ class Place:
 
     # ---------------------------------------------------------------- changing
 
+    def refuse_too_large(self, size: int) -> None:
+        """Raise StateFailed where the file system has certainly no room for so many bytes."""
+        from modules.file import _space
+
+        room = _space.lacking(self.folder, size)
+        if room is not None:
+            raise _space.too_large(self.path, size, room)
+
     def beside(self) -> Place:
         """A new hidden name in the same folder, for what is then renamed to this one."""
         path = beside_name(self.path)

@@ -21,10 +21,11 @@ from modules._planned_files import (
     Way,
     refuse_kernels,
 )
+from modules.file import _space
 from modules.file._mounts import mount_of
 from modules.file._place import READ, Folder, NewFile, Pinned, Place
 from modules.file._resolve import refuse_unless
-from runner.api import StateFailed, Unforeseen
+from runner.api import StateFailed, Unforeseen, here
 
 
 class PlannedPlace(Place):
@@ -100,6 +101,35 @@ class PlannedPlace(Place):
 
     # ---------------------------------------------------------------- changing
 
+    def refuse_too_large(self, size: int) -> None:
+        folder = self._real_folder()
+        taken = self._files.taken.get(os.stat(folder).st_dev, 0) if folder else 0
+        room = _space.lacking(folder, size, taken) if folder else None
+        if room is not None:
+            may_help = ("planned", self.path) if self._files.frees else ("space", self.path)
+            raise _space.too_large(self.path, size, room, missing=[may_help])
+
+    def _real_folder(self) -> str:
+        """The folder of the machine whose file system will hold it; empty where that is not
+        certain.
+        """
+        if any(f"{self.path}/".startswith(f"{top}/") for top in here.store("planned mounts")):
+            return ""
+        path = ""
+        for name, entry in self._way.folders[1:]:
+            if entry.origin is None:
+                break
+            path = f"{path}/{name}"
+            if entry.origin != path:
+                return ""
+        return path or "/"
+
+    def _take(self, size: int) -> None:
+        """Note that so many bytes will be written there, or (below 0) will be free."""
+        if folder := self._real_folder():
+            device, taken = os.stat(folder).st_dev, self._files.taken
+            taken[device] = taken.get(device, 0) + size
+
     def beside(self) -> Place:
         name = f".{self.name[:200]}.planned"
         path = os.path.join(os.path.dirname(self.path), name)
@@ -164,12 +194,15 @@ class PlannedPlace(Place):
             raise _error(OSError, errno.EINVAL, self.path)
         if there is not None and there.is_dir and there.listed():
             raise _error(OSError, errno.ENOTEMPTY, new.path)
+        if there is not None and there.is_file:
+            target._take(-there.size)
         target._put(entry)
         self._put(None)
 
     def unlink(self) -> None:
         if self._there().is_dir:
             raise _error(IsADirectoryError, errno.EISDIR, self.path)
+        self._files.frees = True
         self._put(None)
 
     def rmdir(self) -> None:
@@ -181,6 +214,7 @@ class PlannedPlace(Place):
         self._put(None)
 
     def _remove_tree(self) -> None:
+        self._files.frees = True
         self._put(None)
 
     def sync(self) -> None:
@@ -193,6 +227,7 @@ class PlannedPlace(Place):
             file = cast(IO[bytes], contents)
             yield PlannedNewFile(file, PlannedPin(self, entry))
             entry.contents = self._taken(contents.source) if contents.source else contents.stored()
+            self._take(_room_for(entry))
 
     def _taken(self, source: Stored) -> bytes | Stored:
         other = self._files.entry(source.path)
@@ -201,6 +236,13 @@ class PlannedPlace(Place):
         if other.contents is None:
             return Stored(other.origin or "", source.size)
         return other.contents
+
+
+def _room_for(entry: Entry) -> int:
+    """The bytes that a planned file will take."""
+    if isinstance(entry.contents, Stored) and not entry.contents.held:
+        return _space.needed(os.stat(entry.contents.path))
+    return entry.size
 
 
 def graft(folder: str, files: PlannedFiles, path: str) -> None:

@@ -42,10 +42,21 @@ class Streamed(Record):
             if _identity(stat_of(file)) != self.identity:
                 raise self._has_changed()
 
+    def room(self) -> int:
+        """The bytes that the contents take on a disk."""
+        from modules.file._space import needed
+
+        with self._opened() as file:
+            return needed(stat_of(file))
+
     def copy_to(self, target: IO[bytes]) -> None:
         """Write the contents into an open file."""
-        for piece in self.pieces():
-            target.write(piece)
+        from modules.file._holes import copy_contents
+
+        with self._opened() as file:
+            copy_contents(file, target)
+            if _identity(stat_of(file)) != self.identity:
+                raise self._has_changed()
 
     @contextmanager
     def _opened(self) -> Iterator[IO[bytes]]:
@@ -104,6 +115,11 @@ def head_of(contents: Contents) -> bytes:
 def size_of(contents: Contents) -> int:
     """The number of bytes of contents."""
     return len(contents) if isinstance(contents, bytes) else contents.size
+
+
+def room_for(contents: Contents) -> int:
+    """The bytes that contents take on a disk, as far as is known."""
+    return len(contents) if isinstance(contents, bytes) else contents.room()
 
 
 def whole(contents: Contents) -> bytes:

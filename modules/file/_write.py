@@ -16,7 +16,7 @@ from modules._umask import umask
 from modules.file._change import alters, owner_ids
 from modules.file._place import Pinned, Place, place
 from modules.file._snapshot import snapshot_of_written, target_of
-from modules.file._streamed import Contents, copy_into
+from modules.file._streamed import Contents, copy_into, room_for
 from runner.api import Record, StateFailed, here, is_planning
 
 Fill = Callable[[IO[bytes]], object]
@@ -55,6 +55,7 @@ def write(
     target = target_of(path, follow)
     owner = Owner(None if mode is None else int(mode, 8), *owner_ids(user, group))
     with place(target) as where:
+        where.refuse_too_large(room_for(data))
         if backup and not private and not is_planning():
             _keep_file(where)
         fill = lambda file: copy_into(data, file)  # noqa: E731
@@ -170,8 +171,9 @@ def default_folder_mode() -> str:
 
 def _keep_file(where: Place) -> None:
     """Keep the present file below the state folder under its path and the time."""
-    import shutil
     import time
+
+    from modules.file._holes import copy_contents
 
     at = where.seen()
     if at is None or not bits.S_ISREG(at.st_mode):
@@ -184,7 +186,7 @@ def _keep_file(where: Place) -> None:
     handle = here.state_folder(*below).open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     with open(handle, "wb") as target, open(where.open_file(), "rb") as source:
         at = os.fstat(source.fileno())
-        shutil.copyfileobj(source, target)
+        copy_contents(source, target)
         with suppress(PermissionError):
             os.fchown(handle, at.st_uid, at.st_gid)
         os.fchmod(handle, bits.S_IMODE(at.st_mode))

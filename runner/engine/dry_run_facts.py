@@ -99,9 +99,14 @@ class PendingFacts:
             match fact:
                 case ("planned", str(path)):  # what asks does not see the planned machine
                     return self._planner(path)
+                case ("space", _):  # who knows what a program frees
+                    return next(filter(self._runs_programs, self._foreseen), "")
                 case _ if fact in self.facts:
                     return self.facts[fact]
         return ""
+
+    def _runs_programs(self, state: str) -> bool:
+        return self._foreseen[state] < Foreseen.IN_FILES
 
     def _planner(self, path: str) -> str:
         """The state that plans a path, or another one where its Plan does not say so."""

@@ -18,7 +18,10 @@ from serving import served
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to mount a file system")
 
-SMALL = 'mount -t tmpfs -o size=20m,mode=700 none {0}; "$@"; find {0} -type f -size +1000'
+SMALL = """mount -t tmpfs -o size=20m,mode=700 none {0}
+echo > {0}/old
+"$@"
+find {0} -type f -size +1000"""
 MIB = b"x" * (1 << 20)
 
 
@@ -90,3 +93,78 @@ def test_a_run_that_is_killed_while_it_downloads(machine: Machine) -> None:
     assert parts()
     machine("sls", "none")
     assert not parts()
+
+
+BIG = """
+{tmp}/before:
+  file.absent: []
+{tmp}/disk/managed:
+  file.managed: [source: 'salt://large', backup: minion]
+{tmp}/disk/copy:
+  file.copy: [source: '{tmp}/states/large']
+{tmp}/disk/folder:
+  file.recurse: [source: 'salt://folder']
+{tmp}/disk/copied:
+  file.copy: [source: '{tmp}/states/folder']
+{tmp}/disk/sparse:
+  file.copy: [source: '{tmp}/states/sparse']
+{tmp}/disk/small:
+  file.managed: [contents: x]
+"""
+
+
+def _tree(machine: Machine, **sls: str) -> Path:
+    states = machine.folder / "states"
+    (states / "folder").mkdir()
+    (states / "large").write_bytes(30 * MIB)
+    for name in ("1", "2", "3"):
+        (states / "folder" / name).write_bytes(8 * MIB)
+    with (states / "sparse").open("wb") as sparse:
+        sparse.truncate(40 << 20)
+    machine.write(**sls)
+    return machine.folder / "disk"
+
+
+def test_a_dry_run_fails_where_files_do_not_fit(machine: Machine) -> None:
+    disk = _tree(machine, all=BIG)
+    dry, nothing = on_a_small_disk(machine, disk, "sls", "all", "--test")
+    real, left = on_a_small_disk(machine, disk, "sls", "all")
+    failed = ["managed", "copy", "folder", "copied"]
+    assert [name for name, each in dry.items() if each["result"] is False] == failed
+    assert [name for name, each in real.items() if each["result"] is False] == failed
+    for name in failed:
+        assert "No space left on device: " in real[name]["comment"]
+        assert dry[name]["comment"] == real[name]["comment"]
+    below = [path.removeprefix(f"{disk}/") for path in left.splitlines()]
+    assert sorted(below) == ["folder/1", "folder/2", "sparse"] and not nothing
+
+
+def test_a_dry_run_does_not_know_what_others_free(machine: Machine) -> None:
+    command = "{tmp}/disk/x:\n  file.managed: [source: 'salt://large']\n"
+    first = "rm -rf {tmp}/old:\n  cmd.run: []\n"
+    removed = "{tmp}/disk/old:\n  file.absent: []\n"
+    disk = _tree(machine, cleans=first + command, removes=removed + command)
+    for name, by in (("cleans", "cmd: rm"), ("removes", "file: ")):
+        found, _ = on_a_small_disk(machine, disk, "sls", name, "--test")
+        assert found["x"]["result"] is None and f"depends on {by}" in found["x"]["comment"]
+
+
+def test_copies_and_backups_keep_holes(machine: Machine) -> None:
+    contents = b"begin".ljust(1 << 20) + bytes(4 << 20) + b"end"
+    origin = machine.folder / "origin"
+    with origin.open("wb") as sparse:
+        sparse.write(contents[: 1 << 20])
+        sparse.seek(5 << 20)
+        sparse.write(b"end")
+    copied = "{tmp}/copy:\n  file.copy: [source: '{tmp}/origin']\n"
+    managed = "{tmp}/managed:\n  file.managed: [source: '{tmp}/origin']\n"
+    replaced = "{tmp}/origin:\n  file.managed: [contents: new, backup: minion]\n"
+    machine.config["state_dir"] = str(machine.folder / "var")
+    machine.write(copies=copied + managed, replaces=replaced)
+    machine("sls", "copies")
+    machine("sls", "replaces")
+    (kept,) = (machine.folder / "var/file_backup").glob("**/origin*")
+    for path in (machine.folder / "copy", machine.folder / "managed", kept):
+        assert path.read_bytes() == contents
+        assert path.stat().st_blocks * 512 < 2 << 20, path
+    assert origin.read_text() == "new\n"
