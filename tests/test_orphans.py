@@ -60,6 +60,17 @@ def test_names_are_no_templates_and_no_states(machine: Machine) -> None:
     assert list(machine.results("sls", "removal", "--test")) == [f"prune {paths[0]}"]
 
 
+def test_what_states_made_side_by_side_is_pruned(machine: Machine) -> None:
+    """Each of them is looked at when it is done, whatever ended while it ran."""
+    made = "{}: {{file.managed: [contents: x, makedirs: true, parallel: true]}}\n"
+    paths = [f"{machine.folder}/made/{number}" for number in range(12)]
+    highstate(machine, "".join(map(made.format, paths)))
+    highstate(machine, EMPTY)
+    assert orphans(machine)["left"] == []
+    machine("prune")
+    assert not (machine.folder / "made").exists()
+
+
 def test_what_no_state_declares_is_listed_pruned_and_restored(machine: Machine) -> None:
     (machine.folder / "there").write_text("old")
     assert "orphans" not in highstate(machine, FILES)

@@ -131,7 +131,9 @@ class History:
         self._touched: dict[str, snapshots.Snapshot | None] = {}
         self._stamps: dict[str, tuple[int, ...]] = {}  # of those that somebody has looked at
         self._touched_states: dict[tuple[str, str], str | None] = {}
-        self._altered: dict[Subject, None] = {}  # those that nobody has looked at since
+        # those that nobody has looked at since, with the tag of the state that altered them last:
+        # others may run beside it, and are not done with theirs
+        self._altered: dict[Subject, str] = {}
         self._digests: dict[int, bytes] = {}
         self._made: made.MadeThings | None = None
         self._has_past: bool | None = None  # there are results of former runs; None: not known
@@ -363,7 +365,7 @@ class History:
         values = (self._number, self._sequence, *columns, tag, self._call, attributes)
         self._add("INSERT INTO kept VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
         for path in (snapshot.path, *([snapshot.target] if snapshot.type == "moved" else [])):
-            self._touched[path] = self._altered[path] = None
+            self._touched[path], self._altered[path] = None, tag
             self._stamps.pop(path, None)
         if self._made and tag:
             self._made.touched(tag, snapshot)
@@ -373,7 +375,7 @@ class History:
         row = (self._number, self._sequence, former.kind, former.name, content, tag, self._call)
         self._add("INSERT INTO kept_states VALUES (?, ?, ?, ?, ?, ?, ?)", storable_row(row))
         self._touched_states[former.kind, former.name] = None
-        self._altered[former.kind, former.name] = None
+        self._altered[former.kind, former.name] = tag
 
     def _result(self, result: Result) -> None:
         changes, replaced = _json(result.changes), _json(result.before)
@@ -402,10 +404,12 @@ class History:
         )
         self._waiting.append(storable_row(row))
         self._position += 1
-        unchanged = not result.changes and result.result is not False
+        tag = storable(result.tag)
+        altered = [subject for subject, last in self._altered.items() if last == tag]
+        unchanged = not result.changes and result.result is not False and not altered
         if not unchanged or len(self._waiting) >= TOGETHER:
             self._flush()
-            self._look_back(self._altered, result if result.changes and not result.noop else None)
+            self._look_back(altered, result if result.changes and not result.noop else None)
             if result.changes and self._about.kind == "run":
                 self._note_watchers(result.tag)
             if unchanged:  # these are many: into the database at once
@@ -438,10 +442,9 @@ class History:
         altered is looked at after each state, since the run may be killed, and all of it at the
         end. last: of the state that altered it.
         """
-        subjects = list(subjects)
-        self._altered.clear()
         changed = []
         for subject in subjects:
+            self._altered.pop(subject, None)
             if not isinstance(subject, str):
                 self._look_back_at_state(subject)
             elif not self._as_seen(subject) and (snapshot := self._look_back_at_path(subject)):

@@ -107,7 +107,7 @@ def missing_folders(path: str) -> list[str]:
     missing = []
     path = parent(path)
     while not file.is_dir(path):
-        if file.lexists(path):
+        if file.lexists(path) and not file.is_dir(path):  # one may be made at this moment
             raise StateFailed(f"{path} is not a directory, so nothing can be created in it")
         missing.append(path)
         path = parent(path)
