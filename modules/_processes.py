@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from modules import _salt_call, _streams, _umask
@@ -88,10 +89,13 @@ def run_to_end(
     bg: bool = False,
     most: int | None = None,
     view: View | None = None,
+    encoding: str | None = None,
+    rstrip: bool = True,
     **identity: Any,
 ) -> Completed:
     """Start a program, and wait for its end unless it is to stay in the background. view: the
-    planned files that it sees. identity: as of Popen.
+    planned files that it sees. encoding: of its streams, instead of UTF-8. rstrip: without the end
+    of the last line. identity: as of Popen.
 
     most: the bytes of each stream that are kept, the first and the last; None where nothing may be
     missing. Raises CommandFailed when it cannot be started, or nothing may be missing and it prints
@@ -156,7 +160,8 @@ def run_to_end(
         raise
     if most is None and (out.left_out or err.left_out):
         raise CommandFailed(f"{argv[0]!r} printed more than {MOST >> 20} MB")
-    return Completed(process.returncode, _text(out.data()), _text(err.data()), process.pid)
+    text = partial(_text, encoding=encoding, rstrip=rstrip)
+    return Completed(process.returncode, text(out.data()), text(err.data()), process.pid)
 
 
 PACKAGES = {"crontab": "cron", "modprobe": "kmod", "augtool": "augeas-tools"} | dict.fromkeys(
@@ -260,6 +265,6 @@ def _stat(pid: int) -> list[str]:
         return []
 
 
-def _text(data: bytes) -> str:
-    text = data.decode("utf-8", errors="replace")
-    return text[:-1] if text.endswith("\n") else text
+def _text(data: bytes, encoding: str | None, rstrip: bool) -> str:
+    text = data.decode(encoding or "utf-8", errors="replace")
+    return text[:-1] if rstrip and text.endswith("\n") else text

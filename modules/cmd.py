@@ -142,6 +142,8 @@ def complete(
     root: str | None = None,
     bg: bool = False,
     reset_system_locale: bool = True,
+    rstrip: bool = True,
+    output_encoding: str | None = None,
     most: int | None = None,
     see_planned: bool = True,
 ) -> Completed:
@@ -149,10 +151,13 @@ def complete(
 
     cwd (default: at home), runas, group, umask (octal), timeout (seconds), root: how. env:
     variables as a mapping or a list of them. reset_system_locale: messages, numbers and dates as in
-    no country. most: as of `_processes.run_to_end`. see_planned: in a dry run, see the planned
-    files. Raises CommandFailed for an unknown user, a missing folder, a program that cannot be
-    started.
+    no country. rstrip: without the end of the last line. output_encoding: of what it prints,
+    instead of UTF-8. most: as of `_processes.run_to_end`. see_planned: in a dry run, see the
+    planned files. Raises CommandFailed for an unknown user, a missing folder, a program that cannot
+    be started.
     """
+    if output_encoding and (problem := unknown_encoding(output_encoding)):
+        raise CommandFailed(problem)
     variables = surroundings.variables(env, clean_env, prepend_path, reset_system_locale)
     view = _processes.view()
     user: dict[str, Any] = {}
@@ -186,6 +191,8 @@ def complete(
         bg=bg,
         most=most,
         view=view,
+        encoding=output_encoding,
+        rstrip=rstrip,
         **user,
     )
     if done.timed_out:
@@ -194,6 +201,16 @@ def complete(
         shown = cmd if isinstance(cmd, str) else shlex.join(argv)
         return Completed(1, f"{shown} : Timed out after {timeout:g} seconds", "", done.pid, True)
     return done
+
+
+@for_states
+def unknown_encoding(name: str) -> str | None:
+    """What is wrong with the name of an encoding of texts; None for nothing."""
+    try:
+        b"x".decode(name, "replace")
+    except (LookupError, UnicodeError, ValueError):
+        return f"unknown encoding: {name}"
+    return None
 
 
 # ---------------------------------------------------------------- Salt's functions
@@ -232,12 +249,14 @@ def run_all(
     raise_err: bool = False,
     use_vt: bool = False,
     reset_system_locale: bool = True,
+    output_encoding: str | None = None,
 ) -> dict[str, Any]:
     """Run a command; its pid, retcode, stdout and stderr.
 
     python_shell: whether a shell reads the command line (default: in `runner call` only).
-    success_retcodes: exit codes that count as 0. ignore_retcode: a guard that calls this does not
-    look at the exit code. redirect_stderr: both streams in stdout. raise_err: raise
+    success_retcodes: exit codes that count as 0. rstrip: without white space at the end.
+    output_encoding: instead of UTF-8. ignore_retcode: a guard that calls this does not look at the
+    exit code. redirect_stderr: both streams in stdout. raise_err: raise
     CommandFailed on failure.
 
         {{ salt['cmd.run_all']('id -u').retcode }}
@@ -265,6 +284,8 @@ def run_all(
             bg,
         ),
         reset_system_locale=reset_system_locale,
+        rstrip=rstrip,
+        output_encoding=output_encoding,
         most=MOST_RETURNED,
     )
     accepted = (

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import os.path
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Annotated, Any
 
 from modules import cmd, file
-from runner.api import OPEN, OneOrMany, Plan, Planned, Secret, StateFailed, here
+from runner.api import OPEN, Check, OneOrMany, Plan, Planned, Secret, StateFailed, here
 from states.cmd._call import call, wait_call
 from states.cmd._outcome import Accepted, outcome, stateful_answer
 
@@ -20,6 +20,7 @@ NON_IDEMPOTENT = {
 WHY = "what a command changes is known when it has run"
 
 Variables = dict[str, Any] | list[Any] | str
+Encoding = Annotated[str, Check(cmd.unknown_encoding)]
 
 
 def dry_run_check(
@@ -61,6 +62,9 @@ def run(
     success_retcodes: OneOrMany[int] | None = None,
     success_stdout: OneOrMany[str] | None = None,
     success_stderr: OneOrMany[str] | None = None,
+    rstrip: bool = True,
+    output_encoding: Encoding | None = None,
+    reset_system_locale: bool = True,
 ) -> Planned:
     """Run a command in a shell.
 
@@ -88,6 +92,10 @@ def run(
     success_retcodes: Exit codes that count as success beside 0.
     success_stdout: Texts of which one being the whole standard output counts as success, too.
     success_stderr: Texts of which one being the whole standard error counts as success, too.
+    rstrip: False keeps the white space at the end of what it prints.
+    output_encoding: The encoding of what it prints, such as `latin-1`, instead of UTF-8.
+    reset_system_locale: False gives it the locale of this run, instead of `C` for messages,
+      numbers and dates.
 
         make install:
           cmd.run:
@@ -119,10 +127,13 @@ def run(
             timeout=timeout,
             root=root,
             bg=bg,
+            rstrip=rstrip,
+            output_encoding=output_encoding,
+            reset_system_locale=reset_system_locale,
         )
     except StateFailed as failure:
         raise StateFailed(failure.message, changes={}, missing=failure.missing) from None
-    accepted = Accepted(success_retcodes, success_stdout, success_stderr, ignore_timeout)
+    accepted = Accepted(success_retcodes, success_stdout, success_stderr, ignore_timeout, rstrip)
     return outcome(f'Command "{name}" run', done, stateful, accepted, hide_output, bg)
 
 
@@ -146,13 +157,16 @@ def wait(
     success_retcodes: OneOrMany[int] | None = None,
     success_stdout: OneOrMany[str] | None = None,
     success_stderr: OneOrMany[str] | None = None,
+    rstrip: bool = True,
+    output_encoding: Encoding | None = None,
+    reset_system_locale: bool = True,
 ) -> str:
     """Run a command only when something that the state watches changed. The arguments are those of
     cmd.run.
 
     name, cwd, root, runas, group, shell, env, clean_env, prepend_path, stateful, stdin, umask,
       output_loglevel, hide_output, timeout, use_vt, success_retcodes, success_stdout,
-      success_stderr: As of cmd.run.
+      success_stderr, rstrip, output_encoding, reset_system_locale: As of cmd.run.
 
         rebuild the index:
           cmd.wait:
@@ -195,6 +209,9 @@ def script(
     success_retcodes: OneOrMany[int] | None = None,
     success_stdout: OneOrMany[str] | None = None,
     success_stderr: OneOrMany[str] | None = None,
+    rstrip: bool = True,
+    output_encoding: Encoding | None = None,
+    reset_system_locale: bool = True,
 ) -> Planned:
     """Run a script of the tree.
 
@@ -207,7 +224,7 @@ def script(
     args: Its arguments as a text of the shell, or a list with one argument in each item.
     cwd, runas, password, group, shell, env, clean_env, prepend_path, stateful, stdin, umask,
       output_loglevel, hide_output, timeout, ignore_timeout, use_vt, bg, success_retcodes,
-      success_stdout, success_stderr: As of cmd.run.
+      success_stdout, success_stderr, rstrip, output_encoding, reset_system_locale: As of cmd.run.
 
         set up the cluster:
           cmd.script:
@@ -259,8 +276,11 @@ def script(
         umask=umask,
         timeout=timeout,
         bg=bg,
+        rstrip=rstrip,
+        output_encoding=output_encoding,
+        reset_system_locale=reset_system_locale,
     )
-    accepted = Accepted(success_retcodes, success_stdout, success_stderr, ignore_timeout)
+    accepted = Accepted(success_retcodes, success_stdout, success_stderr, ignore_timeout, rstrip)
     return outcome(f"Command '{name}' run", done, stateful, accepted, hide_output, bg)
 
 
@@ -292,12 +312,15 @@ def wait_script(
     success_retcodes: OneOrMany[int] | None = None,
     success_stdout: OneOrMany[str] | None = None,
     success_stderr: OneOrMany[str] | None = None,
+    rstrip: bool = True,
+    output_encoding: Encoding | None = None,
+    reset_system_locale: bool = True,
 ) -> str:
     """Run a script of the tree only when something that the state watches changed.
 
     name, source, template, context, defaults, args, cwd, runas, shell, env, stateful, umask,
-      use_vt, output_loglevel, hide_output, success_retcodes, success_stdout, success_stderr: as of
-      cmd.script.
+      use_vt, output_loglevel, hide_output, success_retcodes, success_stdout, success_stderr,
+      rstrip, output_encoding, reset_system_locale: as of cmd.script.
 
         reload the rules:
           cmd.wait_script:

@@ -20,18 +20,28 @@ class Accepted:
         stdout: list[str] | None,
         stderr: list[str] | None,
         timeout: bool,
+        rstrip: bool = True,
     ) -> None:
+        """rstrip: white space at the end of a stream is none of it."""
         self._retcodes = retcodes or []
         self._stdout = stdout or []
         self._stderr = stderr or []
         self._timeout = timeout
+        self._rstrip = rstrip
+
+    def streams(self, done: cmd.Completed) -> tuple[str, str]:
+        """What it printed, as the result shows it."""
+        if self._rstrip:
+            return done.stdout.rstrip(), done.stderr.rstrip()
+        return done.stdout, done.stderr
 
     def code(self, done: cmd.Completed) -> int:
         """The exit code as the result shows it."""
+        out, err = self.streams(done)
         accepted = (
             done.retcode in self._retcodes
-            or done.stdout in self._stdout
-            or done.stderr in self._stderr
+            or out in self._stdout
+            or err in self._stderr
             or (done.timed_out and self._timeout)
         )
         return 0 if accepted else done.retcode
@@ -42,7 +52,7 @@ def outcome(
 ) -> Done:
     """The result of a command. Raises StateFailed when it is none."""
     code = accepted.code(done)
-    streams = ("", "") if hide else (done.stdout.rstrip(), done.stderr.rstrip())
+    streams = ("", "") if hide else accepted.streams(done)
     changes: dict[str, Any] = {"pid": done.pid, "retcode": None if bg else code}
     changes |= {"stdout": streams[0], "stderr": streams[1]}
     if stateful:

@@ -19,6 +19,7 @@ def tell(result: bool) -> dict[str, object]:
 
 
 QUIET = {"hide_output": True, "output_loglevel": "quiet", "use_vt": True}
+OUTPUT = {"rstrip": False, "output_encoding": "latin-1", "reset_system_locale": False}
 LINE = {
     "name": "echo hello > {tmp}/out",
     "cwd": "{tmp}",
@@ -57,6 +58,7 @@ SCENARIOS = [
     Scenario(
         "cmd.run", {"name": "echo a; exit 1", "success_stdout": ["a\n", "a"]}, converges=False
     ),
+    Scenario("cmd.run", {"name": "echo a", **OUTPUT}, converges=False),
     Scenario("cmd.run", {"name": "echo b >&2; exit 1", "success_stderr": ["b"]}, converges=False),
     Scenario("cmd.run", {"name": "true", "stateful": True}, converges=False),
     Scenario(
@@ -69,10 +71,13 @@ SCENARIOS = [
         {"name": "true", "shell": "/no/shell"},
         breaks="The shell /no/shell is not available",
     ),
-    Scenario("cmd.wait", {"name": "echo hello", "clean_env": True}, plans=False),
-    Scenario("cmd.watch", {"name": "echo hello", "clean_env": True}, plans=False),
+    Scenario("cmd.wait", {"name": "echo hello", "clean_env": True, **OUTPUT}, plans=False),
+    Scenario("cmd.watch", {"name": "echo hello", "clean_env": True, **OUTPUT}, plans=False),
     Scenario(
-        "cmd.script", {"source": "{tmp}/say.sh", "args": "a"}, setup=with_script, converges=False
+        "cmd.script",
+        {"source": "{tmp}/say.sh", "args": "a", **OUTPUT},
+        setup=with_script,
+        converges=False,
     ),
     Scenario(
         "cmd.script",
@@ -87,7 +92,7 @@ SCENARIOS = [
         converges=False,
     ),
     Scenario("cmd.script", {"source": "{tmp}/nope.sh"}, fails="Unable to cache script"),
-    Scenario("cmd.wait_script", {"source": "{tmp}/say.sh"}, plans=False),
+    Scenario("cmd.wait_script", {"source": "{tmp}/say.sh", **OUTPUT}, plans=False),
     Scenario("cmd.call", {"func": add, "args": [1, 2], "kws": {"three": 3}}, converges=False),
     Scenario("cmd.call", {"func": "test.echo", "args": ["x"], **QUIET}, converges=False),
     Scenario("cmd.call", {"func": tell, "args": [True]}, converges=False),

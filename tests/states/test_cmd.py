@@ -279,3 +279,38 @@ def test_variables_as_texts(machine: Machine) -> None:
     )
     found = {key: each["changes"]["stdout"] for key, each in machine.results("sls", "a").items()}
     assert found == {"text": "b=5", "listed": "5 6"}
+
+
+def test_how_output_is_read(machine: Machine) -> None:
+    (machine.folder / "states/say.sh").write_text("#!/bin/sh\nprintf 'gr\\374n \\n'\n")
+    more = "{rstrip: false}, {output_encoding: latin-1}"
+    machine.write(
+        run=f"printf 'gr\\374n \\n': {{cmd.run: [{more}]}}\n",
+        script=f"salt://say.sh: {{cmd.script: [{more}]}}\n",
+        wait=f"a: {{test.succeed_with_changes: []}}\n"
+        f"printf 'gr\\374n \\n': {{cmd.wait: [{more}, {{watch: [{{test: a}}]}}]}}\n",
+        usual="printf 'gr\\374n \\n': {cmd.run: []}\n",
+        equal='echo foo; exit 3: {cmd.run: [{rstrip: false}, {success_stdout: ["foo\\n"]}]}\n',
+        template="{{ salt['cmd.run_stdout'](\"printf 'a \\n'\", rstrip=False, python_shell=True)"
+        " | json }}: {test.nop: []}\n",
+        wrong="echo: {cmd.run: [{output_encoding: hex}]}\n",
+    )
+    for name in ("run", "script", "wait"):
+        (*_, result) = machine.results("sls", name).values()
+        assert result["changes"]["stdout"] == "grün \n", name
+    (usual,) = machine.results("sls", "usual").values()
+    assert usual["changes"]["stdout"] == "gr\ufffdn"
+    machine("sls", "equal")
+    assert list(machine.results("sls", "template")) == ["a \n"]
+    assert "unknown encoding: hex" in machine("sls", "wrong", code=1).stderr
+
+
+def test_a_command_with_the_locale_of_the_run(machine: Machine) -> None:
+    machine.environment["LC_TIME"] = "de_DE.UTF-8"
+    machine.write(
+        a="echo $LC_TIME: {cmd.run: [{reset_system_locale: false}]}\n",
+        b="echo $LC_TIME: {cmd.run: []}\n",
+    )
+    for name, locale in (("a", "de_DE.UTF-8"), ("b", "C")):
+        (result,) = machine.results("sls", name).values()
+        assert result["changes"]["stdout"] == locale
