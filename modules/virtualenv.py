@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 from modules import cmd, file
 from modules import user as users
+from modules.file._place import place
 from runner.api import CommandFailed, StateFailed, changer, for_states, foreseen_failures
 
 
@@ -96,12 +98,22 @@ def create(
     if program and argv[0] == program and python:
         argv += ["--python", python]
     argv += ["--system-site-packages"] if system_site_packages else []
-    argv += ["--clear"] if clear else []
+    if clear and user:
+        argv.append("--clear")
+    elif clear:
+        _clear(folder)
     argv += [f"--prompt={prompt}"] if prompt else []
     done = cmd.complete([*argv, "--", folder], runas=user, python_shell=False)
     if done.retcode:
         raise StateFailed(f"the environment {folder} was not made: {done.error_text}")
     return done.stdout
+
+
+def _clear(folder: str) -> None:
+    """Empty an environment: what venv empties is what its path leads to by then."""
+    with suppress(FileNotFoundError, NotADirectoryError), place(folder, follow=True) as where:
+        with where.entered() as inside:
+            inside.clear()
 
 
 @for_states

@@ -17,64 +17,29 @@ from modules.file._copy import copy_place, preserve_from
 from modules.file._place import Folder, Place
 from modules.file._place import place as place_of
 from modules.file._planned_place import PlannedPlace
+from modules.file._private_folder import INSIDE, PrivateFolder, folder_beside
 from modules.file._resolve import real_path, resolved
 from modules.file._snapshot import missing_folders, snapshot, snapshot_of_missing
 from modules.file._write import Owner
 from runner.api import StateFailed, Unforeseen, here
 from runner.api.planning import only_files
 
-# so that an archive that says something of its own top folder does not open the private one
-INSIDE = "members"
 MOST_PLANNED = 64 << 20  # bytes of an archive that a dry run unpacks
 MOST_PLANNED_MEMBERS = 256 << 20  # bytes of all that is in it
 MOST_RESTORED = 2_000  # members whose places undo restores
 
 
-class Unpacked:
+class Unpacked(PrivateFolder):
     """An archive that was unpacked to a private folder beside the target, held open; `place` or
     `discard` come next.
     """
-
-    def __init__(self, where: Place) -> None:
-        self._where = where
-        where.mkdir(0o700)
-        self._private = Folder(where, where.open(os.O_RDONLY | os.O_DIRECTORY))
-        self._private.pin.refuse_foreign(bits.S_IFDIR)
-        os.mkdir(INSIDE, dir_fd=self._private.handle)
-
-    def __str__(self) -> str:
-        return self._where.path
-
-    @property
-    def path(self) -> str:
-        """The folder of the members, under a name that nobody can turn into another folder's.
-        Raises StateFailed without /proc.
-        """
-        own = f"/proc/{os.getpid()}/fd/{self._private.handle}"
-        if not os.path.isdir(own) and self._where.shared():
-            raise StateFailed(f"{self._where.path} cannot be unpacked to safely without /proc")
-        return os.path.join(own if os.path.isdir(own) else self._where.path, INSIDE)
-
-    def members(self) -> Place:
-        return self._private.place(INSIDE)
-
-    def remove(self) -> None:
-        """Remove what has not been moved to its place."""
-        try:
-            self._private.clear()
-            self._where.rmdir()
-        except OSError:  # the next run removes what is left
-            pass
-        finally:
-            os.close(self._private.handle)
-            os.close(self._where.folder)
 
 
 class _PlannedUnpacked(Unpacked):
     """An archive that a dry run has unpacked to a folder of the cache, as if to a planned one."""
 
     def __init__(self, target: str) -> None:
-        with place_of(os.path.join(_beside(target), "archive")) as above:
+        with place_of(os.path.join(folder_beside(target), "archive")) as above:
             self._planned = cast(PlannedPlace, above.beside())
         super().__init__(Place(resolved(os.path.join(self._planned.scratch(), "archive"))))
 
@@ -106,7 +71,7 @@ def unpack(source: str, target: str, kind: str, **options: Any) -> Unpacked:
     """Unpack to a hidden folder on the target's file system, which is the answer; `place` or
     `discard` come next. Raises StateFailed when it cannot be extracted. options: as of `_fill`.
     """
-    with place_of(os.path.join(_beside(target), "archive")) as above:
+    with place_of(os.path.join(folder_beside(target), "archive")) as above:
         unpacked = Unpacked(above.beside())
     return _fill(unpacked, source, kind, **options)
 
@@ -155,7 +120,7 @@ def shortage(members: Sequence[Member], target: str) -> str:
     """Describe what space is missing on the target's file system to unpack members there; empty
     when they fit.
     """
-    folder = _beside(target)
+    folder = folder_beside(target)
     while not (there := _paths.source(folder)):  # it is only planned
         folder = os.path.dirname(folder)
     disk = os.statvfs(there)
@@ -167,17 +132,6 @@ def shortage(members: Sequence[Member], target: str) -> str:
         f"needs {needed / 1e6:,.1f} MB, and the disk of {folder} has {free / 1e6:,.1f} MB left;"
         " free some space"
     )
-
-
-def _beside(target: str) -> str:
-    """The folder that holds the target, or will; a mount point itself, as renaming works within one
-    file system.
-    """
-    folder = os.path.dirname(target)
-    while not _paths.isdir(folder):
-        folder = os.path.dirname(folder)
-    mounted = _paths.isdir(target) and _paths.stat(target).st_dev != _paths.stat(folder).st_dev
-    return target if mounted else folder
 
 
 def _before_members(unpacked: Unpacked, target: str, *_: object, **__: object) -> object:

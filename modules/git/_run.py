@@ -9,6 +9,8 @@ import os
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from functools import partial
 from typing import Any
 
 from modules import cmd, file
@@ -16,6 +18,7 @@ from modules import user as users
 from modules._lines import split
 from modules._planned_files import PlannedFiles, planned_files
 from modules.file._planned_place import graft
+from modules.git import _places
 from runner.api import CommandFailed, StateFailed, Unforeseen, changer, fetcher, here
 from runner.api.planning import in_stand_in, only_files
 
@@ -213,10 +216,17 @@ def change(
     secrets: Mapping[str, str] | None = None,
 ) -> str:
     """Run git, which changes a repository; its output. Raises StateFailed with what it says."""
-    for path in (cwd, words[-1] if words[0] in ("clone", "init") else None):
-        if path and path.startswith("/") and not user:
-            file.real_path(path)  # through no link of somebody else
-    return _output(words, probe(words, cwd, user, identity, secrets))
+    if user:
+        return _output(words, _run(words, cwd, user, identity, secrets))
+    if words[0] == "clone" and words[-1].startswith("/"):
+        run = partial(_run, cwd=cwd, user=user, identity=identity, secrets=secrets)
+        return _output(words, _places.cloned(words, run))
+    with ExitStack() as opened:
+        if cwd and cwd.startswith("/"):
+            cwd = opened.enter_context(_places.held(cwd))
+        if words[0] == "init" and words[-1].startswith("/"):
+            words = [*words[:-1], opened.enter_context(_places.held(words[-1]))]
+        return _output(words, _run(words, cwd, user, identity, secrets))
 
 
 def look(words: Sequence[str], cwd: str, user: str | None = None) -> str | None:

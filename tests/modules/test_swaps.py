@@ -17,6 +17,7 @@ import os
 import pkgutil
 import signal
 import stat
+import subprocess
 import sys
 import tarfile
 from collections.abc import Callable, Iterator
@@ -27,7 +28,7 @@ import pytest
 from harness import HarnessHere
 
 import modules
-from modules import archive, augeas, cp, disk, file, xml
+from modules import archive, augeas, cp, disk, file, git, virtualenv, xml
 from modules.mysql import _server as mysql_server
 from runner import bundle
 from runner.api import CommandFailed, StateFailed, changer, changes_allowed, running
@@ -648,6 +649,103 @@ def test_what_is_made_for_a_folder_of_others_may_be_swapped(
         assert not ground.harm(), f"at call {at}"
 
 
+SSH = """#!{python}
+import os
+os.chdir("{folder}")
+for name in os.listdir():
+    if name not in ("f", "secret", "private"):
+        os.rename(name, f"../{{name}}-aside")
+        os.symlink("{victim}", name)
+        os.lchown(name, 1, 1)
+raise SystemExit(1)
+"""
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_a_clone_that_fails_removes_nothing_else(tmp_path: Path, there: bool) -> None:
+    """git removes all that is at the path of a clone then, wherever that leads meanwhile."""
+    ground = Ground(tmp_path / "ground")
+    if there:
+        (ground.folder / "made").mkdir()
+    ssh = SSH.format(python=sys.executable, folder=ground.folder, victim=ground.victim)
+    (tmp_path / "ssh").write_text(ssh)
+    (tmp_path / "ssh").chmod(0o755)
+    with pytest.raises(CommandFailed, match="Could not read from remote repository") as failure:
+        git.change(["clone", "--", "ssh://host/repository", f"{ground.folder}/made"])
+    assert not ground.harm()
+    assert "Cloning into" in failure.value.message and "/proc/" not in failure.value.message
+
+
+def test_a_clone_into_a_folder_of_others_is_what_git_makes(tmp_path: Path) -> None:
+    ground = Ground(tmp_path / "ground")
+    made = repository(tmp_path / "origin")
+    clones = ground.folder / "new", ground.folder / "there"
+    clones[1].mkdir(mode=0o750)
+    for clone in clones:
+        os.chown(ground.folder, MALLORY, 2)
+        ground.folder.chmod(0o2755)
+        assert f"Cloning into '{clone}'" in git.change(["clone", "--", str(made), str(clone)])
+        assert git.look(["rev-parse", "HEAD"], str(clone)) == git.look(
+            ["rev-parse", "HEAD"], str(made)
+        )
+        assert git.look(["config", "core.worktree"], str(clone)) is None
+    assert (clones[0].stat().st_gid, stat.S_IMODE(clones[0].stat().st_mode)) == (2, 0o2755)
+    assert stat.S_IMODE(clones[1].stat().st_mode) == 0o750
+    assert {path.name for path in ground.folder.iterdir()} == {
+        "f",
+        "secret",
+        "private",
+        "new",
+        "there",
+    }
+    with pytest.raises(CommandFailed, match="already exists and is not an empty directory"):
+        git.change(["clone", "--", str(made), str(clones[0])])
+
+
+def test_git_works_on_the_repository_that_was_looked_at(tmp_path: Path) -> None:
+    def tag(ground: Ground) -> None:
+        repository(ground.folder / "made")
+        hers.append(repository(ground.victim / "repository"))
+        git.change(["tag", "new"], str(ground.folder / "made"))
+
+    def swap(ground: Ground) -> None:
+        if hers:
+            ground._away(ground.folder / "made")
+            ground._link(ground.folder / "made", ground.victim / "repository")
+
+    hers: list[Path] = []
+    for at in range(attempt(tag, Ground(tmp_path / "count")) + 1):
+        hers.clear()
+        attempt(tag, Ground(tmp_path / str(at)), swap, at)
+        assert not git.look(["tag"], str(hers[0])), f"at call {at}"
+
+
+def test_an_environment_is_emptied_where_it_was_looked_at(tmp_path: Path) -> None:
+    ground = Ground(tmp_path / "ground")
+    ssh = SSH.format(python=sys.executable, folder=ground.folder, victim=ground.victim)
+    (tmp_path / "swap").write_text(ssh)
+    python = tmp_path / "python"
+    python.write_text(
+        f'#!/bin/sh\n{sys.executable} {tmp_path}/swap\nexec {sys.executable} "$@" --without-pip\n'
+    )
+    python.chmod(0o755)
+    (ground.folder / "made").mkdir()
+    (ground.folder / "made/old").touch()
+    with suppress(StateFailed):
+        virtualenv.create(f"{ground.folder}/made", str(python), clear=True)
+    assert (ground.victim / "f").exists() and (ground.victim / "sub/f").exists()
+    assert not [*ground.mallory.rglob("old")]
+
+
+def repository(path: Path) -> Path:
+    """A repository of root's with one commit."""
+    path.mkdir()
+    who = ("-c", "user.name=a", "-c", "user.email=a@example.com")
+    for words in (["init", "-q"], [*who, "commit", "-q", "--allow-empty", "-m", "one"]):
+        subprocess.run(["git", *words], cwd=path, check=True)
+    return path
+
+
 WRITING = {
     "os": (
         "chmod chown lchmod lchown link makedirs mkdir mkfifo mknod remove removedirs removexattr"
@@ -663,6 +761,7 @@ BY_PATH = {
     "_planned_view.py": "a file system that only a command of a dry run has",
     "file/_place.py": "the mechanism",
     "file/_patching.py": "a private folder",
+    "file/_private_folder.py": "a private folder",
     "file/_unchangeable.py": "a private folder",
     "git/_run.py": "a private folder",
     "asymmetric.py": "a private folder",
