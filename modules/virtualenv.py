@@ -111,9 +111,12 @@ def create(
 
 def _clear(folder: str) -> None:
     """Empty an environment: what venv empties is what its path leads to by then."""
-    with suppress(FileNotFoundError, NotADirectoryError), place(folder, follow=True) as where:
-        with where.entered() as inside:
-            inside.clear()
+    with (
+        suppress(FileNotFoundError, NotADirectoryError),
+        place(folder, follow=True) as where,
+        where.entered() as inside,
+    ):
+        inside.clear()
 
 
 @for_states
