@@ -481,3 +481,15 @@ def test_a_long_chain_of_includes(machine: Machine) -> None:
         (machine.folder / f"states/s{number}.sls").write_text(f"include: [s{number + 1}]\n")
     machine.write(s700="a: test.nop")
     assert list(machine.results("sls", "s0")) == ["a"]
+
+
+def test_the_environment_in_opts_is_that_of_named_files(machine: Machine) -> None:
+    says = "{{ opts.saltenv }} {{ salt['config.get']('saltenv') }}"
+    machine.write(a=f"{says}: {{test.nop: []}}\n", top="base: {'*': [a]}\n")
+    for words in (["sls", "a"], ["sls", "a", "--test"]):
+        assert list(machine.results(*words)) == ["base base"]
+    assert list(machine.results("highstate")) == ["None None"]
+    assert "base base" in machine("show", "sls", "a").stdout
+    plan = str(machine.folder / "plan")
+    machine("sls", "a", "--test", "--plan", plan)
+    machine("apply", plan)

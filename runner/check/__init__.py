@@ -25,7 +25,7 @@ from runner.pipeline.highstate import (
     refuse,
     requests,
 )
-from runner.pipeline.session import Listeners, Session
+from runner.pipeline.session import Listeners, Session, of_named
 from runner.targeting import top
 
 # what depends on a machine's values; the other codes are mistakes whatever the values are
@@ -58,12 +58,13 @@ def check(
     """
     observer = observer or Observer()
     options = options._replace(unknown_states="fail") if lenient else options
-    session = Session(options, tuple(listeners))
+    wanted = list(names)
+    session = Session(of_named(options) if wanted else options, tuple(listeners))
     try:
         with session.opened():
             refuse(_formula_problems(options))
             observer.begins(session)
-            problems = _Checker(session, lenient, observer)(list(names))
+            problems = _Checker(session, lenient, observer)(wanted)
     except RunnerError as error:
         problems = list(error.diagnostics)
     if "watch" in session.__dict__:

@@ -49,7 +49,7 @@ from runner.pipeline.highstate import (
 from runner.pipeline.lock import held
 from runner.pipeline.orphans import declared, tree_of
 from runner.pipeline.requisite_graph import requisite_graph
-from runner.pipeline.session import Listeners, Session
+from runner.pipeline.session import Listeners, Session, of_named
 from runner.pipeline.temp_files import Temporaries
 from runner.pipeline.watchers import WatchersByTag, no_watchers
 from runner.redaction import Secrets, command_line
@@ -92,7 +92,7 @@ def sls(
     confirm: Confirm | None = None,
 ) -> Report:
     """Bring the machine to what these SLS files say."""
-    session = Session(options, tuple(listeners), confirm)
+    session = Session(of_named(options), tuple(listeners), confirm)
     return _run_pipeline(session, of_requests(session, list(names)))
 
 
@@ -100,7 +100,7 @@ def outside(options: Options, path: str, name: str, listeners: Listeners = ()) -
     """Bring the machine to what an SLS file says that lies in no tree. name: what its states have
     as their SLS.
     """
-    session = Session(options, tuple(listeners))
+    session = Session(of_named(options), tuple(listeners))
 
     def gathered() -> Gathered:
         wanted = [request._replace(outside=True) for request in requests(session, [name])]

@@ -28,7 +28,7 @@ from runner.pipeline import about_run, compile_and_run, new_run_id
 from runner.pipeline.aborted import recorded
 from runner.pipeline.compile import Compiled, Compiling, of_gathered, of_requests
 from runner.pipeline.lock import held
-from runner.pipeline.session import Listeners, Session
+from runner.pipeline.session import Listeners, Session, of_named
 from runner.redaction import HIDDEN, Secrets, command_line
 from runner.saved_plan import plan_file
 from runner.saved_plan.comparison import RealState, done_otherwise, no_longer_true
@@ -68,6 +68,7 @@ def make(
     options: Options, request: Request, destination: Destination, listeners: Listeners = ()
 ) -> Planned:
     """Plan, and keep the plan in a file."""
+    options = _for(request, options)
     session = Session(options, tuple(listeners))
     run_id = new_run_id()
     with (
@@ -98,6 +99,7 @@ def apply(
     """Do what a plan says, or nothing: raises CompileError with what holds no longer. A dry run
     only compares.
     """
+    options = _for(plan.request, options)
     acting = Session(options, tuple(listeners))
     with (
         ending(options.timeout),
@@ -117,6 +119,7 @@ def ask(
     """Plan, ask, and do it: the report, and whether anything was done. planning: what follows the
     dry run; listeners: the real one.
     """
+    options = _for(request, options)
     looking = Session(_dry(options), tuple(planning))
     run_id, key = new_run_id(), passing_key()
     with (
@@ -261,6 +264,10 @@ def _about(session: Session, request: Request) -> Callable[[Secrets], About]:
     scope = HIGHSTATE if request.command == "highstate" else ""
     of_tree = request.command != "single"
     return lambda secrets: about_run(session, secrets, scope, of_tree)
+
+
+def _for(request: Request, options: Options) -> Options:
+    return of_named(options) if request.command == "sls" else options
 
 
 def _dry(options: Options) -> Options:

@@ -92,6 +92,13 @@ class Top(dict[str, Any]):
         return self._more[key]()
 
 
+def of_named(options: Options) -> Options:
+    """The options of a run of SLS files that are named: `opts.saltenv` is their environment, as
+    with Salt.
+    """
+    return options._replace(raw={**options.raw, "saltenv": options.raw.get("saltenv") or "base"})
+
+
 class Session:
     """One command's view of the machine and the tree; everything in it is made when it is first
     needed.

@@ -19,7 +19,7 @@ from runner.model.errors import CompileError
 from runner.pipeline import node_scope
 from runner.pipeline.compile import compile_chunks, make_binder
 from runner.pipeline.highstate import gather, read_pillar, related, requests, top_requests
-from runner.pipeline.session import Listeners, Session
+from runner.pipeline.session import Listeners, Session, of_named
 from runner.queries import why as whys
 
 
@@ -29,7 +29,7 @@ def picture(options: Options, names: Sequence[str] = ()) -> tuple[dict[str, Any]
     """
     from runner.drawing import picture as drawn
 
-    session = Session(options)
+    session = Session(of_named(options) if names else options)
     with session.opened():
         read_pillar(session)
         data, problems = gather(
@@ -70,7 +70,7 @@ def why(
 
     with_run: what became of it in the last run, too.
     """
-    session = Session(options, tuple(listeners))
+    session = Session(of_named(options) if names else options, tuple(listeners))
     with session.opened():
         read_pillar(session)
         gathered = gather(session, requests(session, names) if names else top_requests(session))

@@ -22,7 +22,7 @@ from runner.pipeline.highstate import (
     requests,
     top_requests,
 )
-from runner.pipeline.session import Session
+from runner.pipeline.session import Session, of_named
 
 if TYPE_CHECKING:
     from runner.engine.reaction_journal import ReactionJournal
@@ -30,9 +30,12 @@ if TYPE_CHECKING:
 __all__ = ["forget", "past", "show"]
 
 
+NAMED = ("sls", "low-sls")  # what is shown of SLS files that are named
+
+
 def show(options: Options, what: str, names: Iterable[str] = (), secrets: bool = False) -> Any:
     """The result of a stage of compiling, in Salt's shape. secrets: show them, too."""
-    session = Session(options)
+    session = Session(of_named(options) if what in NAMED else options)
     answer = _shown(session, what, list(names))
     if secrets:
         return answer
@@ -110,8 +113,8 @@ def _shown(session: Session, what: str, names: list[str]) -> Any:
             return dict(session.run.pillar)
         if what == "top":
             return node_scope.top_file(session).as_data()
-        named = what in ("sls", "low-sls")
-        gathered = gather(session, requests(session, names) if named else top_requests(session))
+        wanted = requests(session, names) if what in NAMED else top_requests(session)
+        gathered = gather(session, wanted)
         if what in ("sls", "highstate"):
             refuse(gathered[1])
             session.run.secrets.names.learn(ids=gathered[0].declarations.values())

@@ -98,7 +98,11 @@ def _looked_up(data: Mapping[str, Any], key: str, delimiter: str, kind: str) -> 
 
 def _joined(value: Any, newline: bool) -> str | bytes:
     if isinstance(value, bytes):
-        return value
+        data: bytes = value
+        try:
+            value = data.decode()
+        except UnicodeDecodeError:
+            return data
     if not isinstance(value, str) and isinstance(value, list | tuple):
         flat = [
             line for item in value for line in (item if isinstance(item, list | tuple) else [item])

@@ -100,7 +100,8 @@ def managed(
     backup: Keep the old file in the folder of backups: `minion` or true; `master` keeps none.
     show_changes: False hides the diff.
     create: False leaves a missing file missing.
-    contents: The contents, instead of a source: a text or a list of lines.
+    contents: The contents, instead of a source: a text or a list of lines. `!!binary` counts as a
+      text where it is UTF-8, and is written as it is elsewhere.
     tmp_dir: The folder of the temporary file that `check_cmd` gets.
     tmp_ext: What the name of the temporary file that `check_cmd` gets ends with, such as `.conf`.
     contents_pillar: The pillar's key that has the contents, or several keys, whose values become

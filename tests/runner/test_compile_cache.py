@@ -151,10 +151,10 @@ def test_warnings_are_kept(machine: Machine) -> None:
 
 def test_parts_of_a_run_and_other_requests_are_others(machine: Machine) -> None:
     machine.write(a=MANY, b=MANY.replace("s", "t", 1), top="base: {'*': [a]}")
-    settle(machine)
-    assert is_kept(machine, "highstate", "--test"), "the same SLS files"
-    assert is_kept(machine, "highstate"), "of a dry run and of a real one"
+    settle(machine, "highstate")
+    assert is_kept(machine, "highstate", "--test"), "of a dry run and of a real one"
     assert not is_kept(machine, "highstate", "--only", "s1")
+    assert not is_kept(machine, "sls", "a"), "opts.saltenv is another one"
     assert not is_kept(machine, "sls", "b", code=None)
 
 

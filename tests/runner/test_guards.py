@@ -195,3 +195,18 @@ def test_a_parallel_state_says_so(machine: Machine) -> None:
     machine.write(t="a: {test.nop: [{parallel: true}]}\nb: test.nop\n")
     done = machine.results("sls", "t")
     assert done["a"]["__parallel__"] is True and "__parallel__" not in done["b"]
+
+
+def test_empty_guards(machine: Machine) -> None:
+    machine.write(
+        a="{% for value in ['[]', '\"\"'] %}{% for guard in ['unless', 'onlyif'] %}\n"
+        "{{ guard }} {{ value }}: {test.nop: [{ {{- guard }}: {{ value -}} }]}\n"
+        "{% endfor %}{% endfor %}"
+    )
+    comments = {name: result["comment"] for name, result in machine.results("sls", "a").items()}
+    assert comments == {
+        "unless []": "Success!",
+        "onlyif []": "Success!",
+        'unless ""': "unless condition is true",
+        'onlyif ""': "Success!",
+    }

@@ -50,7 +50,10 @@ CONTENTS: list[tuple[Any, dict[str, Any], bytes]] = [
     ([1.5, True, None, "x"], {}, b"1.5\nTrue\nNone\nx\n"),
     (12, {}, b"12\n"),
     (True, {}, b"True\n"),
-    (b"\x00\x01", {}, b"\x00\x01"),
+    (b"abc", {}, b"abc\n"),  # what is text counts as text, as with Salt
+    (b"abc\n\n", {"contents_newline": False}, b"abc"),
+    (b"\xff\x00", {}, b"\xff\x00"),
+    ([b"abc", "x"], {}, b"abc\nx\n"),
     ("grüß€", {"encoding": "latin-1", "encoding_errors": "replace"}, b"gr\xfc\xdf?\n"),
     ("{{ x }}", {"template": "jinja", "context": {"x": 1}, "defaults": {"x": 2}}, b"1"),
 ]
