@@ -226,6 +226,16 @@ class FileTree:
             return None
         return self.find(f"{path}.sls", saltenv) or self.find(f"{path}/init.sls", saltenv)
 
+    def no_file(self, path: str, saltenv: str) -> str:
+        """What is at a path below the roots of an environment in the place of a file; empty where
+        nothing is.
+        """
+        for file in (os.path.join(folder, path) for folder in self.folders_of(saltenv)):
+            if os.path.lexists(file):
+                what = "a directory" if os.path.isdir(file) else "no file that can be read"
+                return f"{file} is {what if os.path.exists(file) else 'a link to nothing'}"
+        return ""
+
     def searched(self, name: str, saltenv: str) -> str:
         """The folders where an SLS was looked for, for a hint."""
         folders = self.folders_of(saltenv)
@@ -237,11 +247,8 @@ class FileTree:
         path = name.replace(".", "/")
         missing = [folder for folder in folders if not os.path.isdir(folder)]
         more = f" ({', '.join(missing)} does not exist)" if missing else ""
-        for file in (os.path.join(folder, f"{path}.sls") for folder in folders):
-            if os.path.lexists(file):
-                what = "a directory" if os.path.isdir(file) else "no file that can be read"
-                what = "a link to nothing" if not os.path.exists(file) else what
-                return f"{file} is {what}"
+        if odd := self.no_file(f"{path}.sls", saltenv):
+            return odd
         return f"looked for {path}.sls and {path}/init.sls in {', '.join(folders)}{more}"
 
     def declaring(self, id_: str, saltenv: str) -> str | None:

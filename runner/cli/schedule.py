@@ -91,9 +91,10 @@ def schedule(
     )
     if os.geteuid() != 0 and not common.test:
         entry = f"{plans.expression(plan)} {' '.join(plan.command)}"
-        raise RunnerError(
-            "this needs root", hint=f"as a user, put a line into `crontab -e`:\n    {entry}"
-        )
+        what = f"put a line into `crontab -e`:\n    {entry}"
+        if action == "remove":
+            what = "take the line out of `crontab -e`"
+        raise RunnerError("this needs root", hint=f"as a user, {what}")
     if action == "install":
         _check_pull(pull, options.tree_source is not None, uses_timer)
     return finish(common, options, lambda listeners: pipeline.several(options, states, listeners))

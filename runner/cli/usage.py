@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import re
+import sys
+from collections.abc import Sequence
 from typing import Any
 
 OPTIONS = (
@@ -35,9 +37,16 @@ def words(error: Any) -> list[str]:
     message = getattr(error, "format_message", lambda: str(error))()
     if "NoArgsIsHelpError" in {kind.__name__ for kind in type(error).__mro__}:
         return [message]
-    path = context.command_path if context else "runner"
+    path = context.command_path if context else _command_path(sys.argv[1:])
     hint = _hint(message, path)
     return [f"runner: {message}", *([f"  hint: {hint}"] if hint else []), f"Try '{path} --help'."]
+
+
+def _command_path(words: Sequence[str]) -> str:
+    """The command of a line, for an error that does not name it."""
+    from runner.cli.option_spec import COMMANDS
+
+    return " ".join(["runner", *(word for word in words[:1] if word in COMMANDS)])
 
 
 def _hint(message: str, path: str) -> str | None:

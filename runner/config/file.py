@@ -301,6 +301,8 @@ def _read(path: str, load_yaml: LoadYaml, named: tuple[str, str] | None = None) 
         raise UsageError(
             f"the configuration file {path} cannot be read: {error.strerror}", place
         ) from None
+    except UsageError:
+        raise
     except RunnerError as error:
         place = place_of(*named) if named else None
         raise UsageError(f"the configuration file {error.message}", place) from None
@@ -313,6 +315,10 @@ def _read(path: str, load_yaml: LoadYaml, named: tuple[str, str] | None = None) 
             place,
             "save it as UTF-8",
         ) from None
+    if "\0" in text:
+        above = text[: text.index("\0")]
+        place = Source(path, above.count("\n") + 1, len(above.rpartition("\n")[2]) + 1)
+        raise UsageError("the configuration contains a NUL character", place, "remove it")
     value = load_yaml(text, Untyped(path))
     if value is None:
         return {}

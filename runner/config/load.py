@@ -439,6 +439,9 @@ def _may_read_current_folder(warnings: list[Diagnostic]) -> bool:
     try:
         stats = [os.stat("runner.yaml"), os.stat("."), os.lstat("runner.yaml")]
     except OSError:
+        if os.path.islink("runner.yaml"):
+            message = f"{os.path.abspath('runner.yaml')} is not used: it is a link to nothing"
+            warnings.append(Diagnostic(message, None, None, "config", "warning"))
         return False
     trusted = (0, os.geteuid())
     if all(status.st_uid in trusted for status in stats) and not any(

@@ -28,7 +28,7 @@ def connected(destination: Destination) -> Iterator[Connection]:
     try:
         import psycopg
     except ImportError as error:
-        hint = f"{how_to_install('collect')} brings it"
+        hint = how_to_install("collect")
         raise NotDelivered(f"PostgreSQL needs the package psycopg: {error}", hint) from None
     try:
         connection = psycopg.connect(**_settings(destination), autocommit=True)

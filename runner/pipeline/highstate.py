@@ -83,6 +83,8 @@ def _without_top(session: Session) -> str | None:
         return f"there is no environment {env!r} in file_roots; there is: {', '.join(tree.roots)}"
     if any(tree.find(options.state_top, env) for env in tree.roots):
         return None
+    for odd in filter(None, (tree.no_file(options.state_top, env) for env in tree.roots)):
+        return odd
     folders = ", ".join(folder for of_env in tree.roots.values() for folder in of_env)
     return f"looked for {options.state_top} in {folders}"
 

@@ -5,11 +5,12 @@ line says.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from runner.api import StateFailed
 from runner.config.file import is_store, place_of
+from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError
 from runner.model.plain_values import texts_in
 from runner.pillar import sls
@@ -116,6 +117,16 @@ def _strategy(session: Session) -> str:
     return "aggregate" if strategy == "smart" and yamlex else strategy
 
 
+def _odd_top_files(session: Session, envs: Sequence[str]) -> Iterator[Diagnostic]:
+    """Warnings of what is no file where the pillar has its top file: as with Salt, it has none."""
+    tree, name = session.pillar_tree, session.options.state_top
+    for env in envs:
+        odd = "" if tree.find(name, env) else tree.no_file(name, env)
+        if odd:
+            message = f"the pillar has no top file: {odd}"
+            yield Diagnostic(message, None, None, "no-top", "warning")
+
+
 def _of_sls(
     session: Session, chosen: Callable[[top.Top], top.Top] = lambda contents: contents
 ) -> dict[str, Any]:
@@ -134,7 +145,7 @@ def _of_sls(
         mistake=session.mistake,
     )
     contents = chosen(contents)
-    session.unread += contents.warnings
+    session.unread += (*contents.warnings, *_odd_top_files(session, envs))
     stage = sls.Pillar(
         session.read_pillar,
         _strategy(session),

@@ -14,7 +14,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
-from command import Machine
+from command import Machine, prestarted_server
 
 import runner
 from runner.cli import main, salt_call
@@ -517,3 +517,9 @@ def test_log_level_and_log_file(machine: Machine) -> None:
     assert "cannot be written" in machine("sls", "a", "--log-file", "/proc/x/y", code=1).stderr
     machine.config["log_file"] = "/proc/x/y"  # type: ignore[assignment]
     assert "the log file /proc/x/y cannot be written" in machine("sls", "a").stderr
+
+
+def test_an_option_without_its_value_names_the_command() -> None:
+    done = prestarted_server().run(["undo", "--path"], {"PATH": os.environ["PATH"]}, 60)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.endswith("Try 'runner undo --help'.\n")

@@ -235,6 +235,17 @@ def test_a_file_of_somebody_else_is_not_used(tmp_path: Path, what: str) -> None:
     assert load(tmp_path)[0].id != "stranger"
 
 
+def test_what_is_no_file_is_named_once(tmp_path: Path) -> None:
+    (tmp_path / "work/runner.yaml").mkdir(parents=True)
+    with pytest.raises(UsageError) as error:
+        load(tmp_path)
+    assert str(error.value) == "the configuration file runner.yaml is not a regular file"
+    (tmp_path / "work/runner.yaml").rmdir()
+    (tmp_path / "work/runner.yaml").symlink_to("nothing")
+    warning = load(tmp_path)[1][0]
+    assert warning.message.endswith("work/runner.yaml is not used: it is a link to nothing")
+
+
 def test_a_salt_minion_is_mentioned_not_used(tmp_path: Path) -> None:
     write(tmp_path / "etc" / "salt" / "minion", "id: salty")
     options, warnings = load(tmp_path)
@@ -346,6 +357,7 @@ def test_all_wrong_values_at_once(tmp_path: Path) -> None:
         ("a: [", "not YAML"),
         ("a: 1\na b: {", "not YAML"),
         ("\x01", "not YAML"),
+        ("id: a\n# \0", "contains a NUL character"),
     ],
 )
 def test_unreadable_files(tmp_path: Path, text: str, message: str) -> None:

@@ -317,3 +317,11 @@ def test_what_an_earlier_state_may_open_is_not_refused(
     site.chmod(0o500)
     assert wrapped(machine, SOMEBODY, "sls", "after", "--test")["site/rewritten"] is None, before
     assert wrapped(machine, SOMEBODY, "sls", "all", "--test")["site/rewritten"] is False
+
+
+def test_a_plain_user_is_told_of_their_own_crontab(machine: Machine) -> None:
+    for action, what in (("install", "put a line into"), ("remove", "take the line out of")):
+        argv = [*SOMEBODY, *machine.argv("schedule", action)]
+        done = subprocess.run(argv, capture_output=True, text=True, env=machine.environment)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert f"hint: as a user, {what} `crontab -e`" in done.stderr

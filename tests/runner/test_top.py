@@ -215,3 +215,14 @@ def test_what_is_no_name_below_a_target_of_other_machines(machine: Machine) -> N
     machine.write(top=text.replace("other*", "m*"))
     failed = machine("highstate", code=1).stderr
     assert "error: Malformed top file: 'm*' in saltenv 'base' holds an empty SLS name" in failed
+
+
+def test_what_is_no_top_file_is_named(machine: Machine) -> None:
+    machine.write(a="x: {test.nop: []}\n")
+    for root in ("states", "pillar"):
+        (machine.folder / root / "top.sls").symlink_to("nothing")
+    link = f"{machine.folder}/{{}}/top.sls is a link to nothing"
+    assert link.format("states") in machine("highstate", code=1).stderr
+    for words in (("sls", "a"), ("check", "a")):
+        done = machine(*words)
+        assert f"the pillar has no top file: {link.format('pillar')}" in done.stdout + done.stderr
