@@ -6,6 +6,7 @@ Each raises CommandFailed. busybox's programs, which stand in for them, have wor
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Iterator, Sequence
 
@@ -22,8 +23,7 @@ def refuse_useradd(name: str, *options: str) -> None:
         return
     if len(name) > LONGEST:
         raise _refusal("useradd", f"invalid user name '{name}': use --badname to ignore")
-    _refuse_number("useradd", "user", _value(options, "-u"))
-    _refuse_gecos("useradd", options)
+    _refuse_fields("useradd", options)
     group = _value(options, "-g")
     if group and group.isdigit() and not _group_of(int(group)):
         raise _refusal(
@@ -53,8 +53,7 @@ def refuse_usermod(name: str, *options: str) -> None:
     """Raise CommandFailed for changes of a user that usermod would not make."""
     if _busybox.stands_in():
         return
-    _refuse_number("usermod", "user", _value(options, "-u"))
-    _refuse_gecos("usermod", options)
+    _refuse_fields("usermod", options)
     group = _value(options, "-g")
     if group and group.isdigit() and not _group_of(int(group)):
         raise _refusal(
@@ -120,10 +119,23 @@ def _refuse_number(program: str, kind: str, number: str | None) -> None:
         raise _refusal(program, f"invalid {kind} ID '{number}'")
 
 
-def _refuse_gecos(program: str, options: Sequence[str]) -> None:
-    gecos = _value(options, "-c") or ""
-    if ":" in gecos:
-        raise _refusal(program, f"invalid comment '{gecos}'")
+def _refuse_fields(program: str, options: Sequence[str]) -> None:
+    """Refuse what cannot be a field of /etc/passwd; the first of the options is named."""
+    for option, value in itertools.pairwise(options):
+        if option == "-u":
+            _refuse_number(program, "user", value)
+        elif option == "-c" and ":" in value:
+            raise _refusal(program, f"invalid comment '{value}'")
+        elif option == "-d" and (":" in value or not value.startswith("/")):
+            raise _refusal(program, _no_home(program, value))
+        elif option == "-s" and (":" in value or value[:1] not in ("", "/", "*")):
+            raise _refusal(program, f"invalid shell '{value}'")
+
+
+def _no_home(program: str, path: str) -> str:
+    if program == "useradd":
+        return f"invalid home directory '{path}'"
+    return f"invalid field '{path}'" if ":" in path else "homedir must be an absolute path"
 
 
 def _group_of(number: int) -> str:

@@ -517,7 +517,8 @@ def _group_failure(program: str, why: str) -> CommandFailed:
 @only_files
 def set_password(name: str, password: str, use_usermod: bool = False) -> bool:
     """Plan what chpasswd -e would do. Raises CommandFailed as it would fail."""
-    with _entry(name, "chpasswd: chpasswd: line 1: user '{}' does not exist") as row:
+    fresh = [name, "", "", "0", "99999", "7", "", "", ""]
+    with _entry(name, "chpasswd: chpasswd: line 1: user '{}' does not exist", fresh) as row:
         row[1:3] = [password, _today()]
     return True
 
@@ -553,7 +554,8 @@ def _lock_or_unlock(name: str, option: str) -> None:
 @only_files
 def set_days(name: str, days: Mapping[str, int | str]) -> None:
     """Plan what chage would do. Raises CommandFailed as it would fail."""
-    with _entry(name, "chage: chage: user '{}' does not exist in /etc/passwd") as row:
+    fresh = [name, "x", *[""] * 7]
+    with _entry(name, "chage: chage: user '{}' does not exist in /etc/passwd", fresh) as row:
         for key, value in days.items():
             row[COLUMNS[key]] = _day(str(value).strip())
 
@@ -568,11 +570,14 @@ def _day(text: str) -> str:
 
 
 @contextmanager
-def _entry(name: str, missing: str) -> Iterator[Row]:
-    """The columns of a user in /etc/shadow, to be altered."""
+def _entry(name: str, missing: str, fresh: Row | None = None) -> Iterator[Row]:
+    """The columns of a user in /etc/shadow, to be altered. fresh: those of a user who has none."""
     _refuse_busybox()
     with _rows(SHADOW) as rows:
         row = _row(rows, name) if _is_user(name) else None
+        if row is None and fresh and _is_user(name):
+            row = fresh
+            rows.append(row)
         if row is None:
             raise CommandFailed(missing.format(name))
         yield row

@@ -42,15 +42,16 @@ class Entry(Record):
     @property
     def line(self) -> str:
         device, name = (_escaped(part) for part in (self.device, self.name))
-        line = f"{device}\t\t{name}\t{self.fstype}\t{self.opts}\t{self.dump} {self.pass_num}"
+        opts = _escaped(self.opts, " \t")
+        line = f"{device}\t\t{name}\t{self.fstype}\t{opts}\t{self.dump} {self.pass_num}"
         return one_line(line, "the entry of fstab")
 
 
-def _escaped(text: str) -> str:
+def _escaped(text: str, letters: str = "\\ \t\n#") -> str:
     """A text as one field of fstab: what would end it is written as a backslash and three octal
     digits.
     """
-    return "".join(f"\\{ord(letter):03o}" if letter in "\\ \t\n#" else letter for letter in text)
+    return "".join(f"\\{ord(letter):03o}" if letter in letters else letter for letter in text)
 
 
 def active_mounts() -> dict[str, Mounted]:

@@ -142,10 +142,16 @@ def _before_useradd(name: str, *options: str) -> dict[str, Any]:
     home = words[words.index("-d") + 1] if "-d" in options else f"/home/{name}"
     paths = [f"/var/mail/{name}"]
     if not file.lexists(home):
-        paths.append(home)
+        paths += [*_missing_above(home), home]
         paths += [f"{home}/{path}" for path in _below(SKELETON)]
     missing = [{"path": path, "type": "none"} for path in paths if not file.lexists(path)]
     return {"several": [*missing, group.former_state(name), former_state(name)]}
+
+
+def _missing_above(path: str) -> list[str]:
+    """The folders above a path that are not there, the highest first."""
+    above = path.rstrip("/").rpartition("/")[0]
+    return [*_missing_above(above), above] if above and not file.lexists(above) else []
 
 
 def _before_usermod(name: str, *options: str) -> dict[str, Any] | None:

@@ -83,12 +83,29 @@ class Wanted(Record):
     extras: Extras
 
 
+def as_read(parts: Mapping[str, str | None]) -> dict[str, str | None]:
+    """The parts of the GECOS field as they will be read from it: a comma ends a part, and what
+    follows is the next one.
+    """
+    fields: dict[int, str] = {}
+    free = 0
+    for at, key in enumerate(users.GECOS):
+        if (text := parts[key]) is not None:
+            at = max(at, free)
+            fields |= enumerate(text.split(","), at)
+            free = max(fields) + 1
+    last = len(users.GECOS) - 1
+    rest = [fields.pop(at) for at in sorted(fields) if at >= last]
+    read = dict(parts) | {users.GECOS[at]: text for at, text in fields.items()}
+    return read | ({users.GECOS[last]: ",".join(rest)} if rest else {})
+
+
 def refuse_new_account(kind: str, name: str) -> None:
     """Raise StateFailed when no tool makes a user or a group of such a name."""
-    if not name or name[0] in "-+~" or re.search(r"[:,/\s]", name):
+    if name in ("", ".", "..") or name[0] in "-+~" or re.search(r"[:,/\s]", name):
         raise StateFailed(
-            f"{name!r} cannot be the name of a new {kind}: it is empty, begins with one of - + ~,"
-            " or contains a colon, a comma, a slash or a space"
+            f"{name!r} cannot be the name of a new {kind}: it is empty or a folder's, begins with"
+            " one of - + ~, or contains a colon, a comma, a slash or a space"
         )
 
 
@@ -161,7 +178,7 @@ class PendingChanges:
         if sets_hash and "lstchg" in wanted.days:
             self.days["lstchg"] = wanted.days["lstchg"]
         home = self.account.get("home", self.now["home"])
-        self.home = home if wanted.makes_home and home and not file.is_dir(home) else ""
+        self.home = home if wanted.makes_home and home and not file.exists(home) else ""
         self.extras = wanted.extras.pending(name)
         self.aged = aged
         self.wanted = wanted

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from modules import mount
+from modules import group, mount, user
 
 # what mount takes and the kernel does not show
 INVISIBLE = {
@@ -52,6 +53,10 @@ INVISIBLE = {
         "secretfile",
     ),
 }
+
+
+# what the kernel does not show of a tmpfs because it is so anyway
+DEFAULTS = ("size=50%", "mode=1777", "uid=0", "gid=0", "huge=never")
 
 
 class PendingMount:
@@ -110,22 +115,55 @@ class PendingMount:
 
 def missing_options(present: mount.Mounted, options: Sequence[str], hidden: set[str]) -> list[str]:
     """The options that a mount should have and does not show."""
-    active = set(present.options)
-    names = {option.partition("=")[0] for option in active}
-    missing = []
-    for option in options:
-        key, equals, value = option.partition("=")
-        if key in hidden or option in active or key.startswith(("x-", "comment")):
-            continue
-        if (
-            equals
-            and key in names
-            and _size(value)
-            in {_size(o.partition("=")[2]) for o in active if o.startswith(f"{key}=")}
-        ):
-            continue
-        missing.append(option)
-    return missing
+    active = {*present.options, *map(_comparable, present.options)}
+    keys = {option.partition("=")[0] for option in active}
+    if not active & {"relatime", "noatime"}:
+        active.add("strictatime")
+    if present.fstype == "tmpfs":
+        active |= {option for option in DEFAULTS if option.partition("=")[0] not in keys}
+    return [
+        option
+        for option in options
+        if (key := option.partition("=")[0]) not in hidden
+        and not key.startswith(("x-", "comment"))
+        and option not in active
+        and _comparable(option) not in active
+    ]
+
+
+def _comparable(option: str) -> str:
+    """An option in the one form that its spellings have: mode=0755 is mode=755, nr_inodes=10k is
+    nr_inodes=10240, uid=root is uid=0.
+    """
+    key, equals, value = option.partition("=")
+    if key == "mode" and value.isdigit():
+        return f"mode={value.lstrip('0') or '0'}"
+    if key == "nr_inodes":
+        size = _size(value)
+        return option if size == value else f"{key}={int(size) * 1024}"
+    if key == "size":
+        return f"size={_whole_pages(value)}"
+    if key == "uid":
+        return f"uid={user.info(value).get('uid', value)}"
+    if key == "gid":
+        return f"gid={group.info(value).get('gid', value)}"
+    return f"{key}{equals}{_size(value)}"
+
+
+def _whole_pages(size: str) -> str:
+    """The size of a tmpfs in kibibytes: of a number of bytes, of kibibytes and the like, or of a
+    part of the memory.
+    """
+    page = os.sysconf("SC_PAGE_SIZE")
+    if size.isdigit():
+        pages = -(-int(size) // page)
+    elif size.endswith("%") and size[:-1].isdigit():
+        pages = -(-os.sysconf("SC_PHYS_PAGES") * int(size[:-1]) // 100)
+    elif _size(size).isdigit():
+        pages = -(-int(_size(size)) * 1024 // page)
+    else:
+        return size
+    return str(pages * page // 1024)
 
 
 def _kernel_form(option: str) -> str:

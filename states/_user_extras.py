@@ -25,7 +25,8 @@ class Extras(Record):
         changes: dict[str, Any] = {}
         for kind, ranges in (("subuids", self.subuids), ("subgids", self.subgids)):
             for text in ranges:
-                if not re.fullmatch(r"\d+-\d+", text):
+                first, _, last = text.partition("-")
+                if not re.fullmatch(r"\d+-\d+", text) or int(first) > int(last):
                     raise StateFailed(f"{kind}: {text!r} is not a range such as 100000-165535")
             missing = [text for text in ranges if text not in users.subordinate(kind, name)]
             changes |= {kind: missing} if missing else {}

@@ -59,6 +59,7 @@ def present(
     Behaviour: Salt 3008's cron.present.
     """
     _require_user(user)
+    name = name.strip()
     known = _identifier(name, identifier)
     times = (minute, hour, daymonth, month, dayweek)
     old = cron.find(user, name, known)
@@ -121,6 +122,7 @@ def absent(
     Behaviour: Salt 3008's cron.absent.
     """
     _require_user(user)
+    name = name.strip()
     old = cron.find(user, name, _identifier(name, identifier))
     if adopt and old is None:
         old = cron.find_by_hand(user, name)

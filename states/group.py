@@ -27,8 +27,6 @@ def prune_check(
 def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
     """Raise StateFailed when the caller may not change groups, or this machine's tools cannot."""
     number = group.info(name).get("gid")
-    if number is None:
-        refuse_new_account("group", name)
     file.refuse_put("/etc/group")
     if number is not None and arguments.get("gid") not in (None, number):
         group.refuse_renumbering()
@@ -83,12 +81,14 @@ def present(
     changes = _differences(now, gid, wanted)
     if now and not changes:
         return f"Group {name} is present and up to date"
-    missing = [login for login in wanted if not user.info(login)]
+    new = [login for login in wanted if login not in now.get("members", ())]
+    missing = [login for login in new if not user.info(login)]
     if missing:
         raise StateFailed(
             f"The user(s) {', '.join(missing)} are not present", missing=("user", missing[0])
         )
     if not now:
+        refuse_new_account("group", name)
         shown = {"name": name, "passwd": "x", "gid": gid, "members": wanted}
         yield Plan(shown, f"Group {name} set to be added", provides=_facts(name, gid))
         options = [*(["-g", str(gid)] if gid is not None else []), *(["-r"] if system else [])]
@@ -176,7 +176,7 @@ def _set_members(name: str, now: list[str], wanted: list[str]) -> None:
     for login in wanted:
         if login not in now:
             group.add_member(name, login)
-    for login in now:
+    for login in dict.fromkeys(now):  # a line may name somebody twice
         if login not in wanted:
             group.remove_member(name, login)
 

@@ -167,7 +167,7 @@ def _real_path(device: str) -> str:
 def _fstab_change(entry: mount.Entry, config: str) -> str:
     """The change that fstab needs: new, changed or kept."""
     old = next((line for line in mount.entries(config) if line.name == entry.name), None)
-    return "new" if old is None else "kept" if old == entry else "changed"
+    return "new" if old is None else "kept" if old.line == entry.line else "changed"
 
 
 def unmounted(

@@ -27,6 +27,7 @@ from states._account import (
     Password,
     PendingChanges,
     Wanted,
+    as_read,
     day,
     done_changes,
     further_groups,
@@ -49,8 +50,6 @@ def prune_check(
 def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
     """Raise StateFailed when the caller may not change users, or this machine's tools cannot."""
     existing = bool(users.info(name))
-    if not existing:
-        refuse_new_account("user", name)
     file.refuse_put("/etc/passwd")
     given = (key for key, value in arguments.items() if value is not None)
     users.refuse_impossible(existing, plan.changes if existing else given)
@@ -170,11 +169,8 @@ def present(
         "workphone": workphone,
         "homephone": homephone,
     }
-    account = {
-        key: value
-        for key, value in (account | gecos | {"other": other}).items()
-        if value is not None
-    }
+    account |= as_read(gecos | {"other": other})
+    account = {key: value for key, value in account.items() if value is not None}
     written = dict(
         zip(AGING, (date, mindays, maxdays, inactdays, warndays, expire or None), strict=True)
     )
@@ -195,6 +191,7 @@ def present(
         here.warn("gid_from_name is called usergroup now")
         usergroup = True
     if not users.info(name):
+        refuse_new_account("user", name)
         options = [*(["-r"] if system else []), *(["-l"] if nologinit else [])]
         options += ["-o"] if not unique and uid is not None else []
         if (
@@ -309,7 +306,7 @@ def _change(
         work.wanted.password.put(name, work.fits, work.lock_fits)
         if work.days:
             shadow.set_days(name, work.days)
-        if work.home and not file.is_dir(work.home):
+        if work.home and not file.exists(work.home):
             _make_home(work.home, users.info(name))
         work.wanted.extras.apply(name)
     except CommandFailed as failure:

@@ -12,6 +12,7 @@ from modules import _paths, cmd
 from modules.pkg import apt_depends, apt_get, apt_marks, apt_shipped, apt_status
 from modules.pkg._former import former_holds, former_packages, nothing_lasting
 from modules.pkg._planned import plan_holds, plan_transaction
+from modules.pkg._run import error_list
 from modules.pkg.package_manager import (
     TOUCHED,
     Changes,
@@ -42,6 +43,8 @@ REPOSITORY_FILES: tuple[str, ...] = tuple(
 )
 UNKNOWN_PACKAGE = "E: Unable to locate package {name}"
 UNKNOWN_VERSION = "E: Version '{version}' for '{name}' was not found"
+# what apt-get takes for one name and nothing else, whether there is such a package or not
+_PLAIN = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(:[a-z0-9-]*[a-z0-9])?")
 _INSTALLED = re.compile(r"Inst (?P<name>\S+) (?:\[(?P<old>[^\]]+)\] )?\((?P<new>\S+)")
 _REMOVED = re.compile(r"(?:Remv|Purg) (?P<name>\S+) \[(?P<old>[^\]]+)\]")
 
@@ -259,7 +262,10 @@ def install_words(options: InstallOptions) -> list[str]:
 
 
 def transaction_words(transaction: Transaction) -> list[str]:
-    """Return a transaction in apt-get's words: the action, its options, its targets."""
+    """Return a transaction in apt-get's words: the action, its options, its targets. Raises
+    CommandFailed for a name that apt-get would take for something else.
+    """
+    refuse_patterns([target.name for target in transaction.targets if not target.path])
     action: str = transaction.action
     options = transaction.options
     if action == "full-upgrade":
@@ -268,6 +274,20 @@ def transaction_words(transaction: Transaction) -> list[str]:
         action, options = "install", options._replace(only_upgrade=True)
     words = install_words(options)
     return [action, *words, "--", *map(_target_word, transaction.targets)]
+
+
+def refuse_patterns(names: Sequence[str]) -> None:
+    """Raise CommandFailed for names that no package has and that apt-get would not take for names:
+    `hello-` removes hello, `lib.*` and `gree*` are all packages that they match.
+    """
+    for name in names:
+        if not _PLAIN.fullmatch(name) and not _is_known(name.partition(":")[0]):
+            raise CommandFailed(error_list(UNKNOWN_PACKAGE.format(name=name)))
+
+
+@cached_look("candidates", *STATUS, LISTS, *REPOSITORY_FILES)
+def _is_known(name: str) -> bool:
+    return name in cmd.probe(["apt-cache", "pkgnames", "--all-names", "--", name]).stdout.split()
 
 
 def _target_word(target: Target) -> str:
@@ -301,7 +321,11 @@ def _simulate_once(transaction: Transaction) -> Simulation:
 def _simulate(transaction: Transaction, *options: str) -> Simulation:
     # without its log of what it plans: a look writes nothing
     quiet = ["apt-get", "-s", "-q", "-y", "-o", "Dir::Log::Planner=/dev/null", *options]
-    done = cmd.probe([*quiet, *transaction_words(transaction)], env=apt_get.QUIET)
+    try:
+        words = transaction_words(transaction)
+    except CommandFailed as failure:
+        return Simulation(None, failure.message)
+    done = cmd.probe([*quiet, *words], env=apt_get.QUIET)
     if done.retcode:
         return Simulation(None, "" if apt_get.repairs(done) else apt_get.errors(done))
     return Simulation(_simulated_changes(done.stdout))
@@ -347,6 +371,7 @@ def held() -> list[str]:
 )
 def hold(names: Sequence[str], release: Sequence[str] = ()) -> None:
     """Keep packages at their version, and let others go. Raises CommandFailed if apt-mark fails."""
+    refuse_patterns([*names, *release])
     for action, chosen in (("hold", names), ("unhold", release)):
         if chosen:
             done = cmd.probe(["apt-mark", action, "--", *chosen])

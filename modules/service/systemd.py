@@ -43,7 +43,11 @@ def suits() -> bool:
 
 
 def unit(name: str) -> str:
-    """The name of the unit: `nginx` is nginx.service."""
+    """The name of the unit: `nginx` is nginx.service. Raises CommandFailed for a pattern, which
+    would be all units that it matches, and for a path.
+    """
+    if set(name) & set("*?[]/"):
+        raise CommandFailed(f"{name!r} is not the name of a unit")
     suffixes = (
         ".service",
         ".socket",
@@ -70,11 +74,9 @@ def properties(name: str, user: str = "") -> dict[str, str]:
 @cached_look("services", *FOLDERS)
 def _declared() -> dict[str, dict[str, str]]:
     services = (chunk for chunk in here.chunks if chunk.state == "service")
-    names = dict.fromkeys(unit(chunk.name) for chunk in services if "user" not in chunk.args)
-    if not names:
-        return {}
     try:
-        return _show(tuple(names))
+        names = dict.fromkeys(unit(chunk.name) for chunk in services if "user" not in chunk.args)
+        return {} if not names else _show(tuple(names))
     except CommandFailed:
         return {}  # one of the names is none: let its own state say so
 

@@ -11,7 +11,7 @@ from modules.service._former import former_state
 from modules.service.user_units import account
 from modules.undo import _packages
 from modules.undo._kind import Changes, Future, Kind, State
-from runner.api import StateFailed
+from runner.api import CommandFailed, StateFailed
 
 # where the units and scripts of services lie
 UNITS = (
@@ -30,6 +30,9 @@ def _restore(changes: Changes) -> None:
         owner, _, name = shown.rpartition("/")
         user = owner or None
         was, now = former or STOPPED, _look(shown)  # its unit may have come with a package or file
+        if not now and was["masked"]:  # a mask needs no unit behind it
+            service.mask(name, user=user)
+            continue
         if not now:
             raise StateFailed("there is no such service")
         if now["masked"] and not was["masked"]:
@@ -45,7 +48,11 @@ def _restore(changes: Changes) -> None:
 
 
 def _refused(changes: Changes, future: Future) -> dict[str, str]:
-    gone = (name for name, (_, now) in changes.items() if not now and not _comes(name, future))
+    gone = (
+        name
+        for name, (former, now) in changes.items()
+        if not now and not (former or STOPPED)["masked"] and not _comes(name, future)
+    )
     return dict.fromkeys(gone, "there is no such service")
 
 
@@ -54,7 +61,10 @@ def _comes(name: str, future: Future) -> bool:
     before.
     """
     owner, _, unit = name.rpartition("/")
-    folders = [account(owner).folder()] if owner else UNITS
+    try:
+        folders = [account(owner).folder()] if owner else UNITS
+    except StateFailed:
+        return False
     name = unit if "." in unit else f"{unit}.service"
     if any(future("path", f"{folder}/{name}") for folder in folders):
         return True
@@ -63,7 +73,10 @@ def _comes(name: str, future: Future) -> bool:
 
 def _look(name: str) -> State:
     owner, _, unit = name.rpartition("/")
-    return former_state(unit, user=owner).state
+    try:
+        return former_state(unit, user=owner).state
+    except (CommandFailed, StateFailed):  # its user is gone, or no systemd runs for the user
+        return {}
 
 
 def _runs(was: State) -> bool:

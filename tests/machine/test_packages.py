@@ -325,3 +325,15 @@ def test_one_that_cannot_be_had_fails_alone(clean: Debian) -> None:
     }
     assert list(results["greeting"]["changes"]) == ["greeting"]
     assert list(results["hello"]["changes"]) == ["hello"]
+
+
+def test_a_name_that_apt_takes_for_something_else_is_no_package(clean: Debian) -> None:
+    clean.run("apt-get install -q -y greeting=1.0")
+    marks = clean.read("apt-mark showmanual")
+    for name in ("greeting-", "gree*", "gree.", "greeting+", "?name(greeting)"):
+        for words in ((name,), (name, "--test")):
+            result = single(clean, "pkg.installed", *words, "refresh=false", code=2)
+            assert f"E: Unable to locate package {name}" in str(result["comment"])
+        clean.runner("call", "pkg.hold", name, code=None)
+    assert clean.read("dpkg-query -Wf '${Version}' greeting") == "1.0"
+    assert clean.read("apt-mark showhold; apt-mark showmanual") == marks

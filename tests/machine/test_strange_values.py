@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Odd but plausible values of states about accounts, crontabs, mounts and services: the dry run
+says what the real run does, a second run changes nothing, and undo takes all of it back.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import yaml
+from debian import Debian
+
+State = tuple[str, dict[str, Any]]
+
+
+def tree(states: dict[str, State]) -> str:
+    return yaml.safe_dump(
+        {
+            id_: {function: [{key: value} for key, value in arguments.items()]}
+            for id_, (function, arguments) in states.items()
+        },
+        sort_keys=False,
+    )
+
+
+def tried(debian: Debian, states: dict[str, State]) -> dict[str, Any]:
+    """What a real run says of states: the same as the dry run before it."""
+    debian.tree(strange=tree(states))
+    dry = debian.results("sls", "strange", "--test", code=None)
+    real = debian.results("sls", "strange", code=None)
+    for id_, result in real.items():
+        assert dry[id_]["changes"] == result["changes"], id_
+        assert (dry[id_]["result"] is False) is (result["result"] is False), id_
+    return real
+
+
+def assert_converged(debian: Debian) -> None:
+    for id_, result in debian.results("sls", "strange", code=None).items():
+        assert not result["changes"], (id_, result["changes"])
+
+
+def refused(debian: Debian, states: dict[str, State], reasons: dict[str, str]) -> None:
+    """States fail alike in a dry run and in the real one."""
+    real = tried(debian, states)
+    assert {id_: result["comment"] for id_, result in real.items()} == reasons
+    dry = debian.results("sls", "strange", "--test", code=2)
+    assert {id_: result["comment"] for id_, result in dry.items()} == reasons
+
+
+def user(name: str, **arguments: Any) -> State:
+    return "user.present", {"name": name, **arguments}
+
+
+def test_fields_of_a_user_that_useradd_and_usermod_refuse(debian: Debian) -> None:
+    debian.run("useradd -m known")
+    refused(
+        debian,
+        {
+            "shell": user("new", shell="bash"),
+            "colon": user("new", shell="/bin/sh:x"),
+            "home": user("new", home="srv/new"),
+            "other shell": user("known", shell="bash"),
+            "other home": user("known", home="srv", createhome=False),
+            "range": user("new", subuids=["5-1"]),
+        },
+        {
+            "shell": "Failed to create new user new: useradd: invalid shell 'bash'",
+            "colon": "Failed to create new user new: useradd: invalid shell '/bin/sh:x'",
+            "home": "Failed to create new user new: useradd: invalid home directory 'srv/new'",
+            "other shell": "User known could not be changed: usermod: invalid shell 'bash'",
+            "other home": "User known could not be changed: usermod: homedir must be an absolute"
+            " path",
+            "range": "subuids: '5-1' is not a range such as 100000-165535",
+        },
+    )
+
+
+def test_names_that_are_paths(debian: Debian) -> None:
+    names = ("a/b", "..")
+    real = tried(debian, {name: user(name) for name in names})
+    real |= tried(debian, {name: ("group.present", {"name": name}) for name in names})
+    assert all("cannot be the name of a new" in real[name]["comment"] for name in names)
+    assert not debian.read("ls -d /home/a; getent passwd ..; true")
+
+
+def test_a_comma_ends_a_part_of_the_gecos_field(debian: Debian) -> None:
+    debian.run("useradd -m -c A,B,C,D,E comma")
+    tried(
+        debian,
+        {
+            "new": user("zoe", fullname="Last, First", other="a,b"),
+            "old": user("comma", fullname="Last, First", workphone="1"),
+        },
+    )
+    assert_converged(debian)
+    assert debian.read("getent passwd zoe comma | cut -d: -f5").splitlines() == [
+        "Last, First,,,a,b",
+        "Last, First,1,D,E",
+    ]
+
+
+def test_a_home_that_is_no_folder(debian: Debian) -> None:
+    debian.run("useradd moves")
+    tried(debian, {"new": user("null", home="/dev/null"), "old": user("moves", home="/dev/null")})
+    assert_converged(debian)
+
+
+def test_a_user_without_a_line_in_shadow(debian: Debian) -> None:
+    debian.run("echo plain:x:6900:100::/srv:/bin/sh >> /etc/passwd")
+    debian.run("echo aged:x:6901:100::/srv:/bin/sh >> /etc/passwd")
+    hashed = "$6$salt$" + "x" * 86
+    tried(debian, {"plain": user("plain", password=hashed), "aged": user("aged", maxdays=9)})
+    assert_converged(debian)
+    assert debian.read("grep -c '^plain:.6.salt.x\\|^aged:x::' /etc/shadow") == "2"
+
+
+def test_members_of_a_group_who_are_gone_or_named_twice(debian: Debian) -> None:
+    debian.run("useradd here; useradd there")
+    debian.run("echo odd:x:6800:here,ghost,here >> /etc/group")
+    group = {"name": "odd"}
+    real = tried(debian, {"one more": ("group.present", group | {"addusers": ["there"]})})
+    assert real["one more"]["result"], real
+    assert_converged(debian)
+    tried(debian, {"none": ("group.present", group | {"members": []})})
+    assert debian.read("getent group odd") == "odd:x:6800:"
+
+
+def test_undo_removes_the_folders_above_a_new_home(debian: Debian) -> None:
+    tried(debian, {"deep": user("deep", home="/srv/one/two/deep")})
+    debian.runner("undo")
+    assert not debian.read("ls -d /srv/one; getent passwd deep; true")
+
+
+def test_spaces_around_the_command_of_a_cron_entry(debian: Debian) -> None:
+    debian.run("useradd croner")
+    entry = {"name": "  echo a  b ", "user": "croner"}
+    real = tried(debian, {"entry": ("cron.present", entry)})
+    assert real["entry"]["changes"] == {"croner": "echo a  b"}
+    assert_converged(debian)
+    tried(debian, {"entry": ("cron.absent", entry)})
+    assert "echo" not in debian.read("crontab -l -u croner")
+
+
+OPTIONS = (
+    *("mode=0755", "mode=1777", "mode=01777,uid=root", "uid=daemon,gid=daemon", "size=25%"),
+    *("size=1000000", "size=10k", "nr_inodes=10k", "strictatime", "size=50%"),
+)
+
+
+def test_options_of_a_tmpfs_that_the_kernel_spells_otherwise(debian: Debian) -> None:
+    mount = {"device": "tmpfs", "fstype": "tmpfs", "mkmnt": True, "persist": False}
+    states: dict[str, State] = {
+        options: ("mount.mounted", {"name": f"/mnt/{number}", "opts": options, **mount})
+        for number, options in enumerate(OPTIONS)
+    }
+    tried(debian, states)
+    assert_converged(debian)
+    debian.run("mount -o remount,size=1m /mnt/9")
+    again = debian.results("sls", "strange")
+    assert [id_ for id_, result in again.items() if result["changes"]] == ["size=50%"]
+    assert_converged(debian)
+
+
+def test_a_space_in_the_options_of_an_fstab_line(debian: Debian) -> None:
+    entry = {"fs_file": "/mnt/spaced", "fs_vfstype": "tmpfs", "mount": False}
+    entry |= {"name": "tmpfs", "fs_mntops": "comment=a b"}
+    tried(debian, {"line": ("mount.fstab_present", entry)})
+    assert_converged(debian)
+    assert debian.read("findmnt --fstab -no OPTIONS /mnt/spaced") == "comment=a b"
+
+
+def test_names_that_are_patterns_or_paths_are_no_services(debian: Debian) -> None:
+    names = {"pattern": "cro*", "path": "../../../tmp/x"}
+    for function in ("dead", "running", "masked", "disabled"):
+        states = {id_: (f"service.{function}", {"name": name}) for id_, name in names.items()}
+        reasons = {id_: f"{name!r} is not the name of a unit" for id_, name in names.items()}
+        refused(debian, states, reasons)
+    assert debian.read("systemctl is-active cron") == "active"
+
+
+def test_undo_of_the_service_of_a_user_who_is_gone(debian: Debian) -> None:
+    unit = "[Service]\nExecStart=/bin/sleep 1000\n[Install]\nWantedBy=default.target\n"
+    service = {"name": "nap", "user": "leaver", "contents": unit, "running": True}
+    states: dict[str, State] = {
+        "user": user("leaver", linger=True),
+        "unit": ("systemd.unit", service),
+        "file": ("file.managed", {"name": "/etc/nap.conf", "contents": "new"}),
+    }
+    debian.tree(strange=tree(states))
+    debian.results("sls", "strange")
+    debian.run("loginctl disable-linger leaver; loginctl terminate-user leaver; true")
+    debian.run("until userdel -r leaver 2>/run/why; do grep -q process /run/why; sleep 0.2; done")
+    done = debian.runner("undo", "--out", "json", code=None)
+    steps = json.loads(done.stdout)["local"]["steps"]
+    assert {step["what"].partition(":")[0]: step["refused"] for step in steps}[
+        "/etc/nap.conf"
+    ] is None
+    assert not debian.read("ls /etc/nap.conf; true")
+
+
+def test_undo_of_a_mask_that_has_no_unit_behind_it(debian: Debian) -> None:
+    mask = "/etc/systemd/system/nothing.service"
+    debian.run(f"ln -s /dev/null {mask}; systemctl daemon-reload")
+    tried(debian, {"unmask": ("service.unmasked", {"name": "nothing"})})
+    assert not debian.path(mask).is_symlink()
+    debian.runner("undo")
+    assert str(debian.path(mask).readlink()) == "/dev/null"
