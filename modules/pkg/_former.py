@@ -12,10 +12,11 @@ from runner.api import FormerState
 
 
 def all_packages() -> FormerState:
-    """All packages with their versions."""
+    """All packages with their versions, those that a killed run left unpacked, too."""
     from modules.pkg import provider  # of which the providers are a part
 
-    versions = provider().list_pkgs()
+    manager = provider()
+    versions = manager.list_pkgs() | getattr(manager, "unfinished", dict)()
     return FormerState("package", "", {name: {"version": versions[name]} for name in versions})
 
 

@@ -35,6 +35,7 @@ INSTALLED = (
     "triggers-awaited",
     "triggers-pending",
 )  # the last two until dpkg's next run
+UNFINISHED = ("unpacked", "half-configured", "half-installed")
 DATABASE = "/var/lib/dpkg/status"
 STATUS = (DATABASE, "/var/lib/dpkg/updates")
 LISTS = "/var/lib/apt/lists"
@@ -131,6 +132,12 @@ def leftovers() -> Versions:
     """Return the packages that are removed but for their configuration, or half installed."""
     gone = (*INSTALLED, "", "not-installed")
     return {name: version for name, (state, version) in dpkg_states().items() if state not in gone}
+
+
+def unfinished() -> Versions:
+    """Return the packages that were unpacked and not set up, as far as their versions are known."""
+    known = dpkg_states().items()
+    return {name: version for name, (state, version) in known if version and state in UNFINISHED}
 
 
 def leaves_configuration(name: str) -> bool:

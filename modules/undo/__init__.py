@@ -83,6 +83,11 @@ def part_of(kind: str) -> str:
     return _kind(kind).part_of
 
 
+def along(kind: str) -> tuple[str, ...]:
+    """The kinds that a change of this kind may change, too."""
+    return KINDS[kind].along if kind in KINDS else ()
+
+
 def can_react(kind: str, name: str, future: Future) -> bool:
     """Tell whether something may react to what it watches: a service that will not run has no need
     to.

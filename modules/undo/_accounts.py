@@ -157,8 +157,12 @@ def _crontab(name: str) -> State:
         return ABSENT
 
 
-USER = Kind(lambda name: user.former_state(name).state, _restore_users, _refused_users)
-GROUP = Kind(lambda name: group.former_state(name).state, _restore_groups, _refused_groups)
+USER = Kind(
+    lambda name: user.former_state(name).state, _restore_users, _refused_users, along=("group",)
+)
+GROUP = Kind(
+    lambda name: group.former_state(name).state, _restore_groups, _refused_groups, along=("user",)
+)
 PASSWORD = Kind(
     lambda name: shadow.former_state(name).state,
     _restore_passwords,

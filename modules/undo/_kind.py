@@ -26,8 +26,8 @@ class Kind(Record):
 
     look: the present state by name. restore: brings all of these changes back, by changers of the
     modules. refusals: why some cannot be, by name. private: nobody else sees the state. part_of:
-    the kind whose thing of the same name it comes and goes with. can_react: whether something in
-    this state may react to what it watches.
+    the kind whose thing of the same name it comes and goes with. along: the kinds that a change of
+    it may change, too. can_react: whether something in this state may react to what it watches.
     """
 
     look: Callable[[str], State]
@@ -35,4 +35,5 @@ class Kind(Record):
     refusals: Callable[[Changes, Future], dict[str, str]] = no_refusals
     private: bool = False
     part_of: str = ""
+    along: tuple[str, ...] = ()
     can_react: Callable[[State], bool] = bool

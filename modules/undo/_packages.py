@@ -8,7 +8,7 @@ from __future__ import annotations
 from modules import pkg
 from modules.pkg import InstallOptions, Target, Transaction
 from modules.pkg._former import all_packages, former_holds
-from modules.undo._kind import Changes, Future, Kind, State
+from modules.undo._kind import ABSENT, Changes, Future, Kind, State
 from runner.api import StateFailed
 
 OPTIONS = InstallOptions(recommended=False, downgrade=True, change_held=True)
@@ -33,11 +33,11 @@ def _transactions(changes: Changes) -> list[Transaction]:
 
 def _restore(changes: Changes) -> None:
     for transaction in _transactions(changes):
-        installed = pkg.list_pkgs()
+        present = all_packages().state
         left = tuple(
             target
             for target in transaction.targets
-            if installed.get(target.name, "") != (target.version or "")
+            if present.get(target.name, ABSENT).get("version", "") != (target.version or "")
         )
         if left:
             _run(transaction._replace(targets=left))
@@ -135,5 +135,7 @@ def _restore_holds(changes: Changes) -> None:
     )
 
 
-PACKAGE = Kind(_all, _restore, _refused)
+# what the scripts of packages change
+BY_SCRIPTS = ("user", "group", "service", "alternatives")
+PACKAGE = Kind(_all, _restore, _refused, along=BY_SCRIPTS)
 HELD = Kind(_all_held, _restore_holds)

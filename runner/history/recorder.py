@@ -99,14 +99,15 @@ class History:
         keep_days: int,
         *,
         look: Callable[[str, str], Mapping[str, Any]] = _no_state,
+        along: Callable[[str], Iterable[str]] = lambda kind: (),
         watchers: Callable[[str], Iterable[Chunk]] = lambda tag: (),
         graph: Callable[[], str] = lambda: "",
     ) -> None:
         """keep_runs, keep_days: older runs are dropped when either is exceeded; 0 keeps all.
 
-        look: the present state of a part of the machine, by its kind and name. watchers: the states
-        that react to a change of the state with a tag. graph: the requisites of the run, for its
-        page.
+        look: the present state of a part of the machine, by its kind and name. along: the kinds
+        that a change of one may change, too. watchers: the states that react to a change of the
+        state with a tag. graph: the requisites of the run, for its page.
         """
         self.problem = ""
         self.notes: list[str] = []  # what else is to be told
@@ -121,7 +122,8 @@ class History:
         self._waiting: list[tuple[Any, ...]] = []
         self._pillar: bytes | None = None
         self._store = Store(state_dir, self._open)
-        self._look, self._watchers, self._graph = look, watchers, graph
+        self._look, self._along = look, along
+        self._watchers, self._graph = watchers, graph
         self._started = 0.0
         self._sequence = 0  # of what was kept
         self._call = 0  # the number of the last call of a changer
@@ -409,7 +411,8 @@ class History:
         unchanged = not result.changes and result.result is not False and not altered
         if not unchanged or len(self._waiting) >= TOGETHER:
             self._flush()
-            self._look_back(altered, result if result.changes and not result.noop else None)
+            made = result if result.changes and not result.noop else None
+            self._look_back([*altered, *self._along_with(altered)], made)
             if result.changes and self._about.kind == "run":
                 self._note_watchers(result.tag)
             if unchanged:  # these are many: into the database at once
@@ -436,6 +439,18 @@ class History:
     def _write_journal(self) -> None:
         if self._journal is not None:
             self._journal.write(self._open())
+
+    def _along_with(self, altered: Iterable[Subject]) -> list[Subject]:
+        """What may have changed along with what a state altered: the members of a group with a
+        user. After a kill it would look as if somebody else had changed it.
+        """
+        changed = {subject[0] for subject in altered if not isinstance(subject, str)}
+        others = {other for kind in changed for other in self._along(kind)}
+        return [
+            subject
+            for subject in self._touched_states
+            if subject[0] in others and subject not in self._altered
+        ]
 
     def _look_back(self, subjects: Iterable[Subject], last: Result | None = None) -> None:
         """Record how this run left what it altered: undo leaves out what changed since. What was

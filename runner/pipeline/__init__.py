@@ -432,6 +432,7 @@ def _history(session: Session, about: About, plan: RunPlan | None = None) -> His
     return History(
         *(options.state_dir, about, chunks, *keep),
         look=look,
+        along=lambda kind: session.registry.function("undo.along")(kind),
         watchers=watchers,
         graph=partial(requisite_graph, plan, session.run.secrets) if plan else lambda: "",
     )

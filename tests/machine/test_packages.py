@@ -337,3 +337,22 @@ def test_a_name_that_apt_takes_for_something_else_is_no_package(clean: Debian) -
         clean.runner("call", "pkg.hold", name, code=None)
     assert clean.read("dpkg-query -Wf '${Version}' greeting") == "1.0"
     assert clean.read("apt-mark showhold; apt-mark showmanual") == marks
+
+
+def test_undo_removes_a_package_that_a_kill_left_unpacked(fresh: Debian) -> None:
+    folder = "/run/tricky/DEBIAN"
+    fresh.write(f"{folder}/control", TRICKY)
+    fresh.write(f"{folder}/postinst", POSTINST, 0o755)
+    fresh.run("dpkg-deb -b /run/tricky /srv/tricky.deb; rm -f /run/calm /run/reached")
+    state = {"tricky": {"pkg.installed": [{"sources": [{"tricky": "/srv/tricky.deb"}]}]}}
+    fresh.tree(one=json.dumps(state))
+    fresh.run(
+        "runner sls one >/dev/null 2>&1 & run=$!; until test -e /run/reached; do sleep 0.1; done;"
+        " kill -9 $run; pkill -9 -x dpkg; pkill -9 -x apt-get; sleep 0.5; touch /run/calm"
+    )
+    state_of = "dpkg-query -Wf '${db:Status-Status}' tricky 2>/dev/null; true"
+    assert fresh.read(state_of) == "half-configured"
+    for words in (["--test"], []):
+        done = json.loads(fresh.runner("undo", *words, "--out", "json").stdout)["local"]
+        assert [step["what"] for step in done["steps"]] == ["package tricky: removed"]
+    assert fresh.read(state_of) in ("", "config-files", "not-installed")

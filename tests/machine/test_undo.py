@@ -213,3 +213,25 @@ def test_an_alternative_comes_back_with_what_goes_with_it(debian: Debian) -> Non
     debian.results("single", "alternatives.remove", "greet", "path=/bin/cat")
     debian.runner("undo")
     assert debian.read(look) == before
+
+
+def test_a_killed_run_is_undone_with_the_members_of_its_groups(fresh: Debian) -> None:
+    fresh.run("useradd -m there")
+    look = "getent passwd; getent group; find /home"
+    before = fresh.read(look)
+    tree: dict[str, Any] = {
+        "crew": {"group.present": [{"gid": 7300}]},
+        "ann": {"user.present": [{"groups": ["crew"]}]},
+        "bob": {"user.present": []},
+        "there": {"user.present": [{"groups": ["crew"]}]},
+        "mates": {"group.present": [{"addusers": ["bob", "there"]}]},
+        "kill": {"cmd.run": [{"name": "kill -9 $PPID; sleep 9"}, {"order": "last"}]},
+    }
+    fresh.tree(killed=json.dumps(tree))
+    fresh.runner("sls", "killed", code=None)
+    assert "mates" in fresh.read("id -nG there")
+    foreseen = fresh.runner("undo", "--test", "--out", "json", code=None).stdout
+    done = fresh.runner("undo", "--out", "json", code=None).stdout
+    assert steps(done) == steps(foreseen)
+    assert not [step for step in steps(done) if step["refused"]]
+    assert fresh.read(look) == before
