@@ -83,21 +83,11 @@ class Wanted(Record):
     extras: Extras
 
 
-def as_read(parts: Mapping[str, str | None]) -> dict[str, str | None]:
-    """The parts of the GECOS field as they will be read from it: a comma ends a part, and what
-    follows is the next one.
-    """
-    fields: dict[int, str] = {}
-    free = 0
-    for at, key in enumerate(users.GECOS):
-        if (text := parts[key]) is not None:
-            at = max(at, free)
-            fields |= enumerate(text.split(","), at)
-            free = max(fields) + 1
-    last = len(users.GECOS) - 1
-    rest = [fields.pop(at) for at in sorted(fields) if at >= last]
-    read = dict(parts) | {users.GECOS[at]: text for at, text in fields.items()}
-    return read | ({users.GECOS[last]: ",".join(rest)} if rest else {})
+def refuse_commas(parts: Mapping[str, str | None]) -> None:
+    """Raise StateFailed for a part of the GECOS field that would be read as two."""
+    for text in parts.values():
+        if text and "," in text:
+            raise StateFailed(f"Unsupported char ',' in {text}: it ends a part of the GECOS field")
 
 
 def refuse_new_account(kind: str, name: str) -> None:

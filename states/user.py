@@ -27,10 +27,10 @@ from states._account import (
     Password,
     PendingChanges,
     Wanted,
-    as_read,
     day,
     done_changes,
     further_groups,
+    refuse_commas,
     refuse_new_account,
 )
 from states._user_extras import Extras
@@ -169,7 +169,8 @@ def present(
         "workphone": workphone,
         "homephone": homephone,
     }
-    account |= as_read(gecos | {"other": other})
+    refuse_commas(gecos)
+    account |= gecos | {"other": other}
     account = {key: value for key, value in account.items() if value is not None}
     written = dict(
         zip(AGING, (date, mindays, maxdays, inactdays, warndays, expire or None), strict=True)

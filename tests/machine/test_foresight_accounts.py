@@ -53,7 +53,7 @@ def _state(function: str, name: str, **arguments: Any) -> Callable[[str, str, in
 # each on a user, a group and a number of a pair's own
 FORMS: dict[str, Callable[[str, str, int], State]] = {
     "user": _user(),
-    "user, all": _user(uid="{number}", shell="/bin/bash", fullname="Some, One", groups=["group"]),
+    "user, all": _user(uid="{number}", shell="/bin/bash", fullname="Some One", groups=["group"]),
     "user, other number": _user(uid="{number}", allow_uid_change=True, groups=[]),
     "user, password": _user(password=HASH, mindays=3, expire="2031-01-01", roomnumber="4"),
     "user, locked": _user(password=HASH, password_lock=True, optional_groups=["group"]),
