@@ -30,6 +30,11 @@ SLS = """
     - contents: generation {{ g }}{% for n in range(800) %} {{ n }}{% endfor %}
     - mode: '06{{ 4 if g % 2 else 0 }}0'
     - backup: minion
+{% for n in range(20) %}
+{target}/together-{{ n }}:
+  file.managed:
+    - contents: generation {{ g }}
+{% endfor %}
 {target}/new-{{ g }}/deep/file:
   file.managed:
     - contents: generation {{ g }}
@@ -92,6 +97,10 @@ class Trial:
         new, old = self.generation, self.generation - 1
         text = (self.tree.target / "file").read_text()
         self.score.check(text in (expected(new), expected(old)), f"{how}: the file is torn")
+        for n in range(20):
+            text = (self.tree.target / f"together-{n}").read_text()
+            whole = (f"generation {new}\n", f"generation {old}\n")
+            self.score.check(text in whole, f"{how}: together-{n} is torn")
         text = (self.tree.target / "edited").read_text()
         counts = (text.count(f"generation {new}\n"), text.count(f"generation {old}\n"))
         self.score.check(

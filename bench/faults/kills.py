@@ -21,6 +21,7 @@ from pathlib import Path
 from common import COUNT, KILL, KILL_HALFWAY, Ended, Fault, Score, Tree, seeded, warm, with_shim
 
 FILES = 5
+TOGETHER = 20  # files that share a group commit
 SLS = (
     """
 {% set g = pillar['g'] %}
@@ -46,6 +47,14 @@ chained-{{ n }}:
   cmd.run:
     - name: echo {{ g }} >> {target}/log/chained-{{ n }}
     - onchanges: [{cmd: onchanges-{{ n }}}]
+{% endfor %}
+{% for n in range("""
+    + str(TOGETHER)
+    + """) %}
+{target}/together-{{ n }}:
+  file.managed:
+    - contents: generation {{ g }}{% for n in range(400) %} {{ g }}{% endfor %}
+
 {% endfor %}
 heard:
   cmd.wait:
@@ -111,6 +120,10 @@ class Trial:
                 for g in (new - 1, new)
             }
             self.score.check(text in whole, f"{how}: f{n} is torn")
+        for n in range(TOGETHER):
+            text = (self.tree.target / f"together-{n}").read_text()
+            whole = {f"generation {g}" + 400 * f" {g}" + "\n" for g in (new - 1, new)}
+            self.score.check(text in whole, f"{how}: together-{n} is torn")
         for name, lines in (("edited", 2000), ("block", 2003)):
             text = (self.tree.target / name).read_text()
             found = (

@@ -136,6 +136,7 @@ FD_CALL(writev, ssize_t, (int fd, const struct iovec *parts, int count), (fd, pa
 
 FD_CALL(fsync, int, (int fd), (fd))
 FD_CALL(fdatasync, int, (int fd), (fd))
+FD_CALL(syncfs, int, (int fd), (fd))
 FD_CALL(ftruncate, int, (int fd, off_t size), (fd, size))
 FD_CALL(ftruncate64, int, (int fd, off64_t size), (fd, size))
 FD_CALL(fchmod, int, (int fd, mode_t mode), (fd, mode))

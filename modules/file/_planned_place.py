@@ -199,6 +199,9 @@ class PlannedPlace(Place):
         target._put(entry)
         self._put(None)
 
+    def becomes_later(self, new: Place, file: NewFile) -> bool:
+        return False
+
     def unlink(self) -> None:
         if self._there().is_dir:
             raise _error(IsADirectoryError, errno.EISDIR, self.path)

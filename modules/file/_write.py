@@ -103,6 +103,8 @@ def _replace(where: Place, fill: Fill, dress: Finish) -> None:
                 fill(new.file)
                 new.file.flush()
                 dress(new.pin)
+                if beside.becomes_later(where, new):
+                    return
                 new.sync()
             _move_into_place(beside, where)
         except BaseException:

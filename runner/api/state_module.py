@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Protocol
 
 from runner.api.opposite import Opposite
@@ -41,6 +41,8 @@ class StateModule(Protocol):
     prune_check(fun, names, going): yields (name, why) for those of the things which a function of
         the module is to remove that have to stay. going: all that is to be removed, as `runner
         orphans` calls it.
+    ABOUT_ONE_FILE: the functions that look at, and change, nothing but the file of their name, as
+        long as a state has no arguments but these; the engine lets them share a group commit.
     NON_IDEMPOTENT: the functions that by their nature change something in each run ("run" of cmd),
         with the reason.
     """
@@ -48,4 +50,5 @@ class StateModule(Protocol):
     REACTS: tuple[str, ...]
     SELF_REFRESH: bool
     OPPOSITE: Mapping[str, str | Opposite]
+    ABOUT_ONE_FILE: Mapping[str, Collection[str]]
     NON_IDEMPOTENT: Mapping[str, str]

@@ -65,6 +65,11 @@ class Execution(Record):
     # gets each result as it is, secrets included; for what keeps only keyed hashes of it
     observe: Callable[[Result], None] = _ignore_result
 
+    @property
+    def asks(self) -> bool:
+        """Tell whether somebody is asked before each state."""
+        return self.confirm is not _always
+
 
 class Run:
     """The state that all states of one run, or all templates of a command, share."""

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from runner.api import StateFailed, running, undisturbed
+from runner.api import StateFailed, forget_looks, running, undisturbed
 from runner.api.durability import make_names_durable
 from runner.api.later import STORE
 from runner.engine.context import Current, Run
@@ -29,8 +29,10 @@ from runner.engine.noop import SuppressedReactions
 from runner.engine.parallel import ParallelStates
 from runner.engine.reactions import ReactionTracker, described
 from runner.engine.run_plan import RunPlan
+from runner.engine.shared_commit import SharedCommit
 from runner.engine.step import Invocation, Mode, Reaction, Step
 from runner.files.folder_syncs import FOLDER_SYNCS
+from runner.files.group_commit import GROUP_COMMIT
 from runner.model.chunk import LEFT_OUT, Chunk, Edge
 from runner.model.diagnostics import Diagnostic, bug
 from runner.model.events import RunFinished, RunStarted, StateFinished, StateStarted
@@ -70,6 +72,7 @@ class Executor:
         self._taken: set[int] = set()  # their work was done by another state's mod_aggregate
         self._decisions: dict[int, Decision] = {}  # about what runs side by side
         self._suppressed = SuppressedReactions(plan, self.results)
+        self._shared = SharedCommit(plan, self._overlaps or run.execution.asks)
 
     def __call__(self) -> Report:
         """Run everything. An interrupt ends the run in the state that it hits, and the report says
@@ -105,10 +108,13 @@ class Executor:
     def _run_states(self) -> None:
         """All states in their order, listeners, and what is looked at again."""
         self.run.emit(RunStarted(len(self.plan.order), self.run.dry, self.plan.run_id))
-        for position in self.plan.order:
-            if self._next(position):
-                self._put_off.clear()
-                break
+        try:
+            for position in self.plan.order:
+                if self._next(position):
+                    self._put_off.clear()
+                    break
+        finally:
+            self._commit()
         self._wait_for_all()
         self._listeners()
         self._later_checks()
@@ -142,6 +148,8 @@ class Executor:
         step = self.plan.steps[position]
         chunk = step.chunk
         edges = self.plan.judged_by(position)
+        if self._shared.is_waited_for and not self._shared.admits(position, edges):
+            self._commit()
         if self._overlaps and self._wait_for([edge.target for edge in edges]):
             return True
         if position in self.results:  # a look has shown that it does not run
@@ -261,6 +269,13 @@ class Executor:
         try:
             failed = self._failed_before(position)
             mode = self._mode_of(position, failed)
+            if (
+                mode is Mode.REAL
+                and decision == RUN
+                and not pending
+                and self._shared.takes(position)
+            ):
+                return self._sharing(position)
             result = self._called(position, decision, mode)
             if failed:
                 result = prereq_failed(result, failed)
@@ -268,12 +283,39 @@ class Executor:
                 result = result._replace(noop=True)
             return self._ended(position, result, decision, pending)
         except KeyboardInterrupt as interrupt:
+            self._commit()
             if position not in self.results:
                 why = number_of(interrupt)[1]
                 comment = f"{why} while it ran; what it had begun may be done in part"
                 chunk = self.plan.chunk(position)
                 self._finish(position, Result(chunk, False, comment, run_num=self.number))
             raise
+
+    def _sharing(self, position: int) -> bool:
+        """Call a state whose file may wait for others; True when the run has to stop here."""
+        with GROUP_COMMIT.collecting(position):
+            result = self._called(position, RUN, Mode.REAL)
+        if not self._shared.keep(position, result):
+            return self._ended(position, result, RUN)
+        if self._shared.is_full:
+            self._commit()
+        return False
+
+    def _commit(self) -> None:
+        """End the states whose files wait for their names."""
+        with undisturbed():
+            GROUP_COMMIT.sync()
+            done = self._shared.taken()
+            for position, result in done.items():
+                if not GROUP_COMMIT.finish(position):
+                    number = self.number
+                    again = self._called(position, RUN, Mode.REAL)
+                    result, self.number = again._replace(run_num=result.run_num), number
+                self._ended(position, result, RUN)
+            GROUP_COMMIT.finish_all()  # of a state that was interrupted
+            if done:
+                with running(Current(self.run, None)):
+                    forget_looks(None)
 
     def _judged(self, position: int, result: Result, decision: Decision) -> Result:
         """The result with the reason of its changes."""

@@ -271,12 +271,21 @@ _ORPHANED = """
 
 
 def undeclared(connection: sqlite3.Connection, declared: Collection[str]) -> Iterator[Row]:
-    """Yield the things that no state declares any more, the last made first."""
+    """Yield the things that no state declares any more, the last made first; a folder after what
+    is in it.
+    """
     query = f"SELECT {_COLUMNS} FROM made WHERE {_ORPHANED} ORDER BY run DESC, position DESC"
-    for row in connection.execute(query).fetchall():
-        thing = _row(row)
-        if not is_declared(thing.thing, thing.states, declared):
-            yield thing
+    rows = map(_row, connection.execute(query).fetchall())
+    found = [row for row in rows if not is_declared(row.thing, row.states, declared)]
+    last = {row.path: number for number, row in enumerate(found) if row.path}
+    for number, row in enumerate(found):  # states that ran side by side end in any order
+        above = row.path
+        while above := above.rpartition("/")[0]:
+            if above in last:
+                last[above] = max(last[above], number)
+    order = [(last.get(row.path, number), -row.path.count("/")) for number, row in enumerate(found)]
+    for number in sorted(range(len(found)), key=order.__getitem__):
+        yield found[number]
 
 
 def _row(values: tuple[Any, ...]) -> Row:

@@ -42,6 +42,11 @@ FUNCTIONS = {
     "touch": "touch",
     "uncomment": "uncomment",
 }
+ABOUT_ONE_FILE = {
+    "managed": frozenset(
+        ("contents", "contents_newline", "mode", "user", "group", "makedirs", "dir_mode")
+    )
+}
 # what changes something in each run by its nature
 NON_IDEMPOTENT = {
     "touch": "it sets the times of the file in each run",

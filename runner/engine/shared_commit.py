@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""States whose files get their names together, after one sync of all (`files/group_commit.py`).
+
+Such a state has done its work but for the rename, and ends with the others. That nobody can tell:
+only states that look at nothing but their own file are among them (ABOUT_ONE_FILE of their module),
+none that needs another one of them, and whatever else follows comes after the commit.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterable
+
+from runner.engine.run_plan import RunPlan
+from runner.files.group_commit import GROUP_COMMIT
+from runner.model.chunk import Edge
+from runner.model.result import Result
+
+LONGEST_WAIT = 0.25  # seconds that a file waits for others
+
+
+class SharedCommit:
+    """The states that are done but for the names of their files."""
+
+    def __init__(self, plan: RunPlan, alone: bool) -> None:
+        """alone: no state shares a commit: something happens between any two of them."""
+        self._plan = plan
+        self._alone = alone or plan.failhard or plan.verify or bool(plan.relations.looks)
+        self._done: dict[int, Result] = {}
+        self._since = 0.0
+        self._failed = False
+
+    @property
+    def is_waited_for(self) -> bool:
+        return bool(self._done)
+
+    @property
+    def is_full(self) -> bool:
+        """Tell whether no further state is to be waited for."""
+        return self._failed or not GROUP_COMMIT.has_room
+
+    def takes(self, position: int) -> bool:
+        """Tell whether a state looks at nothing but its own file, and changes nothing else."""
+        step = self._plan.steps[position]
+        if self._alone or step.call is None or not step.call.function.is_built_in:
+            return False
+        functions = step.call.function.hook("ABOUT_ONE_FILE") or {}
+        arguments: Collection[str] | None = functions.get(step.chunk.fun)
+        return arguments is not None and set(arguments).issuperset(step.chunk.args)
+
+    def admits(self, position: int, edges: Iterable[Edge]) -> bool:
+        """Tell whether a state may run before those that wait have ended."""
+        return (
+            self.takes(position)
+            and time.monotonic() - self._since < LONGEST_WAIT
+            and not any(edge.target in self._done for edge in edges)
+            and not GROUP_COMMIT.may_concern(self._plan.chunk(position).name)
+        )
+
+    def keep(self, position: int, result: Result) -> bool:
+        """Have a state wait if its file does, or others wait: results come in the order of the run.
+        False: it has ended.
+        """
+        if not self._done:
+            if not GROUP_COMMIT.owns(position):
+                return False
+            self._since = time.monotonic()
+        self._done[position] = result
+        self._failed |= result.result is not True
+        return True
+
+    def taken(self) -> dict[int, Result]:
+        """The results of the states that wait, which wait no longer."""
+        done, self._done, self._failed = self._done, {}, False
+        return done

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files of states that have nothing to do with each other get their names after one sync of all:
+nobody can tell but by the time it takes.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import Machine
+
+# what a run syncs and renames; argument: what goes wrong
+WATCHER = """
+import errno, os, signal, sys
+log, wrong = sys.argv.pop(1), sys.argv.pop(1)
+from runner.files import group_commit
+def note(*words):
+    with open(log, "a") as file:
+        print(*words, file=file)
+fsync, sync_all = os.fsync, group_commit._sync_file_system
+def one(handle):
+    name = os.path.basename(os.readlink(f"/proc/self/fd/{handle}"))
+    if ".runner-" in name:
+        note("sync", name.split(".")[1])
+        if wrong == "fsync" and name.startswith(".7."):
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+    fsync(handle)
+def all_of_it(handle):
+    note("sync all")
+    if wrong == "folder":
+        os.mkdir("out/7")
+    if wrong == "temporary":
+        os.unlink("out/" + next(name for name in os.listdir("out") if name.startswith(".7.")))
+    return wrong not in ("syncfs", "fsync") and sync_all(handle)
+made = []
+def hear(event, arguments):
+    if event == "os.rename" and ".runner-" in arguments[0]:
+        note("name", arguments[1])
+    if event == "open" and ".runner-" in str(arguments[0]):
+        made.append(arguments[0])
+        if wrong == "interrupt" and len(made) == 12:
+            os.kill(os.getpid(), signal.SIGTERM)
+os.fsync, group_commit._sync_file_system = one, all_of_it
+group_commit._type_of = lambda device: "nfs" if wrong == "nfs" else "ext4"
+group_commit._is_little_dirty = lambda: wrong != "dirty"
+sys.addaudithook(hear)
+from runner.cli import main
+main()
+"""
+FILES = "".join(
+    f"{{tmp}}/out/{n}: {{file.managed: [contents: new {n}, makedirs: true]}}\n" for n in range(20)
+)
+TOGETHER = ["sync all", *(f"name {n}" for n in range(20))]
+ONE_BY_ONE = [line for n in range(20) for line in (f"sync {n}", f"name {n}")]
+
+
+def run(machine: Machine, wrong: str = "-", code: int = 0) -> tuple[list[str], dict[str, Any]]:
+    """What a run synced and named, and its results by ID."""
+    log = machine.folder / "log"
+    log.unlink(missing_ok=True)
+    argv = machine.argv("sls", "a", "--out", "json")
+    argv[2:3] = [WATCHER, str(log), wrong]
+    done = subprocess.run(
+        argv, capture_output=True, text=True, env=machine.environment, cwd=machine.folder
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+    results = json.loads(done.stdout)["local"].values()
+    left = [str(path) for path in machine.folder.rglob("*.runner-*")]
+    assert not left
+    found = {result["__id__"].rpartition("/")[2]: result for result in results}
+    return log.read_text().splitlines(), found
+
+
+@pytest.mark.parametrize(
+    ("wrong", "lines"),
+    [
+        ("-", TOGETHER),
+        ("syncfs", ["sync all", *ONE_BY_ONE]),  # it says that it failed
+        ("nfs", ONE_BY_ONE),
+        ("dirty", ONE_BY_ONE),  # much of others would have to be written
+    ],
+)
+def test_contents_are_durable_before_a_name_is_given(
+    machine: Machine, wrong: str, lines: list[str]
+) -> None:
+    machine.write(a=FILES)
+    done, results = run(machine, wrong)
+    assert done == lines
+    assert [result["__run_num__"] for result in results.values()] == list(range(20))
+    assert all((machine.folder / f"out/{n}").read_text() == f"new {n}\n" for n in range(20))
+    machine("undo")
+    assert not (machine.folder / "out").exists()
+
+
+def test_a_few_files_are_synced_one_by_one(machine: Machine) -> None:
+    machine.write(a="".join(FILES.splitlines(keepends=True)[:3]))
+    assert run(machine)[0] == ONE_BY_ONE[:6]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "comment"),
+    [
+        ("fsync", "write of {}/out/7 failed: Input/output error"),
+        ("folder", "Specified target {}/out/7 is a directory"),
+    ],
+)
+def test_a_file_that_gets_no_name_fails_its_state_alone(
+    machine: Machine, wrong: str, comment: str
+) -> None:
+    needs = "{tmp}/out/needs: {file.managed: [contents: x, require: [file: {tmp}/out/7]]}\n"
+    machine.write(a=FILES + needs)
+    _, results = run(machine, wrong, code=2)
+    assert results.pop("needs")["__cause__"].startswith("file_|-")
+    assert list(results) == [str(n) for n in range(20)]
+    failed = {name: result for name, result in results.items() if not result["result"]}
+    assert [(name, result["comment"]) for name, result in failed.items()] == [
+        ("7", comment.format(machine.folder))
+    ]
+    assert [result["__run_num__"] for result in results.values()] == list(range(20))
+
+
+def test_a_file_that_was_taken_away_is_written_once_more(machine: Machine) -> None:
+    machine.write(a=FILES)
+    _, results = run(machine, "temporary")
+    assert all(result["changes"] == {"diff": "New file"} for result in results.values())
+    assert (machine.folder / "out/7").read_text() == "new 7\n"
+
+
+def test_an_interrupted_run_names_what_it_has_written(machine: Machine) -> None:
+    machine.write(a=FILES)
+    _, results = run(machine, "interrupt", code=143)
+    assert list(results)[:12] == [str(n) for n in range(12)]
+    changed = [name for name, result in results.items() if result["changes"]]
+    names = {path.name for path in (machine.folder / "out").iterdir()}
+    assert {*changed} <= names <= {str(n) for n in range(12)} and len(changed) >= 11
+
+
+def test_descriptors_may_be_few(machine: Machine) -> None:
+    machine.write(a=FILES.replace("out/", "{tmp}/more/") + FILES)
+    argv = ["prlimit", "--nofile=40", *machine.argv("sls", "a")]
+    done = subprocess.run(argv, capture_output=True, text=True, env=machine.environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(list((machine.folder / "out").iterdir())) == 20
+
+
+ORDERED = {
+    "a command": "cat {tmp}/f: {cmd.run: [cwd: {tmp}]}",
+    "a guard": "g: {test.succeed_with_changes: [unless: test -s {tmp}/f]}",
+    "a source": "{tmp}/g: {file.managed: [source: {tmp}/f]}",
+    "the same file": "again: {file.managed: [name: {tmp}/f, contents: old]}",
+    "another name of it": "{tmp}/link: {file.managed: [contents: old]}",
+    "another way to it": "{tmp}/way/f: {file.managed: [contents: old]}",
+    "a path in it": "{tmp}/f/below: {file.managed: [contents: x, makedirs: true]}",
+    "a folder": "{tmp}: {file.directory: [clean: true, exclude_pat: 'E@runner|states|cache|way|pillar']}",
+    "an edit": "{tmp}/f: {file.append: [text: more]}",
+    "what requires it": "{tmp}/h: {file.managed: [contents: x, require: [file: {tmp}/f]]}",
+    "what is as it should be": "{tmp}/there: {file.managed: [contents: there]}",
+    "what fails": "{tmp}/no/x: {file.managed: [contents: x]}",
+    "one with a guard": "{tmp}/g: {file.managed: [contents: x, onlyif: test -s {tmp}/f]}",
+    "its absence": "gone: {file.absent: [name: {tmp}/f]}",
+    "a prereq": "p: {test.succeed_with_changes: [prereq: [file: {tmp}/f]]}",
+    "a look for a prereq": (
+        "{tmp}/h: {file.managed: [contents: x, prereq: [test: q]]}\n"
+        "q: {test.succeed_with_changes: [unless: grep -q new {tmp}/f]}"
+    ),
+    "a listener": "l: {cmd.wait: [name: 'true', listen: [file: {tmp}/f]]}",
+}
+
+
+@pytest.mark.parametrize("then", ORDERED)
+def test_what_follows_finds_what_it_would_find_alone(tmp_path: Path, then: str) -> None:
+    """With failhard each state ends before the next one begins."""
+    found = []
+    for failhard in (False, True):
+        (tmp_path / str(failhard)).mkdir()
+        machine = Machine(tmp_path / str(failhard))
+        machine.config["failhard"] = failhard
+        (machine.folder / "f").write_text("old\n")
+        (machine.folder / "there").write_text("there\n")
+        (machine.folder / "link").symlink_to("f")
+        (machine.folder / "way").symlink_to(".")
+        first, last = "{tmp}/e: {file.managed: [contents: x]}\n", "{tmp}/z: {test.nop: []}\n"
+        second = "{tmp}/f: {file.managed: [contents: new]}\n"
+        line = ORDERED[then]
+        if line.startswith("{tmp}/f: {file.append"):
+            line = "edited: {file.append: [name: {tmp}/f, text: more]}"
+        machine.write(a=f"{first}{second}{line}\n{last}")
+        results = machine.results("sls", "a", code=2 if failed(then) else 0)
+        for result in results.values():
+            for key in ("start_time", "duration", "pid"):
+                result.pop(key, None)
+                result["changes"].pop(key, None) if isinstance(result["changes"], dict) else None
+        if failed(then):
+            results.pop(f"{machine.folder}/z", None)
+        tree = {path.name: path.read_text() for path in machine.folder.iterdir() if path.is_file()}
+        tree.pop("runner.yaml", None)
+        text = json.dumps([list(results.items()), sorted(tree.items())])
+        found.append(text.replace(str(machine.folder), "M"))
+    assert found[0] == found[1]
+
+
+def failed(then: str) -> bool:
+    return then in ("a path in it", "what fails")
