@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 from runner.api import StateFailed, forget_looks, running, undisturbed
 from runner.api.durability import make_names_durable
@@ -26,7 +27,6 @@ from runner.engine.interrupts import number_of
 from runner.engine.invoke import Invoker
 from runner.engine.mod_aggregate import candidates, merged
 from runner.engine.noop import SuppressedReactions
-from runner.engine.parallel import ParallelStates
 from runner.engine.reactions import ReactionTracker, described
 from runner.engine.run_plan import RunPlan
 from runner.engine.shared_commit import SharedCommit
@@ -37,6 +37,9 @@ from runner.model.chunk import LEFT_OUT, Chunk, Edge
 from runner.model.diagnostics import Diagnostic, bug
 from runner.model.events import RunFinished, RunStarted, StateFinished, StateStarted
 from runner.model.result import CRASHED, PendingReaction, Report, Result
+
+if TYPE_CHECKING:
+    from runner.engine.parallel import ParallelStates
 
 # (result, whether it reacts to another state, whether a second run would change nothing) ->
 # (origin, note)
@@ -60,7 +63,6 @@ class Executor:
         self.results: dict[int, Result] = {}
         self.finished: list[Result] = []
         self.number = 0  # Salt's __run_num__: counts calls of state functions
-        self.parallel = ParallelStates(plan.max_parallel)
         # whether any state may run beside others: else none is waited for
         self._overlaps = any(step.chunk.args.get("parallel") is True for step in plan.steps)
         # a dry run of nothing but no-op states says what would be done if they were none
@@ -97,7 +99,8 @@ class Executor:
             )
             raise
         finally:
-            self.parallel.close()
+            if self._overlaps:
+                self.parallel.close()
         report = self._report(interrupted, why)
         try:
             self.run.emit(RunFinished(report))
@@ -195,6 +198,12 @@ class Executor:
 
     # -------------------------------------------------- side by side
 
+    @cached_property
+    def parallel(self) -> ParallelStates:
+        from runner.engine.parallel import ParallelStates  # few runs need it
+
+        return ParallelStates(self.plan.max_parallel)
+
     def _runs_parallel(self, position: int) -> bool:
         return (
             self.plan.chunk(position).args.get("parallel") is True
@@ -222,7 +231,7 @@ class Executor:
         return False
 
     def _wait_for_all(self) -> None:
-        while self.parallel.positions():
+        while self._overlaps and self.parallel.positions():
             if self._wait_for([self.parallel.first()]) or (self._put_off and self._start_ready()):
                 self._put_off.clear()
 
@@ -250,6 +259,8 @@ class Executor:
 
     def _give_up(self, why: str) -> None:
         """An interrupted run does not wait for what runs side by side."""
+        if not self._overlaps:
+            return
         self.parallel.end()
         for position in self.parallel.positions():
             chunk = self.plan.chunk(position)
