@@ -132,6 +132,30 @@ def change(
     return done.stdout
 
 
+_ELSEWHERE = ("--target", "-t", "--root", "--prefix")  # than where this Python has its packages
+
+
+def refuse_managed(
+    bin_env: str | None,
+    user: str | None,
+    cwd: str | None,
+    env: Any = None,
+    words: Sequence[str] = (),
+) -> None:
+    """Raise StateFailed, with what pip says, where the system keeps it from changing a Python
+    (PEP 668): `pip install --dry-run --report` does not look.
+    """
+    options = {word.partition("=")[0] for word in words}
+    own = bin_env and _paths.exists(os.path.join(bin_env, "pyvenv.cfg"))
+    if own or options & {*_ELSEWHERE, "--break-system-packages"}:
+        return
+    argv = [*_argv(bin_env), "install", "--dry-run", "--quiet", "--no-index", "--no-deps", "pip"]
+    variables = {**QUIET, **LEAVES_NOTHING, **(env or {})}
+    done = cmd.complete(argv, cwd=cwd, runas=user, env=variables, python_shell=False)
+    if done.retcode and "externally-managed-environment" in done.stderr:
+        raise StateFailed(f"{done.stdout} {done.stderr}".rstrip())
+
+
 def would_install(
     words: Sequence[str], bin_env: str | None, user: str | None, cwd: str | None, env: Any = None
 ) -> dict[str, str] | None:

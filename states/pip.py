@@ -153,6 +153,7 @@ def installed(
     nothing_new = would is not None and (not would or (target and not _changes(before, would)))
     if nothing_new and not force_reinstall:
         return "Requirements were already installed." if paths else _already(specs)
+    _refuse_managed(where, broken, env_vars, words)
     planned: dict[str, Any] = {f"{name_of(spec)}==???": "Installed" for spec in missing}
     planned = _changes(before, would) if would is not None else planned
     yield Plan(
@@ -206,6 +207,18 @@ def _would_install(
             return None
         missing = [("pip", name) for name in names]
         raise StateFailed(broken + failure.message, changes={}, missing=missing) from None
+
+
+def _refuse_managed(
+    where: _Where, broken: str, env_vars: dict[str, str] | None = None, words: Sequence[str] = ()
+) -> None:
+    """Raise StateFailed where pip will refuse to change a Python of the system."""
+    if not here.dry:
+        return
+    try:
+        pip.refuse_managed(*where, env_vars, words)
+    except StateFailed as failure:
+        raise StateFailed(broken + failure.message, changes={}) from None
 
 
 def _present(
@@ -278,6 +291,7 @@ def removed(
     there = [have[pip.normal(package)] for package in names if pip.normal(package) in have]
     if not there:
         return "Package is not installed." if len(names) == 1 else "Packages are not installed."
+    _refuse_managed(_Where(bin_env, user, cwd), "")
     yield Plan(dict.fromkeys(there, "Removed"), _going(there))
     pip.change(["uninstall", "--yes", *there], bin_env, user, cwd)
     return f"Package{'s were' if len(there) > 1 else ' was'} successfully removed."
@@ -306,6 +320,7 @@ def uptodate(
     here.follows(repr(newer))
     if not newer:
         return "System is already up-to-date."
+    _refuse_managed(_Where(bin_env, user, cwd), "")
     before = pip.list_(None, bin_env, user, cwd)
     changes = {
         package: {"old": before.get(package, ""), "new": version}

@@ -5,9 +5,13 @@ stays.
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
+from command import Machine
 from harness import HarnessHere
 
 from modules import ini, pip
@@ -81,3 +85,42 @@ def test_packages_of_pip_are_upgraded(tmp_path: Path, monkeypatch: pytest.Monkey
         with pytest.raises(CommandFailed, match="No matching distribution"):
             pip.list_all_versions("none", **here)
     assert pip.normalize("A_b.C") == "a-b-c"
+
+
+MANAGED = """
+import sysconfig
+found = sysconfig.get_path
+sysconfig.get_path = lambda name, *rest: {folder!r} if name == "stdlib" else found(name, *rest)
+"""
+
+
+def test_a_python_that_its_system_manages_is_foreseen(machine: Machine) -> None:
+    """pip does not look whether it may, where it is asked what it would do."""
+    base = Path(sys.base_prefix, "bin/python3")
+    if subprocess.run([base, "-m", "pip", "--version"], capture_output=True).returncode:
+        pytest.skip("the Python of the system has no pip")
+    folder = machine.folder / "managed"
+    folder.mkdir()
+    (folder / "EXTERNALLY-MANAGED").write_text("[externally-managed]\nError: use apt\n")
+    (folder / "sitecustomize.py").write_text(MANAGED.format(folder=str(folder)))
+    (folder / "python3").write_text(f'#!/bin/sh\nPYTHONPATH={folder} exec {base} "$@"\n')
+    (folder / "python3").chmod(0o755)
+    with ZipFile(folder / "demo-1-py3-none-any.whl", "w") as wheel:
+        about = "Metadata-Version: 2.1\nName: demo\nVersion: 1\n"
+        tags = "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        for name, text in (("METADATA", about), ("WHEEL", tags), ("RECORD", "")):
+            wheel.writestr(f"demo-1.dist-info/{name}", text)
+    where = f"bin_env: {folder}/python3"
+    options = f"    - {where}\n    - find_links: {folder}\n    - no_index: true\n"
+    machine.write(
+        a=f"demo:\n  pip.installed:\n{options}",
+        b=f"pip:\n  pip.removed:\n    - {where}\n",
+    )
+    runs = (["a", "--test"], ["a"], ["b", "--test"])
+    dry, real, removal = (
+        next(iter(machine.results("sls", *words, code=2).values()))["comment"] for words in runs
+    )
+    assert "externally-managed-environment" in dry and dry == real
+    assert "externally-managed-environment" in removal
+    machine.write(a=(machine.folder / "states/a.sls").read_text() + f"    - target: {folder}/t\n")
+    machine("sls", "a", "--test")
