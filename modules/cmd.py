@@ -5,6 +5,7 @@ trees.
 
 from __future__ import annotations
 
+import errno
 import operator
 import os
 import threading
@@ -92,8 +93,30 @@ def refuse_surroundings(
             f'Desired working directory "{cwd}" is not available', missing=("file", cwd)
         )
     surroundings.refuse_unknown(runas, group)
+    if os.geteuid():
+        _refuse_without_root(cwd, runas, group)
     if shell and not _paths.exists(shell):
         raise CommandFailed(f"The shell {shell} is not available", missing=("file", shell))
+
+
+SETGID, SETUID = 6, 7  # capabilities(7)
+
+
+def _refuse_without_root(cwd: str | None, runas: str | None, group: str | None) -> None:
+    from modules import _accounts
+    from modules.file._rights import has_capability
+
+    if cwd and not _paths.access(cwd, os.X_OK):
+        raise CommandFailed(
+            f'Desired working directory "{cwd}" cannot be entered: {os.strerror(errno.EACCES)}'
+        )
+    user = runas and _accounts.user(runas).pw_uid != os.geteuid() and not has_capability(SETUID)
+    others = group and _accounts.group(group).gr_gid != os.getegid() and not has_capability(SETGID)
+    if user or others:
+        raise CommandFailed(
+            f"Only root may run a command as {runas if user else f'group {group}'}: this is"
+            f" user {os.geteuid()}"
+        )
 
 
 @for_states

@@ -33,7 +33,7 @@ def refuse_put(path: str, unlocks: bool = False) -> None:
     if at is not None and not unlocks and (lock := _lock(path)):
         _refuse(path, lock, path)
     mine = at is None or os.geteuid() in (at.st_uid, above.st_uid)
-    if above.st_mode & bits.S_ISVTX and not mine and not _has_capability(FOWNER):
+    if above.st_mode & bits.S_ISVTX and not mine and not has_capability(FOWNER):
         _refuse(
             path,
             f"it belongs to {uid_to_user(at.st_uid if at else 0)}, and {folder} is sticky",
@@ -65,7 +65,7 @@ def refuse_rewrite(path: str, unlocks: bool = False) -> None:
         raise StateFailed(f"{path} is {kind}; it is not replaced by a file", missing=("file", path))
     if (
         at is not None
-        and not _has_capability(CHOWN)
+        and not has_capability(CHOWN)
         and (at.st_uid != os.geteuid() or not _is_member(at.st_gid))
     ):
         _refuse(
@@ -84,7 +84,7 @@ def refuse_chmod(path: str) -> None:
         _refuse_read_only(path, path)
     if lock := _lock(path):
         _refuse(path, lock, path)
-    if at.st_uid != os.geteuid() and not _has_capability(FOWNER):
+    if at.st_uid != os.geteuid() and not has_capability(FOWNER):
         _refuse(
             path, f"it belongs to {uid_to_user(at.st_uid)}, and {_caller_name()} is not root", path
         )
@@ -99,7 +99,7 @@ def refuse_touch(path: str) -> None:
 
 def refuse_owner(path: str, user: str | int | None, group: str | int | None) -> None:
     """Raise StateFailed where a path cannot be given to a user or a group that there is."""
-    if _has_capability(CHOWN):
+    if has_capability(CHOWN):
         return
     uid = None if user in (None, "") else uid_of(user)
     gid = None if group in (None, "") else gid_of(group)
@@ -168,7 +168,7 @@ def _is_member(gid: int) -> bool:
 
 
 @cache
-def _has_capability(capability: int) -> bool:
+def has_capability(capability: int) -> bool:
     """Return whether this process has a capability; without /proc only root has all."""
     try:
         with open("/proc/self/status", encoding="ascii", errors="replace") as status:

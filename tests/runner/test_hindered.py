@@ -7,10 +7,14 @@ import json
 import os
 import subprocess
 import tarfile
+import tempfile
 from pathlib import Path
 
 import pytest
 from command import Machine
+
+from modules import cmd
+from runner.api import CommandFailed
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be somebody else")
 
@@ -325,3 +329,19 @@ def test_a_plain_user_is_told_of_their_own_crontab(machine: Machine) -> None:
         done = subprocess.run(argv, capture_output=True, text=True, env=machine.environment)
         assert (done.returncode, done.stdout) == (1, "")
         assert f"hint: as a user, {what} `crontab -e`" in done.stderr
+
+
+def test_a_plain_user_runs_commands_as_nobody_else(machine: Machine, site: Path) -> None:
+    machine.write(
+        all="{tmp}/a:\n  cmd.run: [name: 'true', runas: root]\n"
+        "{tmp}/b:\n  cmd.run: [name: 'echo', group: root]\n"
+        "{tmp}/d:\n  cmd.run: [name: 'echo 1', runas: nobody, group: nogroup]\n"
+    )
+    assert compare(machine, SOMEBODY) == ["true", "echo"]
+    with tempfile.TemporaryDirectory() as closed:
+        os.seteuid(65534)
+        try:
+            with pytest.raises(CommandFailed, match='" cannot be entered: Permission denied'):
+                cmd.refuse_surroundings(closed, None, None, None)
+        finally:
+            os.seteuid(0)
