@@ -661,3 +661,17 @@ def test_an_owner_without_roots_rights_undoes_what_nobody_may_read(machine: Mach
         done = subprocess.run(argv, capture_output=True, text=True, env=machine.environment)
         assert done.returncode == 0, done.stdout + done.stderr
     assert (machine.folder / "f").stat().st_mode & 0o777 == 0o640
+
+
+def test_undo_of_a_hard_link_to_an_equal_file(machine: Machine) -> None:
+    paths = [machine.folder / name for name in ("target", "name")]
+    for path in paths:
+        path.write_text("same\n")
+    machine.write(a="{tmp}/name:\n  file.hardlink: [target: '{tmp}/target', force: true]\n")
+    machine("sls", "a")
+    assert paths[1].stat().st_nlink == 2
+    for words in (["--test"], []):
+        shown = machine("undo", *words).stdout
+        assert "name: a file of its own instead of a hard link" in shown
+    assert [path.stat().st_nlink for path in paths] == [1, 1]
+    assert [path.read_text() for path in paths] == ["same\n"] * 2

@@ -41,10 +41,12 @@ def put_back(
     target: str = "",
     data: bytes = b"",
     attributes: Mapping[str, bytes] | None = None,
+    alone: bool = False,
 ) -> None:
     """Make a path what it was. kind: none, file, dir, link, or moved (what was moved to `target`
-    comes back). attributes: all extended attributes; None for as they are. Raises StateFailed, at
-    the end, for those that cannot be set.
+    comes back). attributes: all extended attributes; None for as they are. alone: a file that is
+    there is not to be one of several names. Raises StateFailed, at the end, for attributes that
+    cannot be set.
     """
     if kind == "moved":
         with place(target) as moved, place(path) as where:
@@ -59,7 +61,9 @@ def put_back(
 
     with place(path) as where:
         _clear(where, kind)
-        if kind == "file" and _holds(where, data):  # the file itself stays, with its other names
+        if (
+            kind == "file" and not alone and _holds(where, data)
+        ):  # the file itself stays, with its other names
             with where.pinned() as pin:
                 pin.chown(uid, gid)
                 pin.chmod(mode)

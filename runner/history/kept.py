@@ -120,6 +120,12 @@ class KeptRun:
         former = [kept.was for kept in self.kept() if isinstance(kept.was, FormerState)]
         return {(was.kind, was.name): was.state for was in former}
 
+    def removed(self, path: str) -> bool:
+        """Tell whether the run found nothing at a path that it had altered."""
+        query = "SELECT 1 FROM kept WHERE run = ? AND path = ? AND type = 'none'"
+        row = self._connection.execute(query, (self.number, os.fsencode(path))).fetchone()
+        return row is not None
+
     def later_versions(self, path: str) -> Iterator[tuple[int, Snapshot]]:
         """The versions of a path that later runs found or left, with these runs, oldest first."""
         query = f"""

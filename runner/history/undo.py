@@ -257,7 +257,8 @@ def _restore(steps: list[Step], store: Store, functions: Functions) -> None:
     """Restore what one record of a run is about: a path, or all of a kind that it changed."""
     first = steps[0]
     if isinstance(first.was, Snapshot):
-        undo_paths.restore(first.was, store, functions)
+        assert isinstance(first.now, Snapshot)
+        undo_paths.restore(first.was, first.now, store, functions)
         return
     changes = {
         step.was.name: (step.was.state, step.now.state)

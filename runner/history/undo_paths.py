@@ -26,19 +26,31 @@ def planned(
     nothing where it is as it was.
     """
     now = foresight.at(was.path)
-    if (now.is_same(was) and not is_unkept(was)) or _is_moved_back(was, now, run.left_paths):
+    is_same = now.is_same(was) and not is_unkept(was) and not _is_made_link(was, run)
+    if is_same or _is_moved_back(was, now, run.left_paths):
         return  # an undo that stopped half-way had come here
     refused = _not_kept(was, run.store) or _changed_since(was, run) or _hindrance(was, foresight)
     known = was.path in run.left_paths
     yield was, now, refused, "" if known or refused else UNKNOWN_SINCE
 
 
-def restore(was: Snapshot, store: Store, functions: Functions) -> None:
+def _is_made_link(was: Snapshot, run: KeptRun) -> bool:
+    """Tell whether a run put another name of an equal file where a file of its own was."""
+    if was.type != "file" or not run.removed(was.path):
+        return False
+    try:
+        return os.lstat(was.path).st_nlink > 1
+    except OSError:
+        return False
+
+
+def restore(was: Snapshot, now: Snapshot, store: Store, functions: Functions) -> None:
     """Make a path what it was. Raises StateFailed."""
     data = store.get(was.content) or b""
     attributes = None if was.attributes is None else unpacked(store.get(was.attributes) or b"")
     functions("file.put_back")(
-        was.path, was.type, was.mode, was.uid, was.gid, was.target, data, attributes
+        *(was.path, was.type, was.mode, was.uid, was.gid, was.target, data, attributes),
+        now.is_same(was) and not is_unkept(was),  # another name of an equal file
     )
 
 
@@ -129,6 +141,8 @@ def difference(first: Snapshot, second: Snapshot) -> str:
     if first.type != second.type:
         return f"{_named(first)} instead of {_named(second)}"
     parts = []
+    if first.type == "file" and first.content and first.is_same(second):
+        return "a file of its own instead of a hard link"
     if first.content != second.content:
         parts.append("other contents")
     elif first.type == "file" and not first.content:
