@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from modules.file._backed_up import backed_up
     from modules.file._change import (
         chown,
         link,
@@ -150,6 +151,7 @@ __all__ = [
     "access",
     "append",
     "apply_patch",
+    "backed_up",
     "basename",
     "blockreplace",
     "cached_path",
@@ -281,6 +283,7 @@ _SUBMODULES = {
             "chown link makedirs mkdir mknod put_symlink remove remove_folder set_attributes "
             "set_mode symlink utime"
         ),
+        "_backed_up": "backed_up",
         "_check": "try_contents",
         "_copy": "copy rename",
         "_download": "cached_path download keep_download redacted",

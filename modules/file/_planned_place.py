@@ -203,9 +203,11 @@ class PlannedPlace(Place):
         return False
 
     def unlink(self) -> None:
-        if self._there().is_dir:
+        entry = self._there()
+        if entry.is_dir:
             raise _error(IsADirectoryError, errno.EISDIR, self.path)
-        self._files.frees = True
+        if entry.is_file:
+            self._take(-entry.size)
         self._put(None)
 
     def rmdir(self) -> None:

@@ -9,7 +9,8 @@ import re
 from typing import Any
 
 from modules import _paths
-from modules.file import _copy, _look, _write, bounded_regex, edits
+from modules.file import _look, _write, bounded_regex, edits
+from modules.file._backed_up import backed_up
 from modules.file._salt_arguments import lines_given
 from modules.file._salt_arguments import path_given as _path
 from runner.api import StateFailed, refuse_unforeseen
@@ -35,18 +36,9 @@ def _write_text(
 ) -> str | bool:
     """Write a text that is another one; the difference, or with show=False whether there is one."""
     if old != new and not dry_run:
-        if backup:
-            keep(path, backup)
-        _write.write(path, new.encode(encoding or "utf-8", "surrogateescape"))
+        with backed_up(path, backup):
+            _write.write(path, new.encode(encoding or "utf-8", "surrogateescape"))
     return edits.diff(old, new) if show else old != new
-
-
-def keep(path: str, backup: str | bool) -> None:
-    """Copy a file (what a link points to) beside it. backup: what the copy's name ends with, true
-    for .bak.
-    """
-    real = _look.real_path(path)
-    _copy.copy(real, real + (backup if isinstance(backup, str) else ".bak"), preserve=True)
 
 
 def replace(
@@ -271,10 +263,9 @@ def sed(
     refuse_unforeseen(argv[0])
     done = subprocess.run(argv, capture_output=True, check=False)  # its answer byte for byte
     if done.returncode == 0:
-        if backup:
-            keep(path, backup)
-        if done.stdout != _look.read_bytes(path):
-            _write.write(path, done.stdout)
+        with backed_up(path, backup):
+            if done.stdout != _look.read_bytes(path):
+                _write.write(path, done.stdout)
     stderr = done.stderr.decode("utf-8", "replace").strip()
     return {"pid": 0, "retcode": done.returncode, "stdout": "", "stderr": stderr}
 
@@ -317,6 +308,5 @@ def psed(
     chosen = [part for part, fits in zip(parts, fitting, strict=True) if fits]
     edited = iter(edits.substituted_parts(expression, text, chosen, count))
     new = "".join(next(edited) if fits else part for part, fits in zip(parts, fitting, strict=True))
-    if backup:
-        keep(path, backup)
-    _write_text(path, old, new, backup=False)
+    with backed_up(path, backup):
+        _write_text(path, old, new, backup=False)

@@ -39,15 +39,6 @@ def edited(
     yield Plan(
         {"diff": _lines.diff(old, new) if show else True}, planned, provides=[("file", name)]
     )
-    if backup:
-        keep_copy(name, backup)
-    file.write(name, new.encode("utf-8", "surrogateescape"), user=user, group=group, mode=mode)
+    with file.backed_up(name, backup):
+        file.write(name, new.encode("utf-8", "surrogateescape"), user=user, group=group, mode=mode)
     return done
-
-
-def keep_copy(name: str, backup: str | bool) -> None:
-    """A copy of a file beside it (beside what a link points to). backup: what its name ends with,
-    true for .bak.
-    """
-    real = file.real_path(name)
-    file.copy(real, real + (backup if isinstance(backup, str) else ".bak"), preserve=True)

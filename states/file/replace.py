@@ -6,7 +6,7 @@ from __future__ import annotations
 from modules import file
 from modules.file.edits import added, found_in, substituted
 from runner.api import AbsolutePath, Plan, Planned, StateFailed
-from states.file import _edits, _lines
+from states.file import _lines
 
 
 def replace(
@@ -73,7 +73,6 @@ def replace(
         return "No changes needed to be made"
     changes = {"diff": _lines.diff(old, new) if show_changes else True}
     yield Plan(changes, "Changes would have been made", provides=[("file", name)])
-    if backup:
-        _edits.keep_copy(name, backup)
-    _lines.write_text(name, new, encoding=encoding)
+    with file.backed_up(name, backup):
+        _lines.write_text(name, new, encoding=encoding)
     return "Changes were made"

@@ -19,7 +19,7 @@ from serving import served
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to mount a file system")
 
 SMALL = """mount -t tmpfs -o size=20m,mode=700 none {0}
-echo > {0}/old
+mkdir {0}/old
 "$@"
 find {0} -type f -size +1000"""
 MIB = b"x" * (1 << 20)
@@ -56,7 +56,7 @@ def on_a_small_disk(
     )
     assert "Traceback" not in done.stdout + done.stderr, done.stderr
     answer, end = json.JSONDecoder().raw_decode(done.stdout)
-    found = {Path(each["name"]).name: each for each in answer["local"].values()}
+    found = {Path(each["__id__"]).name: each for each in answer["local"].values()}
     return found, done.stdout[end:].strip()
 
 
@@ -168,3 +168,54 @@ def test_copies_and_backups_keep_holes(machine: Machine) -> None:
         assert path.read_bytes() == contents
         assert path.stat().st_blocks * 512 < 2 << 20, path
     assert origin.read_text() == "new\n"
+
+
+EDITS = """
+{tmp}/disk/f:
+  file.managed: [source: 'salt://text']
+replaced:
+  file.replace: [name: '{tmp}/disk/f', pattern: begin, repl: new]
+blocked:
+  file.blockreplace:
+    - name: {tmp}/disk/f
+    - append_if_not_found: true
+    - content: x
+"""
+
+
+def test_an_edit_that_does_not_fit_leaves_no_copy(machine: Machine) -> None:
+    (machine.folder / "states/text").write_bytes(b"begin\n" * ((8 << 20) // 6))
+    machine.write(all=EDITS)
+    for words in (["--test"], []):
+        found, left = on_a_small_disk(machine, machine.folder / "disk", "sls", "all", *words)
+        assert found["replaced"]["result"] is False and found["blocked"]["result"] is False
+        assert "No space left on device: " in found["replaced"]["comment"]
+    assert [Path(path).name for path in left.splitlines()] == ["f"]
+
+
+def test_an_edit_of_an_immutable_file_leaves_no_copy(machine: Machine) -> None:
+    target = machine.folder / "f"
+    target.write_text("a\n")
+    if subprocess.run(["chattr", "+i", target], check=False).returncode:
+        pytest.skip("this file system has no immutable files")
+    (machine.folder / "f.old").write_text("kept")
+    lines = [
+        "file.replace: [{pattern: a, repl: b}, {backup: .bak}]",
+        "file.replace: [{pattern: a, repl: b}, {backup: .old}]",
+        "file.comment: [{regex: a}]",
+        "file.blockreplace: [{append_if_not_found: true}, {content: x}]",
+        "module.run: [{file.psed: [{path: '{tmp}/f'}, {before: a}, {after: b}]}]",
+    ]
+    machine.write(
+        a="".join(
+            f"s{number}:\n  {line}\n".replace("[{", "[{name: '{tmp}/f'}, {", "module" not in line)
+            for number, line in enumerate(lines)
+        )
+    )
+    try:
+        found = machine.results("sls", "a", code=2)
+    finally:
+        subprocess.run(["chattr", "-i", target], check=True)
+    assert [each["result"] for each in found.values()] == [False] * len(lines)
+    assert sorted(path.name for path in machine.folder.glob("f*")) == ["f", "f.old"]
+    assert (machine.folder / "f.old").read_text() == "kept"
