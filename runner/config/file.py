@@ -47,7 +47,7 @@ def read_settings(
     files: gets the files that were read. within: a folder that no include may leave.
     """
     problems: list[Diagnostic] = []
-    main = _read(path, load_yaml)
+    main = _read(path, load_yaml, warnings=warnings)
     values = dict(main)
     checked = [(path, main)]
     patterns = main.get("include") or []
@@ -63,7 +63,7 @@ def read_settings(
                 raise UsageError(
                     f"{key} leads out of the tree, to {more}", place_of(path, key), "name its files"
                 )
-            checked.append((more, _read(more, load_yaml, (path, key))))
+            checked.append((more, _read(more, load_yaml, (path, key), warnings)))
             values |= checked[-1][1]
     files += [file for file, _ in checked]
     for file, settings in checked:
@@ -289,8 +289,15 @@ FLAGS = {
 }
 
 
-def _read(path: str, load_yaml: LoadYaml, named: tuple[str, str] | None = None) -> dict[str, Any]:
-    """The settings of a file. named: the file and the key that include it."""
+def _read(
+    path: str,
+    load_yaml: LoadYaml,
+    named: tuple[str, str] | None = None,
+    warnings: list[Diagnostic] | None = None,
+) -> dict[str, Any]:
+    """The settings of a file. named: the file and the key that include it. warnings: gets those of
+    its text.
+    """
     try:
         if os.path.exists(path) and not os.path.isfile(path):
             place = place_of(*named) if named else None
@@ -326,7 +333,22 @@ def _read(path: str, load_yaml: LoadYaml, named: tuple[str, str] | None = None) 
         raise UsageError(
             "the configuration is not a mapping", Source(path, 1, 1), "write `key: value` lines"
         )
+    if warnings is not None:
+        warnings += _repeated(text, path)
     return value
+
+
+def _repeated(text: str, path: str) -> Iterator[Diagnostic]:
+    """Warnings of keys that stand in a file twice: YAML takes the last value without a word."""
+    lines: dict[str, int] = {}
+    for number, line in enumerate(text.split("\n"), 1):
+        key, colon, rest = line.partition(":")
+        if not colon or not key.isidentifier() or rest[:1].strip():
+            continue
+        if key in lines:
+            message = f"the key {key!r} is also in line {lines[key]}; this one counts"
+            yield Diagnostic(message, Source(path, number, 1), "remove one", "config", "warning")
+        lines[key] = number
 
 
 def safe_load(text: str, document: Document) -> Any:

@@ -85,8 +85,10 @@ def _without_top(session: Session) -> str | None:
         return None
     for odd in filter(None, (tree.no_file(options.state_top, env) for env in tree.roots)):
         return odd
-    folders = ", ".join(folder for of_env in tree.roots.values() for folder in of_env)
-    return f"looked for {options.state_top} in {folders}"
+    folders = [folder for of_env in tree.roots.values() for folder in of_env]
+    missing = [folder for folder in folders if not os.path.isdir(folder)]
+    more = f" ({', '.join(missing)}: there is no such folder)" if missing else ""
+    return f"looked for {options.state_top} in {', '.join(folders)}{more}"
 
 
 def requests(session: Session, names: Iterable[str]) -> list[Request]:

@@ -235,6 +235,13 @@ def test_a_file_of_somebody_else_is_not_used(tmp_path: Path, what: str) -> None:
     assert load(tmp_path)[0].id != "stranger"
 
 
+def test_a_key_that_is_there_twice_is_a_warning(tmp_path: Path) -> None:
+    options, (warning,) = load(tmp_path, "id: a\ngrains:\n  id: c\nid: b\n")
+    assert options.id == "b"
+    assert warning.message == "the key 'id' is also in line 1; this one counts"
+    assert str(warning.source).endswith("runner.yaml:4:1")
+
+
 def test_what_is_no_file_is_named_once(tmp_path: Path) -> None:
     (tmp_path / "work/runner.yaml").mkdir(parents=True)
     with pytest.raises(UsageError) as error:

@@ -226,3 +226,9 @@ def test_what_is_no_top_file_is_named(machine: Machine) -> None:
     for words in (("sls", "a"), ("check", "a")):
         done = machine(*words)
         assert f"the pillar has no top file: {link.format('pillar')}" in done.stdout + done.stderr
+
+
+def test_a_file_root_that_is_not_there_is_named(machine: Machine) -> None:
+    machine.config["file_roots"] = {"base": ["sates"]}
+    hint = f"{machine.folder}/sates: there is no such folder"
+    assert hint in machine("highstate", code=1).stderr
