@@ -34,6 +34,7 @@ class _Traits(Record):
     function: StateFunction
     self_refreshing: bool
     non_idempotent: bool
+    of_one_file: frozenset[str] | None  # the arguments with which it is about one file; None: never
     checks_itself: bool
     reaction_arguments: frozenset[str]
     providers: Providers[Provider] | None
@@ -44,10 +45,19 @@ class _Traits(Record):
             function,
             self_refreshing=bool(function.hook("SELF_REFRESH")),
             non_idempotent=function.classic or bool(function.non_idempotent),
+            of_one_file=_of_one_file(function) if function.is_built_in else None,
             checks_itself="check_cmd" in known(function.function),
             reaction_arguments=known(function.mod_watch) if function.mod_watch else frozenset(),
             providers=function.hook("PROVIDERS"),
         )
+
+    def is_about_one_file(self, chunk: Chunk) -> bool:
+        return self.of_one_file is not None and self.of_one_file.issuperset(chunk.args)
+
+
+def _of_one_file(function: StateFunction) -> frozenset[str] | None:
+    arguments = (function.hook("ABOUT_ONE_FILE") or {}).get(function.name.partition(".")[2])
+    return None if arguments is None else frozenset(arguments)
 
 
 class Binder:
@@ -115,6 +125,7 @@ class Binder:
             self_refreshing=traits.self_refreshing,
             non_idempotent=traits.non_idempotent,
             noop=noop,
+            about_one_file=call is not None and traits.is_about_one_file(chunk),
             aggregate=None if noop else self._aggregate(chunk, function),
         )
         return step, problems

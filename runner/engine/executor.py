@@ -282,7 +282,7 @@ class Executor:
             mode = self._mode_of(position, failed)
             if (
                 mode is Mode.REAL
-                and decision == RUN
+                and decision is RUN
                 and not pending
                 and self._shared.takes(position)
             ):

@@ -9,7 +9,7 @@ none that needs another one of them, and whatever else follows comes after the c
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 
 from runner.engine.run_plan import RunPlan
 from runner.files.group_commit import GROUP_COMMIT
@@ -41,12 +41,7 @@ class SharedCommit:
 
     def takes(self, position: int) -> bool:
         """Tell whether a state looks at nothing but its own file, and changes nothing else."""
-        step = self._plan.steps[position]
-        if self._alone or step.call is None or not step.call.function.is_built_in:
-            return False
-        functions = step.call.function.hook("ABOUT_ONE_FILE") or {}
-        arguments: Collection[str] | None = functions.get(step.chunk.fun)
-        return arguments is not None and set(arguments).issuperset(step.chunk.args)
+        return not self._alone and self._plan.steps[position].about_one_file
 
     def admits(self, position: int, edges: Iterable[Edge]) -> bool:
         """Tell whether a state may run before those that wait have ended."""

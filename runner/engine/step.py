@@ -40,6 +40,8 @@ class Step(Record):
     self_refreshing: bool = False  # it reacts to its own changes, too (SELF_REFRESH)
     non_idempotent: bool = False  # it changes something in each run by its nature
     noop: bool = False  # it is only planned, in a real run too
+    # it looks at, and changes, nothing but the file of its name (ABOUT_ONE_FILE)
+    about_one_file: bool = False
     aggregate: Aggregate | None = None  # does the work of others, where it uses `aggregate`
 
     @property

@@ -13,8 +13,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from itertools import chain
 
 from runner.files.folder_syncs import FOLDER_SYNCS
@@ -68,14 +67,18 @@ class GroupCommit:
         self._unsynced: set[int] = set()  # file systems whose files are synced one by one
         self._can_sync: dict[int, bool] = {}  # file systems, by their devices
 
-    @contextmanager
-    def collecting(self, owner: int) -> Iterator[None]:
-        """Have the files that a state writes wait. owner: its position."""
+    def collecting(self, owner: int) -> GroupCommit:
+        """Have the files that a state writes wait, until the end of this context. owner: its
+        position.
+        """
         self._owner = owner
-        try:
-            yield
-        finally:
-            self._owner = None
+        return self
+
+    def __enter__(self) -> None:
+        """See `collecting`."""
+
+    def __exit__(self, *error: object) -> None:
+        self._owner = None
 
     @property
     def is_collecting(self) -> bool:
