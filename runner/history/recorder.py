@@ -388,7 +388,7 @@ class History:
             self._position,
             result.tag,
             chunk.id,
-            chunk.name,
+            result.name,
             chunk.function,
             chunk.sls,
             outcome,

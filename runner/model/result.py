@@ -64,6 +64,11 @@ class Result(Record):
         return self.key or self.chunk.tag
 
     @property
+    def name(self) -> str:
+        """The name of the state, with its slot filled."""
+        return str(self.extra.get("name", self.chunk.name))
+
+    @property
     def start_time(self) -> str:
         """Salt's start_time: the local time of day with microseconds; empty for what did not
         run.

@@ -18,7 +18,7 @@ def result(item: Result) -> dict[str, Any]:
     from running.
     """
     data: dict[str, Any] = {
-        "name": item.chunk.name,
+        "name": item.name,
         "changes": item.changes,
         "result": item.result,
         "comment": item.comment,

@@ -103,7 +103,7 @@ def of_second_run(changed: Mapping[str, str], states: Sequence[str]) -> Iterator
 
 def _case(result: Result) -> Iterator[str]:
     chunk = result.chunk
-    name = chunk.id if chunk.id == chunk.name else f"{chunk.id} ({chunk.name})"
+    name = chunk.id if chunk.id == result.name else f"{chunk.id} ({result.name})"
     place = chunk.place.source
     about = f"classname={_quoted(f'{chunk.sls}.{chunk.function}')} name={_quoted(name)}"
     about += f' file={_quoted(place.file)} line="{place.line}" time="{result.duration / 1000:.3f}"'

@@ -44,7 +44,8 @@ def _news(event: Event, dry: bool) -> str:
             if result.result is False and result.comment
             else ""
         )
-        return f"{result.outcome(dry)}: {_named(result.chunk)} in {result.duration:.1f} ms{failure}"
+        named = _named(result.chunk._replace(name=result.name))
+        return f"{result.outcome(dry)}: {named} in {result.duration:.1f} ms{failure}"
     return f"ended: {event.report.outcome}" if isinstance(event, RunFinished) else ""
 
 

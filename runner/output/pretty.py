@@ -109,14 +109,14 @@ class Pretty:
 
     def _state(self, kind: str, result: Result) -> None:
         chunk = result.chunk
-        label = labelled({"function": chunk.function, "id": chunk.id, "name": chunk.name})
+        label = labelled({"function": chunk.function, "id": chunk.id, "name": result.name})
         word = paint(f"{kind:>12}", _COLOUR[kind], self.colour)
         took = f"  [{seconds(result.duration)}]" if result.duration >= 1000 else ""
         first, *more = self._wrapped(f"{'':14}{safe(label + took, self.stream)}")
         self._line(f"{word}{first[12:]}", raw=True)
         for line in more:
             self._line(line, raw=True)
-        told = self.most is None or is_told_by(result.changes, chunk.name) or not result.comment
+        told = self.most is None or is_told_by(result.changes, result.name) or not result.comment
         if kind == "failed":
             self._block(result.comment)
             self._block(f"at {chunk.place}")
@@ -129,7 +129,7 @@ class Pretty:
             self._block(result.comment)
         if result.cause:
             self._block(f"because of {named(result.cause)}")
-        lines = change_lines(result.changes if told else {}, result.before, chunk.name)
+        lines = change_lines(result.changes if told else {}, result.before, result.name)
         for line, colour in lines if self.most is None else shortened(lines, self.most):
             self._line(" " * 14 + paint(safe(line, self.stream), colour, self.colour), raw=True)
         if result.note and result.note not in result.comment:

@@ -74,7 +74,7 @@ class Traces:
         attributes = {
             "runner.state.function": chunk.function,
             "runner.state.id": chunk.id,
-            "runner.state.name": chunk.name,
+            "runner.state.name": result.name,
             "runner.state.sls": chunk.sls,
             "runner.state.place": str(chunk.place),
             "runner.state.outcome": result.outcome(self._dry),

@@ -210,3 +210,22 @@ def test_empty_guards(machine: Machine) -> None:
         'unless ""': "unless condition is true",
         'onlyif ""': "Success!",
     }
+
+
+def test_a_slot_in_a_name_is_shown_filled(machine: Machine) -> None:
+    machine.write(
+        a="x:\n  cmd.run: [name: '__slot__:salt:test.echo(\"echo hi\")']\n",
+        b="x:\n  cmd.run: [name: '__slot__:salt:test.echo(\"echo hi\")', no_log: true]\n",
+    )
+    answers = [
+        machine("sls", "a").stdout,
+        machine("history", "show", "last").stdout,
+        machine("sls", "a", "--test").stdout,
+        machine("sls", "a", "--out", "junit").stdout,
+        machine("sls", "a", "--log-level", "info").stderr,
+    ]
+    for shown in answers:
+        assert "x (echo hi)" in shown and "__slot__" not in shown
+    for words in (["sls", "b"], ["history", "show", "last"]):
+        shown = machine(*words).stdout
+        assert "echo hi" not in shown and "__slot__" not in shown
