@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from runner.trees import Tree
 
 
+HANDED_ON = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")  # descriptors of this process
+
+
 class Common(Record):
     """The shared options of one command line, as typed."""
 
@@ -528,14 +531,29 @@ def _given(text: str) -> str:
             raise UsageError("--pillar -: stdin is not UTF-8") from None
     if not text.startswith("@"):
         return text
+    hint = "--pillar @FILE reads the pillar from a file, `--pillar -` from stdin"
     try:
-        with open(text[1:], encoding="utf-8") as file:
+        with open(_opened(text[1:]), encoding="utf-8") as file:
             return _bounded(file, text)
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise UsageError(
-            f"--pillar {text}: {why}", hint="--pillar @FILE reads the pillar from a file"
-        ) from None
+        raise UsageError(f"--pillar {text}: {why}", hint=hint) from None
+
+
+def _opened(path: str) -> int:
+    """Open a regular file, or what the caller has handed on (`@<(command)`): nobody is waited for
+    who would write to a pipe. Raises OSError.
+    """
+    import errno
+    import stat
+
+    if path.startswith(HANDED_ON):
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    if stat.S_ISREG(os.fstat(handle).st_mode) or os.path.realpath(path) == os.devnull:
+        return handle
+    os.close(handle)
+    raise OSError(errno.EINVAL, "it is not a regular file")
 
 
 def _bounded(file: TextIO, option: str) -> str:

@@ -71,6 +71,26 @@ def test_a_pillar_of_the_command_line_with_control_characters(machine: Machine) 
     assert "character 4 is a control character" in answer.stderr and "bug" not in answer.stderr
 
 
+def test_a_pillar_of_the_command_line_that_nobody_writes(machine: Machine) -> None:
+    machine.write(a="{{ pillar.get('word') }}:\n  test.nop: []\n")
+    os.mkfifo(machine.folder / "pipe")
+    for path in (machine.folder / "pipe", machine.folder, "/dev/zero"):
+        answer = machine("sls", "a", "--pillar", f"@{path}", code=1)
+        assert "it is not a regular file" in answer.stderr and "bug" not in answer.stderr
+    machine("sls", "a", "--pillar", "@/dev/null")
+
+
+@pytest.mark.parametrize("given", ["@<(echo word: {0})", "@/dev/stdin <<< 'word: {0}'"])
+def test_a_pillar_of_the_command_line_that_another_command_prints(
+    given: str, machine: Machine
+) -> None:
+    machine.write(a="{{ pillar.get('word') }}:\n  test.nop: []\n")
+    line = f'"$@" --pillar {given.format("heard")}'
+    argv = ["bash", "-c", line, "bash", *machine.argv("sls", "a", "--out", "json")]
+    answer = subprocess.run(argv, capture_output=True, text=True, timeout=60)
+    assert answer.returncode == 0 and '"heard"' in answer.stdout, answer.stderr
+
+
 @pytest.mark.parametrize("words", [["history", "show"], ["undo"]])
 def test_a_run_whose_number_is_no_text(words: list[str], machine: Machine) -> None:
     machine.write(a="x:\n  test.nop: []\n")
