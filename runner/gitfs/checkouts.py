@@ -21,9 +21,9 @@ from contextlib import suppress
 from typing import Any
 
 from runner.files.trusted_folder import trusted_folder
-from runner.git import GitError, Mirror, Remote, display_url, mirror_folder
+from runner.git import FullDisk, GitError, Mirror, Remote, display_url, mirror_folder
 from runner.gitfs.environments import Refs, Target
-from runner.model.diagnostics import Diagnostic
+from runner.model.diagnostics import FULL_DISK, Diagnostic
 from runner.model.errors import RunnerError
 from runner.model.places import Source
 from runner.model.records import Record
@@ -99,10 +99,10 @@ def fetched(
     note = f"{os.path.basename(mirror.folder).removesuffix('.git')}.json"
     known = read_note(cachedir, note)
     tried, error = float(known.get("tried") or 0), str(known.get("error") or "")
-    hint = str(known.get("hint") or "")
+    hint, code = str(known.get("hint") or ""), str(known.get("code") or "git")
     due = fetch and not 0 <= time.time() - tried < interval
     if due:
-        error, hint = _fetch(mirror, unreachable)
+        error, hint, code = _fetch(mirror, unreachable)
         tried = time.time()
     at = mirror.fetched_at()
     if at is None:
@@ -110,24 +110,26 @@ def fetched(
     refs = Refs(known.get("branches") or {}, known.get("tags") or {})
     if due or known.get("fetched") != at:
         refs = Refs(mirror.branches(), mirror.tags())
-        state = {"fetched": at, "tried": tried, "error": error, "hint": hint, **refs._asdict()}
-        write_note(cachedir, note, state)
-    return Fetched(mirror, refs, (_outdated(remote, at, error, hint, place),) if error else ())
+        went = {"tried": tried, "error": error, "hint": hint, "code": code}
+        write_note(cachedir, note, {"fetched": at, **went, **refs._asdict()})
+    outdated = _outdated(remote, at, error, hint, place)._replace(code=code)
+    return Fetched(mirror, refs, (outdated,) if error else ())
 
 
-def _fetch(mirror: Mirror, unreachable: dict[str, str]) -> tuple[str, str]:
-    """Fetch; what went wrong, and what helps."""
+def _fetch(mirror: Mirror, unreachable: dict[str, str]) -> tuple[str, str, str]:
+    """Fetch; what went wrong, what helps, and the kind of it."""
     server = _server(mirror.remote.url)
     if server in unreachable:
-        return f"{mirror}: not asked: {unreachable[server]} got no answer from {server}", ""
+        return f"{mirror}: not asked: {unreachable[server]} got no answer from {server}", "", "git"
     began = time.monotonic()
     try:
         mirror.fetch()
     except GitError as problem:
         if server and time.monotonic() - began >= mirror.remote.timeout:
             unreachable[server] = str(mirror)
-        return problem.message, problem.hint or ""
-    return "", ""
+        code = FULL_DISK if isinstance(problem, FullDisk) else "git"
+        return problem.message, problem.hint or "", code
+    return "", "", "git"
 
 
 def _server(url: str) -> str:

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from runner.model.places import Source
 from runner.model.records import Record
 
+FULL_DISK = "full-disk"  # the code of what nobody mends but a person, in quiet runs too
+
 
 class Diagnostic(Record):
     """One mistake in the user's input."""

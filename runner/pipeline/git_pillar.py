@@ -55,8 +55,7 @@ def _folders(session: Session, items: Any) -> Sequence[tuple[PillarFolder, tuple
         folders, warnings = pillar_folders(
             options.cachedir, remotes, options.pillarenv, options.saltenv
         )
-        if odd or warnings:
-            session.emit(Warned((*odd, *warnings), of_tree=True))
+        session.warn_of_repositories((*odd, *warnings))
         shared = options.raw.get("git_pillar_includes", True) is not False
         session.asked_once[key] = [
             (folder, (folder.folder, *(_others(folder, folders) if shared else ())))

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
 from functools import cached_property
@@ -24,7 +24,7 @@ from runner.grains import FOLDERS, Grains, logged
 from runner.loader.registry import Registry
 from runner.log import LOG
 from runner.model.chunk import Chunk
-from runner.model.diagnostics import Diagnostic, suggestion
+from runner.model.diagnostics import FULL_DISK, Diagnostic, suggestion
 from runner.model.errors import CompileError, RunnerError
 from runner.model.events import Event, Warned
 from runner.model.records import Record
@@ -127,8 +127,17 @@ class Session:
     def _fetch(self) -> None:
         """Fetch what file roots come from git, before anything runs against the clock."""
         fetch = getattr(self.options.file_roots, "fetch", None)  # see gitfs.EnvironmentRoots
-        if fetch and (warnings := fetch()):
-            self.emit(Warned(warnings, of_tree=True))
+        if fetch:
+            self.warn_of_repositories(fetch())
+
+    def warn_of_repositories(self, warnings: Sequence[Diagnostic]) -> None:
+        """Tell what is odd about git repositories; that the disk is full is told in quiet runs,
+        too.
+        """
+        for of_tree in (False, True):
+            chosen = tuple(each for each in warnings if (each.code != FULL_DISK) is of_tree)
+            if chosen:
+                self.emit(Warned(chosen, of_tree))
 
     @property
     def roots(self) -> Mapping[str, tuple[str, ...]]:

@@ -410,3 +410,25 @@ def test_logins_of_repositories_are_shown_nowhere(machine: Machine, origin: Repo
     for secret in ("of-one-remote", "of-all-remotes", "in-the-url", "of-the-pillar"):
         for text in (shown.stdout, shown.stderr, failed.stderr):
             assert secret not in text
+
+
+def test_a_full_disk_is_told_in_each_run_and_what_was_fetched_is_used(
+    machine: Machine, origin: Repository, tmp_path: Path
+) -> None:
+    serve(machine, origin.url, gitfs_update_interval=0)
+    assert ran(machine, "a") == ["main"]
+    origin.commit({"a.sls": named("newer")})
+    fake = tmp_path / "bin/git"
+    fake.parent.mkdir()
+    fake.write_text(
+        '#!/bin/sh\ncase "$*" in *fetch*)\n'
+        "echo 'fatal: write error: No space left on device' >&2; exit 128;; esac\n"
+        f'exec {shutil.which("git")} "$@"\n'
+    )
+    fake.chmod(0o755)
+    machine.environment["PATH"] = f"{fake.parent}:{machine.environment['PATH']}"
+    for _ in range(2):  # cron mails it, in a quiet run, too
+        done = machine("sls", "a", "-q")
+        assert "its copy cannot be written" in done.stderr and "make room" in done.stderr
+        assert "is used" in done.stderr and "No space left on device" in done.stderr
+    assert ran(machine, "a") == ["main"]
