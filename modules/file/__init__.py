@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from modules.file._check import try_contents
     from modules.file._copy import copy, rename
     from modules.file._download import cached_path, download, keep_download, redacted
-    from modules.file._entries import entries_below, same
+    from modules.file._entries import count_below, entries_below, same
     from modules.file._find import find
     from modules.file._hash import check_hash, get_hash, get_sum, hash_of, source_hash, split_hash
     from modules.file._look import (
@@ -164,6 +164,7 @@ __all__ = [
     "contains_glob",
     "contains_regex",
     "copy",
+    "count_below",
     "default_folder_mode",
     "default_mode",
     "device",
@@ -287,7 +288,7 @@ _SUBMODULES = {
         "_check": "try_contents",
         "_copy": "copy rename",
         "_download": "cached_path download keep_download redacted",
-        "_entries": "entries_below same",
+        "_entries": "count_below entries_below same",
         "_find": "find",
         "_hash": "check_hash get_hash get_sum hash_of source_hash split_hash",
         "_look": (

@@ -7,7 +7,7 @@ import os
 import stat as bits
 
 from modules import _paths
-from runner.api import Record
+from runner.api import Record, for_states
 
 
 class Entry(Record):
@@ -38,6 +38,12 @@ def entries_below(folder: str, follow: bool = False) -> list[Entry]:
             kind = kinds.get(bits.S_IFMT(at.st_mode), "other")
             entries.append(Entry(path, kind, at.st_size, at.st_atime, at.st_mtime, at.st_ctime))
     return entries
+
+
+@for_states
+def count_below(folder: str) -> int:
+    """The number of paths below a folder; none of them is looked at."""
+    return sum(len(folders) + len(files) for _, folders, files in _paths.walk(folder))
 
 
 def same(first: str, second: str) -> bool:

@@ -345,3 +345,24 @@ def test_a_plain_user_runs_commands_as_nobody_else(machine: Machine, site: Path)
                 cmd.refuse_surroundings(closed, None, None, None)
         finally:
             os.seteuid(0)
+
+
+def test_a_folder_of_which_only_a_part_can_be_removed(machine: Machine) -> None:
+    folder = machine.folder / "d"
+    (folder / "sub").mkdir(parents=True)
+    for number in range(20):
+        (folder / "sub" / str(number)).touch()
+    kept = folder / "sub" / os.listdir(folder / "sub")[-1]  # what comes last when it is removed
+    if subprocess.run(["chattr", "+i", kept], check=False).returncode:
+        pytest.skip("this file system has no immutable files")
+    machine.write(a="{tmp}/d: file.absent\n")
+    try:
+        (dry,) = machine.results("sls", "a", "--test", code=2).values()
+        (real,) = machine.results("sls", "a", code=2).values()
+        (again,) = machine.results("sls", "a", code=2).values()
+    finally:
+        subprocess.run(["chattr", "-i", kept], check=True)
+    assert dry["result"] is False and dry["changes"] == {}
+    assert real["comment"].endswith(f"; part of what {folder} held is removed")
+    assert real["changes"] == {"removed": str(folder)} and real["result"] is False
+    assert "part of" not in again["comment"] and again["changes"] == {}
