@@ -406,8 +406,7 @@ class History:
         )
         self._waiting.append(storable_row(row))
         self._position += 1
-        tag = storable(result.tag)
-        altered = [subject for subject, last in self._altered.items() if last == tag]
+        altered = self._altered_by(storable(row[2])) if self._altered else []
         unchanged = not result.changes and result.result is not False and not altered
         if not unchanged or len(self._waiting) >= TOGETHER:
             self._flush()
@@ -419,6 +418,10 @@ class History:
                 self._write_journal()
             else:
                 self._save()
+
+    def _altered_by(self, tag: str) -> list[Subject]:
+        """What a state has altered and nobody has looked at since."""
+        return [subject for subject, last in self._altered.items() if last == tag]
 
     def _flush(self) -> None:
         """Write the results that wait."""
