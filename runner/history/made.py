@@ -73,6 +73,7 @@ class MadeThings:
         self._run, self._highstate, self._tree = number, highstate, tree
         self._position = 0
         self._paths: dict[str, dict[str, str]] = {}  # tag -> path -> its type before
+        self._first: dict[str, str] = {}  # path -> its type before any state of the run
         # what this run wrote of things: whether they existed, who removed them, their states
         self._written: dict[str, tuple[object, object, str]] = {}
         self._has_past: bool | None = None  # there are things of former runs; None: not known
@@ -82,6 +83,7 @@ class MadeThings:
         """Note the former state of a path that a state is about to alter."""
         paths = self._paths.setdefault(tag, {})
         paths.setdefault(snapshot.path, snapshot.type)
+        self._first.setdefault(f"{PATH}{snapshot.path}", snapshot.type)
         if snapshot.type == "moved":
             paths.setdefault(snapshot.target, snapshot.type)  # what lies there was there before
 
@@ -131,7 +133,9 @@ class MadeThings:
         """
         chunk = result.chunk
         name = storable(thing.name)
-        existed, states, new = thing.existed, [f"{chunk.state} {chunk.name}"], True
+        # a state that ran beside this one may have made it meanwhile
+        existed = thing.existed and self._first.get(thing.name) != "none"
+        states, new = [f"{chunk.state} {chunk.name}"], True
         if old is not None:
             # where runner had removed it, somebody else has made it again
             existed = bool(old[0]) or (thing.existed and old[1] is not None)
