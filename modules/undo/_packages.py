@@ -27,7 +27,7 @@ def _transactions(changes: Changes) -> list[Transaction]:
     if wanted:
         made.append(Transaction("install", tuple(wanted), OPTIONS))
     if gone:
-        made.append(Transaction("remove", tuple(gone)))
+        made.append(Transaction("remove", tuple(gone), OPTIONS))
     return made
 
 
@@ -59,6 +59,9 @@ def _refused(changes: Changes, future: Future) -> dict[str, str]:
     package manager's own simulation changes nothing else.
     """
     refused = _unavailable(changes)
+    for name, (was, _) in changes.items():
+        if not was and future("held package", name):  # not by this run, which would let it go first
+            refused[name] = "it is held"
     while True:
         rest = {name: change for name, change in changes.items() if name not in refused}
         more = _simulated(rest)

@@ -160,12 +160,14 @@ def _share(
     if _chooses_sources(options) or not manager.has("dependencies"):
         return None
     there = manager.list_pkgs()
-    states = _asked_with(options, there)
+    states = every = _asked_with(options, there)
     while any({*names} <= {*asked} for asked in states) and len(states) > 1:
         together = tuple(sorted({name for asked in states for name in asked}))
         transaction = Transaction("install", tuple(map(Target, together)), options)
         whole = manager.simulate(transaction).changes
         if whole is not None and all(change["new"] for change in whole.values()):
+            if len(states) < len(every) and not _holds_plans(whole):
+                return None  # what they do not go together with may have been planned
             needs = manager.needs(tuple(sorted(whole)))
             closure = _Closure(whole, needs, there, before, together, options.recommended)
             return closure.of(names)
@@ -174,6 +176,12 @@ def _share(
         first = any({*names} <= {*asked} for asked in states[:half])
         states = states[:half] if first else states[half:]
     return None
+
+
+def _holds_plans(whole: Changes) -> bool:
+    """Return whether a transaction has all that the plans of this dry run so far install."""
+    planned = pkg.planned_changes().items()
+    return all(version and whole.get(name, {}).get("new") == version for name, version in planned)
 
 
 def _chooses_sources(options: InstallOptions) -> bool:

@@ -215,6 +215,25 @@ def test_an_alternative_comes_back_with_what_goes_with_it(debian: Debian) -> Non
     assert debian.read(look) == before
 
 
+def test_a_package_that_the_run_held_goes_and_one_that_others_hold_stays(fresh: Debian) -> None:
+    look = "dpkg-query -Wf '${Package} ${db:Status-Status}\n' greeting hello; apt-mark showhold"
+    tree = {
+        name: {"pkg.installed": [{"hold": name == "greeting"}]} for name in ("greeting", "hello")
+    }
+    fresh.tree(held=json.dumps(tree))
+    fresh.results("sls", "held")
+    fresh.run("apt-mark hold hello")
+    foreseen = fresh.runner("undo", "--test", "--out", "json", code=2).stdout
+    done = fresh.runner("undo", "--out", "json", code=2).stdout
+    assert steps(done) == steps(foreseen)
+    refused = {step["what"]: step["refused"] for step in steps(done)}
+    assert refused["package hello: removed"] == "it is held"
+    assert refused["package greeting: removed"] is None
+    assert "hello installed" in fresh.run(look, code=None).stdout
+    assert "greeting installed" not in fresh.run(look, code=None).stdout
+    assert fresh.read("apt-mark showhold") == "hello"
+
+
 def test_a_killed_run_is_undone_with_the_members_of_its_groups(fresh: Debian) -> None:
     fresh.run("useradd -m there")
     look = "getent passwd; getent group; find /home"
