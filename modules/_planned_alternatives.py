@@ -61,6 +61,8 @@ def change(action: str, *values: str) -> str:
     would fail.
     """
     name = values[1] if action == "--install" else values[0]
+    if "/" in name or " " in name:
+        raise _failure(f"alternative name ({name}) must not contain '/' and spaces")
     group = recorded(name) or Alternatives(name)
     before = group.current
     if action == "--install":

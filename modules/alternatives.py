@@ -108,19 +108,21 @@ def former_state(name: str) -> FormerState:
 def change(*words: str) -> str:
     """Run update-alternatives. Raises CommandFailed with what it says."""
     action, *values = words
-    done = cmd.probe(
-        [
-            _program(),
-            action,
-            *(
-                value if value == "--slave" else plain_name(value, f"update-alternatives {action}")
-                for value in values
-            ),
-        ]
-    )
+    checked = [
+        value
+        if value == "--slave" or _is_negative(value)
+        else plain_name(value, f"update-alternatives {action}")
+        for value in values
+    ]
+    done = cmd.probe([_program(), action, *checked])
     if done.retcode:
         raise CommandFailed(done.error_text)
     return done.stdout.strip()
+
+
+def _is_negative(value: str) -> bool:
+    """Tell whether a word is a priority below zero, which is no option."""
+    return value[:1] == "-" and value[1:].isdecimal()
 
 
 # ---------------------------------------------------------------- Salt's functions
