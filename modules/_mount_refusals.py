@@ -9,6 +9,8 @@ from __future__ import annotations
 import errno
 import os
 import stat as bits
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 
 from modules import _paths, cmd
 from modules import user as users
@@ -49,6 +51,37 @@ def refuse_mount(
     elif bind and _paths.isdir(name) and not _paths.isdir(device):
         reason = f"mount(2) system call failed: {os.strerror(errno.ENOTDIR)}."
         raise _refusal(name, reason, ("file", device))
+
+
+def refuse_umount(name: str, path: str, mounts: Iterable[str]) -> None:
+    """Raise StateFailed for a mount that is in use. path: its folder, through links. mounts: the
+    folders of all mounts.
+    """
+    below = f"{path.rstrip('/')}/"
+    inner = next((other for other in mounts if other != path and other.startswith(below)), None)
+    if inner:
+        raise StateFailed(
+            f"umount: {name}: target is busy.\n{inner} is mounted in it",
+            missing=("no mount", inner),
+        )
+    user = next((pid for pid, used in _used() if f"{used}/".startswith(below)), "")
+    if user:
+        raise StateFailed(
+            f"umount: {name}: target is busy.\nprocess {user} uses it",
+            missing=[("processes", "ended"), ("check", "processes")],
+        )
+
+
+def _used() -> Iterator[tuple[str, str]]:
+    """The processes with the paths that each keeps in use, of those that see the same mounts."""
+    with suppress(OSError):
+        own = os.readlink("/proc/self/ns/mnt")
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            with suppress(OSError):
+                if os.readlink(f"/proc/{pid}/ns/mnt") == own:
+                    links = [f"/proc/{pid}/{name}" for name in ("cwd", "root", "exe")]
+                    links += [f"/proc/{pid}/fd/{name}" for name in os.listdir(f"/proc/{pid}/fd")]
+                    yield from ((pid, path) for path in map(os.readlink, links) if path[0] == "/")
 
 
 def refuse_swapon(name: str, priority: int | None = None) -> None:

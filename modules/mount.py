@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -91,6 +92,14 @@ def is_of(name: str, mounted: Mounted, device: str) -> bool:
     where = file.real_path(device) if device.startswith("/") else device
     known = file.real_path(mounted.device) if mounted.device.startswith("/") else mounted.device
     return where == known or where in bound_folders(name, mounted)
+
+
+@for_states
+def shows(name: str, device: str) -> bool:
+    """Return whether what is mounted at a folder is a device, or what another folder shows."""
+    path = file.real_path(name)
+    mounted = active_mounts().get(path)
+    return mounted is not None and is_of(path, mounted, device)
 
 
 def active(extended: bool = False) -> dict[str, dict[str, Any]]:
@@ -202,6 +211,13 @@ def _write(config: str, lines: Sequence[str]) -> None:
 @for_states
 def former_state(name: str, *_: object, **__: object) -> FormerState:
     """A mount as undo restores it."""
+    return _former(name, goes=False)
+
+
+def _former(name: str, goes: bool) -> FormerState:
+    """goes: it is about to be unmounted, and will be a view of where else it is seen. Otherwise
+    only the later ones of the mounts of a file system are views of others.
+    """
     where = _paths.realpath(name)
     mounted = active_mounts().get(where)
     if mounted is None:
@@ -209,11 +225,18 @@ def former_state(name: str, *_: object, **__: object) -> FormerState:
     device, fstype, options = mounted.device, mounted.fstype, mounted.options
     folders = bound_folders(where, mounted)
     is_whole = mounted.root == "/" or f"subvol={mounted.root}" in mounted.superblock
-    if not is_whole or (folders and "/" not in device):  # what a bind mount was made of
+    is_view = goes or _is_later(where, mounted)
+    if not is_whole or (is_view and folders and "/" not in device):  # what a bind mount was made of
         device, fstype = folders[0] if folders else "", "none"
         options = ("bind", *options[: -len(mounted.superblock)])
     state = {"device": device, "fstype": fstype, "options": list(dict.fromkeys(options))}
     return FormerState("mount", name, state)
+
+
+def _is_later(name: str, mounted: Mounted) -> bool:
+    """Tell whether the file system of a mount was mounted somewhere else before."""
+    earlier = itertools.takewhile(lambda item: item[0] != name, active_mounts().items())
+    return any(other.device_number == mounted.device_number for _, other in earlier)
 
 
 @for_states
@@ -257,6 +280,10 @@ def _plan_remount(name: str, device: str, fstype: str = "", opts: str = "default
 
 
 def _plan_unmount(name: str, lazy: bool = False) -> None:
+    path, mounts = file.real_path(name), active_mounts()
+    there = mounts[path].number if path in mounts else ""
+    if there and not lazy:  # of one that is only planned nobody makes use
+        _mount_refusals.refuse_umount(name, path, mounts)
     _planned_mounts.plan_unmount(file.real_path(name))
 
 
@@ -299,7 +326,11 @@ def remount(name: str, device: str, fstype: str = "", opts: str = "defaults") ->
     )
 
 
-@changer(touches=["mounts", "files"], before=former_state, planned=_plan_unmount)
+@changer(
+    touches=["mounts", "files"],
+    before=lambda name, lazy=False: _former(name, goes=True),
+    planned=_plan_unmount,
+)
 def umount(name: str, lazy: bool = False) -> None:
     """Unmount a folder. Raises StateFailed with what umount says, and who keeps it busy."""
     try:

@@ -72,6 +72,8 @@ def act(name: str, action: str, options: Sequence[str] = (), user: str = "") -> 
     if action in STARTING:
         if mask:
             raise CommandFailed(f"Failed to {action} {unit}: Unit {unit} is masked.")
+        if _is_gone(unit, user):
+            raise CommandFailed(f"Failed to {action} {unit}: Unit {unit} not found.")
         plan("running", unit, not ends_by_itself(unit, user), user)
     elif action == "stop":
         plan("running", unit, False, user)
@@ -80,9 +82,20 @@ def act(name: str, action: str, options: Sequence[str] = (), user: str = "") -> 
     elif action == "enable":
         if mask:
             raise CommandFailed(f"Failed to enable unit: Unit file {mask} is masked.")
+        if _is_gone(unit, user):
+            raise CommandFailed(f"Failed to enable unit: Unit file {unit} does not exist.")
         _enable(unit, user)
     elif action == "disable":
         _disable(unit, user)
+
+
+def _is_gone(unit: str, user: str) -> bool:
+    """Tell whether a plan has taken away all that there was of a unit, such as its mask."""
+    if not concerns(unit, user) or definition(unit, user):
+        return False
+    made = ("/run/systemd/generator*/", "/run/systemd/transient/")  # by generators, by programs
+    script = f"/etc/init.d/{unit.removesuffix('.service')}"
+    return not _paths.lexists(script) and not any(_paths.glob(path + unit) for path in made)
 
 
 def _folders(user: str) -> tuple[str, ...]:

@@ -6,6 +6,8 @@ from __future__ import annotations
 from modules import kmod, mount, sysctl
 from modules.undo._kind import Changes, Future, Kind
 
+IN_MEMORY = ("tmpfs", "ramfs")
+
 
 def _restore_parameters(changes: Changes) -> None:
     for name, (was, _) in changes.items():
@@ -32,6 +34,8 @@ def _restore_mounts(changes: Changes) -> None:
         if same:
             mount.remount(name, was["device"], was["fstype"], options)
             continue
+        if was and now and mount.shows(name, was["device"]):
+            continue  # it was called a bind mount of another that is there again
         if now:
             mount.umount(name)
         if was:
@@ -40,11 +44,24 @@ def _restore_mounts(changes: Changes) -> None:
 
 def _refused_mounts(changes: Changes, future: Future) -> dict[str, str]:
     refused = {}
-    for name, (was, _) in changes.items():
-        if was and "bind" in was["options"] and not future("path", was["device"]):
+    for name, (was, now) in changes.items():
+        if was and not now and (above := _empty_above(name, future)):
+            refused[name] = f"its folder was in {above}, which comes back empty"
+        elif was and "bind" in was["options"] and not future("path", was["device"]):
             shown = was["device"] or "what it showed"
             refused[name] = f"it was a bind mount, and {shown} is nowhere to be found"
     return refused
+
+
+def _empty_above(name: str, future: Future) -> str:
+    """The mount above a folder that is made again and has lost what it held; empty: none."""
+    above = name.rstrip("/").rpartition("/")[0]
+    while above:
+        made = future("mount", above)
+        if made.get("fstype") in IN_MEMORY and not mount.former_state(above).state:
+            return above
+        above = above.rpartition("/")[0]
+    return ""
 
 
 def _restore_swap(changes: Changes) -> None:

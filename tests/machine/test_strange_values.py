@@ -158,6 +158,19 @@ def test_options_of_a_tmpfs_that_the_kernel_spells_otherwise(debian: Debian) -> 
     assert_converged(debian)
 
 
+def test_a_mount_that_is_in_use(debian: Debian) -> None:
+    debian.run("for d in /mnt/cwd /mnt/outer; do mkdir $d; mount -t tmpfs x $d; done")
+    debian.run("mkdir /mnt/outer/inner; mount -t tmpfs x /mnt/outer/inner")
+    debian.run("cd /mnt/cwd; sleep 1000 >/dev/null 2>&1 & echo $! > /run/sleep.pid")
+    paths = ("/mnt/cwd", "/mnt/outer", "/mnt/outer/inner")
+    real = tried(debian, {path: ("mount.unmounted", {"name": path}) for path in paths})
+    assert [real[path]["result"] for path in paths] == [False, False, True]
+    dry = debian.results("single", "mount.unmounted", "/mnt/cwd", "--test", code=2)
+    pid = debian.read("cat /run/sleep.pid")
+    assert f"target is busy.\\nprocess {pid} uses it" in str(dry)
+    debian.run(f"kill {pid}; umount /mnt/outer; until umount /mnt/cwd; do sleep 0.1; done")
+
+
 def test_a_space_in_the_options_of_an_fstab_line(debian: Debian) -> None:
     entry = {"fs_file": "/mnt/spaced", "fs_vfstype": "tmpfs", "mount": False}
     entry |= {"name": "tmpfs", "fs_mntops": "comment=a b"}
@@ -198,6 +211,16 @@ def test_undo_of_the_service_of_a_user_who_is_gone(debian: Debian) -> None:
 def test_undo_of_a_mask_that_has_no_unit_behind_it(debian: Debian) -> None:
     mask = "/etc/systemd/system/nothing.service"
     debian.run(f"ln -s /dev/null {mask}; systemctl daemon-reload")
+    nothing = {"name": "nothing", "unmask": True}
+    debian.tree(
+        strange=tree({"run": ("service.running", nothing)}),
+        enabled=tree({"run": ("service.running", nothing | {"enable": True})}),
+    )
+    for name in ("enabled", "strange"):
+        dry = debian.results("sls", name, "--test", code=2)["run"]
+        real = debian.results("sls", name, code=2)["run"]
+        assert (dry["changes"], dry["comment"]) == (real["changes"], real["comment"])
+        debian.run(f"ln -sf /dev/null {mask}; systemctl daemon-reload")
     tried(debian, {"unmask": ("service.unmasked", {"name": "nothing"})})
     assert not debian.path(mask).is_symlink()
     debian.runner("undo")

@@ -215,6 +215,40 @@ def test_an_alternative_comes_back_with_what_goes_with_it(debian: Debian) -> Non
     assert debian.read(look) == before
 
 
+def test_a_mount_whose_folder_was_in_one_in_memory_is_named(debian: Debian) -> None:
+    debian.run("mkdir /srv/outer; mount -t tmpfs outer /srv/outer; mkdir /srv/outer/inner")
+    debian.run("mount -t tmpfs inner /srv/outer/inner")
+    paths = ("/srv/outer/inner", "/srv/outer")
+    debian.tree(nested=json.dumps({path: {"mount.unmounted": []} for path in paths}))
+    debian.results("sls", "nested")
+    for words in (["--test"], []):
+        done = steps(debian.runner("undo", *words, "--out", "json", code=2).stdout)
+        assert {step["what"]: step["refused"] for step in done} == {
+            "mount /srv/outer: made again": None,
+            "mount /srv/outer/inner: made again": "its folder was in /srv/outer, which comes back"
+            " empty",
+        }
+    debian.run("umount /srv/outer")
+
+
+def test_a_mount_that_was_seen_in_two_places_keeps_what_it_holds(debian: Debian) -> None:
+    debian.run("mkdir -p /srv/one /srv/two; mount -t tmpfs -o size=1m one /srv/one")
+    debian.run("mount --bind /srv/one /srv/two; echo mine > /srv/one/file")
+    tree = {
+        "/srv/one": {
+            "mount.mounted": [{"device": "one"}, {"fstype": "tmpfs"}, {"opts": "size=2m"}]
+        },
+        "/srv/two": {"mount.unmounted": []},
+    }
+    tree["/srv/one"]["mount.mounted"].append({"persist": False})
+    debian.tree(seen=json.dumps(tree))
+    debian.results("sls", "seen")
+    debian.runner("undo", code=None)
+    assert debian.read("cat /srv/one/file /srv/two/file") == "mine\nmine"
+    assert "size=1024k" in debian.read("findmnt -no OPTIONS /srv/one")
+    debian.run("umount /srv/two /srv/one")
+
+
 def test_a_package_that_the_run_held_goes_and_one_that_others_hold_stays(fresh: Debian) -> None:
     look = "dpkg-query -Wf '${Package} ${db:Status-Status}\n' greeting hello; apt-mark showhold"
     tree = {
