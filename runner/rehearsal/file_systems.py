@@ -192,6 +192,9 @@ class View:
         for path in WORLD_WRITABLE:
             if path not in (item.path for item in self.changes) and os.path.isdir(path):
                 self._one_folder(path)
+        for path in dict.fromkeys(map(_own_part, (os.path.expanduser("~"), os.getcwd()))):
+            if path and not below(path, self.left_out):
+                self._one_folder(path)
 
     def _compose(self, folder: str, points: list[str]) -> None:
         """Make a folder of the tree that has mounts below it."""
@@ -239,6 +242,22 @@ class View:
         target = self.descend(path)  # what has been mounted there by now
         mount("", f"/proc/self/fd/{target}", flags=BIND | REMOUNT | flags)
         os.close(target)
+
+
+def _own_part(path: str) -> str:
+    """The first folder on the way to a path that is the caller's, where others' are above it, below
+    one of /: a user cannot write in a copy of these. Empty where there is none.
+    """
+    at = "/"
+    for number, name in enumerate(filter(None, os.path.realpath(path).split("/"))):
+        at = os.path.join(at, name)
+        try:
+            status = os.stat(at)
+        except OSError:
+            return ""
+        if status.st_uid == os.geteuid():
+            return at if number > 1 or (number and status.st_gid != os.getegid()) else ""
+    return ""
 
 
 def _escaped(path: str) -> str:

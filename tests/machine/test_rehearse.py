@@ -10,6 +10,7 @@ import shlex
 import sys
 from typing import Any
 
+import pytest
 from debian import ROOT, RUNNER, Debian
 
 UNIT = "/etc/systemd/system/talker.service"
@@ -143,3 +144,16 @@ def test_a_user_rehearses_what_this_user_may_do(debian: Debian) -> None:
     refused = debian.run(*chrooted, "-P", "-c", program, *words[:-2], code=1)
     assert "no rehearsal here: " in refused.stderr and "sudo" in refused.stderr
     debian.run("umount -l /mnt")
+
+
+@pytest.mark.parametrize("home", ["/home/dept/ada", "/home/ada"])
+def test_a_home_below_folders_of_others_or_of_their_group(debian: Debian, home: str) -> None:
+    """A user's overlay copies no folder of somebody else, nor of a group that it does not know."""
+    debian.run(f"mkdir -p /home/dept; useradd -md {home} ada; chgrp root {home}; chmod 755 /root")
+    debian.write(f"{home}/tree/site.sls", f"{home}/own:\n  file.managed:\n    - contents: x\n")
+    program = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from runner.cli import main; main()"
+    words = ["rehearse", "sls", "site", "--state-tree", f"{home}/tree", "--out", "json"]
+    argv = ["setpriv", "--reuid=ada", "--regid=ada", "--init-groups", "env", f"HOME={home}"]
+    done = debian.run(*argv, sys.executable, "-P", "-c", program, *words)
+    assert set(json.loads(done.stdout)["changed"]["files"]) == {f"{home}/own"}
+    debian.run(f"test ! -e {home}/own && userdel -r ada")
