@@ -8,7 +8,7 @@ from typing import Any
 
 from modules import file
 from modules.pkg.package_manager import Target, Transaction
-from runner.api import FormerState
+from runner.api import CommandFailed, FormerState
 
 
 def all_packages() -> FormerState:
@@ -20,14 +20,33 @@ def all_packages() -> FormerState:
     return FormerState("package", "", {name: {"version": versions[name]} for name in versions})
 
 
+def automatic_packages() -> FormerState:
+    """All packages that are installed for others. Raises CommandFailed where nobody can say."""
+    from modules.pkg import provider
+
+    manager, names = provider(), set[str]()
+    if manager.has("install_reasons"):
+        names = manager.list_pkgs().keys() - set(manager.manually_installed())
+    return FormerState("automatic package", "", {name: {"automatic": True} for name in names})
+
+
+def former_reasons(*_: object, **__: object) -> dict[str, Any]:
+    """All packages that are installed for others, where the package manager can say."""
+    try:
+        return {"several": [automatic_packages()]}
+    except CommandFailed:
+        return {"several": []}
+
+
 def former_packages(transaction: object = None, *_: object, **__: object) -> dict[str, Any]:
     """All packages: which ones a transaction changes shows only afterwards. Before a purge their
-    configuration, too.
+    configuration, too. What comes last is restored first.
     """
     purged: tuple[Target, ...] = ()
     if isinstance(transaction, Transaction) and transaction.action == "purge":
         purged = transaction.targets
-    return {"several": [*_configuration(target.name for target in purged), all_packages()]}
+    configuration = _configuration(target.name for target in purged)
+    return {"several": [*former_reasons()["several"], *configuration, all_packages()]}
 
 
 def _configuration(packages: Iterable[str]) -> list[dict[str, str]]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from modules import _paths, cmd
 from modules.pkg import apk_database, apk_run, apk_versions
-from modules.pkg._former import former_packages, nothing_lasting
+from modules.pkg._former import former_packages, former_reasons, nothing_lasting
 from modules.pkg._planned import plan_transaction
 from modules.pkg.package_manager import (
     TOUCHED,
@@ -256,7 +256,7 @@ def simulate_marks(automatic: tuple[str, ...], manual: tuple[str, ...]) -> Simul
     )
 
 
-@changer(touches=TOUCHED)
+@changer(touches=TOUCHED, before=former_reasons)
 def mark(automatic: Sequence[str], manual: Sequence[str]) -> None:
     """Ask for packages in /etc/apk/world, and no longer for others, which go if nothing needs
     them.

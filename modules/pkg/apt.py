@@ -10,7 +10,7 @@ from typing import Any
 
 from modules import _paths, cmd
 from modules.pkg import apt_depends, apt_get, apt_marks, apt_shipped, apt_status
-from modules.pkg._former import former_holds, former_packages, nothing_lasting
+from modules.pkg._former import former_holds, former_packages, former_reasons, nothing_lasting
 from modules.pkg._planned import plan_holds, plan_transaction
 from modules.pkg._run import error_list
 from modules.pkg.package_manager import (
@@ -403,7 +403,7 @@ def simulate_marks(automatic: tuple[str, ...], manual: tuple[str, ...]) -> Simul
     return _simulate(Transaction("autoremove"), *options)
 
 
-@changer(touches=["packages", "candidates"])
+@changer(touches=["packages", "candidates"], before=former_reasons)
 def mark(automatic: Sequence[str], manual: Sequence[str]) -> None:
     """Mark packages as installed for others, and as installed by hand."""
     apt_marks.mark(automatic, manual)

@@ -10,7 +10,7 @@ from typing import Any
 
 from modules import _paths, cmd
 from modules.pkg import dnf_marks, dnf_run, rpm
-from modules.pkg._former import former_holds, former_packages, nothing_lasting
+from modules.pkg._former import former_holds, former_packages, former_reasons, nothing_lasting
 from modules.pkg._planned import plan_holds, plan_transaction
 from modules.pkg.package_manager import (
     TOUCHED,
@@ -416,7 +416,7 @@ def simulate_marks(automatic: tuple[str, ...], manual: tuple[str, ...]) -> Simul
     return _simulate_words(["autoremove", *dnf_marks.marked_copy(automatic, manual)])
 
 
-@changer(touches=["packages", "candidates"])
+@changer(touches=["packages", "candidates"], before=former_reasons)
 def mark(automatic: Sequence[str], manual: Sequence[str]) -> None:
     """Mark packages as installed for others, and as installed by hand."""
     dnf_marks.mark(automatic, manual)

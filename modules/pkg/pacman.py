@@ -14,7 +14,7 @@ from typing import Any
 
 from modules import _paths, cmd, file
 from modules.pkg import pacman_conf, pacman_marks, pacman_records, pacman_run
-from modules.pkg._former import former_holds, former_packages, nothing_lasting
+from modules.pkg._former import former_holds, former_packages, former_reasons, nothing_lasting
 from modules.pkg._planned import plan_holds, plan_transaction
 from modules.pkg._run import error_list
 from modules.pkg.package_manager import (
@@ -412,7 +412,7 @@ def simulate_marks(automatic: tuple[str, ...], manual: tuple[str, ...]) -> Simul
     return Simulation({name: {"old": old.get(name, ""), "new": ""} for name in going})
 
 
-@changer(touches=["packages", "candidates"])
+@changer(touches=["packages", "candidates"], before=former_reasons)
 def mark(automatic: Sequence[str], manual: Sequence[str]) -> None:
     """Mark packages as installed for others, and as installed by hand."""
     pacman_marks.mark(automatic, manual)

@@ -11,7 +11,7 @@ from typing import Any
 
 from modules import _paths, cmd
 from modules.pkg import rpm, zypper_command, zypper_marks
-from modules.pkg._former import former_holds, former_packages, nothing_lasting
+from modules.pkg._former import former_holds, former_packages, former_reasons, nothing_lasting
 from modules.pkg._planned import plan_holds, plan_transaction
 from modules.pkg.package_manager import (
     TOUCHED,
@@ -328,7 +328,7 @@ def simulate_marks(automatic: tuple[str, ...], manual: tuple[str, ...]) -> Simul
     return Simulation(_planned_changes(done.stdout))
 
 
-@changer(touches=["packages", "candidates"])
+@changer(touches=["packages", "candidates"], before=former_reasons)
 def mark(automatic: Sequence[str], manual: Sequence[str]) -> None:
     """Mark packages as installed for others, and as installed by hand."""
     zypper_marks.mark(automatic, manual)

@@ -24,6 +24,7 @@ KINDS: Mapping[str, Kind] = {
     "service": _services.SERVICE,
     "package": _packages.PACKAGE,
     "held package": _packages.HELD,
+    "automatic package": _packages.AUTOMATIC,
     "alternatives": _settings.ALTERNATIVES,
     "hostname": _settings.HOSTNAME,
     "attributes": _settings.ATTRIBUTES,

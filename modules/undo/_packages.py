@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from modules import pkg
 from modules.pkg import InstallOptions, Target, Transaction
-from modules.pkg._former import all_packages, former_holds
+from modules.pkg._former import all_packages, automatic_packages, former_holds
 from modules.undo._kind import ABSENT, Changes, Future, Kind, State
 from runner.api import StateFailed
 
@@ -138,7 +138,24 @@ def _restore_holds(changes: Changes) -> None:
     )
 
 
+def _all_automatic(name: str) -> State:
+    state = automatic_packages().state
+    return state.get(name, {}) if name else state
+
+
+def _restore_reasons(changes: Changes) -> None:
+    pkg.provider().mark(
+        [name for name, (was, _) in changes.items() if was],
+        [name for name, (was, _) in changes.items() if not was],
+    )
+
+
+def _unmarkable(changes: Changes, future: Future) -> dict[str, str]:
+    return {name: "it will not be installed" for name in changes if not future("package", name)}
+
+
 # what the scripts of packages change
 BY_SCRIPTS = ("user", "group", "service", "alternatives")
 PACKAGE = Kind(_all, _restore, _refused, along=BY_SCRIPTS)
 HELD = Kind(_all_held, _restore_holds)
+AUTOMATIC = Kind(_all_automatic, _restore_reasons, _unmarkable, part_of="package")

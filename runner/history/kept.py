@@ -113,7 +113,9 @@ class KeptRun:
 
     def made(self, kind: str, name: str) -> bool:
         """Tell whether something was not there before the run."""
-        return self._earliest_states.get((kind, name)) == {}
+        earliest = self._earliest_states
+        of_all = earliest.get((kind, ""))  # one record of all of a kind, such as packages
+        return earliest.get((kind, name)) == {} or (of_all is not None and name not in of_all)
 
     @cached_property
     def _earliest_states(self) -> dict[tuple[str, str], Mapping[str, Any]]:

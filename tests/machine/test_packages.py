@@ -356,3 +356,32 @@ def test_undo_removes_a_package_that_a_kill_left_unpacked(fresh: Debian) -> None
         done = json.loads(fresh.runner("undo", *words, "--out", "json").stdout)["local"]
         assert [step["what"] for step in done["steps"]] == ["package tricky: removed"]
     assert fresh.read(state_of) in ("", "config-files", "not-installed")
+
+
+def test_a_package_that_was_installed_for_others_comes_back_as_such(clean: Debian) -> None:
+    clean.run("apt-get install -qq greeting=1.0 hello && apt-mark auto greeting")
+    removed = {"both": {"pkg.removed": [{"pkgs": ["greeting", "hello"]}]}}
+    clean.tree(removed=json.dumps(removed))
+    clean.results("sls", "removed")
+    shown = clean.runner("undo", "--test").stdout
+    assert "automatic package greeting: made again" in shown
+    assert "automatic package hello" not in shown
+    clean.runner("undo")
+    look = "apt-mark showauto greeting hello; echo; apt-mark showmanual greeting hello"
+    assert clean.read(look).split() == ["greeting", "hello"]
+    assert clean.read("apt-mark showauto greeting hello") == "greeting"
+    (undo, *_) = json.loads(clean.runner("history", "--out", "json").stdout)["local"]
+    again = clean.runner("undo", str(undo["id"])).stdout
+    assert "automatic package" not in again
+    assert clean.read("dpkg-query -Wf '${db:Status-Status} ' greeting hello; true") in (
+        "config-files config-files",
+        "",
+    )
+
+
+def test_a_package_that_a_state_marks_by_hand_is_automatic_again(clean: Debian) -> None:
+    clean.run("apt-get install -qq greeting=1.0 && apt-mark auto greeting")
+    single(clean, "pkg.installed", "greeting", "version=2.0")
+    clean.runner("undo")
+    assert clean.read("apt-mark showauto greeting") == "greeting"
+    assert clean.read("dpkg-query -Wf '${Version}' greeting") == "1.0"
