@@ -75,7 +75,7 @@ def formulas(
     folder = options.formula_folder or os.path.dirname(configuration or os.path.abspath(FILE))
     if action == "import":
         return _import(names[0], folder, write)
-    if not os.path.isfile(os.path.join(folder, FILE)):
+    if not os.path.lexists(os.path.join(folder, FILE)):
         raise UsageError(
             f"there is no {FILE} in {folder}",
             hint=f"{FILE} lies beside runner.yaml; `runner formulas import` can begin one",

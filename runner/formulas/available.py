@@ -29,8 +29,8 @@ class Installed(Record):
 
 
 def has_formulas(folder: str) -> bool:
-    """Return whether a formulas.yml lies in a folder."""
-    return os.path.isfile(os.path.join(folder, FILE))
+    """Return whether a formulas.yml lies in a folder, be it a link to nothing."""
+    return os.path.lexists(os.path.join(folder, FILE))
 
 
 def installed(entry: Entry, item: Locked, store: Store) -> Installed:

@@ -138,7 +138,9 @@ def text_of(file: str) -> str:
         raise RunnerError(f"{file} cannot be read: {error.strerror}", Source(file)) from None
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
-        raise RunnerError(f"{file} is not UTF-8", Source(file, line), code=CODE) from None
+        raise RunnerError(
+            f"{file} is not UTF-8", Source(file, line), "save it as UTF-8", CODE
+        ) from None
 
 
 def _entries(value: Any, file: str, problems: list[Diagnostic]) -> Iterable[Entry]:

@@ -335,6 +335,19 @@ def mistaken(tmp_path_factory: pytest.TempPathFactory) -> Site:
     return site
 
 
+def test_a_formulas_yml_that_is_no_file(mistaken: Site) -> None:
+    site = mistaken
+    site.yml.unlink(missing_ok=True)
+    site.yml.symlink_to("nothing")
+    for words in (("formulas", "lock"), ("highstate", "--test")):
+        shown = site.machine(*words, code=1).stderr
+        assert "formulas.yml cannot be read: No such file or directory" in shown
+    site.yml.unlink()
+    site.yml.mkdir()
+    assert "formulas.yml is not a regular file" in site.machine("highstate", code=1).stderr
+    site.yml.rmdir()
+
+
 def test_what_is_no_formulas_yml_or_lock(mistaken: Site) -> None:
     site = mistaken
     for text, message, place in (
