@@ -32,12 +32,18 @@ INSTALLED = 3  # lines that crontab puts above those that it was given, and does
 DISABLED = "#DISABLED#"  # in front of an entry that is switched off
 FIELDS = ("minute", "hour", "daymonth", "month", "dayweek")
 EMPTY = '""'
-_VARIABLE = re.compile(r"""\s*["']?[A-Za-z_]\w*["']?\s*=""")
+_VARIABLE = re.compile(r"""\s*["']?[^\s"'=#@*][^\s"'=]*["']?\s*=""")
 
 
 def sets_variable(line: str) -> bool:
     """Return whether a line of a crontab sets a variable and runs nothing."""
     return _VARIABLE.match(line) is not None
+
+
+@for_states
+def comment_as_read(text: str) -> str:
+    """A comment as it is read from the crontab that it was written into."""
+    return "\n".join(line.lstrip("# ") for line in text.splitlines()).strip()
 
 
 class Entry(Record):
@@ -55,6 +61,8 @@ class Entry(Record):
         """
         for what in ("time", "command", "identifier"):
             one_line(getattr(self, what), f"the {what} of the crontab's entry")
+        if MARK in self.comment:
+            raise CommandFailed(f"the comment of the crontab's entry has {MARK} in it")
         remarks = self.comment.splitlines()
         if self.identifier:
             remarks = [

@@ -75,7 +75,7 @@ def present(
     )
     fields = [_field(text, top, old, index) for index, (_, text, top) in enumerate(limits)]
     fields.append(_field(dayweek, 6, old, 4))
-    remark = old[2].comment if comment is None and old else comment or ""
+    remark = old[2].comment if comment is None and old else cron.comment_as_read(comment or "")
     if not commented and not handmade:
         _tell_others(name, user, "as well: it runs twice; take that line away")
     new = cron.Entry(special or " ".join(fields), name, known, remark, commented)
@@ -153,7 +153,7 @@ def _identifier(name: str, identifier: str | bool | None) -> str:
     """The command itself where nothing else is given; nothing for False."""
     if identifier is False:
         return ""
-    return identifier if isinstance(identifier, str) and identifier else name
+    return (identifier.strip() if isinstance(identifier, str) else "") or name
 
 
 def _commit(name: str, user: str, change: Callable[[], None]) -> None:
@@ -200,7 +200,9 @@ def env_present(
     Behaviour: Salt 3008's cron.env_present.
     """
     _require_user(user)
-    wanted = "" if value is None else str(value)
+    if "=" in name or not cron.sets_variable(f"{name}="):
+        raise StateFailed(f"{name!r} is not the name of a variable of a crontab")
+    wanted = "" if value is None else str(value).strip()
     old = cron.value_of(user, name, whole=adopt)
     if old == (wanted if wanted not in ('""', "''") else ""):
         return f"Cron env {name} already present"

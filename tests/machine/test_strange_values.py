@@ -138,6 +138,41 @@ def test_spaces_around_the_command_of_a_cron_entry(debian: Debian) -> None:
     assert "echo" not in debian.read("crontab -l -u croner")
 
 
+def test_what_a_crontab_reads_otherwise_than_it_was_written(debian: Debian) -> None:
+    debian.run("useradd reader")
+    entries: dict[str, dict[str, Any]] = {
+        "a": {"identifier": " id "},
+        "b": {"comment": "# with a hash \n\n  and space "},
+        "c": {"comment": ""},
+        "@a": {"minute": "05"},
+        "A=b": {"special": "@daily"},
+    }
+    states: dict[str, State] = {
+        name: ("cron.present", {"name": name, "user": "reader", **more})
+        for name, more in entries.items()
+    }
+    for name, value in {"1A": 'x y"z', "SPACE": " a b ", "E": "a=b", "T": True}.items():
+        states[name] = ("cron.env_present", {"name": name, "value": value, "user": "reader"})
+    real = tried(debian, states)
+    assert all(result["result"] for result in real.values()), real
+    assert_converged(debian)
+    refused(
+        debian,
+        {
+            "sign": ("cron.env_present", {"name": "A=B", "value": 1, "user": "reader"}),
+            "mark": (
+                "cron.present",
+                {"name": "d", "comment": "a SALT_CRON_IDENTIFIER:b", "user": "reader"},
+            ),
+        },
+        {
+            "sign": "'A=B' is not the name of a variable of a crontab",
+            "mark": "Cron d for user reader failed to commit with error \nthe comment of the"
+            " crontab's entry has SALT_CRON_IDENTIFIER: in it",
+        },
+    )
+
+
 OPTIONS = (
     *("mode=0755", "mode=1777", "mode=01777,uid=root", "uid=daemon,gid=daemon", "size=25%"),
     *("size=1000000", "size=10k", "nr_inodes=10k", "strictatime", "size=50%"),
