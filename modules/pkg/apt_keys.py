@@ -110,6 +110,11 @@ def shaped(key: bytes, path: str) -> bytes:
         raise StateFailed(f"the key for {path} is damaged: {problem}") from None
 
 
+def is_openpgp(key: bytes) -> bool:
+    """Return whether something looks like a key, and not like the page of an error."""
+    return key.lstrip().startswith(b"-----BEGIN PGP") or key[:1] >= b"\x80"
+
+
 def place(name: str, armoured: bool) -> str:
     """Where a key goes that no entry names: apt trusts it for all archives."""
     stem = (

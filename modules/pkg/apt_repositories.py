@@ -219,6 +219,10 @@ def _new_keys(wanted: Source, settings: RepositorySettings) -> dict[str, bytes]:
     given += [(wanted.uri.partition("://")[2], text)] if text else []
     for origin, key_text in given:
         key = keys.from_url(origin) if key_text is None else key_text.encode()
+        if not keys.is_openpgp(key):
+            raise StateFailed(
+                f"{'the text of the key' if key_text else f'the key {origin}'} is no OpenPGP key"
+            )
         path = named or keys.place(origin, key.lstrip().startswith(b"-----BEGIN"))
         written[path] = written.get(path, b"") + keys.shaped(key, path)
     for keyid in ids:

@@ -104,6 +104,8 @@ SCENARIOS = [
         allow_insecure_key=True,
     ),
     repo("managed", key_url="/nowhere.asc", fails="does not exist"),
+    repo("managed", key_url="/etc/hostname", fails="the key /etc/hostname is no OpenPGP key"),
+    repo("managed", key_text="<html>", fails="the text of the key is no OpenPGP key"),
     repo("managed", name="nonsense", fails="is not valid"),
     repo("managed", ppa="who/what", fails="ppa is for Ubuntu"),
     repo("absent", THERE),
