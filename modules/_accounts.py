@@ -56,6 +56,14 @@ def user_of(uid: int) -> pwd.struct_passwd:
     return _one(PASSWD, _user, lambda entry: entry.pw_uid == uid, lambda: pwd.getpwuid(uid))
 
 
+def own_name() -> str:
+    """The name of who runs this; empty without an account, as in a container."""
+    try:
+        return user_of(os.geteuid()).pw_name
+    except KeyError:
+        return ""
+
+
 def group(name: str) -> grp.struct_group:
     """The group of a name. Raises KeyError."""
     import grp

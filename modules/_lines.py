@@ -7,15 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from runner.api import CommandFailed, line_problem, name_problem, without_end
+from runner.api import CommandFailed, line_problem, name_problem, split_lines, without_end
 
-
-def split(text: str) -> list[str]:
-    """The lines of a file, without their ends. Only a line feed ends one: str.splitlines knows nine
-    more that do.
-    """
-    lines = text.split("\n")
-    return lines if lines[-1] else lines[:-1]
+split = split_lines  # the lines of a file, without their ends
 
 
 def join_lines(lines: Iterable[str]) -> str:

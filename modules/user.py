@@ -114,6 +114,12 @@ def lingers(name: str) -> bool:
 
 
 @for_states
+def own_name() -> str:
+    """The name of who runs this; empty without an account, as in a container."""
+    return _accounts.own_name()
+
+
+@for_states
 def former_state(name: str) -> FormerState:
     """A user as undo restores it; without its password, which is the module shadow's."""
     entry = _accounts.users().get(name)

@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-import os
-import pwd
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
-from modules import cmd
+from modules import _accounts, cmd
 from modules._processes import Completed
 from modules._scripts import temporary_script
 from runner.api import CommandFailed, Record, StateFailed, here
@@ -47,12 +45,7 @@ class Keys(Record):
         """The user as whom gpg runs, whose own settings name programs that it starts; None for who
         runs this.
         """
-        if self.user in (None, "salt"):
-            return None
-        with suppress(KeyError):  # who runs this may have no account, in a container
-            if pwd.getpwuid(os.geteuid()).pw_name == self.user:
-                return None
-        return self.user
+        return None if self.user in (None, "salt", _accounts.own_name()) else self.user
 
 
 def reports(done: Completed) -> list[list[str]]:

@@ -19,16 +19,7 @@ from __future__ import annotations
 import functools
 import os
 import threading
-from collections.abc import (
-    Callable,
-    Collection,
-    Generator,
-    Iterable,
-    Iterator,
-    Mapping,
-    MutableMapping,
-    Sequence,
-)
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, Protocol, TypeVar, cast, overload
@@ -60,6 +51,7 @@ from runner.api.argtypes import (
 from runner.api.planning import Unforeseen, is_planning, leave_pending, refuse_unforeseen, stand_in
 from runner.api.resource import Resource
 from runner.files.permissions import MOST_LINKS, link_of_others, others_write
+from runner.files.text import split_lines
 from runner.log import LOG
 from runner.model.chunk import Chunk
 from runner.model.errors import RunnerError
@@ -128,11 +120,14 @@ __all__ = [
     "others_write",
     "refuse_unforeseen",
     "requires_feature",
+    "split_lines",
     "texts_in",
     "without_end",
 ]
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, MutableMapping
+
     from runner.api.composition import combine_plans
     from runner.api.later import check_later as check_later
     from runner.api.later import forget_check as forget_check

@@ -86,3 +86,14 @@ def text_to_show(path: str) -> str:
         return read_bounded(path).decode("utf-8", "replace")
     except (OSError, ValueError, RunnerError):
         return ""
+
+
+def split_lines(text: str) -> list[str]:
+    """The lines of a text, without their ends. Only a line feed ends one: str.splitlines knows nine
+    more that do.
+
+    >>> split_lines("a\\n\\nb\\n")
+    ['a', '', 'b']
+    """
+    lines = text.split("\n")
+    return lines if lines[-1] else lines[:-1]

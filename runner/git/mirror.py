@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 
+from runner.files.text import split_lines
 from runner.files.trusted_folder import trusted_folder
 from runner.git.checkout import export
 from runner.git.program import (
@@ -193,8 +194,8 @@ class Mirror:
     def _references(self, prefix: str) -> dict[str, str]:
         pattern = "%(refname)%00%(objecttype)%00%(objectname)%00%(*objecttype)%00%(*objectname)"
         found = {}
-        lines = self._repository.git("for-each-ref", f"--format={pattern}", prefix).split("\n")
-        for line in filter(None, lines):  # names may have other line ends
+        listed = self._repository.git("for-each-ref", f"--format={pattern}", prefix)
+        for line in split_lines(listed):  # names may have other line ends
             name, kind, commit, inner_kind, inner = line.split("\0")
             if inner_kind:
                 kind, commit = inner_kind, inner

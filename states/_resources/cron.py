@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import pwd
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -49,10 +48,7 @@ def _variables(user: str) -> Iterator[Resource]:
 def _users() -> list[str]:
     """Whose crontabs can be read: everybody's for root, else the caller's own."""
     if os.geteuid():
-        try:
-            return [pwd.getpwuid(os.geteuid()).pw_name]
-        except KeyError:  # in a container
-            return []
+        return [*filter(None, [users.own_name()])]
     folder = next(filter(os.path.isdir, cron.SPOOLS), None)
     return sorted(os.listdir(folder)) if folder else []
 

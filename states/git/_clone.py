@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 
 from modules import file, git
-from runner.api import Record, StateFailed
+from runner.api import Record, StateFailed, split_lines
 
 _SAY_BRANCH = (
     " If you are unable to fix the remote repository, you can work around this by setting the"
@@ -43,7 +43,7 @@ class Repository(Record):
         """The references of the clone; of an annotated tag its commit, too, as NAME^{}."""
         lines = self.look("for-each-ref", "--format=%(refname) %(objectname) %(*objectname)") or ""
         refs = {}
-        for name, sha, *peeled in (line.split(" ") for line in filter(None, lines.split("\n"))):
+        for name, sha, *peeled in (line.split(" ") for line in split_lines(lines)):
             refs[name] = sha
             if peeled and peeled[0]:
                 refs[f"{name}^{{}}"] = peeled[0]

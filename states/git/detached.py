@@ -17,6 +17,7 @@ from runner.api import (
     Planned,
     Secret,
     StateFailed,
+    split_lines,
 )
 from states.git._clone import Repository, Wanted, clone, refuse_full, sentence, wanted
 from states.git._update import update_submodules
@@ -74,7 +75,7 @@ def detached(
     if not (resets or moves):
         return "Already checked out at correct revision"
     if dirty and moves and not (fetches or hard_reset or force_checkout):
-        _refuse(repository, target_commit.sha, dirty.split("\n"))
+        _refuse(repository, target_commit.sha, split_lines(dirty))
     done = "Repository was reset to HEAD before checking out revision"
     if not moves:
         yield Plan({}, "Repository would be reset to HEAD", provides=OPEN)
@@ -134,7 +135,7 @@ def _cloned(
 def _refuse(repository: Repository, sha: str, dirty: list[str]) -> None:
     """Fail where the checkout would overwrite changes."""
     lost = sorted(
-        set(dirty) & set((repository.look("diff", "--name-only", "HEAD", sha) or "").split("\n"))
+        set(dirty) & set(split_lines(repository.look("diff", "--name-only", "HEAD", sha) or ""))
     )
     if lost:
         raise StateFailed(

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from modules import file, ip, network
 from modules.ip.configuration import NetworkTool
-from runner.api import Check, Line, Name, OneOrMany, Plan, Planned, StateFailed, here
+from runner.api import Check, Line, Name, OneOrMany, Plan, Planned, StateFailed, here, split_lines
 from states.file._diff import unified
 
 DEFAULTS = "/etc/default/networking"
@@ -167,8 +167,7 @@ def _lines(settings: dict[str, str]) -> bytes:
 
 def _put_line(path: str, old: re.Pattern[str], line: str) -> None:
     """Write one line in the place of the old one; the others stay."""
-    *lines, last = _text(path).split("\n")
-    lines += [last] if last else []
+    lines = split_lines(_text(path))
     places = [number for number, line_text in enumerate(lines) if old.match(line_text)]
     if places:
         lines[places[-1]] = line
