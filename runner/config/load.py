@@ -256,7 +256,7 @@ def _with_formulas(raw: dict[str, Any], folder: str, files: list[str]) -> dict[s
     """Append the installed formulas to the roots, where a formulas.yml lies beside the
     configuration; what the options say of them. files: gets the files that were read.
     """
-    if not os.path.isfile(os.path.join(folder, "formulas.yml")):
+    if not os.path.lexists(os.path.join(folder, "formulas.yml")):
         return {}
     from runner.formulas import installed_roots
 
