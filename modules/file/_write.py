@@ -56,10 +56,14 @@ def write(
     owner = Owner(None if mode is None else int(mode, 8), *owner_ids(user, group))
     with place(target) as where:
         where.refuse_too_large(room_for(data))
-        if backup and not private and not is_planning():
-            _keep_file(where)
+        kept = _keep_file(where) if backup and not private and not is_planning() else ""
         fill = lambda file: copy_into(data, file)  # noqa: E731
-        replace(where, fill, owner, new_mode=0o600 if private else 0o666)
+        try:
+            replace(where, fill, owner, new_mode=0o600 if private else 0o666)
+        except Exception:
+            if kept:  # of a file that stays
+                os.unlink(kept)
+            raise
 
 
 def replace(
@@ -171,15 +175,17 @@ def default_folder_mode() -> str:
     return f"{0o777 & ~umask():04o}"
 
 
-def _keep_file(where: Place) -> None:
-    """Keep the present file below the state folder under its path and the time."""
+def _keep_file(where: Place) -> str:
+    """Keep the present file below the state folder under its path and the time; where it is kept,
+    "" for none.
+    """
     import time
 
     from modules.file._holes import copy_contents
 
     at = where.seen()
     if at is None or not bits.S_ISREG(at.st_mode):
-        return
+        return ""
     now = time.time()
     stamp = time.strftime("%a_%b_%d_%H:%M:%S_", time.localtime(now)) + f"{int(now % 1 * 1e6):06d}"
     stamp += f"_{time.strftime('%Y', time.localtime(now))}"
@@ -192,3 +198,4 @@ def _keep_file(where: Place) -> None:
         with suppress(PermissionError):
             os.fchown(handle, at.st_uid, at.st_gid)
         os.fchmod(handle, bits.S_IMODE(at.st_mode))
+    return backup

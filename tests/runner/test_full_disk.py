@@ -199,10 +199,12 @@ def test_an_edit_of_an_immutable_file_leaves_no_copy(machine: Machine) -> None:
     if subprocess.run(["chattr", "+i", target], check=False).returncode:
         pytest.skip("this file system has no immutable files")
     (machine.folder / "f.old").write_text("kept")
+    machine.config["state_dir"] = str(machine.folder / "var")
     lines = [
         "file.replace: [{pattern: a, repl: b}, {backup: .bak}]",
         "file.replace: [{pattern: a, repl: b}, {backup: .old}]",
         "file.comment: [{regex: a}]",
+        "file.managed: [{contents: b}, {backup: minion}]",
         "file.blockreplace: [{append_if_not_found: true}, {content: x}]",
         "module.run: [{file.psed: [{path: '{tmp}/f'}, {before: a}, {after: b}]}]",
     ]
@@ -219,3 +221,5 @@ def test_an_edit_of_an_immutable_file_leaves_no_copy(machine: Machine) -> None:
     assert [each["result"] for each in found.values()] == [False] * len(lines)
     assert sorted(path.name for path in machine.folder.glob("f*")) == ["f", "f.old"]
     assert (machine.folder / "f.old").read_text() == "kept"
+    backups = machine.folder / "var/file_backup"
+    assert backups.is_dir() and [path for path in backups.rglob("*") if path.is_file()] == []
