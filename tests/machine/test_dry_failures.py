@@ -11,7 +11,7 @@ PREPARE = r"""
 groupadd taken; groupadd -g 7005 first; useradd -u 7001 -g first owner
 useradd busy; setpriv --reuid busy sleep 300 </dev/null >/dev/null 2>&1 & sleep 0.1
 echo '99 * * * * true' >/srv/bad-crontab
-printf '[Service]\nExecStart=/no/program\n' >/etc/systemd/system/no-program.service
+printf '[Service]\nType=exec\nExecStart=/no/program\n' >/etc/systemd/system/no-program.service
 printf '[Service]\nUser=nobody-here\nExecStart=/bin/true\n' >/etc/systemd/system/no-user.service
 printf '[Service]\nEnvironmentFile=/none\nExecStart=/bin/true\n' >/etc/systemd/system/no-env.service
 printf '[Service]\nExecStart=/bin/true\n' >/etc/systemd/system/plain.service
