@@ -42,6 +42,7 @@ FUNCTIONS = {
     "touch": "touch",
     "uncomment": "uncomment",
 }
+# with these arguments alone: such states may share a group commit
 ABOUT_ONE_FILE = {
     "managed": frozenset(
         ("contents", "contents_newline", "mode", "user", "group", "makedirs", "dir_mode")
