@@ -17,6 +17,7 @@ import shutil
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 
 from runner.model.records import Record
@@ -107,6 +108,7 @@ class View:
         self.left_out = left_out
         self.warnings: list[str] = []
         self.changes: list[Changed] = []
+        self._numbers = count()
         for name in ("upper", "work", "root"):
             os.mkdir(f"{scratch}/{name}", 0o755)
 
@@ -145,7 +147,7 @@ class View:
         self.warnings.append(f"{item.path} ({item.kind}) is read-only in the copy")
 
     def _overlay(self, item: Mounted, lower: str, target: str, mode: int | None = None) -> None:
-        number = len(self.changes)
+        number = next(self._numbers)  # one that could not be mounted has used up its own
         upper, work = (f"{self.scratch}/{kind}/{number}" for kind in ("upper", "work"))
         top = os.stat(lower.rpartition(":")[2])
         for folder in (upper, work):

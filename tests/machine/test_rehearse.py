@@ -118,10 +118,17 @@ def test_a_copy_is_kept_for_a_shell_and_one_that_was_killed_is_swept(debian: Deb
     assert "rehearsal" not in debian.read("ls /sys/fs/cgroup")
 
 
+# a user may mount a proc where a whole one is seen
+WHOLE_PROC = (
+    "mkdir -p /run/whole; mountpoint -q /run/whole"
+    " || mount -t proc -o nosuid,nodev,noexec proc /run/whole"
+)
+
+
 def test_a_user_rehearses_what_this_user_may_do(debian: Debian) -> None:
     """The dry run, and the real run, of a user who may write the own folder alone."""
     debian.run("useradd -m zoe; chmod 755 /root")  # where this Python may be
-    debian.run("mkdir /run/whole; mount -t proc -o nosuid,nodev,noexec proc /run/whole")
+    debian.run(WHOLE_PROC)
     states = {
         "/home/zoe/own": {"file.managed": [{"contents": "x"}]},
         "/etc/foreign": {"file.managed": [{"contents": "x"}]},
@@ -149,6 +156,7 @@ def test_a_user_rehearses_what_this_user_may_do(debian: Debian) -> None:
 @pytest.mark.parametrize("home", ["/home/dept/ada", "/home/ada"])
 def test_a_home_below_folders_of_others_or_of_their_group(debian: Debian, home: str) -> None:
     """A user's overlay copies no folder of somebody else, nor of a group that it does not know."""
+    debian.run(WHOLE_PROC)
     debian.run(f"mkdir -p /home/dept; useradd -md {home} ada; chgrp root {home}; chmod 755 /root")
     debian.write(f"{home}/tree/site.sls", f"{home}/own:\n  file.managed:\n    - contents: x\n")
     program = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from runner.cli import main; main()"

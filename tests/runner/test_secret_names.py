@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import subprocess
 import time
 from pathlib import Path
@@ -237,7 +238,10 @@ def test_the_pillar_of_a_file_and_of_stdin(machine: Machine) -> None:
     given.write_text("[]")
     assert "expected a mapping" in machine("show", "pillar", "--pillar", f"@{given}", code=1).stderr
     told = machine("show", "pillar", "--pillar", "@/dev/zero", code=1).stderr
-    assert "--pillar @/dev/zero: this is larger than 16 MiB" in told
+    assert "--pillar @/dev/zero: it is not a regular file" in told
+    os.truncate(given, 17 << 20)
+    told = machine("show", "pillar", "--pillar", f"@{given}", code=1).stderr
+    assert f"--pillar @{given}: this is larger than 16 MiB" in told
     given.write_bytes(b"a: \xff")
     assert "it is not UTF-8" in machine("show", "pillar", "--pillar", f"@{given}", code=1).stderr
 
