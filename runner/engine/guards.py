@@ -60,7 +60,7 @@ def missing_folder(context: GuardContext) -> str:
 
 def asks_commands(args: Mapping[str, Value]) -> bool:
     """Return whether some guard is a command."""
-    return any(_commands(args))
+    return next(_commands(args), None) is not None  # be it an empty one
 
 
 def asks_programs(args: Mapping[str, Value]) -> bool:

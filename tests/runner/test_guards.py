@@ -212,6 +212,12 @@ def test_empty_guards(machine: Machine) -> None:
     }
 
 
+def test_an_empty_command_needs_its_folder_too(machine: Machine) -> None:
+    machine.write(a="x: {test.nop: [{unless: ''}, {cwd: /no/such/folder}]}\n")
+    assert machine.results("sls", "a")["x"]["comment"] == "unless condition is true"
+    assert "/no/such/folder does not exist" in machine("sls", "a").stdout
+
+
 def test_a_slot_in_a_name_is_shown_filled(machine: Machine) -> None:
     machine.write(
         a="x:\n  cmd.run: [name: '__slot__:salt:test.echo(\"echo hi\")']\n",
