@@ -143,21 +143,14 @@ def former_state(name: str) -> FormerState:
 def _before_useradd(name: str, *options: str) -> dict[str, Any]:
     """The home folder that useradd may make from the skeleton, the group and the user."""
     from modules import group
+    from modules.file._snapshot import missing_folders
 
     words = [*options, ""]
     home = words[words.index("-d") + 1] if "-d" in options else f"/home/{name}"
-    paths = [f"/var/mail/{name}"]
-    if not file.lexists(home):
-        paths += [*_missing_above(home), home]
-        paths += [f"{home}/{path}" for path in _below(SKELETON)]
-    missing = [{"path": path, "type": "none"} for path in paths if not file.lexists(path)]
-    return {"several": [*missing, group.former_state(name), former_state(name)]}
-
-
-def _missing_above(path: str) -> list[str]:
-    """The folders above a path that are not there, the highest first."""
-    above = path.rstrip("/").rpartition("/")[0]
-    return [*_missing_above(above), above] if above and not file.lexists(above) else []
+    made = missing_folders(home)
+    paths = [f"/var/mail/{name}", *(f"{home}/{path}" for path in _below(SKELETON) if made)]
+    made += [{"path": path, "type": "none"} for path in paths if not file.lexists(path)]
+    return {"several": [*made, group.former_state(name), former_state(name)]}
 
 
 def _before_usermod(name: str, *options: str) -> dict[str, Any] | None:

@@ -45,7 +45,7 @@ def hear(event, arguments):
         if wrong == "interrupt" and len(made) == 12:
             os.kill(os.getpid(), signal.SIGTERM)
 os.fsync, group_commit._sync_file_system = one, all_of_it
-group_commit._type_of = lambda device: "nfs" if wrong == "nfs" else "ext4"
+group_commit.types_of = lambda device: {"nfs" if wrong == "nfs" else "ext4"}
 group_commit._is_little_dirty = lambda: wrong != "dirty"
 sys.addaudithook(hear)
 from runner.cli import main

@@ -12,6 +12,7 @@ from typing import IO, Any, cast
 from modules import _paths, cmd
 from modules.archive._members import TAR, Member, readable, refuse, refuse_changed, stripped
 from modules.archive._source import fixed, name_of
+from modules.file import _space
 from modules.file._change import alters, make_folders
 from modules.file._copy import copy_place, preserve_from
 from modules.file._place import Folder, Place
@@ -123,8 +124,7 @@ def shortage(members: Sequence[Member], target: str) -> str:
     folder = folder_beside(target)
     while not (there := _paths.source(folder)):  # it is only planned
         folder = os.path.dirname(folder)
-    disk = os.statvfs(there)
-    free = disk.f_frsize * (disk.f_bavail if os.geteuid() else disk.f_bfree)
+    free = _space.free(there) or 0
     needed = sum(member.size for member in members)
     if needed <= free:
         return ""

@@ -21,7 +21,7 @@ from modules._paths import READ as READ
 from modules._planned_files import planned_files
 from modules.file._resolve import FOLDER, PATH_ONLY, Resolved, others_write, resolved
 from runner.api import StateFailed, here
-from runner.api.durability import commits_later, sync_folder
+from runner.api.durability import collects_files, commits_later, sync_folder
 
 BUFFER = 64 * 1024  # bytes; given, Python does not ask whether a file is a terminal
 NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -169,8 +169,9 @@ class Place:
         """Tell whether the engine syncs and renames a file that was written here, together with
         others, as soon as anybody may look; False: that is to be done now.
         """
-        handle = file.file.fileno()
-        return not self.shared() and commits_later(handle, self.folder, self.name, new.path)
+        if not collects_files() or self.shared():
+            return False
+        return commits_later(file.file.fileno(), self.folder, self.name, new.path)
 
     def unlink(self) -> None:
         os.unlink(self.name, dir_fd=self.folder)

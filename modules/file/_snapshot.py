@@ -58,7 +58,7 @@ def target_of(path: str, follow: bool) -> str:
 def missing_folders(path: str) -> list[dict[str, str]]:
     """The snapshots of the folders that will be made for a path, itself among them."""
     missing = []
-    while not _paths.lexists(path):
+    while path and not _paths.lexists(path):
         missing.append({"path": path, "type": "none"})
         path = os.path.dirname(path.rstrip("/"))
     return missing[::-1]

@@ -7,10 +7,11 @@ import errno
 import os
 
 from runner.api import Fact, StateFailed
+from runner.api.durability import types_of
 
 RESERVE = 64 << 20  # bytes that what has no known size leaves free, a twentieth of small systems
 # in which a file takes as much as it has; others may compress it
-PLAIN = (b"ext2", b"ext3", b"ext4", b"xfs", b"tmpfs", b"vfat", b"exfat", b"overlay")
+PLAIN = frozenset(("ext2", "ext3", "ext4", "xfs", "tmpfs", "vfat", "exfat", "overlay"))
 
 
 def free(folder: str | int) -> int | None:
@@ -59,11 +60,5 @@ def needed(at: os.stat_result) -> int:
 
 def _is_plain(device: int) -> bool:
     """Tell whether the file system with a device number takes as much as is written to it."""
-    number = f"{os.major(device)}:{os.minor(device)}".encode()
-    try:
-        with open("/proc/self/mountinfo", "rb") as file:
-            lines = [line.split() for line in file]
-    except OSError:
-        return False
-    kinds = {line[line.index(b"-") + 1] for line in lines if line[2] == number}
-    return bool(kinds) and kinds.issubset(PLAIN)
+    types = types_of(device)
+    return bool(types) and types <= PLAIN

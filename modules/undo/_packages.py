@@ -5,11 +5,13 @@ there.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from modules import pkg
 from modules.pkg import InstallOptions, Target, Transaction
 from modules.pkg._former import all_packages, automatic_packages, former_holds
 from modules.undo._kind import ABSENT, Changes, Future, Kind, State
-from runner.api import StateFailed
+from runner.api import FormerState, StateFailed
 
 OPTIONS = InstallOptions(recommended=False, downgrade=True, change_held=True)
 
@@ -121,33 +123,28 @@ def _beyond(changes: dict[str, dict[str, str]], goal: dict[str, str]) -> list[tu
     )
 
 
-def _all(name: str) -> State:
-    state = all_packages().state
-    return state.get(name, {}) if name else state
+def _of(look: Callable[[], FormerState]) -> Callable[[str], State]:
+    """A look at one package, or without a name at all, by a look at all."""
+
+    def state(name: str) -> State:
+        found = look().state
+        return found.get(name, {}) if name else found
+
+    return state
 
 
-def _all_held(name: str) -> State:
-    state = former_holds().state
-    return state.get(name, {}) if name else state
+def _was_so(changes: Changes) -> tuple[list[str], list[str]]:
+    """The packages of which something was so, and the others."""
+    named = {name: bool(was) for name, (was, _) in changes.items()}
+    return [name for name in named if named[name]], [name for name in named if not named[name]]
 
 
 def _restore_holds(changes: Changes) -> None:
-    pkg.provider().hold(
-        [name for name, (was, _) in changes.items() if was],
-        [name for name, (was, _) in changes.items() if not was],
-    )
-
-
-def _all_automatic(name: str) -> State:
-    state = automatic_packages().state
-    return state.get(name, {}) if name else state
+    pkg.provider().hold(*_was_so(changes))
 
 
 def _restore_reasons(changes: Changes) -> None:
-    pkg.provider().mark(
-        [name for name, (was, _) in changes.items() if was],
-        [name for name, (was, _) in changes.items() if not was],
-    )
+    pkg.provider().mark(*_was_so(changes))
 
 
 def _unmarkable(changes: Changes, future: Future) -> dict[str, str]:
@@ -156,6 +153,6 @@ def _unmarkable(changes: Changes, future: Future) -> dict[str, str]:
 
 # what the scripts of packages change
 BY_SCRIPTS = ("user", "group", "service", "alternatives")
-PACKAGE = Kind(_all, _restore, _refused, along=BY_SCRIPTS)
-HELD = Kind(_all_held, _restore_holds)
-AUTOMATIC = Kind(_all_automatic, _restore_reasons, _unmarkable, part_of="package")
+PACKAGE = Kind(_of(all_packages), _restore, _refused, along=BY_SCRIPTS)
+HELD = Kind(_of(former_holds), _restore_holds)
+AUTOMATIC = Kind(_of(automatic_packages), _restore_reasons, _unmarkable, part_of="package")

@@ -6,6 +6,7 @@ from __future__ import annotations
 from runner.api import StateFailed, here
 from runner.files.folder_syncs import FOLDER_SYNCS
 from runner.files.group_commit import GROUP_COMMIT
+from runner.files.group_commit import types_of as types_of
 
 
 def sync_folder(descriptor: int, path: str) -> None:
@@ -23,11 +24,15 @@ def make_names_durable() -> None:
         raise StateFailed(f"nothing was done: {problem}", changes={})
 
 
+def collects_files() -> bool:
+    """Tell whether the engine may sync and rename the files of a state together with others."""
+    return GROUP_COMMIT.is_collecting
+
+
 def commits_later(file: int, folder: int, hidden: str, path: str) -> bool:
-    """Tell whether the engine syncs a new file and renames it to its target, together with others;
-    else that is to be done now.
+    """Tell whether the engine does so with a new file; else that is to be done now.
 
     file, folder: open descriptors of the file and of where it lies. hidden: its name there. path:
     of the target.
     """
-    return GROUP_COMMIT.is_collecting and GROUP_COMMIT.add(file, folder, hidden, path, here.chunk)
+    return GROUP_COMMIT.add(file, folder, hidden, path, here.chunk)

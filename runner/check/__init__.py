@@ -59,7 +59,7 @@ def check(
     observer = observer or Observer()
     options = options._replace(unknown_states="fail") if lenient else options
     wanted = list(names)
-    session = Session(of_named(options) if wanted else options, tuple(listeners))
+    session = Session(of_named(options, wanted), tuple(listeners))
     try:
         with session.opened():
             refuse(_formula_problems(options))

@@ -23,7 +23,7 @@ from runner.config.unused_keys import unused
 from runner.files.text import read_bounded
 from runner.model.diagnostics import Diagnostic, did_you_mean, suggestion
 from runner.model.errors import CompileError, RunnerError, UsageError
-from runner.model.places import Document, Source, Untyped
+from runner.model.places import Document, Source, Untyped, position_in
 
 LoadYaml = Callable[[str, Document], Any]  # raises RunnerError
 
@@ -323,8 +323,7 @@ def _read(
             "save it as UTF-8",
         ) from None
     if "\0" in text:
-        above = text[: text.index("\0")]
-        place = Source(path, above.count("\n") + 1, len(above.rpartition("\n")[2]) + 1)
+        place = Source(path, *position_in(text, text.index("\0")))
         raise UsageError("the configuration contains a NUL character", place, "remove it")
     value = load_yaml(text, Untyped(path))
     if value is None:

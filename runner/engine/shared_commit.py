@@ -28,7 +28,6 @@ class SharedCommit:
         self._alone = alone or plan.failhard or plan.verify or bool(plan.relations.looks)
         self._done: dict[int, Result] = {}
         self._since = 0.0
-        self._failed = False
 
     @property
     def is_waited_for(self) -> bool:
@@ -36,8 +35,11 @@ class SharedCommit:
 
     @property
     def is_full(self) -> bool:
-        """Tell whether no further state is to be waited for."""
-        return self._failed or not GROUP_COMMIT.has_room
+        """Tell whether no further state is to be waited for: the last one has failed, or there is
+        no room.
+        """
+        last = next(reversed(self._done.values()))
+        return last.result is not True or not GROUP_COMMIT.has_room
 
     def takes(self, position: int) -> bool:
         """Tell whether a state looks at nothing but its own file, and changes nothing else."""
@@ -61,10 +63,9 @@ class SharedCommit:
                 return False
             self._since = time.monotonic()
         self._done[position] = result
-        self._failed |= result.result is not True
         return True
 
     def taken(self) -> dict[int, Result]:
         """The results of the states that wait, which wait no longer."""
-        done, self._done, self._failed = self._done, {}, False
+        done, self._done = self._done, {}
         return done

@@ -175,24 +175,23 @@ class GroupCommit:
 
     def _may_sync(self, device: int) -> bool:
         if device not in self._can_sync:
-            self._can_sync[device] = (
-                _type_of(device) in SYNCED_AS_A_WHOLE and _release() >= SAYS_SO_SINCE
-            )
+            types = types_of(device)
+            known = bool(types) and types <= SYNCED_AS_A_WHOLE
+            self._can_sync[device] = known and _release() >= SAYS_SO_SINCE
         return self._can_sync[device]
 
 
-def _type_of(device: int) -> str:
-    """The type of a file system; empty where that is not known."""
+def types_of(device: int) -> set[str]:
+    """The types with which the file system of a device number is mounted; none where that is not
+    known.
+    """
     number = f"{os.major(device)}:{os.minor(device)}"
-    with (
-        suppress(OSError),
-        open("/proc/self/mountinfo", encoding="utf-8", errors="replace") as mounts,
-    ):
-        for line in mounts:
-            words = line.split(" ")
-            if words[2] == number:
-                return words[words.index("-") + 1]
-    return ""
+    try:
+        with open("/proc/self/mountinfo", encoding="utf-8", errors="replace") as mounts:
+            rows = [line.split(" ") for line in mounts]
+    except OSError:
+        return set()
+    return {row[row.index("-") + 1] for row in rows if row[2:3] == [number]}
 
 
 def _release() -> tuple[int, ...]:

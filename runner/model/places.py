@@ -183,6 +183,15 @@ class JoinedMap(PlacedMap):
         return self.places[key][1] if key in self.places else self.place
 
 
+def position_in(text: str, offset: int) -> tuple[int, int]:
+    """The line and the column of a character of a text.
+
+    >>> position_in("one\\ntwo", 5)
+    (2, 2)
+    """
+    return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
+
+
 def key_place(container: object, key: object, default: Place) -> Place:
     """Where a key of a (perhaps unplaced) mapping stands."""
     return (

@@ -68,7 +68,7 @@ def make(
     options: Options, request: Request, destination: Destination, listeners: Listeners = ()
 ) -> Planned:
     """Plan, and keep the plan in a file."""
-    options = _for(request, options)
+    options = of_named(options, request.command == "sls")
     session = Session(options, tuple(listeners))
     run_id = new_run_id()
     with (
@@ -99,7 +99,7 @@ def apply(
     """Do what a plan says, or nothing: raises CompileError with what holds no longer. A dry run
     only compares.
     """
-    options = _for(plan.request, options)
+    options = of_named(options, plan.request.command == "sls")
     acting = Session(options, tuple(listeners))
     with (
         ending(options.timeout),
@@ -119,7 +119,7 @@ def ask(
     """Plan, ask, and do it: the report, and whether anything was done. planning: what follows the
     dry run; listeners: the real one.
     """
-    options = _for(request, options)
+    options = of_named(options, request.command == "sls")
     looking = Session(_dry(options), tuple(planning))
     run_id, key = new_run_id(), passing_key()
     with (
@@ -264,10 +264,6 @@ def _about(session: Session, request: Request) -> Callable[[Secrets], About]:
     scope = HIGHSTATE if request.command == "highstate" else ""
     of_tree = request.command != "single"
     return lambda secrets: about_run(session, secrets, scope, of_tree)
-
-
-def _for(request: Request, options: Options) -> Options:
-    return of_named(options) if request.command == "sls" else options
 
 
 def _dry(options: Options) -> Options:

@@ -92,10 +92,12 @@ class Top(dict[str, Any]):
         return self._more[key]()
 
 
-def of_named(options: Options) -> Options:
+def of_named(options: Options, named: object = True) -> Options:
     """The options of a run of SLS files that are named: `opts.saltenv` is their environment, as
-    with Salt.
+    with Salt. named: they are, or who they are; as they were given where nothing is named.
     """
+    if not named:
+        return options
     return options._replace(raw={**options.raw, "saltenv": options.raw.get("saltenv") or "base"})
 
 

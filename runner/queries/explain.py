@@ -29,7 +29,7 @@ def picture(options: Options, names: Sequence[str] = ()) -> tuple[dict[str, Any]
     """
     from runner.drawing import picture as drawn
 
-    session = Session(of_named(options) if names else options)
+    session = Session(of_named(options, names))
     with session.opened():
         read_pillar(session)
         data, problems = gather(
@@ -70,7 +70,7 @@ def why(
 
     with_run: what became of it in the last run, too.
     """
-    session = Session(of_named(options) if names else options, tuple(listeners))
+    session = Session(of_named(options, names), tuple(listeners))
     with session.opened():
         read_pillar(session)
         gathered = gather(session, requests(session, names) if names else top_requests(session))

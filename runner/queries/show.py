@@ -35,7 +35,7 @@ NAMED = ("sls", "low-sls")  # what is shown of SLS files that are named
 
 def show(options: Options, what: str, names: Iterable[str] = (), secrets: bool = False) -> Any:
     """The result of a stage of compiling, in Salt's shape. secrets: show them, too."""
-    session = Session(of_named(options) if what in NAMED else options)
+    session = Session(of_named(options, what in NAMED))
     answer = _shown(session, what, list(names))
     if secrets:
         return answer

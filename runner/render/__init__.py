@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from runner.log import LOG
 from runner.model.diagnostics import did_you_mean
 from runner.model.errors import RenderError, RunnerError
-from runner.model.places import Place, Source, Untyped, Value
+from runner.model.places import Place, Source, Untyped, Value, position_in
 from runner.model.records import Record
 from runner.render.jinja import Jinja, configured
 from runner.render.jinja.limits import allow_parsing, bounded
@@ -159,8 +159,7 @@ class Renderer:
         """The renderers of an SLS file, and its text for them."""
         text = read_text(path, self.opts)
         if "\0" in text:
-            before = text[: text.index("\0")]
-            place = Source(path, before.count("\n") + 1, len(before.rpartition("\n")[2]) + 1)
+            place = Source(path, *position_in(text, text.index("\0")))
             raise RenderError("the file contains a NUL character", place, "remove it", "encoding")
         pipe, text = self.pipe(text, path)
         return pipe, Rendered(text, path)

@@ -23,7 +23,15 @@ from yaml.nodes import ScalarNode
 from yaml.resolver import Resolver
 
 from runner.model.errors import RenderError, RunnerError
-from runner.model.places import Document, Place, PlacedList, PlacedMap, Source, Value
+from runner.model.places import (
+    Document,
+    Place,
+    PlacedList,
+    PlacedMap,
+    Source,
+    Value,
+    position_in,
+)
 from runner.model.records import Record
 from runner.yaml.limits import CIRCLE, LIMIT, SAFE_LOADER, UNFOLDED, check_depth
 from runner.yaml.rendered_text import Rendered
@@ -374,8 +382,7 @@ def load_with(reader: type[Reader], text: str, document: Document) -> Value:
     except yaml.YAMLError as error:
         raise _unreadable(error, text, document) from None
     except UnicodeEncodeError as error:  # bytes of a file name, or of what a program printed
-        before = text[: error.start]
-        place = Place(document, before.count("\n") + 1, len(before.rpartition("\n")[2]) + 1)
+        place = Place(document, *position_in(text, error.start))
         byte = ord(error.object[error.start]) & 0xFF
         raise _problem(f"a value is not UTF-8: byte 0x{byte:02x}", place, code="encoding") from None
     except RecursionError:
