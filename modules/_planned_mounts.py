@@ -15,9 +15,10 @@ from runner.api import here, leave_pending
 T = TypeVar("T")
 OPPOSITES = {"ro": "rw", "rw": "ro"} | {
     key: value
-    for name in ("exec", "suid", "dev", "atime", "diratime")
+    for name in ("exec", "suid", "dev", "diratime", "symfollow")
     for key, value in ((name, f"no{name}"), (f"no{name}", name))
 }
+ATIME = {"atime", "noatime", "relatime", "strictatime"}  # one of them at a time
 
 
 def merged(kind: str, machine: Mapping[str, T]) -> dict[str, T]:
@@ -42,6 +43,7 @@ def combined(options: tuple[str, ...], wanted: list[str]) -> tuple[str, ...]:
     """Options, changed by others."""
     keys = {option.partition("=")[0] for option in wanted if "=" in option}
     opposite = {OPPOSITES.get(option, "") for option in wanted}
+    opposite |= ATIME if ATIME & {*wanted} else set()
     kept = [
         option
         for option in options

@@ -29,6 +29,11 @@ class Mounted(Record):
     parent: str = ""
     device_number: str = ":"
 
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """The options of the mount itself, without those of its super block."""
+        return self.options[: len(self.options) - len(self.superblock)]
+
 
 class Entry(Record):
     """One line of fstab."""
@@ -86,12 +91,76 @@ def bound_folders(name: str, mounted: Mounted) -> list[str]:
 
 
 def is_of(name: str, mounted: Mounted, device: str) -> bool:
-    """Tell whether what is mounted is a device (UUID=, LABEL= too), or a bind mount of a folder."""
+    """Tell whether what is mounted is a device (UUID=, LABEL= too), an image (by a loop device), or
+    a bind mount of a folder.
+    """
     if not device.startswith("/") and device != mounted.device:
         device = device_of(device) or device
     where = file.real_path(device) if device.startswith("/") else device
     known = file.real_path(mounted.device) if mounted.device.startswith("/") else mounted.device
-    return where == known or where in bound_folders(name, mounted)
+    return where in (known, _image(mounted)) or where in bound_folders(name, mounted)
+
+
+def _image(mounted: Mounted) -> str:
+    """The file that a loop device shows; empty for another device."""
+    return _device_fact(mounted, "loop/backing_file")
+
+
+def is_write_protected(mounted: Mounted) -> bool:
+    """Tell whether the device of a mount can only be read."""
+    return _device_fact(mounted, "ro") == "1"
+
+
+def _device_fact(mounted: Mounted, fact: str) -> str:
+    """What the kernel says of the device of a mount; empty where it has none."""
+    path = f"/sys/dev/block/{mounted.device_number}/{fact}"
+    if not file.is_file(path):
+        return ""
+    return file.read_bytes(path).decode("utf-8", "surrogateescape").removesuffix("\n")
+
+
+# the flags of a mount that options switch on, each with the option that switches it off
+FLAGS = {f"no{name}": name for name in ("exec", "suid", "dev", "diratime", "symfollow")}
+FLAGS |= {"ro": "rw", "noatime": "relatime"}
+IMPLIED = {  # what further flags an option brings
+    **dict.fromkeys(("user", "users"), ("noexec", "nosuid", "nodev")),
+    **dict.fromkeys(("owner", "group"), ("nosuid", "nodev")),
+}
+READ_ONLY = ("cramfs", "erofs", "iso9660", "romfs", "squashfs")
+OF_THE_SYSTEM = (
+    "/dev/",
+    "/proc/",
+    "/run/",
+    "/sys/",
+)  # their mounts have flags that no fstab gave them
+
+
+def further_flags(name: str, device: str, options: Sequence[str]) -> list[str]:
+    """The flags that a mount has and that its options do not ask for: each with a value of FLAGS
+    that a remount needs to be rid of it. Those that it has by itself do not count.
+    """
+    path = file.real_path(name)
+    present = active_mounts()[path]
+    if present.fstype.startswith("fuse") or f"{path}/".startswith(OF_THE_SYSTEM):
+        return []
+    wanted = _flags(options)
+    if {"bind", "rbind"} & {*options} and device.startswith("/"):
+        wanted |= {*active_mounts()[get_mount_from_path(device)].flags}
+    if present.fstype in READ_ONLY or is_write_protected(present):
+        wanted.add("ro")
+    if wanted & {"relatime", "strictatime"}:  # they do it themselves
+        wanted.add("noatime")
+    return [flag for flag in present.flags if flag in FLAGS and flag not in wanted]
+
+
+def _flags(options: Sequence[str]) -> set[str]:
+    """What is on when options are read one after the other."""
+    found: set[str] = set()
+    off = {value: key for key, value in FLAGS.items()}
+    for option in options:
+        found.update(IMPLIED.get(option, (option,)))
+        found.discard(off.get(option, ""))
+    return found
 
 
 @for_states
@@ -123,7 +192,7 @@ def active(extended: bool = False) -> dict[str, dict[str, Any]]:
                 "major": major,
                 "minor": minor,
                 "root": mounted.root,
-                "opts": list(mounted.options[: -len(mounted.superblock)]),
+                "opts": list(mounted.flags),
                 "superopts": list(mounted.superblock),
             }
         mounts[name] = facts
@@ -228,7 +297,7 @@ def _former(name: str, goes: bool) -> FormerState:
     is_view = goes or _is_later(where, mounted)
     if not is_whole or (is_view and folders and "/" not in device):  # what a bind mount was made of
         device, fstype = folders[0] if folders else "", "none"
-        options = ("bind", *options[: -len(mounted.superblock)])
+        options = ("bind", *mounted.flags)
     state = {"device": device, "fstype": fstype, "options": list(dict.fromkeys(options))}
     return FormerState("mount", name, state)
 
@@ -276,7 +345,14 @@ def _plan_mount(
 
 def _plan_remount(name: str, device: str, fstype: str = "", opts: str = "defaults") -> None:
     path = file.real_path(name)
-    _planned_mounts.plan_options(active_mounts()[path], path, _shown(opts))
+    options = _shown(",".join(_for_remount(name, device, opts)))
+    _planned_mounts.plan_options(active_mounts()[path], path, options)
+
+
+def _for_remount(name: str, device: str, opts: str) -> list[str]:
+    """The options of a remount: a flag that it does not speak of stays."""
+    options = [option for option in opts.split(",") if option != "defaults"]
+    return [*(FLAGS[flag] for flag in further_flags(name, device, options)), *options]
 
 
 def _plan_unmount(name: str, lazy: bool = False) -> None:
@@ -311,8 +387,10 @@ def mount(
 
 @changer(touches=["mounts", "files"], before=former_state, planned=_plan_remount)
 def remount(name: str, device: str, fstype: str = "", opts: str = "defaults") -> None:
-    """Mount again with other options. Raises StateFailed with what mount says."""
-    options = ",".join(opt for opt in opts.split(",") if opt != "defaults")
+    """Mount again with other options, without the flags that these do not ask for. Raises
+    StateFailed with what mount says.
+    """
+    options = ",".join(_for_remount(name, device, opts))
     _run(
         [
             "mount",

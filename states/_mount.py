@@ -31,6 +31,9 @@ INVISIBLE = {
         "exec",
         "suid",
         "dev",
+        "atime",
+        "diratime",
+        "symfollow",
         "loop",
         "nobootwait",
         "intr",
@@ -68,7 +71,7 @@ class PendingMount:
         wanted: bool,
         absent: bool,
         other: bool,
-        missing: Sequence[str],
+        differing: Sequence[str],
         folder: Literal["there", "made", "missing"],
         line: str,
         persist: bool,
@@ -76,10 +79,10 @@ class PendingMount:
         self.name = name
         self.mounts = wanted and (absent or other)
         self.unmounts_first = wanted and other
-        self.remounts = wanted and not absent and not other and bool(missing)
+        self.remounts = wanted and not absent and not other and bool(differing)
         self.makes_folder = wanted and folder == "made"
         self.missing = folder == "missing"
-        self.options = ",".join(sorted(map(_kernel_form, missing)))
+        self.options = ",".join(sorted(map(_kernel_form, differing)))
         self.changes: dict[str, Any] = {}
         if self.mounts:
             self.changes["mount"] = True
@@ -129,6 +132,26 @@ def missing_options(present: mount.Mounted, options: Sequence[str], hidden: set[
         and option not in active
         and _comparable(option) not in active
     ]
+
+
+def former_options(present: mount.Mounted, options: Sequence[str], opts: str) -> list[str]:
+    """The options that a mount shows because its line of fstab has them (opts), and is to have no
+    more.
+    """
+    keys = {option.partition("=")[0] for option in (*options, *mount.FLAGS)}
+    shown = {*map(_comparable, present.options)}
+    return [
+        option
+        for option in opts.split(",")
+        if option.partition("=")[0] not in keys | INVISIBLE and _comparable(option) in shown
+    ]
+
+
+def back_to_default(fstype: str, options: Sequence[str]) -> list[str]:
+    """What a remount is told in order to be rid of options; most file systems know nothing."""
+    keys = {option.partition("=")[0] for option in options}
+    known = DEFAULTS if fstype == "tmpfs" else ()
+    return [option for option in known if option.partition("=")[0] in keys & {"size", "huge"}]
 
 
 def _comparable(option: str) -> str:

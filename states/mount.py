@@ -20,7 +20,7 @@ from runner.api import (
     StateFailed,
 )
 from runner.api.opposite import Opposite, Removal
-from states._mount import INVISIBLE, PendingMount, missing_options
+from states._mount import INVISIBLE, PendingMount, back_to_default, former_options, missing_options
 
 Device = Annotated[
     str, Pattern(r"/.*|(PART)?(UUID|LABEL)=.+", "a path, or UUID=, LABEL=, PARTUUID= or PARTLABEL=")
@@ -54,7 +54,8 @@ def mounted(
     device: What is mounted: a device, UUID=, LABEL=, host:/path, or a folder for a bind mount.
     fstype: The type of the file system, such as `ext4`, `nfs` or `bind`.
     mkmnt: Create the folder where it is missing.
-    opts: The options, as a text or a list; without them `defaults`.
+    opts: The options, as a text or a list; without them `defaults`. What is mounted with others is
+      mounted again with these.
     dump: The fifth column of fstab: whether dump saves it.
     pass_num: The sixth column of fstab: when it is checked at the start, 0 for never.
     config: The file that `persist` writes to.
@@ -88,15 +89,17 @@ def mounted(
         *((extra_mount_ignore_fs_keys or {}).get(fstype, ())),
     }
     shown = [(extra_mount_translate_options or {}).get(option, option) for option in options]
-    present = mount.active_mounts().get(file.real_path(name))
-    bind = fstype == "bind" or "bind" in options or "rbind" in options
-    other = (
-        present is not None
-        and not bind
-        and _real_path(device) != _real_path(present.device)
-        and _is_path(device)
-    )
-    missing = [] if present is None or other else missing_options(present, shown, hidden)
+    where = file.real_path(name)
+    present = mount.active_mounts().get(where)
+    other = present is not None and _is_path(device) and not mount.is_of(where, present, device)
+    old = next((line for line in mount.entries(config) if persist and line.name == name), None)
+    differing: list[str] = []
+    if present is not None and not other:
+        bound = [*options, "bind"] if fstype == "bind" else options
+        former = former_options(present, shown, old.opts) if old else []
+        surplus = [*mount.further_flags(name, device, bound), *former]
+        differing = missing_options(present, shown, hidden)
+        differing += [option for option in surplus if option.partition("=")[0] not in hidden]
     folder = not file.is_dir(name)
     if mount_ and folder and not mkmnt:
         raise StateFailed("Mount directory is not present", missing=("file", name))
@@ -108,7 +111,7 @@ def mounted(
     state: Literal["there", "made", "missing"] = (
         "there" if not folder else "made" if mkmnt else "missing"
     )
-    plan = PendingMount(name, mount_, present is None, bool(other), missing, state, line, persist)
+    plan = PendingMount(name, mount_, present is None, other, differing, state, line, persist)
     if not plan.changes:
         return " ".join(
             [plan.already, *(["Entry already exists in the fstab."] if persist else [])]
@@ -117,7 +120,7 @@ def mounted(
     yield Plan(plan.changes, plan.comment, provides=[("file", name)], reacted_by=mounting)
     if plan.makes_folder:
         file.makedirs(name)
-    comments = [_mount(plan, entry, user)]
+    comments = [_mount(plan, entry, user, old.opts if old else "")]
     if line != "kept":
         mount.put_entry(entry, config)
         comments.append(
@@ -128,7 +131,8 @@ def mounted(
     return Done(" ".join(comments) if persist else comments[0].rstrip("."), plan.changes)
 
 
-def _mount(plan: PendingMount, entry: mount.Entry, user: str | None) -> str:
+def _mount(plan: PendingMount, entry: mount.Entry, user: str | None, former: str) -> str:
+    """former: the options in fstab so far."""
     fstype = "" if entry.fstype == "bind" else entry.fstype
     opts = (
         f"bind,{entry.opts}" if entry.fstype == "bind" and "bind" not in entry.opts else entry.opts
@@ -142,8 +146,17 @@ def _mount(plan: PendingMount, entry: mount.Entry, user: str | None) -> str:
             raise StateFailed(failure.message, changes={}, missing=failure.missing) from None
         return "Target was successfully mounted."
     if plan.remounts:
-        mount.remount(plan.name, entry.device, fstype, opts)
+        return _remount(plan, entry.device, fstype, opts, former)
     return plan.already
+
+
+def _remount(plan: PendingMount, device: str, fstype: str, opts: str, former: str) -> str:
+    where, options = file.real_path(plan.name), opts.split(",")
+    lost = former_options(mount.active_mounts()[where], options, former)
+    mount.remount(plan.name, device, fstype, ",".join([*back_to_default(fstype, lost), opts]))
+    kept = former_options(mount.active_mounts()[where], options, former)
+    rest = f"; {','.join(kept)} stays until it is mounted anew." if kept else ""
+    return plan.already.removesuffix(".") + rest if rest else plan.already
 
 
 def _require_label(device: str) -> None:
@@ -158,10 +171,6 @@ def _is_path(device: str) -> bool:
     compared.
     """
     return device.startswith("/") and "://" not in device
-
-
-def _real_path(device: str) -> str:
-    return file.real_path(device) if device.startswith("/") else device
 
 
 def _fstab_change(entry: mount.Entry, config: str) -> str:

@@ -188,6 +188,22 @@ SCENARIOS = [
         persist=False,
     ),
     on(
+        "mount.mounted",
+        MNT + "mount -t tmpfs -o nosuid,nodev,noexec,noatime tmpfs /mnt/a",
+        name="/mnt/a",
+        **TMPFS,
+        opts=["nosuid"],
+    ),
+    on(
+        "mount.mounted",
+        MNT + "mount -t tmpfs -o user tmpfs /mnt/a",
+        plans=False,
+        name="/mnt/a",
+        **TMPFS,
+        opts=["user"],
+        persist=False,
+    ),
+    on(
         "mount.mounted", MNT, name="/mnt/a", **TMPFS, mount=False, config="/etc/fstab2", user="root"
     ),
     on(
