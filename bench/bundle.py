@@ -18,7 +18,7 @@ from pathlib import Path
 
 from measure import RUNNER, Program, cost, least_by_turns
 
-from runner.bundle import build
+from runner.sources.bundle import build
 
 TURNS = 15
 TREE = "a:\n  file.managed:\n    - name: {}/made\n    - contents: x\n"

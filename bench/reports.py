@@ -33,10 +33,10 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests/support")]
 import postgres_server  # noqa: E402
 from receiving import Receiver  # noqa: E402
 
-from runner.config.report import destination  # noqa: E402
-from runner.outbox.delivery import deliver  # noqa: E402
-from runner.outbox.document import Facts, document, text_of  # noqa: E402
-from runner.outbox.store import Outbox  # noqa: E402
+from runner.history.outbox.delivery import deliver  # noqa: E402
+from runner.history.outbox.document import Facts, document, text_of  # noqa: E402
+from runner.history.outbox.store import Outbox  # noqa: E402
+from runner.sources.config.report import destination  # noqa: E402
 
 RUNNER = [sys.executable, "-c", "from runner.cli import main; main()"]
 # the same, and the peak memory of that process on stderr (that of a child counts its parent's)

@@ -22,8 +22,8 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests/support")]
 from pulls import FILE  # noqa: E402
 from real_salt import Client, RealSalt, environment  # noqa: E402
 
-from runner.config.load import load  # noqa: E402
-from runner.fleet.salt_export import export  # noqa: E402
+from runner.sources.config.load import load  # noqa: E402
+from runner.tools.fleet.salt_export import export  # noqa: E402
 
 
 def main(files: int = 300, jobs: int = 5) -> None:

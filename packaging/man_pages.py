@@ -21,10 +21,10 @@ import typer
 
 from runner import __version__
 from runner.cli import salt_call
-from runner.cli.app import build
-from runner.config import key_manual
-from runner.loader.registry import Registry
-from runner.manual import pages
+from runner.cli.parsing.app import build
+from runner.engine.loader.registry import Registry
+from runner.output.manual import pages
+from runner.sources.config import key_manual
 
 FILES = (
     ("/etc/runner/runner.yaml", "the configuration; runner.yaml(5) has its keys"),

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 NAME = "sls-runner"
-LEFT_OUT = {"rich"}  # as runner.bundle does, with what only it needs
+LEFT_OUT = {"rich"}  # as runner.sources.bundle does, with what only it needs
 CLASSIFIER = "License :: OSI Approved :: "
 
 

@@ -19,10 +19,10 @@ from typing import Any
 import pytest
 from command import Machine
 
-from runner.arguments.scalars import Mismatch, Shape
-from runner.arguments.schema import schema_of
-from runner.loader.builtin import library
-from runner.loader.registry import Registry
+from runner.engine.loader.builtin import library
+from runner.engine.loader.registry import Registry
+from runner.language.arguments.scalars import Mismatch, Shape
+from runner.language.arguments.schema import schema_of
 
 ROOT = Path(__file__).parent.parent
 LINES = "one\nHOSTILE"

@@ -150,7 +150,7 @@ def test_what_the_fast_part_of_the_tests_leaves_out_is_there() -> None:
 
 
 def test_the_readme_names_each_command() -> None:
-    from runner.cli.option_spec import COMMANDS
+    from runner.cli.parsing.option_spec import COMMANDS
 
     text = (ROOT / "README.md").read_text()
     assert [name for name in COMMANDS if not re.search(rf"\brunner {name}\b", text)] == []

@@ -18,8 +18,8 @@ from xml.etree import ElementTree
 import pytest
 from repositories import Repository
 
-from runner.fleet import programs
 from runner.model.errors import RunnerError
+from runner.tools.fleet import programs
 
 ROOT = Path(__file__).parent.parent
 LOCAL = ("web1", "web2", "db1")

@@ -17,7 +17,7 @@ from command import Machine
 WATCHER = """
 import errno, os, signal, sys
 log, wrong = sys.argv.pop(1), sys.argv.pop(1)
-from runner.files import group_commit
+from runner.support.files import group_commit
 def note(*words):
     with open(log, "a") as file:
         print(*words, file=file)

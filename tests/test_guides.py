@@ -16,8 +16,8 @@ import typer
 from command import ROOT
 from guides import FENCE, Session, matches, pictures, run_page
 
-from runner.cli.app import build
-from runner.cli.option_spec import Argument, command_named
+from runner.cli.parsing.app import build
+from runner.cli.parsing.option_spec import Argument, command_named
 
 # whose examples are run by a test of their own
 OTHERS = {

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import typer
 
-from runner.cli.app import build
-from runner.cli.option_spec import COMMANDS
+from runner.cli.parsing.app import build
+from runner.cli.parsing.option_spec import COMMANDS
 
 GROUP: Any = typer.main.get_command(build())  # type: ignore[arg-type]
 

@@ -19,8 +19,8 @@ from harness import HarnessHere, apply, foresee, look
 from laws import Scenario, all_scenarios
 
 from runner.api import Plan, StateFailed, running
-from runner.arguments.bind import bind
-from runner.loader.registry import Registry
+from runner.engine.loader.registry import Registry
+from runner.language.arguments.bind import bind
 from runner.model.places import Place, Untyped
 
 REGISTRY = Registry({})

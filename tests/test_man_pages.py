@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from command import ROOT
 
-from runner.cli.option_spec import COMMANDS
-from runner.config.keys import TYPES
+from runner.cli.parsing.option_spec import COMMANDS
+from runner.sources.config.keys import TYPES
 
 
 @pytest.fixture(scope="module")

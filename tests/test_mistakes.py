@@ -13,11 +13,12 @@ from pathlib import Path
 import pytest
 from mistakes import Mistake, all_mistakes
 
-from runner import check, pipeline
-from runner.config import load
+from runner import pipeline
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError
 from runner.output import diagnostics
+from runner.sources.config import load
+from runner.tools import check
 
 MISTAKES = all_mistakes()
 

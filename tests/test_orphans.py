@@ -12,10 +12,10 @@ import yaml
 from command import Machine
 
 from runner.api.opposite import Opposite, Removal
-from runner.arguments import bind
-from runner.arguments.schema import MISSING
-from runner.loader.builtin import library
-from runner.loader.registry import Registry
+from runner.engine.loader.builtin import library
+from runner.engine.loader.registry import Registry
+from runner.language.arguments import bind
+from runner.language.arguments.schema import MISSING
 
 TOP = "base: {'*': [a]}"
 EMPTY = "x: {test.nop: []}"

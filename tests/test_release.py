@@ -25,7 +25,7 @@ from packaging.requirements import Requirement
 from referencing import Registry, Resource
 
 import runner
-from runner.bundle import LEFT_OUT
+from runner.sources.bundle import LEFT_OUT
 
 ROOT = Path(__file__).parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())

@@ -173,7 +173,7 @@ def test_a_page_that_cannot_be_written_is_a_warning(paged: Machine, hinder: Any)
 
 def test_names_in_the_folder_that_others_have_made_are_not_followed(paged: Machine) -> None:
     """A run's name cannot be known before; a link of that name is replaced, not written through."""
-    from runner.files.shared_folder import SharedFolder
+    from runner.support.files.shared_folder import SharedFolder
 
     target = paged.folder / "target"
     target.write_text("mine")

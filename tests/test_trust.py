@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 from command import Machine
 
-from runner.cli.completion import candidates
-from runner.files.permissions import flaw
+from runner.cli.commands.completion import candidates
+from runner.support.files.permissions import flaw
 
 MARK = "x:\n  file.managed:\n    - name: {tmp}/made\n    - contents: '1'\n"
 
@@ -417,7 +417,7 @@ def test_what_the_checks_cost(machine: Machine) -> None:
     trace = (
         "import os, sys, collections; opened = collections.Counter()\nsys.addaudithook(lambda"
         " event, args: opened.update([args[0]]) if event == 'open' else None)\nfrom"
-        " runner.files.trusted_folder import trusted_folder\nheld ="
+        " runner.support.files.trusted_folder import trusted_folder\nheld ="
         f" trusted_folder({str(machine.folder / 'cache/state')!r})\nfirst = sum(opened.values());"
         f" opened.clear()\ntrusted_folder({str(machine.folder / 'cache/state')!r})\nprint(first,"
         " sum(opened.values()))"
@@ -444,7 +444,7 @@ def test_what_the_checks_cost(machine: Machine) -> None:
 def test_the_rule_for_links(
     link_owner: int, folder_owner: int, folder_mode: int, others: bool
 ) -> None:
-    from runner.files.permissions import link_of_others
+    from runner.support.files.permissions import link_of_others
 
     link = os.stat_result((0o120777, 1, 1, 1, link_owner, 0, 0, 0, 0, 0))
     folder = os.stat_result((0o40000 | folder_mode, 1, 1, 1, folder_owner, 0, 0, 0, 0, 0))

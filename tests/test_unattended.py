@@ -20,7 +20,7 @@ from command import Machine
 from runner.history import snapshots
 from runner.history.contents import Store
 from runner.history.store import open_history
-from runner.redaction import HIDDEN, Secrets
+from runner.support.redaction import HIDDEN, Secrets
 
 FILE = "{tmp}/f:\n  file.managed:\n    - contents: new\n    - mode: '0600'\n"
 BAD = (

@@ -637,7 +637,7 @@ def texts() -> Iterator[Case]:
 
 
 def configurations() -> Iterator[Case]:
-    from runner.config.keys import DEFAULTS, TYPES
+    from runner.sources.config.keys import DEFAULTS, TYPES
 
     for key in sorted({*TYPES, *DEFAULTS}):
         for value in (

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from common import Score, Tree, seeded, warm
 
-from runner.redaction import forms as secret_forms
+from runner.support.redaction import forms as secret_forms
 
 SLS = """
 {% set db = pillar['db'] %}

@@ -50,9 +50,6 @@ from runner.api.argtypes import (
 )
 from runner.api.planning import Unforeseen, is_planning, leave_pending, refuse_unforeseen, stand_in
 from runner.api.resource import Resource
-from runner.files.permissions import MOST_LINKS, link_of_others, others_write
-from runner.files.text import split_lines
-from runner.log import LOG
 from runner.model.chunk import Chunk
 from runner.model.errors import RunnerError
 from runner.model.events import ChangerCalled, CustomEvent, Event
@@ -61,6 +58,9 @@ from runner.model.places import Value
 from runner.model.plain_values import texts_in
 from runner.model.records import Record
 from runner.model.result import Result
+from runner.support.files.permissions import MOST_LINKS, link_of_others, others_write
+from runner.support.files.text import split_lines
+from runner.support.log import LOG
 
 __all__ = [
     "MOST_LINKS",

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from runner.api import StateFailed, here
-from runner.files.folder_syncs import FOLDER_SYNCS
-from runner.files.group_commit import GROUP_COMMIT
-from runner.files.group_commit import types_of as types_of
+from runner.support.files.folder_syncs import FOLDER_SYNCS
+from runner.support.files.group_commit import GROUP_COMMIT
+from runner.support.files.group_commit import types_of as types_of
 
 
 def sync_folder(descriptor: int, path: str) -> None:

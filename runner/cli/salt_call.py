@@ -28,7 +28,7 @@ ACCEPTED = (
 
 def main(arguments: list[str] | None = None) -> None:
     """The console script."""
-    from runner.cli.exit_codes import program
+    from runner.cli.running.exit_codes import program
 
     program(lambda: _run(sys.argv[1:] if arguments is None else arguments))
 
@@ -119,8 +119,8 @@ def _add_run_options(option: Callable[..., Any]) -> None:
 
 
 def _run(arguments: list[str]) -> int:
-    from runner.cli.options import Common, answered, form_named
-    from runner.cli.values import arguments_of
+    from runner.cli.running.options import Common, answered, form_named
+    from runner.cli.running.values import arguments_of
     from runner.model.errors import UsageError
     from runner.output.formats import SALT
 
@@ -163,8 +163,8 @@ def _run(arguments: list[str]) -> int:
 
 
 def _into(path: str, mode: str, opened: ExitStack) -> None:
-    from runner.files.links import open_output
     from runner.model.errors import UsageError
+    from runner.support.files.links import open_output
 
     try:
         file = opened.enter_context(open(path, mode, encoding="utf-8", opener=open_output))  # noqa: SIM115
@@ -174,7 +174,7 @@ def _into(path: str, mode: str, opened: ExitStack) -> None:
 
 
 def _documentation(common: Any, function: str | None) -> int:
-    from runner.cli.doc import show_doc
+    from runner.cli.commands.doc import show_doc
 
     return show_doc(common, function)
 
@@ -183,10 +183,10 @@ def _dispatch(
     common: Any, function: str, positional: list[Any], named: dict[str, Any], passthrough: bool
 ) -> int:
     from runner import pipeline
-    from runner.cli.exit_codes import FAILED
-    from runner.cli.options import notices, options_of, write_value
-    from runner.cli.state_functions import dispatch
-    from runner.cli.streams import answer_alone
+    from runner.cli.running.exit_codes import FAILED
+    from runner.cli.running.options import notices, options_of, write_value
+    from runner.cli.running.state_functions import dispatch
+    from runner.cli.running.streams import answer_alone
 
     done = dispatch(common, function, positional, named)
     if done is not None:

@@ -10,17 +10,17 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from runner.api import StateFailed, changes_allowed, here
-from runner.arguments.bind import bind, known, needed_features
-from runner.arguments.scalars import SIMPLE, Mismatch
-from runner.config.load import Options
 from runner.engine import slots
+from runner.engine.loader.registry import Registry, StateFunction
 from runner.engine.step import Aggregate, Call, Reaction, Step
-from runner.loader.registry import Registry, StateFunction
+from runner.language.arguments.bind import bind, known, needed_features
+from runner.language.arguments.scalars import SIMPLE, Mismatch
 from runner.model.chunk import Chunk
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError, RunnerError
 from runner.model.records import Record
-from runner.redaction import Secrets
+from runner.sources.config.load import Options
+from runner.support.redaction import Secrets
 
 if TYPE_CHECKING:
     from runner.api.providers import Provider, Providers

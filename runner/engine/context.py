@@ -9,17 +9,17 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from typing import Any
 
 from runner.api import StateFailed, Tree, refuse_unforeseen
-from runner.config.load import Options
 from runner.engine.listeners import Listener, Listeners
-from runner.files.trusted_folder import TrustedFolder, trusted_folder
-from runner.loader.registry import Registry
+from runner.engine.loader.registry import Registry
 from runner.model.chunk import Chunk
 from runner.model.errors import RunnerError
 from runner.model.events import CustomEvent, Event
 from runner.model.ordered_dict import as_said
 from runner.model.records import Record
 from runner.model.result import Result
-from runner.redaction import HIDDEN, Secrets
+from runner.sources.config.load import Options
+from runner.support.files.trusted_folder import TrustedFolder, trusted_folder
+from runner.support.redaction import HIDDEN, Secrets
 
 # arguments of all states that ask for something when the state has ended
 FOLLOWED = frozenset(["reload_modules", "reload_grains", "reload_pillar", "fire_event"])

@@ -31,12 +31,12 @@ from runner.engine.reactions import ReactionTracker, described
 from runner.engine.run_plan import RunPlan
 from runner.engine.shared_commit import SharedCommit
 from runner.engine.step import Invocation, Mode, Reaction, Step
-from runner.files.folder_syncs import FOLDER_SYNCS
-from runner.files.group_commit import GROUP_COMMIT
 from runner.model.chunk import LEFT_OUT, Chunk, Edge
 from runner.model.diagnostics import Diagnostic, bug
 from runner.model.events import RunFinished, RunStarted, StateFinished, StateStarted
 from runner.model.result import CRASHED, PendingReaction, Report, Result
+from runner.support.files.folder_syncs import FOLDER_SYNCS
+from runner.support.files.group_commit import GROUP_COMMIT
 
 if TYPE_CHECKING:
     from runner.engine.parallel import ParallelStates

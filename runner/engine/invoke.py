@@ -22,13 +22,13 @@ from runner.api import (
 )
 from runner.api.durability import make_names_durable
 from runner.api.planning import Unforeseen, changes_planned
-from runner.arguments.retry import retry_options
 from runner.engine import guards, slots
 from runner.engine.context import Current, Run
 from runner.engine.dry_run_facts import Foreseen, PendingFacts
 from runner.engine.made import about_to_make
 from runner.engine.partial_changes import NOT_THE_STATES, apology, made
 from runner.engine.step import Call, Invocation, Mode, Reaction, Step
+from runner.language.arguments.retry import retry_options
 from runner.model.chunk import Chunk
 from runner.model.errors import RunnerError
 from runner.model.events import StatePlanned
@@ -385,7 +385,7 @@ class Invoker:
         return Result(chunk, False, failure.message, changes, unstarted=unstarted)
 
     def _classic(self, invocation: Invocation, call: Call) -> Result:
-        from runner.loader.salt_returns import called, result_of
+        from runner.language.salt.returns import called, result_of
 
         chunk, mode = invocation.chunk, invocation.mode
         arguments = as_said(chunk.args, call.arguments)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 
 from runner.model.events import Event, RunStarted
 from runner.model.plain_values import text_of
-from runner.redaction import Secrets
+from runner.support.redaction import Secrets
 
 Listener = Callable[[Event], None]
 

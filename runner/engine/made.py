@@ -7,11 +7,11 @@ from collections.abc import Generator, Mapping
 from typing import Any
 
 from runner.api import StateFailed, running
-from runner.arguments.bind import bind
-from runner.compiler.auto_requisites import TAKING
 from runner.engine.context import Current, Run
+from runner.engine.loader import opposites
 from runner.engine.step import Call
-from runner.loader import opposites
+from runner.language.arguments.bind import bind
+from runner.language.compiler.auto_requisites import TAKING
 from runner.model.chunk import Chunk
 from runner.model.made import Thing
 from runner.model.patterns import pattern

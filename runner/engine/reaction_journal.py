@@ -12,10 +12,10 @@ from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from runner.files.database import Patience, connect, newer_format, storable
-from runner.files.folder_syncs import FOLDER_SYNCS
-from runner.files.trusted_folder import trusted_folder
 from runner.model.result import PendingReaction
+from runner.support.files.database import Patience, connect, newer_format, storable
+from runner.support.files.folder_syncs import FOLDER_SYNCS
+from runner.support.files.trusted_folder import trusted_folder
 
 if TYPE_CHECKING:
     import sqlite3

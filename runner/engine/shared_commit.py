@@ -12,9 +12,9 @@ import time
 from collections.abc import Iterable
 
 from runner.engine.run_plan import RunPlan
-from runner.files.group_commit import GROUP_COMMIT
 from runner.model.chunk import Edge
 from runner.model.result import Result
+from runner.support.files.group_commit import GROUP_COMMIT
 
 LONGEST_WAIT = 0.25  # seconds that a file waits for others
 

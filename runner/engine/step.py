@@ -7,7 +7,7 @@ import enum
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from runner.loader.registry import StateFunction
+from runner.engine.loader.registry import StateFunction
 from runner.model.chunk import Chunk
 from runner.model.places import Value
 from runner.model.records import Record

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from runner.api import StateFailed
-from runner.compiler.auto_requisites import Link, links
+from runner.engine.loader.hooks import answer_of, pairs
 from runner.engine.step import Step
-from runner.loader.hooks import answer_of, pairs
+from runner.language.compiler.auto_requisites import Link, links
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError
 

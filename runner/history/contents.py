@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, BinaryIO
 
-from runner.files.trusted_folder import TrustedFolder, trusted_folder
 from runner.history.snapshots import PIECE, Sight, Snapshot, hash_of, open_regular
+from runner.support.files.trusted_folder import TrustedFolder, trusted_folder
 
 if TYPE_CHECKING:
     import sqlite3

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from runner.files.trusted_folder import TrustedFolder, trusted_folder
 from runner.model.errors import RunnerError
 from runner.model.records import Record
+from runner.support.files.trusted_folder import TrustedFolder, trusted_folder
 
 if TYPE_CHECKING:
     from datetime import datetime, timedelta

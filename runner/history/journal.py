@@ -16,8 +16,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from runner.files.trusted_folder import TrustedFolder, trusted_folder
 from runner.model.errors import RunnerError
+from runner.support.files.trusted_folder import TrustedFolder, trusted_folder
 
 if TYPE_CHECKING:
     import sqlite3

@@ -14,11 +14,11 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from runner.files.database import storable, storable_row
 from runner.history.snapshots import Snapshot, without_target
 from runner.model.made import Thing
 from runner.model.records import Record
 from runner.model.result import Result
+from runner.support.files.database import storable, storable_row
 
 if TYPE_CHECKING:
     import sqlite3

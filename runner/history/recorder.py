@@ -16,7 +16,6 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from runner.api import undisturbed
-from runner.files.database import storable, storable_row
 from runner.history import made, snapshots
 from runner.history.contents import Store
 from runner.history.journal import Journal
@@ -30,6 +29,7 @@ from runner.model.former_state import FormerState
 from runner.model.plain_values import plain, text_of
 from runner.model.records import Record
 from runner.model.result import Report, Result
+from runner.support.files.database import storable, storable_row
 
 if TYPE_CHECKING:
     import sqlite3
@@ -80,7 +80,7 @@ def _lasting(path: str) -> str:
     """The name of a file that the next pulled tree has, too."""
     if "/trees/" not in path:
         return path
-    from runner.trees import without_name
+    from runner.sources.trees import without_name
 
     return without_name(path)
 

@@ -14,10 +14,10 @@ import re
 import stat
 from collections.abc import Iterable
 
-from runner.files.permissions import flaw
-from runner.files.trusted_folder import trusted_folder
 from runner.model.errors import RunnerError
 from runner.model.patterns import WHOLE_COMMIT, pattern
+from runner.support.files.permissions import flaw
+from runner.support.files.trusted_folder import trusted_folder
 
 _REFERENCE = pattern(r"ref: (refs/[\w./@+-]+)")
 SMALL = 4096  # bytes; of a file with one line
@@ -30,7 +30,7 @@ def revision_of(folder: str) -> tuple[str | None, bool | None]:
     """
     folder = os.path.realpath(folder)
     if "/trees/" in folder:
-        from runner.trees import revision_at
+        from runner.sources.trees import revision_at
 
         if pulled := revision_at(folder):
             return pulled
@@ -145,7 +145,7 @@ def _are_trusted(folders: Iterable[str], *files: str) -> bool:
 
 
 def _git(folder: str, *words: str) -> str | None:
-    from runner.git.program import GitError, ask_git
+    from runner.sources.git.program import GitError, ask_git
 
     try:
         answer = ask_git(["-C", folder, *words], folder, own_configuration=True, timeout=10)

@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from runner.api import is_interrupted
-from runner.files.database import Patience, connect, newer_format
-from runner.files.trusted_folder import Untrusted, UntrustedFile, trusted_folder
 from runner.history import journal
 from runner.model.errors import RunnerError
+from runner.support.files.database import Patience, connect, newer_format
+from runner.support.files.trusted_folder import Untrusted, UntrustedFile, trusted_folder
 
 if TYPE_CHECKING:
     import sqlite3

@@ -6,9 +6,9 @@ from __future__ import annotations
 import hashlib
 import os
 
-from runner.drawing import page
-from runner.files.trusted_folder import trusted_folder
 from runner.model.events import CycleFound
+from runner.support.drawing import page
+from runner.support.files.trusted_folder import trusted_folder
 
 PAGES = 200  # pages that are kept
 

@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterable
 from typing import TextIO
 
-from runner.files.text import text_to_show
 from runner.model.diagnostics import Diagnostic
 from runner.model.places import Source
 from runner.output.text import paint, safe, terminal_width, wrapped
-from runner.redaction import HIDDEN, without_logins
+from runner.support.files.text import text_to_show
+from runner.support.redaction import HIDDEN, without_logins
 
 WIDEST = 160  # columns of a line of source
 _COLOUR = {"error": "red", "warning": "yellow", "info": "cyan"}

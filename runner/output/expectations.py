@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from runner.output.text import short
 
 if TYPE_CHECKING:
-    from runner.expectations.model import Outcome
+    from runner.tools.expectations.model import Outcome
 
 
 def lines(outcomes: Sequence[Outcome], verbose: bool = False) -> Iterator[tuple[str, str]]:

@@ -115,25 +115,25 @@ def _github(problems: Sequence[Diagnostic]) -> str:
 
 
 def _dot(picture: Any, title: str) -> str:
-    from runner.drawing import dot_mermaid
+    from runner.support.drawing import dot_mermaid
 
     return dot_mermaid.dot(picture) + "\n"
 
 
 def _mermaid(picture: Any, title: str) -> str:
-    from runner.drawing import dot_mermaid
+    from runner.support.drawing import dot_mermaid
 
     return dot_mermaid.mermaid(picture) + "\n"
 
 
 def _svg(picture: Any, title: str) -> str:
-    from runner.drawing import page
+    from runner.support.drawing import page
 
     return page.svg(picture) + "\n"
 
 
 def _html(picture: Any, title: str) -> str:
-    from runner.drawing import page
+    from runner.support.drawing import page
 
     return page.html(picture, title) + "\n"
 

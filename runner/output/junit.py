@@ -10,7 +10,7 @@ from runner.model.diagnostics import Diagnostic
 from runner.model.result import Report, Result
 
 if TYPE_CHECKING:
-    from runner.expectations.model import Outcome
+    from runner.tools.expectations.model import Outcome
 
 
 def text(report: Report) -> str:

@@ -94,7 +94,7 @@ def command_tail() -> list[str]:
 
     from runner.api import command_output
     from runner.output.text import safe
-    from runner.redaction import redact_all
+    from runner.support.redaction import redact_all
 
     text = re.sub(_ESCAPES, "", command_output.last().decode("utf-8", "replace"))
     ended = re.split(r"[\r\n]+", redact_all(text))[:-1]

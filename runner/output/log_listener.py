@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from runner.log import LOG
 from runner.model.chunk import Chunk
 from runner.model.events import (
     ChangerCalled,
@@ -15,7 +14,8 @@ from runner.model.events import (
     StateStarted,
 )
 from runner.output.text import counted, labelled
-from runner.redaction import HIDDEN
+from runner.support.log import LOG
+from runner.support.redaction import HIDDEN
 
 
 class Logged:

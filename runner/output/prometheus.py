@@ -9,8 +9,6 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
-from runner.files.links import refuse_special
-from runner.files.text import read_bounded
 from runner.model.errors import RunnerError
 from runner.model.events import Event, RunFinished, RunStarted
 from runner.model.records import Record
@@ -24,6 +22,8 @@ from runner.model.result import (
     REFUSED,
     Report,
 )
+from runner.support.files.links import refuse_special
+from runner.support.files.text import read_bounded
 
 _SUCCESS = "runner_last_success_timestamp_seconds"
 _COMPILED = "runner_last_compile_success_timestamp_seconds"

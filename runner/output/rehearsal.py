@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from runner.output.text import counted, named
 
 if TYPE_CHECKING:
-    from runner.rehearsal.comparison import Difference
-    from runner.rehearsal.observation import Change, FileChange, Observed
-    from runner.rehearsal.runs import Rehearsal, Run
+    from runner.engine.rehearsal.comparison import Difference
+    from runner.engine.rehearsal.observation import Change, FileChange, Observed
+    from runner.engine.rehearsal.runs import Rehearsal, Run
 
 Line = tuple[str, str]  # a line and its colour
 # that people are shown without -v: files, lines of a diff, lines of a new file
@@ -22,7 +22,7 @@ OF_EVENT = ("event", "time", "state", "exact")
 
 def lines(done: Rehearsal, outcomes: Sequence[Any], verbose: bool) -> Iterator[Line]:
     """The report that follows the results of the states."""
-    from runner.rehearsal.comparison import differences, undecided
+    from runner.engine.rehearsal.comparison import differences, undecided
 
     yield from _observed(done.observed, verbose)
     others = list(differences(done.dry.states, done.real.states))
@@ -138,8 +138,8 @@ def _changes(changes: Sequence[Change]) -> Iterator[Line]:
 
 def data(done: Rehearsal, outcomes: Sequence[Any], warnings: Sequence[str]) -> dict[str, Any]:
     """All of it, with Salt's JSON of the states under `local`."""
+    from runner.engine.rehearsal.comparison import differences, undecided
     from runner.output import expectations
-    from runner.rehearsal.comparison import differences, undecided
 
     dry, real = done.dry.states, done.real.states
     return {

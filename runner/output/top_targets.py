@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from runner.language.targeting.top import Target, Top
 from runner.model.places import Place
-from runner.targeting.top import Target, Top
 
 Problem = Callable[[str, str], str | None]  # (expression, kind) -> what is wrong with it
 

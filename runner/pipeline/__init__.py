@@ -15,7 +15,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from runner.api import ChangeNotAllowed, StateFailed, changes_allowed, forget_looks, running
-from runner.config.load import Options
 from runner.engine.context import Current, Execution
 from runner.engine.executor import Executor
 from runner.engine.interrupts import ending
@@ -28,7 +27,6 @@ from runner.history import revision
 from runner.history.made import HIGHSTATE
 from runner.history.recorder import About, History
 from runner.history.store import open_history, readable
-from runner.log import LOG
 from runner.model.chunk import Chunk
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError, RunnerError
@@ -52,7 +50,9 @@ from runner.pipeline.requisite_graph import requisite_graph
 from runner.pipeline.session import Listeners, Session, of_named
 from runner.pipeline.temp_files import Temporaries
 from runner.pipeline.watchers import WatchersByTag, no_watchers
-from runner.redaction import Secrets, command_line
+from runner.sources.config.load import Options
+from runner.support.log import LOG
+from runner.support.redaction import Secrets, command_line
 
 if TYPE_CHECKING:
     from runner.pipeline.undone import Undone

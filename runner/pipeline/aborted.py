@@ -15,7 +15,7 @@ from runner.model.errors import RunnerError
 from runner.model.events import Event, RunFinished, RunStarted
 from runner.model.result import CRASHED, LOCKED, NOT_COMPILED, NOT_STARTED, Report
 from runner.pipeline.session import Session
-from runner.redaction import Secrets
+from runner.support.redaction import Secrets
 
 
 @contextmanager

@@ -6,14 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 
-from runner.arguments import bind, global_checks
-from runner.arguments.schema import Parameter
-from runner.compiler import auto_requisites, low, missing_references, ordering, requisites
-from runner.compiler.high import Request
 from runner.engine.bind import Binder
 from runner.engine.step import Step
 from runner.engine.step_hooks import automatic_links, called_functions
-from runner.log import LOG
+from runner.language.arguments import bind, global_checks
+from runner.language.arguments.schema import Parameter
+from runner.language.compiler import auto_requisites, low, missing_references, ordering, requisites
+from runner.language.compiler.high import Request
 from runner.model.chunk import Chunk, Edge, Relations
 from runner.model.diagnostics import Diagnostic, deduplicated, refused
 from runner.model.errors import CompileError, RunnerError
@@ -31,7 +30,8 @@ from runner.pipeline.highstate import (
 from runner.pipeline.kept_plan import Plan
 from runner.pipeline.selection import select, starting_at
 from runner.pipeline.session import Session
-from runner.redaction import redact_no_log
+from runner.support.log import LOG
+from runner.support.redaction import redact_no_log
 
 
 class Compiled(Record):
@@ -254,7 +254,7 @@ def _drawn(session: Session, chunks: tuple[Chunk, ...], relations: Relations) ->
     """Have the cycles drawn: the path of the page; empty where nobody draws it, or it would take
     long.
     """
-    from runner.drawing import picture
+    from runner.support.drawing import picture
 
     cyclic_edges = ordering.cyclic_edges(chunks, relations)
     if len(chunks) > DRAWN:

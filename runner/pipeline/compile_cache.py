@@ -22,17 +22,17 @@ from contextlib import suppress
 from functools import cached_property
 
 from runner.api.homes import times_asked
-from runner.compiler.high import Request, SlsFile
 from runner.engine.slots import has_slot
 from runner.engine.step import Step
-from runner.files.trusted_folder import trusted_folder
+from runner.language.compiler.high import Request, SlsFile
 from runner.model.digest import blake2b
 from runner.model.errors import RunnerError
 from runner.model.records import Record
 from runner.pipeline.kept_plan import NotKept, Plan
 from runner.pipeline.selection import EVERYTHING
 from runner.pipeline.session import Session
-from runner.yaml.rendered_text import Rendered
+from runner.support.files.trusted_folder import trusted_folder
+from runner.support.yaml.rendered_text import Rendered
 
 FEWEST = 20  # states: fewer are compiled as fast as they are read
 _MARK = b"tree"  # what a file begins with; its checksum follows, then the length of the facts
@@ -97,8 +97,8 @@ class CompileCache:
             self._former, data = _parts(folder.read(self._name))
             if not data or self._former.settings != self._settings:
                 return None
+            from runner.language.render.code_revision import revision_of
             from runner.pipeline.compiled_bytes import from_bytes
-            from runner.render.code_revision import revision_of
 
             if revision_of(self._former.code) != self._former.revision:
                 return None
@@ -148,8 +148,8 @@ class CompileCache:
                 secrets = self._session.run.secrets
                 if any(secrets.mask(text.text) != text.text for text in self._read.values()):
                     return
+                from runner.language.render.code_revision import revision_of
                 from runner.pipeline.compiled_bytes import to_bytes
-                from runner.render.code_revision import revision_of
 
                 code = _code()
                 facts = facts._replace(code=code, revision=revision_of(code))
@@ -215,7 +215,7 @@ def _code() -> tuple[str, ...]:
     """The files of the modules that are loaded, but for those of Python itself, and of the parser,
     which is not where its work was kept.
     """
-    from runner.render.code_revision import parser_files
+    from runner.language.render.code_revision import parser_files
 
     own = os.path.dirname(os.__file__)
     files = {getattr(module, "__file__", None) for module in [*sys.modules.values()]}

@@ -10,8 +10,8 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from runner.engine.loader.registry import Registry, StateFunction
 from runner.engine.step import Call, Step
-from runner.loader.registry import Registry, StateFunction
 from runner.model.chunk import Chunk, Edge, Relations, Requisite
 from runner.model.diagnostics import Diagnostic
 from runner.model.places import (
@@ -25,7 +25,7 @@ from runner.model.places import (
 )
 from runner.model.requisite_kinds import KINDS, RequisiteKind
 from runner.pipeline.kept_plan import NotKept, Plan
-from runner.yaml.rendered_text import Rendered
+from runner.support.yaml.rendered_text import Rendered
 
 PART = 1000  # values that are written at once: remembering the objects of all takes more memory
 _CLASSES = {

@@ -9,14 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from runner.config.file import place_among
-from runner.gitfs import PillarFolder, pillar_folders, pillar_remotes
-from runner.gitfs.settings import BASE
+from runner.language.targeting.top import Line, Top
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError
 from runner.model.events import Warned
 from runner.pipeline.session import Session
-from runner.targeting.top import Line, Top
+from runner.sources.config.file import place_among
+from runner.sources.gitfs import PillarFolder, pillar_folders, pillar_remotes
+from runner.sources.gitfs.settings import BASE
 
 Compile = Callable[[Session, Callable[[Top], Top]], dict[str, Any]]
 Merge = Callable[[Session, Mapping[str, Any], Mapping[str, Any]], dict[str, Any]]

@@ -9,8 +9,9 @@ import os
 from collections.abc import Collection, Iterable
 from contextlib import suppress
 
-from runner.compiler import high, low, requisites
-from runner.compiler.high import Request
+from runner.language.compiler import high, low, requisites
+from runner.language.compiler.high import Request
+from runner.language.targeting import top
 from runner.model.chunk import Chunk, Relations
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError, RunnerError
@@ -18,7 +19,6 @@ from runner.model.highdata import HighData
 from runner.pipeline import node_scope
 from runner.pipeline.pillar_data import read_pillar as read_pillar
 from runner.pipeline.session import Session
-from runner.targeting import top
 
 Gathered = tuple[HighData, list[Diagnostic]]
 

@@ -11,9 +11,9 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
-from runner.files.trusted_folder import TrustedFolder, UntrustedFile, trusted_folder
 from runner.model.errors import RunnerError
-from runner.redaction import command_line
+from runner.support.files.trusted_folder import TrustedFolder, UntrustedFile, trusted_folder
+from runner.support.redaction import command_line
 
 PAUSE = 0.1  # seconds between two tries of a run that waits
 

@@ -12,16 +12,16 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from runner.config.file import place_of
-from runner.files.text import text_to_show
+from runner.language.targeting import top
+from runner.language.targeting.top_includes import including
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError
 from runner.model.patterns import pattern
 from runner.model.places import Place, Source, Untyped, key_place
 from runner.model.records import Record
 from runner.pipeline.session import GIVEN, Node, Session
-from runner.targeting import top
-from runner.targeting.top_includes import including
+from runner.sources.config.file import place_of
+from runner.support.files.text import text_to_show
 
 _SCOPED = pattern(r"^\s*-\s+(vars|defaults):", re.M)
 EXAMPLE = (

@@ -10,10 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from runner.api import StateFailed, running
-from runner.compiler import low
-from runner.config.load import Options
 from runner.engine.context import Current
 from runner.engine.invoke import Invoker
+from runner.engine.loader import opposites
 from runner.engine.made import exists
 from runner.engine.step import Invocation, Mode, Step
 from runner.history import made
@@ -21,7 +20,7 @@ from runner.history.made import Row
 from runner.history.snapshots import at, without_target
 from runner.history.store import NAME, open_history, readable
 from runner.history.undo_paths import difference
-from runner.loader import opposites
+from runner.language.compiler import low
 from runner.model.errors import CompileError, RunnerError
 from runner.model.highdata import Made, of_states
 from runner.model.records import Record
@@ -29,7 +28,8 @@ from runner.pipeline.compile import Compiled, compile_chunks, make_binder
 from runner.pipeline.highstate import gather, read_pillar, top_requests
 from runner.pipeline.selection import EVERYTHING
 from runner.pipeline.session import Listeners, Session
-from runner.redaction import HIDDEN
+from runner.sources.config.load import Options
+from runner.support.redaction import HIDDEN
 
 
 class Orphan(Record):
@@ -88,7 +88,7 @@ def tree_of(options: Options) -> str:
         if root not in options.formula_roots
     ]
     if options.tree:  # whichever of the trees is used
-        from runner.trees import without_name
+        from runner.sources.trees import without_name
 
         roots = list(map(without_name, roots))
     return json.dumps([roots, options.saltenv or ""])

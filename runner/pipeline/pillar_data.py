@@ -9,15 +9,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from runner.api import StateFailed
-from runner.config.file import is_store, place_of
+from runner.language.pillar import sls
+from runner.language.pillar.merge import merge
+from runner.language.targeting import top
+from runner.language.targeting.top_includes import including
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError
 from runner.model.plain_values import texts_in
-from runner.pillar import sls
-from runner.pillar.merge import merge
 from runner.pipeline.session import Session
-from runner.targeting import top
-from runner.targeting.top_includes import including
+from runner.sources.config.file import is_store, place_of
 
 
 def read_pillar(session: Session) -> None:
@@ -41,8 +41,8 @@ def read_pillar(session: Session) -> None:
         pillar = _compiled(session, pillar if again else {})
     pillar = _merged(session, pillar, options.pillar) if options.pillar else pillar
     if options.raw.get("decrypt_pillar"):
-        from runner.pillar.decrypt import decrypt
-        from runner.render.renderers import CIPHERS
+        from runner.language.pillar.decrypt import decrypt
+        from runner.language.render.renderers import CIPHERS
 
         place = place_of(options.raw.get("conf_file"), "decrypt_pillar")
         decryptor = session.pillar_renderer.decryptor()
@@ -57,7 +57,7 @@ def _take(session: Session, whole: Mapping[str, Any]) -> None:
     """Give the run a pillar that was compiled elsewhere; what that found secret is below
     `SECRETS`.
     """
-    from runner.pillar.handed_over import GRAINS, SECRETS
+    from runner.model.handed_over_pillar import GRAINS, SECRETS
 
     options = session.options
     pillar = {key: value for key, value in whole.items() if key not in (SECRETS, GRAINS)}
@@ -159,7 +159,7 @@ def _of_sls(
 
 
 def _external(session: Session, pillar: Mapping[str, Any]) -> dict[str, Any]:
-    from runner.pillar import external
+    from runner.language.pillar import external
 
     options, renderer = session.options, session.pillar_renderer
     tools = external.Tools(

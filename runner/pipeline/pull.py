@@ -7,14 +7,14 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from runner.config.load import Options
-from runner.formulas import install
 from runner.model.errors import RunnerError
 from runner.pipeline.lock import held
-from runner.trees import Tree, TreeStore
-from runner.trees import candidate as candidates
-from runner.trees.candidate import Candidate
-from runner.trees.store import TREES
+from runner.sources.config.load import Options
+from runner.sources.formulas import install
+from runner.sources.trees import Tree, TreeStore
+from runner.sources.trees import candidate as candidates
+from runner.sources.trees.candidate import Candidate
+from runner.sources.trees.store import TREES
 
 
 @contextmanager

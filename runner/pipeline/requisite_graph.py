@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 
 from runner.engine.run_plan import RunPlan
-from runner.redaction import Secrets
+from runner.support.redaction import Secrets
 
 
 def requisite_graph(plan: RunPlan, secrets: Secrets) -> str:

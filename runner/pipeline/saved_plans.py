@@ -14,10 +14,23 @@ from collections.abc import Callable, Iterator
 
 from runner import __version__
 from runner.api import running
-from runner.config.load import Options
 from runner.engine.interrupts import ending
 from runner.history.made import HIGHSTATE
 from runner.history.recorder import About
+from runner.history.saved_plan import plan_file
+from runner.history.saved_plan.comparison import RealState, done_otherwise, no_longer_true
+from runner.history.saved_plan.machine_key import MachineKey, machine_key, passing_key
+from runner.history.saved_plan.observations import Observation, before_state, state_after
+from runner.history.saved_plan.plan import (
+    PlannedState,
+    Request,
+    SavedPlan,
+    chunk_digests,
+    identity_of,
+    outcome_digest,
+    planned_state,
+)
+from runner.history.saved_plan.tree_revision import TreeRoot, changed_roots, tree_roots
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError, RunnerError, UsageError
 from runner.model.events import Warned
@@ -29,21 +42,8 @@ from runner.pipeline.aborted import recorded
 from runner.pipeline.compile import Compiled, Compiling, of_gathered, of_requests
 from runner.pipeline.lock import held
 from runner.pipeline.session import Listeners, Session, of_named
-from runner.redaction import HIDDEN, Secrets, command_line
-from runner.saved_plan import plan_file
-from runner.saved_plan.comparison import RealState, done_otherwise, no_longer_true
-from runner.saved_plan.machine_key import MachineKey, machine_key, passing_key
-from runner.saved_plan.observations import Observation, before_state, state_after
-from runner.saved_plan.plan import (
-    PlannedState,
-    Request,
-    SavedPlan,
-    chunk_digests,
-    identity_of,
-    outcome_digest,
-    planned_state,
-)
-from runner.saved_plan.tree_revision import TreeRoot, changed_roots, tree_roots
+from runner.sources.config.load import Options
+from runner.support.redaction import HIDDEN, Secrets, command_line
 
 SHOWN = 100  # differences that a refusal lists
 REFUSED = "plan"  # the code of what a plan forbids

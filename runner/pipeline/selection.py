@@ -8,11 +8,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import cached_property
 from typing import Any
 
-from runner.compiler import requisites
-from runner.config.load import Options
+from runner.language.compiler import requisites
 from runner.model.chunk import LEFT_OUT, AbsentReactor, Chunk, Edge, Relations
 from runner.model.diagnostics import Diagnostic, did_you_mean
 from runner.model.errors import RunnerError
+from runner.sources.config.load import Options
 
 # the options of a run that leaves out nothing
 EVERYTHING: Mapping[str, Any] = {

@@ -13,24 +13,24 @@ from functools import cached_property
 from typing import Any, cast
 
 from runner.api import StateFailed, running
-from runner.compiler.high import SlsFile
-from runner.config.file import place_of
-from runner.config.load import Options, roots_at_hand, with_fresh_grains
 from runner.engine.context import Current, Facts, Run
-from runner.fileroots import FileTree
-from runner.files.permissions import Watch
-from runner.files.text import text_to_show
-from runner.grains import FOLDERS, Grains, logged
-from runner.loader.registry import Registry
-from runner.log import LOG
+from runner.engine.loader.registry import Registry
+from runner.language.compiler.high import SlsFile
+from runner.language.grains import FOLDERS, Grains, logged
+from runner.language.render import Renderer
+from runner.language.render.jinja.limits import SECONDS, bounded
 from runner.model.chunk import Chunk
 from runner.model.diagnostics import FULL_DISK, Diagnostic, suggestion
 from runner.model.errors import CompileError, RunnerError
 from runner.model.events import Event, Warned
 from runner.model.records import Record
-from runner.render import Renderer
-from runner.render.jinja.limits import SECONDS, bounded
-from runner.yaml.rendered_text import Rendered
+from runner.sources.config.file import place_of
+from runner.sources.config.load import Options, roots_at_hand, with_fresh_grains
+from runner.sources.fileroots import FileTree
+from runner.support.files.permissions import Watch
+from runner.support.files.text import text_to_show
+from runner.support.log import LOG
+from runner.support.yaml.rendered_text import Rendered
 
 TOO_DEEP = "something in the tree is nested too deeply to be followed"
 Listeners = Iterable[Callable[[Event], None]]
@@ -348,7 +348,7 @@ class Session:
             state_function = self.registry.state(f"{state}.{function}")
         except RunnerError:
             return frozenset()
-        from runner.arguments.bind import known
+        from runner.language.arguments.bind import known
 
         return known(state_function.function) | (
             known(state_function.mod_watch) if state_function.mod_watch else frozenset()
@@ -360,13 +360,13 @@ class Session:
 
     def mistake(self, expression: Any, kind: str) -> RunnerError | None:
         """What keeps a target of a top file from being read."""
-        from runner.targeting import match
+        from runner.language.targeting import match
 
         return match.mistake(expression, kind, nodegroups=self.options.nodegroups)
 
     def matches(self, expression: str, kind: str = "glob") -> bool:
         """True if a target of a top file means this machine."""
-        from runner.targeting import match
+        from runner.language.targeting import match
 
         with bounded(f"the target {expression!r}", self.options.raw.get("render_limit")):
             return match.matches(

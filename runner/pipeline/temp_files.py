@@ -13,9 +13,9 @@ import re
 import stat
 from contextlib import suppress
 
-from runner.files.trusted_folder import TrustedFolder, trusted_folder
 from runner.model.errors import RunnerError
 from runner.model.patterns import pattern
+from runner.support.files.trusted_folder import TrustedFolder, trusted_folder
 
 NAME = "temporaries"
 _OURS = pattern(r"^\..*\.runner-([0-9a-f]{8})[0-9a-f]{4}$", re.S)  # nothing else is ever removed

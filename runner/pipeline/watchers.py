@@ -8,7 +8,7 @@ from functools import cached_property
 
 from runner.engine.run_plan import RunPlan
 from runner.model.chunk import Chunk
-from runner.redaction import Secrets
+from runner.support.redaction import Secrets
 
 
 def no_watchers(tag: str) -> Iterable[Chunk]:

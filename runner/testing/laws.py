@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from runner.rehearsal.observation import RESTLESS, Moment, Observed, moment, observed
+from runner.engine.rehearsal.observation import RESTLESS, Moment, Observed, moment, observed
 from runner.testing.machine import Machine, Run, State
 
 

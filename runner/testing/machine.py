@@ -12,16 +12,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
-from runner.expectations import evaluation, reading
+from runner import ROOT
+from runner.engine.rehearsal.holder import ENVIRONMENT
+from runner.engine.rehearsal.sandbox import Sandbox, SandboxUnavailable
 from runner.model.records import Record
 from runner.output import expectations as shown
-from runner.rehearsal.holder import ENVIRONMENT
-from runner.rehearsal.sandbox import Sandbox, SandboxUnavailable
+from runner.tools.expectations import evaluation, reading
 
 Unavailable = SandboxUnavailable
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 SECONDS = 600.0  # that a run or a command may take
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 RUNNER = f"import sys; sys.path.insert(0, {ROOT!r}); from runner.cli import main; main()"
 
 
@@ -270,7 +270,7 @@ class Machine:
         """The directories that runner itself writes to. Raises RunnerError for a configuration
         that cannot be read.
         """
-        from runner.config.load import load
+        from runner.sources.config.load import load
 
         options, _ = load(self._config, {}, self._environment)
         return options.state_dir, options.cachedir

@@ -25,11 +25,11 @@ from harness import HarnessHere, apply, look
 from laws import Scenario
 
 from runner.api import Plan, StateFailed, running
-from runner.arguments.bind import bind
-from runner.loader.registry import Registry
+from runner.engine.loader.registry import Registry
+from runner.engine.rehearsal.holder import Spec, hold, unpack
+from runner.engine.rehearsal.namespaces import die_with_parent
+from runner.language.arguments.bind import bind
 from runner.model.places import Place, Untyped
-from runner.rehearsal.holder import Spec, hold, unpack
-from runner.rehearsal.namespaces import die_with_parent
 
 PATIENCE = 300  # seconds for a scenario
 WATCHED = (

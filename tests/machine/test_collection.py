@@ -79,7 +79,7 @@ def test_a_host_with_sshd(debian: Debian) -> None:
         debian.write(f"/srv/site/{path}", text)
     debian.write("/srv/play.json", json.dumps(PLAY))
     debian.write("/srv/inventory.yml", json.dumps(INVENTORY))
-    collections = "from runner.fleet.collection import path; path('/srv/collections')"
+    collections = "from runner.tools.fleet.collection import path; path('/srv/collections')"
     debian.run(
         sys.executable, "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r}); {collections}"
     )

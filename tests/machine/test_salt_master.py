@@ -18,8 +18,8 @@ import yaml
 from real_salt import Client, RealSalt, environment_or_skip
 
 from runner import __version__
-from runner.config.load import load
-from runner.fleet.salt_export import export
+from runner.sources.config.load import load
+from runner.tools.fleet.salt_export import export
 
 ROOT = Path(__file__).parent.parent.parent
 TREE = ROOT / "tests" / "salt_tree"

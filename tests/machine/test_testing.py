@@ -14,7 +14,7 @@ import pytest
 from debian import Debian
 from debian_layer import lacking
 
-from runner.expectations import evaluation, reading
+from runner.tools.expectations import evaluation, reading
 
 ROOT = Path(__file__).parent.parent.parent
 GUIDE = (ROOT / "docs/testing-a-tree.md").read_text()

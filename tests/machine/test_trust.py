@@ -16,7 +16,7 @@ PWNED = "/root/pwned"
 SWAP = f"""
 import marshal, sys, zlib
 sys.path.insert(0, {str(ROOT)!r})
-from runner.render.jinja.cache import _HEAD, _MARK
+from runner.language.render.jinja.cache import _HEAD, _MARK
 text = "import os; os.system('touch {PWNED}'); root = lambda *a, **k: iter(())"
 code = compile(text, "x", "exec")
 path, out, at = sys.argv[1], b"", 0
@@ -224,7 +224,7 @@ def test_a_user_namespace(victim: Debian) -> None:
         pytest.skip("users may not make namespaces here, or there is no Python for them")
     victim.run(f"mkdir /srv/lib; cp -r {ROOT}/runner /srv/lib; rm -f /srv/lib/runner/__init__.py")
     look = (
-        "from runner.files.trusted_folder import trusted_folder;"
+        "from runner.support.files.trusted_folder import trusted_folder;"
         ' trusted_folder("/home/mallory/c/d")'
     )
     victim.write("/srv/look", f"import sys; sys.path.insert(0, '/srv/lib'); {look}")

@@ -12,7 +12,7 @@ from harness import HarnessHere
 
 from modules import config, match, mine, publish
 from runner.api import RunnerError, running
-from runner.targeting import match as targets
+from runner.language.targeting import match as targets
 
 OPTS: dict[str, Any] = {
     "id": "m1",

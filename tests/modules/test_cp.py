@@ -14,7 +14,7 @@ from harness import HarnessHere
 
 from modules import cp, file
 from runner.api import ChangeNotAllowed, StateFailed, changes_allowed, running
-from runner.fileroots import FileTree
+from runner.sources.fileroots import FileTree
 
 
 @pytest.fixture

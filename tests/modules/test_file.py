@@ -14,7 +14,7 @@ from harness import HarnessHere
 
 from modules import file
 from runner.api import ChangeNotAllowed, StateFailed, changes_allowed, running
-from runner.loader.registry import Registry
+from runner.engine.loader.registry import Registry
 
 ROOT = os.geteuid() == 0
 

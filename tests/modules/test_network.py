@@ -14,7 +14,7 @@ from harness import HarnessHere
 from modules import _resolver, cmd, network
 from modules.network import _routes
 from runner.api import StateFailed, running
-from runner.loader.registry import Registry
+from runner.engine.loader.registry import Registry
 
 LINKS = """[
  {"ifname": "lo", "flags": ["LOOPBACK", "UP"], "address": "00:00:00:00:00:00", "addr_info": [

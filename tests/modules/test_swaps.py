@@ -30,12 +30,12 @@ from harness import HarnessHere
 import modules
 from modules import archive, augeas, cp, disk, file, git, virtualenv, xml
 from modules.mysql import _server as mysql_server
-from runner import bundle
 from runner.api import CommandFailed, StateFailed, changer, changes_allowed, running
 from runner.api.planning import changes_planned
 from runner.history import snapshots
-from runner.loader.salt_utils import files as salt_files
-from runner.loader.salt_utils.atomicfile import atomic_open
+from runner.language.salt.utils import files as salt_files
+from runner.language.salt.utils.atomicfile import atomic_open
+from runner.sources import bundle
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs a second user")
 MALLORY = 1

@@ -27,8 +27,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from runner.cli.option_spec import argument, option
-from runner.cli.options import READING, Common, options_of, with_common, write_value
+from runner.cli.parsing.option_spec import argument, option
+from runner.cli.running.options import READING, Common, options_of, with_common, write_value
 
 
 @with_common(READING)
@@ -177,8 +177,10 @@ def test_a_form_is_one_entry_of_one_file(copy: Copy) -> None:
 
 
 def test_a_command_is_a_file_and_a_line(copy: Copy) -> None:
-    (copy.folder / "copy/runner/cli/greet.py").write_text(COMMAND)
-    copy.alter("runner/cli/option_spec.py", '    "history",\n', '    "greet",\n    "history",\n')
+    (copy.folder / "copy/runner/cli/commands/greet.py").write_text(COMMAND)
+    copy.alter(
+        "runner/cli/parsing/option_spec.py", '    "history",\n', '    "greet",\n    "history",\n'
+    )
     assert copy("greet", "you", "--loud").stdout == "M1 GREETS YOU\n"
     assert copy("greet", "you", "--out", "json").stdout == '{\n    "local": "m1 greets you"\n}\n'
     assert re.search(r"^  greet +Greet somebody.$", copy.plain("--help"), re.M)
@@ -188,7 +190,7 @@ def test_a_command_is_a_file_and_a_line(copy: Copy) -> None:
     assert copy.offered("greet", "w") == "world\n"
     assert "--loud\tIn capitals.\n" in copy.offered("greet", "--lo")
     program = (
-        "import sys\nfrom runner.cli.fast_parser import command\n"
+        "import sys\nfrom runner.cli.parsing.fast_parser import command\n"
         "print(command('greet', ['you']) is not None, 'typer' in sys.modules)"
     )
     assert copy.python(program) == "True False\n"
@@ -499,7 +501,7 @@ def test_an_argument_of_all_states_is_a_row(copy: Copy) -> None:
 
 def test_a_filter_is_one_file(copy: Copy) -> None:
     shout = "def shout(text: str, end: str = '!') -> str:\n    return text.upper() + end\n"
-    (copy.folder / "copy/runner/filters/shout.py").write_text(shout)
+    (copy.folder / "copy/runner/language/filters/shout.py").write_text(shout)
     copy.write(a="{{ 'hello' | shout('?') }}:\n  test.nop: []\n")
     assert list(copy.results("sls", "a")) == ["HELLO?"]
     copy.write(a="{{ 'hello' | shuot }}:\n  test.nop: []\n")
@@ -512,7 +514,7 @@ def test_a_filter_is_one_file(copy: Copy) -> None:
 
 def test_a_grain_is_one_file(copy: Copy) -> None:
     weather = "def weather(grains):\n    return {'weather': 'rain on ' + grains['kernel']}\n"
-    (copy.folder / "copy/runner/grains/weather.py").write_text(weather)
+    (copy.folder / "copy/runner/language/grains/weather.py").write_text(weather)
     copy.write(a="{{ grains['weather'] }}:\n  test.nop: []\n")
     assert list(copy.results("sls", "a")) == ["rain on Linux"]
     assert copy("call", "grains.get", "weather").stdout == "rain on Linux\n"

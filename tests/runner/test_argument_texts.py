@@ -14,20 +14,20 @@ from typing import Any
 
 import pytest
 
-from runner.arguments.schema import schema_of
-from runner.loader.registry import Registry
-from runner.manual import pages
-from runner.manual.descriptions import (
+from runner.engine.loader.registry import Registry
+from runner.language.arguments.schema import schema_of
+from runner.model import releases
+from runner.model.releases import FIRST, LATER, since
+from runner.output.manual import pages
+from runner.output.manual.descriptions import (
     REFERENCE,
     describe,
     describe_reaction,
     parameters_of,
 )
-from runner.manual.docstring import SENTENCE
-from runner.manual.pages import Page
-from runner.manual.text import as_markdown, as_text
-from runner.model import releases
-from runner.model.releases import FIRST, LATER, since
+from runner.output.manual.docstring import SENTENCE
+from runner.output.manual.pages import Page
+from runner.output.manual.text import as_markdown, as_text
 from states import cmd
 
 LIBRARY = Registry({})

@@ -19,10 +19,10 @@ import pytest
 import yaml
 from command import Machine
 
-from runner.cli.streams import answer_alone
-from runner.files.database import Patience, connect
+from runner.cli.running.streams import answer_alone
 from runner.model.errors import RunnerError
 from runner.pipeline import lock
+from runner.support.files.database import Patience, connect
 
 MEBIBYTE = 1 << 20
 

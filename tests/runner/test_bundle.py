@@ -16,7 +16,7 @@ import pytest
 import yaml
 from command import ROOT
 
-from runner.cli.exit_codes import NOT_RUN
+from runner.cli.running.exit_codes import NOT_RUN
 
 RUNNER = [sys.executable, "-c", "from runner.cli import main; main()"]
 WORDS = ("call", "config.get", "id", "--id", "here", "--out", "json")

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from command import ROOT, Machine
 
-from runner import check
-from runner.config import load
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError
+from runner.sources.config import load
+from runner.tools import check
 
 PAGE = (ROOT / "docs/checks.md").read_text()
 SECTIONS = {part.partition("`")[0]: part for part in PAGE.split("### `")[1:]}
@@ -104,7 +104,7 @@ def test_every_code_has_its_section() -> None:
     """
     used = {"error", "compile"}  # bases, never given themselves
     for path in (ROOT / "runner").rglob("*.py"):
-        if path.parent.name in ("cli", "output", "history", "grains"):
+        if path.parent.name in ("output", "history", "grains") or "cli" in path.parts:
             continue
         text = path.read_text()
         used |= set(re.findall(r'^\s+code = "([a-z-]+)"', text, re.M))

@@ -23,7 +23,7 @@ from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError, RunnerError
 from runner.model.places import Place, Untyped
 from runner.model.result import Report, Result
-from runner.redaction import Secrets
+from runner.support.redaction import Secrets
 
 PLACE = Place(Untyped("a.sls"), 1, 1)
 CHUNK = Chunk("test", "nop", "x", "x", 1, "a", "base", {}, {}, (), PLACE)
@@ -70,7 +70,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> Engine:
     fake = Engine()
     modules = run, asking, checking, config = [
         ModuleType(f"runner.{name}")
-        for name in ("pipeline", "queries.show", "check", "config.load")
+        for name in ("pipeline", "tools.queries.show", "tools.check", "sources.config.load")
     ]
     for name in ("highstate", "sls", "single", "call"):
         setattr(run, name, fake.recorder(name))
@@ -278,8 +278,9 @@ def test_salt_call(engine: Engine, arguments: list[str], call: Any) -> None:
 @pytest.mark.parametrize("arguments", ["'sls', '--help'", "'call', 'test.ping'"])
 def test_a_closed_pipe_is_quiet(arguments: str) -> None:
     program = (
-        "import sys, types, runner.config; fake = types.ModuleType('fake')\nrunner.pipeline ="
-        " runner.config.load = fake\nfake.load = lambda *a: (types.SimpleNamespace(raw={}), []);"
+        "import sys, types, runner.sources.config\nfake = types.ModuleType('fake')\n"
+        "runner.pipeline = runner.sources.config.load = fake\n"
+        "fake.load = lambda *a: (types.SimpleNamespace(raw={}), []);"
         " fake.call = lambda *a: ('x' * 100000, 0)\nfrom runner.cli import main;"
         f" main([{arguments}])"
     )
@@ -349,7 +350,7 @@ def test_version_and_light_start() -> None:
 
 # what a run needs that finds one plain SLS as it should be: every import costs all runs
 # (Python before 3.14 has io from its start)
-MOST_OF_OURS = 180
+MOST_OF_OURS = 187
 NEEDED = """
     binascii bisect collections contextlib contextvars copy copyreg datetime enum errno fcntl
     fnmatch functools gc heapq importlib io itertools json keyword math operator re reprlib signal
@@ -385,8 +386,11 @@ def test_a_converged_state_imports_little(machine: Machine) -> None:
     machine.write(a="{tmp}/x:\n  file.managed:\n    - contents: x\n")
     imported = imported_by(machine, "sls", "a")
     assert of_python(imported) <= {*NEEDED.split()}
-    assert "runner.config.keys" in imported
-    unneeded = ("runner.manual", "runner.config.key_", "runner.yaml.load", "modules.cmd")
+    assert "runner.sources.config.keys" in imported
+    unneeded = (
+        *("runner.output.manual", "runner.sources.config.key_", "runner.support.yaml.load"),
+        "modules.cmd",
+    )
     assert [name for name in imported if name.startswith(unneeded)] == []
     ours = [name for name in imported if name.startswith(("runner", "states", "modules"))]
     assert len(ours) <= MOST_OF_OURS

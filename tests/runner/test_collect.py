@@ -16,9 +16,9 @@ import pytest
 import yaml
 from command import ROOT, Machine, prestarted_server
 
-from runner.config.report import KEYS, mistakes
-from runner.outbox.document import Facts, document, parsed, text_of
-from runner.outbox.tables import VIEWS
+from runner.history.outbox.document import Facts, document, parsed, text_of
+from runner.history.outbox.tables import VIEWS
+from runner.sources.config.report import KEYS, mistakes
 
 OK = {"name": "x", "result": True, "changes": {}, "comment": "", "__id__": "x"}
 GRANTS = """
@@ -207,9 +207,9 @@ def test_a_large_report_keeps_what_matters(monkeypatch: pytest.MonkeyPatch) -> N
     changed = {**OK, "changes": {"diff": "x" * 300}}
     report = made("m", states={"a": OK, "b": changed, "c": {**OK, "result": False}})
     whole = len(text_of(report))
-    monkeypatch.setattr("runner.outbox.document.LARGEST", whole - 1)
+    monkeypatch.setattr("runner.history.outbox.document.LARGEST", whole - 1)
     assert [*parsed(text_of(report))["states"]] == ["b", "c"]
-    monkeypatch.setattr("runner.outbox.document.LARGEST", whole - 200)
+    monkeypatch.setattr("runner.history.outbox.document.LARGEST", whole - 200)
     short = parsed(text_of(report))
     assert [state["result"] for state in short["states"].values()] == [True, True, False]
     assert "changes" not in short["states"]["b"]

@@ -19,7 +19,7 @@ import pytest
 import yaml
 
 from runner import __version__
-from runner.fleet import collection
+from runner.tools.fleet import collection
 
 pytest.importorskip("ansible")
 
@@ -335,7 +335,7 @@ def test_the_manual(tmp_path: Path) -> None:
 
 def test_a_wheel_brings_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """There it lies beside the module that looks for it."""
-    package = tmp_path / "runner/fleet"
+    package = tmp_path / "runner/tools/fleet"
     shutil.copytree(collection._source(), package / "collection")
     monkeypatch.setattr(collection, "files", lambda name: package)
     found = Path(collection.path(str(tmp_path / "x")), "ansible_collections/runner/runner")

@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 from command import ROOT, Machine
 
-from runner.config.load import load
 from runner.pipeline import compile_cache
 from runner.pipeline.compile import of_requests
 from runner.pipeline.compile_cache import CompileCache
 from runner.pipeline.session import Session
+from runner.sources.config.load import load
 
 MANY = "".join(f"s{number}:\n  test.nop: []\n" for number in range(compile_cache.FEWEST))
 KEPT = "compiled by an earlier run"
@@ -100,7 +100,7 @@ def test_changed_code_of_runner_compiles_anew(machine: Machine, tmp_path: Path) 
     data = compile_cache._file(facts, b"plan")
     assert compile_cache._parts(data) == (facts, b"plan")
     code = compile_cache._code()
-    for part in ("runner/compiler/low.py", "runner/arguments/bind.py", "runner/yaml/load.py"):
+    for part in ("language/compiler/low.py", "language/arguments/bind.py", "support/yaml/load.py"):
         assert any(file.endswith(part) for file in map(str, map(Path.resolve, map(Path, code))))
     assert not any(file.startswith(sys.prefix + "/lib/python3/os.py") for file in code)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from command import Machine
 
-from runner.cli.completion import candidates
+from runner.cli.commands.completion import candidates
 
 FILES = {
     "web": (

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from command import Machine
 
-from runner.config import load as config
-from runner.config.file import expand
-from runner.config.load import Options
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError, UsageError
+from runner.sources.config import load as config
+from runner.sources.config.file import expand
+from runner.sources.config.load import Options
 
 ROOT = os.geteuid() == 0
 

@@ -13,20 +13,20 @@ import yaml
 from command import ROOT, Machine
 
 from modules.file._limit import EDITED
-from runner.cli.fleet import FORKS
-from runner.config import key_descriptions, key_manual, keys
-from runner.config.file import read_settings, safe_load
-from runner.config.load import Options
-from runner.config.report import KEYS as REPORT_KEYS
-from runner.config.repository_descriptions import OF_REPOSITORIES
-from runner.files.text import LARGEST
-from runner.gitfs import settings as repositories
+from runner.cli.commands.fleet import FORKS
+from runner.language.render.jinja.limits import SECONDS
+from runner.language.render.renderers import CIPHERS
+from runner.language.render.renderers.age import HOST_KEYS
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError
-from runner.render.jinja.limits import SECONDS
-from runner.render.renderers import CIPHERS
-from runner.render.renderers.age import HOST_KEYS
-from runner.trees import source
+from runner.sources.config import key_descriptions, key_manual, keys
+from runner.sources.config.file import read_settings, safe_load
+from runner.sources.config.load import Options
+from runner.sources.config.report import KEYS as REPORT_KEYS
+from runner.sources.config.repository_descriptions import OF_REPOSITORIES
+from runner.sources.gitfs import settings as repositories
+from runner.sources.trees import source
+from runner.support.files.text import LARGEST
 
 KEYS = key_manual.keys()
 DESCRIPTIONS = key_descriptions.DESCRIPTIONS

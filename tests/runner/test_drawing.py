@@ -12,9 +12,9 @@ from xml.etree import ElementTree
 from command import Machine
 from compiling import compile_tree
 
-from runner.compiler import ordering
-from runner.drawing import dot_mermaid, page, picture
-from runner.drawing.layout import arranged, telling
+from runner.language.compiler import ordering
+from runner.support.drawing import dot_mermaid, page, picture
+from runner.support.drawing.layout import arranged, telling
 
 NASTY = '<script>"&]]>\a\n`|#{%'
 

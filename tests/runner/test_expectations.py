@@ -16,10 +16,10 @@ import pytest
 from command import Machine
 from serving import served
 
-from runner.expectations import evaluation, reading
 from runner.model.errors import CompileError, RunnerError
 from runner.output import expectations as shown
 from runner.output import junit
+from runner.tools.expectations import evaluation, reading
 
 # ---------------------------------------------------------------- reading
 

@@ -11,9 +11,9 @@ import pytest
 import yaml
 from command import Machine
 
-from runner.config import load
 from runner.output import why
-from runner.queries import explain
+from runner.sources.config import load
+from runner.tools.queries import explain
 
 WEB = (
     "defaults:\n  file: {mode: '0640'}\ninclude: [base]\nconf:\n  file.managed:\n    - name:"
@@ -216,7 +216,7 @@ def test_check_for_another_machine(machine: Machine, tmp_path: Path) -> None:
 
 
 def test_only_what_may_hold_a_key_needs_a_mode() -> None:
-    from runner.check.lint import _PUBLIC, _SECRET
+    from runner.tools.check.lint import _PUBLIC, _SECRET
 
     public = (
         "/etc/ssl/certs/x.pem",

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from command import Machine
 
-import runner.grains.external as external
-from runner.grains import Grains
+import runner.language.grains.external as external
+from runner.language.grains import Grains
 
 
 def program(path: Path, text: str) -> None:

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from runner.fleet.forms import junit
-from runner.fleet.grouping import failures, folded
-from runner.fleet.records import FAILED, Host, Outcome
-from runner.fleet.targets import Facts, Selection, no_match, select
 from runner.model.errors import RunnerError
+from runner.tools.fleet.forms import junit
+from runner.tools.fleet.grouping import failures, folded
+from runner.tools.fleet.records import FAILED, Host, Outcome
+from runner.tools.fleet.targets import Facts, Selection, no_match, select
 
 HOSTS = (
     Host("web1", {"roles": ["web"]}, ("web", "prod")),

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from repositories import GpgSigner, Repository, SshSigner
 
-from runner.git import GitError, Mirror, Remote, Signers, Untrusted, mirror_folder
+from runner.sources.git import GitError, Mirror, Remote, Signers, Untrusted, mirror_folder
 
 
 @pytest.fixture

@@ -16,10 +16,10 @@ import pytest
 from command import Machine
 from repositories import Repository
 
-from runner.git import Remote
-from runner.gitfs.environments import Refs, environments, target_in
-from runner.gitfs.settings import fileserver_remotes
 from runner.model.places import Source
+from runner.sources.git import Remote
+from runner.sources.gitfs.environments import Refs, environments, target_in
+from runner.sources.gitfs.settings import fileserver_remotes
 
 REFS = Refs({"master": "1" * 40, "dev": "2" * 40, "a/b": "3" * 40}, {"v1": "4" * 40, "dev": "5"})
 

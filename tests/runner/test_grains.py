@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from runner.grains import Grains, groups, network, system
-from runner.grains.groups import Group
-from runner.grains.system import osgrains
+from runner.language.grains import Grains, groups, network, system
+from runner.language.grains.groups import Group
+from runner.language.grains.system import osgrains
 
 OS_RELEASES = {
     "debian": (
@@ -392,7 +392,7 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return Group(names, look)
 
     monkeypatch.setattr(
-        "runner.grains.GROUPS", (group("os", "os_family"), group("ipv4"), group("host"))
+        "runner.language.grains.GROUPS", (group("os", "os_family"), group("ipv4"), group("host"))
     )
     return seen
 
@@ -514,7 +514,7 @@ def test_gateways() -> None:
 
 def test_a_look_imports_only_what_it_needs() -> None:
     program = (
-        "import sys; from runner.grains import Grains; Grains({'a': 1}, id='x')['a'];"
+        "import sys; from runner.language.grains import Grains; Grains({'a': 1}, id='x')['a'];"
         " print('socket' in sys.modules)"
     )
     program += (

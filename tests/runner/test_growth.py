@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from runner import pipeline
-from runner.check import check
-from runner.config import load as config
 from runner.model.errors import CompileError
+from runner.sources.config import load as config
+from runner.tools.check import check
 
 
 def states(count: int, *requisites: str, first: int = 0) -> str:

@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 from command import Machine
 
+from runner.language.pillar.external.hiera import look
+from runner.language.pillar.external.hiera.facts import Facts
+from runner.language.pillar.external.hiera.variables import Scope
 from runner.model.errors import RenderError, RunnerError
 from runner.model.places import Place, Untyped
-from runner.pillar.external.hiera import look
-from runner.pillar.external.hiera.facts import Facts
-from runner.pillar.external.hiera.variables import Scope
-from runner.yaml.load import load
-from runner.yaml.rendered_text import Rendered
+from runner.support.yaml.load import load
+from runner.support.yaml.rendered_text import Rendered
 
 TREES = Path(__file__).parent / "hiera"
 GRAINS = {

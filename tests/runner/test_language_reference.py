@@ -14,12 +14,12 @@ import yaml
 from command import Machine
 from guides import Session, blocks, run_page
 
-from runner.manual import language
-from runner.manual.markdown import as_text
+from runner.language.render import RENDERERS
+from runner.language.render.jinja import Jinja
+from runner.language.targeting.match import mistake
 from runner.model.requisite_kinds import ALIASES, CARRIED, REQUISITE_KEYS, RESOLVED
-from runner.render import RENDERERS
-from runner.render.jinja import Jinja
-from runner.targeting.match import mistake
+from runner.output.manual import language
+from runner.output.manual.markdown import as_text
 
 FOLDER = Path(language.__file__).parent
 SHORT = [name for name in language.names() if name not in language.pages()]

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from runner.redaction.likely import likely_key_file, likely_secret
+from runner.support.redaction.likely import likely_key_file, likely_secret
 
 SECRETS = [
     "-----BEGIN OPENSSH PRIVATE KEY-----\nb3Bl",

@@ -13,8 +13,8 @@ from command import Machine
 from harness import HarnessHere
 
 from runner.api import running
-from runner.loader.builtin import library
-from runner.loader.registry import Registry, UnavailableError, UnknownFunction
+from runner.engine.loader.builtin import library
+from runner.engine.loader.registry import Registry, UnavailableError, UnknownFunction
 from runner.model.chunk import Chunk
 from runner.model.errors import RunnerError
 from runner.model.places import Place, Untyped
@@ -275,7 +275,7 @@ def test_which_state_modules_react_is_told_without_importing_them() -> None:
     assert [name for name in library("states") if registry.reacts(name)] == own
     assert {"service", "cmd", "pkg"} <= set(own)
     program = (
-        "import sys; from runner.loader.registry import Registry;"
+        "import sys; from runner.engine.loader.registry import Registry;"
         " print(Registry({}).reacts('service'), *sys.modules)"
     )
     done = subprocess.run(

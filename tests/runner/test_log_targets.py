@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from command import Machine
 
-from runner.cli import log_targets, logs
+from runner.cli.running import log_targets, logs
 from runner.model.errors import UsageError
 
 

@@ -15,14 +15,14 @@ import pytest
 from command import Machine
 from jinja2 import nodes
 
-from runner.compiler.high import Request
-from runner.config import load
-from runner.loader.registry import Registry
-from runner.manual import docstring, pages
+from runner.engine.loader.registry import Registry
+from runner.language.compiler.high import Request
 from runner.model.global_arguments import DOCUMENTED, GLOBAL_ARGUMENTS
+from runner.output.manual import docstring, pages
 from runner.pipeline.compile import compile_chunks
 from runner.pipeline.highstate import gather, read_pillar
 from runner.pipeline.session import Session
+from runner.sources.config import load
 
 ROOT = Path(__file__).parent.parent.parent
 LIBRARY = Registry({})

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from runner.language.targeting.match import matches, mistake
 from runner.model.errors import RunnerError
-from runner.targeting.match import matches, mistake
 
 GRAINS = {
     "id": "web1.example.com",

@@ -10,9 +10,9 @@ import re
 import pytest
 from command import Machine
 
-from runner.loader import unsupported
-from runner.loader.missing import missing, of_salt
-from runner.loader.registry import Registry
+from runner.engine.loader import unsupported
+from runner.engine.loader.missing import missing, of_salt
+from runner.engine.loader.registry import Registry
 
 LIBRARY = Registry({})
 OWN = {
@@ -28,7 +28,7 @@ KINDS = pytest.mark.parametrize("kind", ROWS)
 @KINDS
 def test_no_row_is_of_a_function_that_runner_has(kind: str) -> None:
     stale = {row: names for row in ROWS[kind] if (names := fnmatch.filter(OWN[kind], row))}
-    assert not stale, "remove or narrow these rows of runner/loader/unsupported.py"
+    assert not stale, "remove or narrow these rows of runner/engine/loader/unsupported.py"
 
 
 @KINDS
@@ -71,7 +71,7 @@ def test_the_command_lists_what_is_missing(machine: Machine) -> None:
     assert "state.apply" not in text  # `runner call state.apply` is there
     whole = json.loads(machine("doc", "--missing", "--out", "json").stdout)["local"]
     silent = [name for kind in whole for name, advice in whole[kind].items() if not advice]
-    assert not silent, "say in runner/loader/unsupported.py what to write instead"
+    assert not silent, "say in runner/engine/loader/unsupported.py what to write instead"
     assert "file.managed" not in whole["states"] and whole["states"]["apt.held"] == "pkg.held"
     part = json.loads(machine("doc", "--missing", "cp.", "--out", "json").stdout)["local"]
     assert part["states"] == {} and "master" in part["functions"]["cp.push"]

@@ -11,7 +11,7 @@ import pytest
 from command import Machine
 from compiling import compile_tree, gather, order
 
-from runner.compiler.high import as_data
+from runner.language.compiler.high import as_data
 
 
 def tree(*lines: str) -> str:

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from runner.grains import system
-from runner.grains.system import osgrains
+from runner.language.grains import system
+from runner.language.grains.system import osgrains
 
 FAMILIES: dict[str, Any] = json.loads(Path(__file__).with_name("os_families.json").read_text())
 

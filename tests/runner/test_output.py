@@ -21,7 +21,7 @@ from runner.output.diagnostics import format_one
 from runner.output.live import LiveLine, make_room
 from runner.output.pretty import MOST, Pretty
 from runner.output.text import change_lines, safe
-from runner.redaction import Secrets
+from runner.support.redaction import Secrets
 
 
 def chunk(id: str = "ok", name: str = "/x") -> Chunk:

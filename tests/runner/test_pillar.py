@@ -9,13 +9,13 @@ import jinja2
 import pytest
 import yaml
 
-from runner.compiler.high import SlsFile
+from runner.language.compiler.high import SlsFile
+from runner.language.pillar.merge import merge
+from runner.language.pillar.sls import Pillar
 from runner.model.errors import CompileError, RunnerError
 from runner.model.places import Place, PlacedList, PlacedMap, Untyped
-from runner.pillar.merge import merge
-from runner.pillar.sls import Pillar
-from runner.yaml.load import load
-from runner.yaml.rendered_text import Rendered
+from runner.support.yaml.load import load
+from runner.support.yaml.rendered_text import Rendered
 
 PLACE = Place(Untyped("top.sls"), 3, 7)
 

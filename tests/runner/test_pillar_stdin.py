@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from command import Machine
 
-from runner.cli.exit_codes import FAILED, NOT_RUN
-from runner.cli.values import mapping
-from runner.pillar.handed_over import SECRETS, line
+from runner.cli.running.exit_codes import FAILED, NOT_RUN
+from runner.cli.running.values import mapping
+from runner.model.handed_over_pillar import SECRETS, line
 
 
 def fed(machine: Machine, stdin: str, *words: str) -> subprocess.CompletedProcess[str]:

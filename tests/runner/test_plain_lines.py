@@ -12,9 +12,9 @@ import pytest
 import typer
 from command import Machine
 
-from runner.cli.app import typed
-from runner.cli.fast_parser import NotPlain, read
-from runner.cli.option_spec import COMMANDS, Option, command_named, parameters_of
+from runner.cli.parsing.app import typed
+from runner.cli.parsing.fast_parser import NotPlain, read
+from runner.cli.parsing.option_spec import COMMANDS, Option, command_named, parameters_of
 
 
 def _signature(name: str) -> inspect.Signature:

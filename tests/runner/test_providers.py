@@ -201,7 +201,7 @@ def test_what_only_systemd_or_openrc_can(machine: Machine, provider: str) -> Non
 
 
 def test_holding_needs_a_provider_that_can() -> None:
-    from runner.arguments.bind import needed_features
+    from runner.language.arguments.bind import needed_features
     from states import pkg
 
     assert needed_features(pkg.installed, {"hold": False, "update_holds": True}) == {

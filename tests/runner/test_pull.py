@@ -20,8 +20,8 @@ import pytest
 import yaml
 from command import ROOT, Machine
 
-from runner.config.of_tree import MACHINES
-from runner.trees.source import KEYS, mistakes, seconds, source_of
+from runner.sources.config.of_tree import MACHINES
+from runner.sources.trees.source import KEYS, mistakes, seconds, source_of
 
 AUTHOR = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main")
 

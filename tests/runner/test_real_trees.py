@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from command import Machine
 
-from runner.config.load import load
-from runner.queries import show
+from runner.sources.config.load import load
+from runner.tools.queries import show
 
 
 def compiled(

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from command import Machine
 
-from runner.cli.fast_parser import command
+from runner.cli.parsing.fast_parser import command
+from runner.engine.rehearsal.comparison import differences
+from runner.engine.rehearsal.observation import FileChange, Observed
+from runner.engine.rehearsal.runs import Rehearsal, Run
 from runner.output import rehearsal as output
-from runner.rehearsal.comparison import differences
-from runner.rehearsal.observation import FileChange, Observed
-from runner.rehearsal.runs import Rehearsal, Run
 
 DOCUMENT = Path(__file__).parent.parent.parent / "docs/rehearsal.md"
 

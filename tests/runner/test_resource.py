@@ -12,12 +12,12 @@ from command import Machine
 from harness import HarnessHere, look
 
 from runner.api import Done, Resource, running
-from runner.arguments.bind import bind, schema_of
-from runner.loader.registry import Registry
+from runner.engine.loader.registry import Registry
+from runner.language.arguments.bind import bind, schema_of
 from runner.model.errors import UsageError
-from runner.queries import layout
-from runner.queries.inventory import by_id, text
-from runner.queries.resources import Described
+from runner.tools.queries import layout
+from runner.tools.queries.inventory import by_id, text
+from runner.tools.queries.resources import Described
 
 CONTENTS = {
     "lines": b"hello\nworld\n",

@@ -17,7 +17,7 @@ from command import Machine
 from runner import __version__
 from runner import cli as app
 from runner.cli import salt_call
-from runner.cli.values import arguments_of, mapping, yaml_value
+from runner.cli.running.values import arguments_of, mapping, yaml_value
 from runner.model.errors import RunnerError
 
 Ask = Callable[..., tuple[int, str, str]]
@@ -256,7 +256,7 @@ def test_without_a_configuration_of_its_own_it_takes_salts(
     ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name, path in {"SYSTEM": "none", "SALT_MINION": "minion"}.items():
-        monkeypatch.setattr(f"runner.config.load.{name}", str(tmp_path / path))
+        monkeypatch.setattr(f"runner.sources.config.load.{name}", str(tmp_path / path))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit):
@@ -347,7 +347,7 @@ def test_that_salts_configuration_is_not_used_is_said_until_the_first_run(
     machine: Machine, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name, path in {"SYSTEM": "none", "SALT_MINION": "minion"}.items():
-        monkeypatch.setattr(f"runner.config.load.{name}", str(machine.folder / path))
+        monkeypatch.setattr(f"runner.sources.config.load.{name}", str(machine.folder / path))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(machine.folder))
     monkeypatch.chdir(machine.folder)
     (machine.folder / "minion").write_text("id: m1\n")

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 import yaml
 
-from runner.config.load import Options, load
-from runner.fleet.salt_export import MARK, export, left_out
 from runner.model.errors import UsageError
+from runner.sources.config.load import Options, load
+from runner.tools.fleet.salt_export import MARK, export, left_out
 
 SETTINGS = {
     "id": "web1",

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from command import Machine
 
-from runner.loader.salt_package import SERIALIZERS, UTILS, provide_salt
+from runner.language.salt.package import SERIALIZERS, UTILS, provide_salt
 
 ANSWERS: dict[str, str] = json.loads((Path(__file__).parent / "salt_utils.json").read_text())
 

@@ -12,9 +12,9 @@ import pytest
 
 import modules.schedule
 from runner.api.scheduled import ScheduleFiles
-from runner.cli import scheduling
-from runner.cli.installed_schedule import Installed, disobedient
-from runner.cli.scheduling import Plan, due, expression
+from runner.cli.running import scheduling
+from runner.cli.running.installed_schedule import Installed, disobedient
+from runner.cli.running.scheduling import Plan, due, expression
 from runner.model.errors import UsageError
 
 NOW = datetime(2026, 11, 21, 5, 47, 12)  # a Saturday

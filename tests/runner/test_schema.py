@@ -12,12 +12,12 @@ import pytest
 import yaml
 from command import Machine
 
-from runner.config import load
-from runner.loader.registry import Registry
-from runner.manual import pages
+from runner.engine.loader.registry import Registry
+from runner.output.manual import pages
 from runner.pipeline.highstate import all_requests, read_pillar
 from runner.pipeline.session import Session
-from runner.queries import explain
+from runner.sources.config import load
+from runner.tools.queries import explain
 
 ROOT = Path(__file__).parent.parent.parent
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from command import Machine
 
-from runner.redaction import HIDDEN, Secrets
+from runner.support.redaction import HIDDEN, Secrets
 
 WORDS = """
 zabbix_pgsql_user:

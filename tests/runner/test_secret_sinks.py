@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Secrets in all forms (the table in runner/redaction/forms.py) in all that runs leave or print."""
+"""Secrets in all forms (the table in runner/support/redaction/forms.py), in all that runs leave or
+print.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,8 @@ from urllib.parse import quote
 import pytest
 from command import Machine
 
-from runner.redaction import HIDDEN, Secrets
-from runner.redaction.forms import ENCODINGS, forms
+from runner.support.redaction import HIDDEN, Secrets
+from runner.support.redaction.forms import ENCODINGS, forms
 
 NOW, OLD = "Pw&/+'\"% <é>$!Zq7Kd2", "Pw&/+'\"% <é>$!Yo9Mx4"  # both end in what no spelling changes
 END = {NOW: "Zq7Kd2", OLD: "Yo9Mx4"}

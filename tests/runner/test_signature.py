@@ -7,7 +7,7 @@ import pytest
 from command import Machine
 
 from runner.api import AbsolutePath, Check, Mode, Munge, Named, NameVar, OneOrMany, Pattern, Secret
-from runner.arguments.bind import bind, json_schema, known
+from runner.language.arguments.bind import bind, json_schema, known
 from runner.model.errors import CompileError, RunnerError
 from runner.model.places import Place, PlacedMap, Untyped
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from runner.yaml.limits import plain
-from runner.yaml.load import load
-from runner.yaml.rendered_text import Rendered
-from runner.yaml.simple import NotSimple, parse, parse_json
+from runner.support.yaml.limits import plain
+from runner.support.yaml.load import load
+from runner.support.yaml.rendered_text import Rendered
+from runner.support.yaml.simple import NotSimple, parse, parse_json
 
 PLAIN = """
     a file: {file.managed: []}

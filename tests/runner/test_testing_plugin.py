@@ -16,7 +16,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent.parent
 CONFTEST = """
-from runner.rehearsal.sandbox import Sandbox, SandboxUnavailable
+from runner.engine.rehearsal.sandbox import Sandbox, SandboxUnavailable
 
 def start(self):
     raise SandboxUnavailable("no rehearsal here: the moon is full")

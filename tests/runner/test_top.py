@@ -10,9 +10,9 @@ import pytest
 import yaml
 from command import Machine
 
+from runner.language.targeting import top
+from runner.language.targeting.top import Top
 from runner.model.errors import CompileError, RunnerError
-from runner.targeting import top
-from runner.targeting.top import Top
 
 BASE = """
 base:
@@ -167,7 +167,7 @@ def test_all_mistakes_at_once() -> None:
 
 
 def test_places() -> None:
-    render = pytest.importorskip("runner.yaml.load")
+    render = pytest.importorskip("runner.support.yaml.load")
     from runner.model.places import Untyped
 
     text = "base:\n  '*':\n    - a\n  'web1':\n    - match: bogus\n    - b\n"

@@ -11,9 +11,9 @@ import pytest
 import yaml
 from command import Machine
 
+from runner.language.targeting.top_includes import including
 from runner.model.errors import RunnerError
 from runner.pipeline.session import SlsFile
-from runner.targeting.top_includes import including
 
 MORE = {"t2": "base: {'*': [two], 'x': [three]}", "sub.t3": "dev: {'*': [four]}", "t4": "- 5"}
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from command import Machine
 
-from runner.cli.tracing import traced
+from runner.cli.running.tracing import traced
 
 TREE = """
 made:

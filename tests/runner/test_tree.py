@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from runner.fileroots import FileTree
 from runner.model.errors import RunnerError
+from runner.sources.fileroots import FileTree
 
 FILES = [
     *[
@@ -296,9 +296,9 @@ def test_a_link_to_far_too_much(
     (tmp_path / "more").mkdir()
     for number in range(12):
         (tmp_path / "more" / str(number)).touch()
-    monkeypatch.setattr("runner.fileroots.MOST_BEHIND_A_LINK", 12)
+    monkeypatch.setattr("runner.sources.fileroots.MOST_BEHIND_A_LINK", 12)
     assert "many/11" in FileTree(roots).files("many", "base")
-    monkeypatch.setattr("runner.fileroots.MOST_BEHIND_A_LINK", 11)
+    monkeypatch.setattr("runner.sources.fileroots.MOST_BEHIND_A_LINK", 11)
     with pytest.raises(RunnerError, match="more than 11 files behind this link") as caught:
         FileTree(roots).sls_names("base")
     assert caught.value.source and caught.value.source.file == f"{tmp_path}/one/many"

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from runner import pipeline
-from runner.config.load import Options, load
 from runner.model.errors import RunnerError
+from runner.sources.config.load import Options, load
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from command import Machine
 
-from runner.manual.language import truth_tables as tables
-from runner.manual.language.truth_tables import TABLES, Line
 from runner.model.requisite_kinds import KINDS
+from runner.output.manual.language import truth_tables as tables
+from runner.output.manual.language.truth_tables import TABLES, Line
 
 # the states that come to each outcome
 TARGETS = {

@@ -19,8 +19,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from runner.rehearsal.holder import ENVIRONMENT, Spec
-from runner.rehearsal.sandbox import SYSTEMD, SYSTEMD_READY, Sandbox, SandboxUnavailable
+from runner.engine.rehearsal.holder import ENVIRONMENT, Spec
+from runner.engine.rehearsal.sandbox import SYSTEMD, SYSTEMD_READY, Sandbox, SandboxUnavailable
 
 ROOT = Path(__file__).parent.parent.parent
 RUNNER = "/usr/local/bin/runner"

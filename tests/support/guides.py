@@ -47,8 +47,8 @@ from types import TracebackType
 from command import ROOT, prestarted_server
 from prestarted import open_terminal, read_terminal
 
-from runner.config import load
 from runner.model.errors import RunnerError
+from runner.sources.config import load
 
 FOLDER = "/tmp/learn"  # what a page calls its folder
 CONFIGURATION = "file_roots: {base: [states]}\npillar_roots: {base: [pillar]}\n"

@@ -18,8 +18,8 @@ import yaml
 
 from runner.api import Done, Plan, changes_allowed, refuse_unforeseen, running
 from runner.api.planning import Unforeseen, changes_planned, is_state_planning
-from runner.fileroots import FileTree
-from runner.files.trusted_folder import TrustedFolder, trusted_folder
+from runner.sources.fileroots import FileTree
+from runner.support.files.trusted_folder import TrustedFolder, trusted_folder
 
 
 class FolderTree:

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from runner.rehearsal.namespaces import die_with_parent
+from runner.engine.rehearsal.namespaces import die_with_parent
 
 PORT = 5999  # only a part of the socket's name
 FOLDER = Path(

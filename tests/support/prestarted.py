@@ -138,7 +138,7 @@ def _read(texts: dict[int, bytes], until: float) -> dict[int, bytes] | None:
 
 
 # what few need: of pytest, and of packages that may be missing
-IMPORTED_LATER = ("runner.testing", "runner.lsp.", "runner.output.traces")
+IMPORTED_LATER = ("runner.testing", "runner.tools.lsp.", "runner.output.traces")
 
 
 def serve(number: int) -> None:

@@ -25,8 +25,8 @@ from harness import HarnessHere
 import modules.file
 from modules import _processes, cmd
 from runner.api import StateFailed, changes_allowed, running
-from runner.loader.builtin import library
-from runner.loader.registry import Registry
+from runner.engine.loader.builtin import library
+from runner.engine.loader.registry import Registry
 
 HOSTILE = ("-oHOSTILE", "x\nHOSTILE")
 SECONDS = 2  # for a call: some functions wait for what will not come

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from zipfile import ZipFile
 
-from runner.bundle import LIBRARIES, contents
+from runner.sources.bundle import LIBRARIES, contents
 
 COMMIT = "0123456789ab"
 LEFT_OUT = f"{LIBRARIES}/networkx"  # most of the files, and only a cycle of requisites needs it

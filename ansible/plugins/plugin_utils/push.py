@@ -32,7 +32,7 @@ read = sys.stdin.buffer
 text = read.read(int(read.readline()))
 exec(compile(text, "runner", "exec"), {"__name__": "runner_remote"})"""
 ANSWERS = """import sys
-from runner.fleet.for_host import answers
+from runner.tools.fleet.for_host import answers
 for line in answers(sys.stdin):
     print(line, flush=True)"""
 COMMON = {

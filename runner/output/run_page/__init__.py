@@ -14,13 +14,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from runner.drawing.page import style_sheet
 from runner.model.records import Record
 from runner.model.result import OUTCOMES
 from runner.output.run_page import graph
 from runner.output.run_page.escaping import cut, escape
 from runner.output.run_page.states import Budget, State, of_results, opened, row, slug
 from runner.output.text import counted, named, seconds
+from runner.support.drawing.page import style_sheet
 
 ROWS = 40  # of the timeline
 KINDS = {"run": "", "test": "dry run", "undo": "undo"}

@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from runner.drawing import MANY
-from runner.drawing.page import overview
-from runner.drawing.svg import Arrow, Node, drawing
 from runner.model.records import Record
 from runner.model.requisite_kinds import KINDS
 from runner.output.run_page.escaping import escape
 from runner.output.run_page.states import State, slug
+from runner.support.drawing import MANY
+from runner.support.drawing.page import overview
+from runner.support.drawing.svg import Arrow, Node, drawing
 
 LINKS = 12  # of a state to others
 NAME = "Graph of the requisites"
@@ -112,7 +112,7 @@ def _style(edge: Edge) -> str:
 
 
 def _picture(states: Sequence[State], edges: Iterable[Edge]) -> dict[str, Any]:
-    """The run as `runner.drawing` takes it."""
+    """The run as `runner.support.drawing` takes it."""
     nodes = [
         {"sls": state.sls, "position": state.number, "cycle": False, "function": state.function}
         for state in states

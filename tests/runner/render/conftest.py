@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from runner.config.load import load
 from runner.pipeline.session import Session
+from runner.sources.config.load import load
 
 
 @pytest.fixture(scope="module")

@@ -10,11 +10,11 @@ from typing import Any
 import jinja2
 import pytest
 
-from runner.files.trusted_folder import Untrusted
+from runner.language.render.jinja import Jinja
+from runner.language.render.jinja.codegen import PlacedCodeGenerator
+from runner.language.render.jinja.shared_code import TokenParser, shaped
 from runner.model.errors import RenderError
-from runner.render.jinja import Jinja
-from runner.render.jinja.codegen import PlacedCodeGenerator
-from runner.render.jinja.shared_code import TokenParser, shaped
+from runner.support.files.trusted_folder import Untrusted
 
 TEMPLATES = [
     "a: {{ b }}\n{% if c == 'x' %}d{% elif c['y'] %}e{% else %}{{ 'f' }}{{ 'g' 'h' }}{% endif %}\n",
@@ -203,7 +203,7 @@ def test_a_head_of_its_own_is_kept_apart(tree: Tree, compiled: list[str]) -> Non
 
 def test_imported_data_is_read_once(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
-    monkeypatch.setattr("runner.yaml.load.check_depth", read.append)
+    monkeypatch.setattr("runner.support.yaml.load.check_depth", read.append)
     (tree.folder / "d.yaml").write_text(
         "a: &a {x: 1}\nb: *a\n0644: !!set {c}\nd: !!pairs [e: [f]]\n"
     )

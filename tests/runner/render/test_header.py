@@ -64,7 +64,7 @@ def test_mistakes_are_told_where_they_were_typed(
 
 
 def test_options_of_the_configuration_are_told_with_their_line(tmp_path: Path) -> None:
-    from runner.render.jinja import Jinja
+    from runner.language.render.jinja import Jinja
 
     conf = tmp_path / "runner.yaml"
     conf.write_text("id: x\njinja_env:\n  newline_sequence: 5\n")

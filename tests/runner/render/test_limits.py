@@ -14,12 +14,12 @@ import pytest
 import yaml
 from command import Machine
 
+from runner.language.render import Renderer
+from runner.language.render.jinja import limits as limits_of_rendering
+from runner.language.render.jinja.limits import allow_parsing, bounded
 from runner.model.errors import RenderError
-from runner.render import Renderer
-from runner.render.jinja import limits as limits_of_rendering
-from runner.render.jinja.limits import allow_parsing, bounded
-from runner.yaml import limits
-from runner.yaml.rendered_text import Rendered
+from runner.support.yaml import limits
+from runner.support.yaml.rendered_text import Rendered
 
 DEEP = {
     "one line": "[" * 300 + "]" * 300,

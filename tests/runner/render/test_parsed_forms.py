@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from command import Machine
 
+from runner.language.render import parsed_forms
+from runner.language.render.parsed_forms import ParsedForms
 from runner.model.places import Place
-from runner.render import parsed_forms
-from runner.render.parsed_forms import ParsedForms
-from runner.yaml.load import load
-from runner.yaml.rendered_text import Rendered
+from runner.support.yaml.load import load
+from runner.support.yaml.rendered_text import Rendered
 
 SLS = (
     """

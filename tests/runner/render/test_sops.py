@@ -16,7 +16,7 @@ import pytest
 import yaml
 from command import Machine
 
-from runner.render.renderers import age, gpg, sops
+from runner.language.render.renderers import age, gpg, sops
 
 SOPS = r"""
 import json, os, re, sys

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command `apply`: what a saved plan says, or nothing."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated, Any
+
+from runner.cli.parsing.option_spec import argument, option
+from runner.cli.running.options import (
+    CHANGING,
+    READING,
+    Common,
+    finish,
+    loaded,
+    options_of,
+    with_common,
+)
+from runner.model.errors import RunnerError
+from runner.output.formats import MACHINE_RUN
+
+OF_A_RUN = {
+    name: {**READING, **CHANGING}[name]
+    for name in (
+        *("config", "cachedir", "pillar", "out", "log_level", "log_file", "verbose", "quiet"),
+        *("test", "wait", "timeout", "events", "detailed_exitcodes"),
+    )
+}
+
+
+@with_common(OF_A_RUN, answer=MACHINE_RUN)
+def apply(
+    *,
+    file: Annotated[str, argument(metavar="FILE", help="A plan that --plan FILE has kept.")],
+    allow_other_tree: Annotated[
+        bool,
+        option("--allow-other-tree", help="The tree may have changed; the states must not have."),
+    ] = False,
+    allowed_signers: Annotated[
+        str | None,
+        option("--verify", metavar="FILE", help="Demand a signature of one of these signers."),
+    ] = None,
+    common: Common,
+) -> int:
+    """Do exactly what a saved plan says, or nothing.
+
+    The same tree is compiled and planned once more, and compared with the plan: states, changes,
+    and what is there before them. What no longer holds is listed, and then nothing is changed. With
+    --test it is only compared.
+
+    Example: runner apply web1.plan --verify allowed_signers
+    """
+    from runner.history.saved_plan.machine_key import machine_key
+    from runner.history.saved_plan.plan_file import authenticated, parsed, read_private
+    from runner.pipeline import saved_plans
+
+    own, _ = loaded(common)
+    data = read_private(file, "plan")
+    document = parsed(data)
+    if signers := allowed_signers or _configured_signers(own):
+        _check_signature(file, data, signers)
+    key = machine_key(own.state_dir)
+    plan = authenticated(document, key, own.id)
+    assert key is not None, "the plan is authentic"
+    options = options_of(common, running=True, **_settings(plan.request.settings))
+    saved_plans.checked(plan, options, key)
+    code = finish(
+        common,
+        options,
+        lambda listeners: saved_plans.apply(options, plan, key, allow_other_tree, listeners),
+    )
+    if options.test and not common.quiet:
+        print(f"{file} still holds; without --test it is applied", file=sys.stderr)
+    return code
+
+
+def _settings(kept: Any) -> dict[str, Any]:
+    """The settings of the plan's command line; its files are where this one's are."""
+    return {name: value for name, value in kept.items() if name != "cachedir"}
+
+
+def _configured_signers(options: Any) -> str:
+    """The file of `plan_allowed_signers` of the configuration; empty without one."""
+    path = options.raw.get("plan_allowed_signers")
+    return os.path.join(options.raw["config_dir"], path) if path else ""
+
+
+def _check_signature(file: str, data: bytes, signers: str) -> None:
+    from runner.history.saved_plan import signature
+    from runner.history.saved_plan.plan_file import read_private
+
+    allowed = read_private(signers, "list of allowed signers")
+    try:
+        signed = read_private(file + signature.SUFFIX, "signature", signature.LARGEST)
+    except RunnerError as error:
+        hint = f"ssh-keygen -Y sign -f KEY -n {signature.NAMESPACE} {file} signs it"
+        raise RunnerError(error.message, hint=error.hint or hint, code=error.code) from None
+    signature.signer(data, signed, allowed, signers)

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command `call`: one execution function."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from runner.cli.parsing.option_spec import argument, option
+from runner.cli.running.options import (
+    CHANGING,
+    READING,
+    Common,
+    notices,
+    options_of,
+    with_common,
+    write_value,
+)
+from runner.cli.running.streams import answer_alone
+from runner.cli.running.values import given_arguments
+
+if TYPE_CHECKING:
+    from runner.model.events import Event
+
+OWN = {
+    "test": Annotated[bool, option("--test", help="Change nothing.")],
+    "detailed_exitcodes": CHANGING["detailed_exitcodes"],
+}
+
+
+@with_common(READING, OWN)
+def call(
+    *,
+    function: Annotated[
+        str,
+        argument(metavar="MODULE.FUN", help="An execution function.", complete=("functions",)),
+    ],
+    words: Annotated[
+        list[str] | None,
+        argument(
+            metavar="[value ...] [key=value ...]",
+            help="YAML; [lists] in brackets; - reads JSON from stdin.",
+            complete=("function-arguments",),
+        ),
+    ] = None,
+    common: Common,
+) -> int:
+    """Call one execution function and print what it returns.
+
+    The exit code is 2 where a command that it ran failed.
+
+    Example: runner call pkg.version nginx
+    """
+    from runner import pipeline
+    from runner.cli.running.exit_codes import FAILED
+
+    positional, named = given_arguments(words or ())
+    if function.startswith("state."):
+        from runner.cli.running.state_functions import dispatch
+
+        code = dispatch(common, function, positional, named)
+        if code is not None:
+            return code
+    with answer_alone(common.for_people):
+        options = options_of(common)
+        changers: list[Event] = []
+        listeners = [notices(options), lambda event: _note_changer(event, changers)]
+        value, failed = pipeline.call(options, function, positional, named, listeners)
+    write_value(common, value)
+    if common.detailed_exitcodes:
+        return 2 * bool(changers) + 4 * bool(failed)
+    return FAILED if failed else 0
+
+
+def _note_changer(event: Event, changers: list[Event]) -> None:
+    from runner.model.events import ChangerCalled
+
+    if isinstance(event, ChangerCalled):
+        changers.append(event)

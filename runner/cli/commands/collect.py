@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command `collect`: reports that were delivered as files, into PostgreSQL."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+from runner.cli.parsing.option_spec import argument, option
+from runner.cli.running.options import Common, with_common, write_value
+from runner.model.errors import UsageError
+
+ANSWERING = {"out": str}
+
+
+@with_common(ANSWERING)
+def collect(
+    *,
+    folder: Annotated[
+        str | None, argument(metavar="[DIR]", help="The directory that machines deliver to.")
+    ] = None,
+    to: Annotated[
+        str | None, option("--to", metavar="ADDRESS", help="postgresql://USER@HOST/DATABASE")
+    ] = None,
+    passfile: Annotated[
+        str | None,
+        option("--passfile", metavar="FILE", help="PostgreSQL's file of passwords (~/.pgpass)."),
+    ] = None,
+    init: Annotated[
+        bool, option("--init", help="Create the tables and views that are missing, and views anew.")
+    ] = False,
+    common: Common,
+) -> int:
+    """Take delivered reports into PostgreSQL.
+
+    Each file is removed once it is committed; a report that is known already counts once. What is
+    no report is moved to DIR/rejected, with the reason beside it, and the exit code is 2. Missing
+    tables and views are created.
+
+    Example: runner collect /srv/reports --to postgresql://runner@db.example.org/runner
+    """
+    from runner.cli.running.exit_codes import DONE, FAILED
+    from runner.history.outbox import tables
+    from runner.history.outbox.collecting import Collector
+    from runner.history.outbox.delivery import EACH
+    from runner.history.outbox.postgresql import connected, failures
+    from runner.sources.config.report import destination
+
+    if not to or not to.startswith(("postgresql:", "postgres:")):
+        raise UsageError("runner collect: --to has to be postgresql://USER@HOST/DATABASE")
+    if folder is None and not init:
+        raise UsageError("name the directory that machines deliver to, or use --init")
+    there = destination({"to": to, **({"passfile": passfile} if passfile else {})})
+    there = there._replace(timeout=EACH)
+    with connected(there) as connection:
+        with failures(there.address):
+            if init or tables.are_missing(connection):
+                tables.create(connection)
+        if folder is None:
+            return DONE
+        done = Collector(folder, connection, there.address)()
+    for name, reason in done.rejected:
+        print(f"warning: {name!r} is rejected: {reason}", file=sys.stderr)
+    if common.for_people:
+        print(f"{done.taken} taken, {done.known} known already, {len(done.rejected)} rejected.")
+    else:
+        counts = {"taken": done.taken, "known": done.known, "rejected": dict(done.rejected)}
+        write_value(common, counts)
+    return FAILED if done.rejected else DONE

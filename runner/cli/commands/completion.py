@@ -1,0 +1,367 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command `completion`: scripts for shells, and the words that they ask for."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from typing import Annotated, Any, get_args
+
+from runner.cli.parsing.option_spec import COMMANDS, Argument, argument, command_named
+from runner.model.errors import UsageError
+from runner.model.records import Record
+
+BASH = r"""# bash completion for runner: source <(runner completion bash)
+_runner() {
+    local IFS=$'\n' kind
+    COMPREPLY=()
+    read -r -d '' kind < <("${COMP_WORDS[0]}" completion candidates -- bash \
+        "${COMP_LINE:0:COMP_POINT}" 2>/dev/null)
+    case ${kind%%$'\n'*} in
+        :files) compopt -o filenames; COMPREPLY=($(compgen -f -- "${COMP_WORDS[COMP_CWORD]}")) ;;
+        :folders) compopt -o filenames; COMPREPLY=($(compgen -d -- "${COMP_WORDS[COMP_CWORD]}")) ;;
+        *) COMPREPLY=($kind) ;;
+    esac
+    case ${#COMPREPLY[@]}${COMPREPLY[0]} in 1*[=.]) compopt -o nospace ;; esac
+}
+complete -F _runner runner
+"""
+ZSH = r"""#compdef runner
+# zsh completion for runner: source <(runner completion zsh), after compinit
+_runner() {
+    local -a lines values shown
+    local line value
+    lines=("${(@f)$("${words[1]}" completion candidates -- \
+        zsh "${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
+    case ${lines[1]} in
+        :files) _files; return ;;
+        :folders) _files -/; return ;;
+    esac
+    for line in $lines; do
+        value=${line%%$'\t'*}
+        values+=("$value")
+        if [[ $line == *$'\t'?* ]]; then
+            shown+=("$value  -- ${line#*$'\t'}")
+        else
+            shown+=("$value")
+        fi
+    done
+    (( $#values )) || return 1
+    if [[ $values[1] == *[=.] ]]; then
+        compadd -S '' -l -d shown -a values
+    else
+        compadd -l -d shown -a values
+    fi
+}
+if [ "$funcstack[1]" = _runner ]; then _runner "$@"; else compdef _runner runner; fi
+"""
+FISH = r"""# fish completion for runner: runner completion fish | source
+function __runner_complete
+    set -l before (commandline -opc)
+    set -l word (commandline -ct | string unescape)
+    set -l found ($before[1] completion candidates -- fish $before[2..-1] $word 2>/dev/null)
+    switch "$found[1]"
+        case :files
+            __fish_complete_path (commandline -ct)
+        case :folders
+            __fish_complete_directories (commandline -ct)
+        case '*'
+            printf '%s\n' $found
+    end
+end
+complete -c runner -f -a '(__runner_complete)'
+"""
+SCRIPTS = {"bash": BASH, "zsh": ZSH, "fish": FISH}
+
+Named = tuple[str, str]
+FILES, FOLDERS = (":files", ""), (":folders", "")
+
+
+def completion(
+    shell: Annotated[
+        str, argument(metavar="bash|zsh|fish", help="The shell.", complete=(tuple(SCRIPTS),))
+    ],
+    words: Annotated[list[str] | None, argument(hidden=True)] = None,
+) -> int:
+    """Print a script for the Tab completion of a shell.
+
+    It completes commands, options and their values, SLS names, IDs, functions and their arguments.
+
+    \b
+    bash: source <(runner completion bash)       in ~/.bashrc
+    zsh:  source <(runner completion zsh)        in ~/.zshrc, after compinit
+    fish: runner completion fish | source        in ~/.config/fish/config.fish
+
+    Example: runner completion bash > /etc/bash_completion.d/runner
+    """
+    if shell == "candidates":
+        with suppress(
+            Exception
+        ):  # a person is typing: nothing is better than a message in the line
+            _print(words or [])
+        return 0
+    if shell not in SCRIPTS:
+        raise UsageError(
+            f"there is no completion for {shell!r}", hint=f"one of {', '.join(SCRIPTS)}"
+        )
+    print(SCRIPTS[shell], end="")
+    return 0
+
+
+def _print(words: list[str]) -> None:
+    shell, *typed = words
+    if shell == "bash":
+        line, quote = typed[0], ""
+        typed, quote = _split(line)
+        for value, _ in candidates(typed[1:]):
+            print(_for_bash(value, typed[-1], quote))
+    else:
+        for value, description in candidates(typed):
+            print(f"{value}\t{description}" if description else value)
+
+
+def _split(line: str) -> tuple[list[str], str]:
+    """The words of an unfinished line (the last one is empty after a blank), and the quote that is
+    open.
+    """
+    for quote in ("", "'", '"'):
+        with suppress(ValueError):
+            words = shlex.split(line + quote)
+            fresh = not quote and line[-1:].isspace() and not line.endswith("\\ ")
+            return [*words, ""] if fresh or not words else words, quote
+    return [""], ""
+
+
+def _for_bash(value: str, typed: str, quote: str) -> str:
+    """bash takes `:` and `=` for the ends of words, unless they are quoted; and quotes nothing by
+    itself.
+    """
+    if quote or value.startswith(":"):
+        return value
+    done = max(typed.rfind(mark) for mark in ":=") + 1
+    rest = value[done:]
+    return "".join(char if char.isalnum() or char in "_@%+=:,./-" else f"\\{char}" for char in rest)
+
+
+# ---------------------------------------------------------------- the words
+
+
+def candidates(typed: list[str]) -> Iterator[Named]:
+    """The words that fit where the last one stands."""
+    *before, current = typed or [""]
+    if not before:
+        words: Iterable[Named] = _commands()
+    else:
+        words = _of_command(before[0], before[1:], current)
+    seen = set()
+    for value, description in words:
+        if (
+            value.startswith((current, ":files", ":folders"))
+            and value not in seen
+            and "\n" not in value
+        ):
+            seen.add(value)
+            yield value, " ".join(description.split())
+
+
+def _parsers(wanted: str = "") -> dict[str, Any]:
+    """The commands as the command-line parser has them."""
+    from typer.main import get_command
+
+    from runner.cli.parsing.app import build
+
+    group: Any = get_command(build(wanted))  # type: ignore[arg-type]
+    commands: dict[str, Any] = group.commands
+    return commands
+
+
+def _commands() -> Iterator[Named]:
+    for name, command in _parsers().items():
+        yield name, command.get_short_help_str(60)
+    yield from (("--help", ""), ("--version", ""))
+
+
+def _of_command(name: str, before: list[str], current: str) -> Iterable[Named]:
+    if name not in COMMANDS:
+        return ()
+    options = {
+        flag: option
+        for option in _parsers(name)[name].params
+        for flag in option.opts
+        if flag.startswith("-")
+    }
+    if current.startswith("--") and "=" in current:
+        flag = current.partition("=")[0]
+        values = _of_option(name, options.get(flag), before)
+        return (
+            (f"{flag}={value}" if not value.startswith(":") else value, description)
+            for value, description in values
+        )
+    if current.startswith("-"):
+        return [
+            (flag, option.help or "")
+            for flag, option in options.items()
+            if flag.startswith("--") and not option.hidden
+        ] + [("--help", "")]
+    last = options.get(before[-1]) if before else None
+    if last is not None and not last.is_flag:
+        return _of_option(name, last, before)
+    return _of_argument(name, Line(_arguments(before, options), before, current))
+
+
+def _arguments(before: list[str], options: dict[str, Any]) -> list[str]:
+    """The words that are neither options nor their values."""
+    arguments, skip = [], False
+    for word in before:
+        if skip:
+            skip = False
+        elif word.startswith("-"):
+            option = options.get(word)
+            skip = option is not None and not option.is_flag
+        else:
+            arguments.append(word)
+    return arguments
+
+
+def _of_option(name: str, option: Any, before: list[str]) -> Iterable[Named]:
+    from runner.cli.running import logs
+    from runner.tools.queries import completion_names
+
+    metavar = str(getattr(option, "metavar", ""))
+    if metavar.startswith("FILE"):
+        return [FILES]
+    if metavar == "FORM":
+        return [(form.name, form.description) for form in command_named(name).forms]  # type: ignore[attr-defined]
+    tables: dict[str, Callable[[], Iterable[Named]]] = {
+        "DIR": lambda: [FOLDERS],
+        "LEVEL": lambda: [(level, "") for level in logs.LEVELS],
+        "ID": lambda: completion_names.ids(_options(before)),
+        "ENV": lambda: completion_names.environments(_options(before)),
+    }
+    return tables[metavar]() if metavar in tables and "--id" not in option.opts else ()
+
+
+class Line(Record):
+    """An unfinished line behind its command: the arguments and all words before the last one."""
+
+    arguments: list[str]
+    before: list[str]
+    current: str
+
+
+def _of_argument(name: str, line: Line) -> Iterable[Named]:
+    """The words that the next argument of a command may be, as its signature declares."""
+    import inspect
+
+    place = len(line.arguments)
+    parameters = inspect.signature(command_named(name), eval_str=True).parameters.values()
+    specs = [get_args(parameter.annotation) for parameter in parameters]
+    declared = [(kind, spec) for kind, spec in specs if isinstance(spec, Argument)]
+    for index, (kind, spec) in enumerate(declared):
+        listed = "list[" in str(kind)
+        if spec.complete and (place == index or (listed and place > index)):
+            source = spec.complete[min(place - index, len(spec.complete) - 1)]
+            return SOURCES[source](line) if isinstance(source, str) else _words(source)
+    return ()
+
+
+def _of_names(kind: str, **settings: Any) -> Callable[[Line], Iterable[Named]]:
+    """A source that reads the tree or the history. kind: its function in `completion_names`."""
+
+    def source(line: Line) -> Iterable[Named]:
+        from runner.tools.queries import completion_names
+
+        names: Iterable[Named] = getattr(completion_names, kind)(_options(line.before), **settings)
+        return names
+
+    return source
+
+
+def _functions(kind: str) -> Callable[[Line], Iterable[Named]]:
+    return lambda line: _of_names(kind, typed=line.current)(line)
+
+
+def _pages(line: Line) -> list[Named]:
+    from runner.output.manual import language
+
+    words = ("arguments", "config", *language.names())
+    return [*SOURCES["states"](line), *SOURCES["functions"](line), *_words(words)]
+
+
+def _configuration_keys(line: Line) -> list[Named]:
+    """The keys of the configuration, after `doc config`."""
+    from runner.sources.config import key_manual
+
+    if line.arguments[0] != "config":
+        return []
+    return [(key.name, key.about) for key in key_manual.keys().values()]
+
+
+def _arguments_of(state: bool) -> Callable[[Line], Iterable[Named]]:
+    """The arguments of the function before, but for those that stand there."""
+
+    def source(line: Line) -> Iterable[Named]:
+        from runner.tools.queries import completion_names
+
+        function, *words = line.arguments
+        typed = {word.partition("=")[0] for word in words}
+        names = completion_names.arguments(_options(line.before), function, state)
+        return [(name, about) for name, about in names if name.rstrip("=") not in typed]
+
+    return source
+
+
+def _listed(line: Line) -> Iterator[Named]:
+    """SLS names after the last comma."""
+    done = line.current.rpartition(",")[0]
+    for name, description in SOURCES["sls"](line):
+        yield (f"{done},{name}" if done else name), description
+
+
+# what an argument names as its `complete`
+SOURCES: dict[str, Callable[[Line], Iterable[Named]]] = {
+    "sls": _of_names("sls"),
+    "sls-list": _listed,
+    "ids": _of_names("ids"),
+    "runs": _of_names("runs"),
+    "modules": _of_names("modules"),
+    "states": _functions("states"),
+    "functions": _functions("functions"),
+    "state-arguments": _arguments_of(state=True),
+    "function-arguments": _arguments_of(state=False),
+    "pages": _pages,
+    "configuration-keys": _configuration_keys,
+    "folders": lambda line: [FOLDERS],
+    "new-file": lambda line: [FILES],
+}
+
+
+def _words(words: Iterable[str]) -> list[Named]:
+    return [(word, "") for word in words]
+
+
+def _options(before: list[str]) -> Any:
+    """The configuration that the line so far means."""
+    import os
+
+    from runner.cli.running.options import Common, overrides
+    from runner.sources.config import load
+
+    lists = ("state_tree", "pillar_tree")
+    settings: dict[str, Any] = {}
+    for name in (*lists, "config", "saltenv", "cachedir", "id"):
+        flags = [f"--{name.replace('_', '-')}", *(["-c"] if name == "config" else [])]
+        values = [value for flag in flags for value in _values(before, flag)]
+        if values:
+            settings[name] = values if name in lists else values[-1]
+    common = Common(**settings)
+    return load.load(common.config, overrides(common), os.environ, fetch=False)[0]
+
+
+def _values(before: list[str], flag: str) -> Iterator[str]:
+    for index, word in enumerate(before):
+        if word == flag and index + 1 < len(before):
+            yield before[index + 1]
+        elif word.startswith(f"{flag}="):
+            yield word.partition("=")[2]

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command `doc`: the manual."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from typing import Annotated
+
+from runner.cli.parsing.option_spec import argument, option
+from runner.cli.running.options import READING, Common, options_of, with_common, write_value
+from runner.model.errors import UsageError
+
+CONFIG = "config"  # the keys of the configuration; functions of this module are `config.NAME`
+
+
+@with_common(READING)
+def doc(
+    *,
+    name: Annotated[
+        str | None,
+        argument(
+            metavar="[NAME]",
+            help="A module, a function, a word of the language, `arguments` or `config` (default: a"
+            " list).",
+            complete=("pages",),
+        ),
+    ] = None,
+    key: Annotated[
+        str | None,
+        argument(
+            metavar="[KEY]",
+            help="After `config`: a key of the configuration.",
+            complete=("configuration-keys",),
+        ),
+    ] = None,
+    markdown: Annotated[bool, option("--markdown", help="The page as Markdown.")] = False,
+    reference: Annotated[
+        str | None,
+        option("--reference", metavar="DIR", help="Write the whole manual there, as Markdown."),
+    ] = None,
+    missing: Annotated[
+        bool,
+        option(
+            "--missing",
+            help="What Salt has and runner lacks (of names that begin so), and what to write"
+            " instead.",
+        ),
+    ] = False,
+    common: Common,
+) -> int:
+    """Show the manual page of a state, a function or a word of SLS.
+
+    It knows those of the tree, too. `runner doc` lists all, `runner doc arguments` shows what every
+    state takes, `runner doc watch` what that does, `runner doc config` the keys of the
+    configuration. `runner doc pillar.` is the module of that name.
+
+    Example: runner doc config tree.verify
+    """
+    if name == CONFIG:
+        return _show_keys(common, key, markdown)
+    if key is not None:
+        raise UsageError(f"runner doc {name} {key}: one page at a time", hint=f"runner doc {key}")
+    if missing:
+        return _show_missing(common, name or "")
+    if reference is not None:
+        from runner.tools.queries import explain
+
+        return _write_reference(reference, explain.reference(options_of(common)))
+    from runner.output.manual import language
+
+    if name in language.names():
+        return _show_word(common, name, markdown)
+    return show_doc(common, name, markdown)
+
+
+def show_doc(common: Common, name: str | None, markdown: bool = False) -> int:
+    """Print a page of the manual, or its contents."""
+    from runner.output.manual import text as manual
+    from runner.tools.queries import explain
+
+    options = options_of(common)
+    pages = explain.manual(options, name)  # without a name their list
+    width = shutil.get_terminal_size().columns
+    if not common.for_people:
+        write_value(common, pages if name is None else [manual.as_data(page) for page in pages])
+    elif name is None:
+        print(manual.contents(pages, explain.manual_of_modules(options), width), end="")
+    else:
+        print(manual.as_markdown(pages) if markdown else manual.as_text(pages, width), end="")
+    return 0
+
+
+def _show_word(common: Common, name: str, markdown: bool) -> int:
+    """Print the page of a word of the language."""
+    from runner.output.manual import language
+    from runner.output.manual.markdown import as_text
+    from runner.tools.queries import explain
+
+    page = language.page(name)
+    modules = explain.modules(options_of(common))
+    if any(name in listed for listed in modules.values()):
+        page += f"\n`runner doc {name}.` shows the functions of the module {name}.\n"
+    if not common.for_people:
+        write_value(common, [{"name": name, "kind": "language", "text": page}])
+    else:
+        width = min(shutil.get_terminal_size().columns, 100)
+        print(page if markdown else as_text(page, "language", width), end="")
+    return 0
+
+
+def _show_keys(common: Common, name: str | None, markdown: bool) -> int:
+    """Print the entry of a key of the configuration, or their list."""
+    from runner.sources.config import key_manual
+
+    width = shutil.get_terminal_size().columns
+    if not common.for_people:
+        chosen = key_manual.entries(name) if name else key_manual.keys().values()
+        write_value(common, [key._asdict() for key in chosen])
+    elif name is None:
+        print(key_manual.page() if markdown else key_manual.contents(width), end="")
+    else:
+        shown = key_manual.as_markdown(name) if markdown else key_manual.as_text(name, width)
+        print(shown, end="")
+    return 0
+
+
+def _show_missing(common: Common, prefix: str) -> int:
+    from runner.cli.running.state_functions import FUNCTIONS, SHOWS
+    from runner.output.manual import text as manual
+    from runner.tools.queries import explain
+
+    commands = {*SHOWS, *(f"state.{name}" for name in FUNCTIONS)}
+    options = options_of(common)
+    lacking = explain.missing(options, prefix, commands)
+    if common.for_people:
+        width = min(shutil.get_terminal_size().columns, 100)
+        named = {kind: {name.split(".")[0] for name in advice} for kind, advice in lacking.items()}
+        partly = named if prefix else explain.modules(options)
+        print(manual.missing(lacking, partly, width), end="")
+    else:
+        write_value(common, lacking)
+    return 0
+
+
+def _write_reference(folder: str, files: Mapping[str, str]) -> int:
+    for name, text in files.items():
+        path = os.path.join(folder, name)
+        try:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+        except OSError as error:
+            raise UsageError(f"--reference: {path} cannot be written: {error.strerror}") from None
+    print(f"Wrote {len(files)} files below {folder}.")
+    return 0

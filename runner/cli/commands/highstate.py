@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command `highstate`: everything that the top file gives this machine."""
+
+from __future__ import annotations
+
+from runner.cli.running.options import (
+    ASKING,
+    CHANGING,
+    PLANNING,
+    READING,
+    SCHEDULED,
+    Common,
+    finish,
+    options_of,
+    with_common,
+)
+from runner.output.formats import MACHINE_RUN
+
+
+@with_common(READING, CHANGING, PLANNING, ASKING, SCHEDULED, answer=MACHINE_RUN)
+def highstate(*, common: Common) -> int:
+    """Apply everything that the top file assigns to this machine.
+
+    Example: runner highstate --test
+    """
+    from runner import pipeline
+
+    options = options_of(common, running=True)
+    if common.plan or common.sign_key or common.ask:
+        from runner.cli.running import planning
+
+        return planning.carried_out(common, options, "highstate", ())
+    if common.step:
+        from runner.cli.running import stepping
+
+        with stepping.steps(common) as confirm:
+            return finish(
+                common,
+                options,
+                lambda listeners: pipeline.highstate(options, listeners, confirm=confirm),
+            )
+    return finish(common, options, lambda listeners: pipeline.highstate(options, listeners))

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command `history`: what earlier runs did."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from typing import Annotated, Any
+
+from runner.cli.parsing.option_spec import argument, option
+from runner.cli.running.options import READING, Common, options_of, print_text, with_common, write
+from runner.model.errors import UsageError
+from runner.output.formats import PAST
+
+
+@with_common(READING, answer=PAST)
+def history(
+    *,
+    words: Annotated[
+        list[str] | None,
+        argument(
+            metavar="[show RUN | diff RUN RUN | file PATH]",
+            help="RUN: its number, or `last`.",
+            complete=(("show", "diff", "file"), "runs"),
+        ),
+    ] = None,
+    limit: Annotated[
+        int, option("--limit", "-n", metavar="N", help="How many runs to list.", show_default=True)
+    ] = 20,
+    common: Common,
+) -> int:
+    """List the runs of this machine, or show what they did.
+
+    `show` shows one, `diff` compares two, `file` shows all versions of a file, each with the
+    command that restores it. Dry runs and undos are marked. `show RUN --out html` is a page for a
+    browser.
+
+    Example: runner history show last
+    """
+    from runner.cli.running.scheduled_runs import as_answer
+    from runner.history.disabled import disabled
+    from runner.output import history as printed
+    from runner.output.text import safe
+    from runner.tools.queries import show
+
+    words = words or []
+    shapes = {(): 0, ("show",): 1, ("diff",): 2, ("file",): 1}
+    if shapes.get(tuple(words[:1])) != len(words[1:]):
+        raise UsageError(
+            "runner history, runner history show RUN, runner history diff RUN RUN, or runner"
+            " history file PATH"
+        )
+    if limit < 1:
+        raise UsageError(f"--limit {limit}: expected a number from 1")
+    if common.form.past and words[:1] != ["show"]:
+        raise UsageError("--out html is for one run: runner history show RUN --out html")
+    options = options_of(common)
+    if common.form.past:
+        from runner.tools.queries import run_page
+
+        print_text(run_page.html(options, words[1]))
+        return 0
+    runs: Any = show.past(options, words, limit)
+    stopped = None if words else disabled(options.state_dir)
+    if common.for_people:
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+        print(printed.text(runs, words[0] if words else "list", width), end="")
+        if stopped:
+            print(safe(f"Now: {stopped}", sys.stdout))
+    else:
+        write(common, as_answer(runs, stopped))
+    return 0

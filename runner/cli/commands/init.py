@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command `init`: a small tree to begin with."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated
+
+from runner.cli.parsing.option_spec import argument, option
+from runner.model.errors import UsageError
+
+FILES = {
+    "README.md": (
+        """# What this machine is to look like
+
+    runner check                 # mistakes, before anything is touched
+    runner highstate --test      # what would be changed; changes nothing
+    runner highstate             # change it
+
+`runner.yaml` is read because it lies in the current folder; from elsewhere add `--config FILE`.
+
+- `states/top.sls` says which SLS files this machine gets, `states/motd.sls` is one of them.
+- `pillar/` holds the data that differ from machine to machine.
+- `runner doc file.managed` is the manual page of a state, `runner doc` lists all states.
+- `runner schema > sls.schema.json` lets an editor complete and check SLS files.
+- `runner schedule install --every 30m` (as root) keeps the machine so.
+"""
+    ),
+    "runner.yaml": (
+        """\
+# The configuration. The keys are those of a Salt minion; paths are relative to this file.
+file_roots:
+  base: [states]
+pillar_roots:
+  base: [pillar]
+# a mistyped argument is an error, not a warning
+strict: true
+"""
+    ),
+    "states/top.sls": (
+        """# Which machine gets which SLS files. '*' is a pattern for machine IDs: all of them.
+base:
+  '*':
+    - motd
+"""
+    ),
+    "states/motd.sls": (
+        """# One file. Its place and contents come from the pillar (pillar/motd.sls).
+# `runner doc file.managed` lists all arguments; `runner show sls motd` what this template becomes.
+message of the day:
+  file.managed:
+    - name: {{ pillar['motd']['path'] }}
+    - contents: {{ pillar['motd']['text'] | yaml_dquote }}
+    - mode: '0644'
+
+# A command that runs only when the file was changed.
+tell that it changed:
+  cmd.run:
+    - name: echo "the message of the day is new"
+    - onchanges:
+      - file: message of the day
+"""
+    ),
+    "pillar/top.sls": (
+        """# Which machine gets which data.
+base:
+  '*':
+    - motd
+"""
+    ),
+    "pillar/motd.sls": (
+        """motd:
+  path: /tmp/runner-motd  # as root you may want /etc/motd
+  text: This machine is managed by runner.
+"""
+    ),
+    ".pre-commit-config.yaml": (
+        """# `pre-commit install` makes git check the tree before each commit.
+repos:
+  - repo: local
+    hooks:
+      - id: runner-check
+        name: runner check
+        entry: runner check --config runner.yaml
+        language: system
+        pass_filenames: false
+        files: \\.(sls|jinja|j2|yaml)$
+"""
+    ),
+    ".github/workflows/check.yml": (
+        """# Checks the tree on each push; mistakes are shown at their lines.
+on: [push, pull_request]
+jobs:
+  check:
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/checkout@v4
+      - uses: actions/setup-python@v5
+        with:
+          python-version: '3.12'
+      # put here where your machines get runner from
+      - run: pip install git+https://git.example.org/runner.git
+      - run: runner check --config runner.yaml --out github
+"""
+    ),
+}
+
+
+def init(
+    folder: Annotated[
+        str, argument(metavar="[FOLDER]", help="Created if it is missing.", complete=("folders",))
+    ] = ".",
+    from_url: Annotated[
+        str | None,
+        option("--from", metavar="URL", help="Set this machine up with the tree of a repository."),
+    ] = None,
+    ref: Annotated[
+        str | None, option("--ref", metavar="REF", help="Its branch, tag or commit (main).")
+    ] = None,
+    verify: Annotated[
+        str | None,
+        option("--verify", metavar="ssh:FILE|gpg:FILE", help="Who has to have signed the tree."),
+    ] = None,
+) -> int:
+    """Create a small, commented tree to begin with.
+
+    It has a top file, pillar, one SLS, the configuration, pre-commit and CI files, and applies as
+    it is. Nothing is overwritten; what is missing of an unaltered tree is made anew.
+
+    With --from URL it makes no tree, but writes the configuration of this machine, and pulls the
+    tree of that git repository: see `runner pull`.
+
+    Example: runner init my-machine
+
+    Example: runner init --from https://git.example.org/site.git --verify ssh:allowed_signers
+    """
+    if from_url is not None:
+        if folder != ".":
+            raise UsageError("init makes a tree in FOLDER, or sets this machine up --from URL")
+        from runner.cli.running.set_up import set_up
+
+        return set_up(from_url, ref, verify)
+    if ref or verify:
+        raise UsageError("--ref and --verify belong to --from URL")
+    if os.path.lexists(folder) and not os.path.isdir(folder):
+        raise UsageError(f"{folder} exists and is not a directory; nothing was written")
+    others = [name for name in FILES if _is_other(os.path.join(folder, name), FILES[name])]
+    if others:
+        listed = ", ".join(os.path.join(folder, name) for name in others)
+        raise UsageError(
+            f"already there: {listed}; nothing was written", hint="name another folder"
+        )
+    missing = [name for name in FILES if not os.path.lexists(os.path.join(folder, name))]
+    for name in missing:
+        _write(os.path.join(folder, name), FILES[name])
+    if not missing:
+        print(f"The tree in {os.path.abspath(folder)} already exists.")
+    else:
+        print(f"Made a tree in {os.path.abspath(folder)}: {', '.join(missing)}.")
+    _tell_what_is_next(folder)
+    return 0
+
+
+def _is_other(path: str, text: str) -> bool:
+    """True if something else stands in the way of a file."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read() != text
+    except (OSError, UnicodeDecodeError):
+        return os.path.lexists(path)
+
+
+def _write(path: str, text: str) -> None:
+    try:
+        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        with open(path, "x", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}") from None
+
+
+def _tell_what_is_next(folder: str) -> None:
+    import shlex
+
+    where = "" if os.path.abspath(folder) == os.getcwd() else f"cd {shlex.quote(folder)} && "
+    print(f"Next:\n  {where}runner check\n  {where}runner highstate --test")

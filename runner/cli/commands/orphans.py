@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command `orphans`: what no state declares any more."""
+
+from __future__ import annotations
+
+from runner.cli.running.options import (
+    READING,
+    Common,
+    notices,
+    options_of,
+    print_text,
+    with_common,
+    write_value,
+)
+from runner.output.formats import REMOVALS
+
+
+@with_common(READING, answer=REMOVALS)
+def orphans(*, common: Common) -> int:
+    """List what no state declares any more.
+
+    Earlier highstates made it. The list is an SLS file that removes it; `runner prune` does that.
+    What was changed since, belongs to a package or was there before runner first touched it is
+    never removed.
+
+    Example: runner orphans --out sls
+    """
+    from runner.output import orphans as printed
+    from runner.pipeline.orphans import orphans as find
+
+    options = options_of(common)
+    found = find(options, [notices(options)])
+    if common.for_people or common.form.removals:
+        print_text(printed.sls(found))
+    else:
+        write_value(common, printed.as_data(found))
+    return 0

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command `prune`: remove what no state declares any more."""
+
+from __future__ import annotations
+
+from runner.cli.running.options import CHANGING, READING, Common, finish, options_of, with_common
+from runner.output.formats import MACHINE_RUN
+
+
+@with_common(READING, CHANGING, answer=MACHINE_RUN)
+def prune(*, common: Common) -> int:
+    """Remove what no state declares any more.
+
+    Earlier highstates made it; `runner orphans` lists it. What was changed since, belongs to a
+    package or was there before runner first touched it is left. `runner undo` takes it back.
+
+    Example: runner prune --test
+    """
+    from runner import pipeline
+
+    options = options_of(common)
+    return finish(common, options, lambda listeners: pipeline.prune(options, listeners))

@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command `rehearse`: the real run on a copy of this machine that is thrown away."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, get_args
+
+from runner.cli.parsing.option_spec import argument, option
+from runner.cli.running.exit_codes import DONE, FAILED, INTERRUPTED, LOCKED, NOT_RUN
+from runner.cli.running.options import (
+    CHANGING,
+    DEFAULTS,
+    READING,
+    Common,
+    loaded,
+    print_text,
+    with_common,
+    write,
+)
+from runner.model.errors import RunnerError, UsageError
+from runner.output.formats import RUN
+
+WHAT = ("highstate", "sls", "single")
+CHOOSING = {
+    name: CHANGING[name]
+    for name in (
+        *("only", "exclude", "tags", "skip_tags", "with_requisites", "start_at"),
+        *("timeout", "verify", "shuffle"),
+    )
+}
+# of the options, to the runs
+NOT_REPEATED = ("out", "pillar", "pillar_stdin", "verbose", "quiet", "log_file")
+UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+
+@with_common(READING, CHOOSING, answer=RUN)
+def rehearse(
+    *,
+    what: Annotated[
+        str | None,
+        argument(
+            metavar="[highstate|sls|single]", help="The command to rehearse.", complete=(WHAT,)
+        ),
+    ] = None,
+    names: Annotated[
+        list[str],
+        argument(metavar="[NAME...]", help="What it takes.", complete=("sls-list",)),
+    ] = [],  # noqa: B006 - never changed
+    twice: Annotated[
+        bool, option("--twice", help="Run it twice; fail if the second run changes anything.")
+    ] = False,
+    expect: Annotated[
+        str | None,
+        option("--expect", metavar="FILE", help="Check these expectations (YAML) after the run."),
+    ] = None,
+    network: Annotated[
+        str, option("--network", metavar="none|host", help="The network of the copy: none.")
+    ] = "none",
+    size: Annotated[
+        str | None,
+        option("--size", metavar="SIZE", help="Memory for its changes, such as 2G (half of free)."),
+    ] = None,
+    keep: Annotated[
+        bool, option("--keep", help="Keep the copy running, until the next rehearsal.")
+    ] = False,
+    shell: Annotated[
+        bool, option("--shell", help="A shell in the copy afterwards; alone, in the one kept.")
+    ] = False,
+    common: Common,
+) -> int:
+    """Do the real run on a copy of this machine, and throw it away.
+
+    Nothing reaches this machine. Packages install, services start and commands run in the copy;
+    the report says what really changed, and where `--test` had said otherwise.
+
+    Example: runner rehearse highstate --twice
+    """
+    from runner.engine.rehearsal import kept
+    from runner.engine.rehearsal.sandbox import Sandbox
+
+    options, _ = loaded(common)
+    if what is None and shell:
+        return _look_around(options.state_dir)
+    _check(what, names, network)
+    expectations = _expectations(expect)
+    inner = _inner(what or "", names, common)
+    if kept.discard(options.state_dir):
+        _say("the copy of an earlier rehearsal is gone")
+    try:
+        with Sandbox(network=network, size=_bytes(size), keep=keep) as box:
+            code = _Course(common, options, inner, expectations, twice).run_in(box)
+            box.keep = keep and box.alive and code not in (NOT_RUN, LOCKED)
+            if shell and box.alive and code not in (NOT_RUN, LOCKED):
+                box.shell(inner.env, _folder(box, inner.cwd))
+            if box.keep:
+                kept.keep(options.state_dir, box)
+                _say(
+                    "the copy is kept until the next rehearsal: `runner rehearse --shell`;"
+                    f" `kill {box.holder}` ends it"
+                )
+            return code
+    except KeyboardInterrupt as interrupt:
+        from runner.engine.interrupts import number_of
+
+        number, why = number_of(interrupt)
+        _say(f"{why}; the copy is gone, and this machine is as it was")
+        return 128 + number
+
+
+def _say(text: str) -> None:
+    print(f"runner: {text}", file=sys.stderr)
+
+
+def _check(what: str | None, names: Sequence[str], network: str) -> None:
+    from runner.engine.rehearsal.sandbox import NETWORKS
+
+    if what not in WHAT:
+        raise UsageError(
+            f"rehearse {what}: there is no such run" if what else "nothing to rehearse",
+            hint="runner rehearse highstate|sls NAME|single STATE.FUN key=value",
+        )
+    if what == "highstate" and names:
+        raise UsageError(
+            f"{names[0]!r} is one word too many", hint=f"runner rehearse sls {names[0]}"
+        )
+    if what != "highstate" and not names:
+        raise UsageError("nothing is named", hint=f"runner rehearse {what} NAME")
+    if network not in NETWORKS:
+        raise UsageError(f"--network {network}: there is no such network", hint="none or host")
+
+
+def _bytes(size: str | None) -> int | None:
+    """A size such as 512M in bytes. Raises UsageError."""
+    from runner.engine.rehearsal.sandbox import SMALLEST
+
+    if size is None:
+        return None
+    number, unit = (size[:-1], size[-1:].upper()) if size[-1:].isalpha() else (size, "")
+    if not number.isdigit() or (unit and unit not in UNITS):
+        raise UsageError(f"--size {size}: this is not a size", hint="such as 512M or 2G")
+    wanted = int(number) * UNITS.get(unit, 1)
+    if wanted < SMALLEST:
+        raise UsageError(f"--size {size}: that is too small", hint="64M or more")
+    return wanted
+
+
+def _expectations(path: str | None) -> Sequence[Any]:
+    if path is None:
+        return ()
+    from runner.tools.expectations.reading import load
+
+    return load(path)
+
+
+def _inner(what: str, names: Sequence[str], common: Common) -> Any:
+    """The command line of the runs in the copy: the same one, but for what the report takes."""
+    from runner.engine.rehearsal.runs import Inner, environment
+
+    reading = _repeated(READING, common)
+    given = common.pillar
+    if common.whole_pillar is not None:
+        from runner.model.handed_over_pillar import line
+
+        reading += ["--pillar-stdin"]
+        given = f"{line(common.whole_pillar)}\n{given or ''}"
+    if common.pillar is not None:
+        reading += ["--pillar", "-"]
+    words = [what, *names, "--wait", "60", *_repeated(CHOOSING, common)]
+    return Inner(tuple(words), tuple(reading), given, environment(os.environ), os.getcwd())
+
+
+def _repeated(options: Mapping[str, Any], common: Common) -> list[str]:
+    """The words that say again what was said of some options."""
+    words = []
+    for name, declared in options.items():
+        value = getattr(common, name, None)
+        if name in NOT_REPEATED or value == getattr(DEFAULTS, name, None):
+            continue
+        flag = get_args(declared)[1].names[0]
+        values = value if isinstance(value, list) else [value]
+        words += [flag if item is True else f"{flag}={item}" for item in values]
+    return words
+
+
+def _folder(box: Any, folder: str) -> str:
+    """The current directory, where the copy has it."""
+    return folder if box.path(folder).is_dir() else "/"
+
+
+def _look_around(state_dir: str) -> int:
+    from runner.engine.rehearsal import kept
+    from runner.engine.rehearsal.runs import environment
+
+    box = kept.kept(state_dir)
+    if box is None:
+        raise RunnerError("no copy is kept", hint="runner rehearse highstate --keep")
+    box.shell(environment(os.environ), _folder(box, os.getcwd()))
+    return DONE
+
+
+class _Course:
+    """The runs of a rehearsal, and its report in the form that was asked for."""
+
+    def __init__(
+        self, common: Common, options: Any, inner: Any, expectations: Sequence[Any], twice: bool
+    ) -> None:
+        self.common, self.options, self.inner = common, options, inner
+        self.expectations, self.twice = expectations, twice
+
+    def run_in(self, box: Any) -> int:
+        from runner.engine.rehearsal.runs import Rehearser
+
+        common, options = self.common, self.options
+        forms = ["--out", common.form.name]
+        if common.for_people:
+            self._announce(box)
+            forms += ["-v"] * common.verbose + ["-q"] * common.quiet
+        inner = self.inner._replace(cwd=_folder(box, self.inner.cwd))
+        rehearser = Rehearser(
+            box, inner, (options.state_dir, options.cachedir), forms, common.for_people
+        )
+        sys.stdout.flush()
+        dry = rehearser.dry_run()
+        if dry[0].code not in (DONE, FAILED):
+            return self._not_begun(dry[0])
+        done = rehearser.real_runs(dry, self.twice)
+        print(done.real.err, end="", file=sys.stderr)
+        outcomes = self._evaluate(box, rehearser)
+        self._report(box, done, outcomes)
+        return self._code(box, done, outcomes)
+
+    def _announce(self, box: Any) -> None:
+        if self.common.quiet:
+            return
+        init = "systemd" if box.has_systemd else "no init: services do not run"
+        print(f"Rehearsal on a copy of this machine ({init}; network: {box.spec.network})")
+        for warning in box.warnings:
+            _say(warning)
+
+    def _not_begun(self, dry: Any) -> int:
+        """Say what kept the run from beginning, as it says it itself."""
+        print_text(dry.out)
+        print(dry.err, end="", file=sys.stderr)
+        return NOT_RUN if dry.code not in (LOCKED, INTERRUPTED) else int(dry.code)
+
+    def _evaluate(self, box: Any, rehearser: Any) -> list[Any]:
+        if not self.expectations or not box.alive:
+            return []
+        from runner.tools.expectations.evaluation import evaluate
+
+        outcomes = evaluate(self.expectations, box.run, self.options.raw.get("conf_file"))
+        shown = rehearser.masked([[item.expected, item.actual, item.problem] for item in outcomes])
+        unknown = [[None, None, "its secrets could not be masked"]] * len(outcomes)
+        return [
+            item._replace(expected=expected, actual=actual, problem=item.problem and problem)
+            for item, (expected, actual, problem) in zip(outcomes, shown or unknown, strict=True)
+        ]
+
+    def _report(self, box: Any, done: Any, outcomes: Sequence[Any]) -> None:
+        from runner.output import rehearsal, text
+
+        common = self.common
+        if common.form.report:
+            print_text(rehearsal.junit(done, outcomes))
+            return
+        if not common.for_people:
+            write(common, rehearsal.data(done, outcomes, box.warnings))
+            return
+        if common.quiet and self._code(box, done, outcomes) == DONE:
+            return
+        if not box.alive:
+            _say("the copy ended with the run, which shut it down; what changed in it is lost")
+            return
+        colour = text.wants_colour(sys.stdout, os.environ)
+        for line, shade in rehearsal.lines(done, outcomes, common.verbose):
+            print(text.paint(text.safe(line, sys.stdout), shade, colour))
+        if box.is_full:
+            limit = box.spec.size >> 20
+            _say(f"the {limit} MiB for the changes of the copy are full: --size gives it more")
+
+    def _code(self, box: Any, done: Any, outcomes: Sequence[Any]) -> int:
+        if done.real.code > 128:
+            return int(done.real.code)
+        failed = (
+            done.real.code
+            or (done.again and (done.again.code or done.again.changed))
+            or any(outcome.ok is False for outcome in outcomes)
+            or not box.alive
+        )
+        return FAILED if failed else DONE

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command `schedule`: runs that start by themselves."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+from typing import Annotated
+
+from runner.cli.parsing.option_spec import argument, option
+from runner.cli.running.options import (
+    READING,
+    RUNNING,
+    Common,
+    finish,
+    options_of,
+    show_problems,
+    with_common,
+    write_value,
+)
+from runner.model.diagnostics import Diagnostic
+from runner.model.errors import RunnerError, UsageError
+from runner.output.text import safe
+
+ACTIONS = ("install", "status", "remove")
+SCHEDULED_COMMANDS = ("runner highstate", "runner pull")
+
+
+@with_common(READING, RUNNING)
+def schedule(
+    *,
+    action: Annotated[
+        str,
+        argument(metavar="install|status|remove", help="What to do with it.", complete=(ACTIONS,)),
+    ],
+    every: Annotated[
+        str | None, option("--every", metavar="TIME", help="30m (default), 2h, 1d ...")
+    ] = None,
+    cron: Annotated[
+        str | None, option("--cron", metavar="EXPR", help="Five fields, as in a crontab.")
+    ] = None,
+    delay: Annotated[
+        str,
+        option(
+            "--splay",
+            metavar="TIME",
+            help="Delay the start randomly, up to this.",
+            show_default=True,
+        ),
+    ] = "0",
+    cron_d: Annotated[bool, option("--cron-d", help="An entry in /etc/cron.d.")] = False,
+    timer: Annotated[
+        bool, option("--timer", help="A systemd timer (default where systemd runs).")
+    ] = False,
+    pull: Annotated[
+        bool, option("--pull", help="Run `runner pull`: fetch the tree before each run.")
+    ] = False,
+    common: Common,
+) -> int:
+    """Run `runner highstate -q`, or `runner pull -q`, regularly.
+
+    It creates a systemd timer, which waits for the network, or an entry in /etc/cron.d where there
+    is no systemd. `runner disable` stops the runs for a while; `status` says so.
+
+    Example: runner schedule install --every 30m --splay 10m
+    """
+    from runner import pipeline
+    from runner.cli.running import scheduling as plans
+
+    if action not in ACTIONS:
+        raise UsageError(
+            f"runner schedule {action}: there is no such action",
+            hint="one of " + ", ".join(ACTIONS),
+        )
+    if action == "status":
+        return _status(common)
+    if (cron_d and timer) or (every and cron):
+        raise UsageError("--cron-d or --timer, --every or --cron: one of each")
+    has_systemd = os.path.isdir("/run/systemd/system")
+    uses_timer = timer or (has_systemd and not cron_d and not cron)
+    minutes = None if cron else plans.minutes(every or "30m")
+    splay = plans.seconds(delay, "--splay")
+    options = options_of(common, running=True)
+    plan = plans.Plan(_command(common, pull, options.raw.get("conf_file")), minutes, cron, splay)
+    states = (
+        plans.installing(plan, uses_timer, has_systemd)
+        if action == "install"
+        else plans.removing(has_systemd)
+    )
+    if os.geteuid() != 0 and not common.test:
+        entry = f"{plans.expression(plan)} {' '.join(plan.command)}"
+        what = f"put a line into `crontab -e`:\n    {entry}"
+        if action == "remove":
+            what = "take the line out of `crontab -e`"
+        raise RunnerError("this needs root", hint=f"as a user, {what}")
+    if action == "install":
+        _check_pull(pull, options.tree_source is not None, uses_timer)
+    return finish(common, options, lambda listeners: pipeline.several(options, states, listeners))
+
+
+def _command(common: Common, pull: bool, used: str | None) -> tuple[str, ...]:
+    """The command line to start, with whole paths: cron has next to no PATH. used: the file of the
+    configuration, which lies in the current directory perhaps, where cron would not look for it.
+    """
+    from runner.sources.config.load import SYSTEM
+
+    program = os.path.realpath(sys.argv[0])
+    if not os.access(program, os.X_OK):
+        program = shutil.which("runner") or "runner"
+    words = [program, "pull" if pull else "highstate", "-q", "--scheduled"]
+    if common.config or (used and used != SYSTEM):
+        words += ["--config", os.path.abspath(common.config or str(used))]
+    if common.cachedir:
+        words += ["--cachedir", os.path.abspath(common.cachedir)]
+    return tuple(words)
+
+
+def _check_pull(pull: bool, has_remote: bool, uses_timer: bool) -> None:
+    """Raises UsageError for `--pull` without a remote; says what else may surprise."""
+    if pull and not has_remote:
+        raise UsageError(
+            "--pull: the configuration names no remote of the tree",
+            hint="`tree: {remote: URL}`, which `runner init --from URL` writes",
+        )
+    if pull and not uses_timer:
+        message = "cron does not wait for the network: a run without it uses the last good tree"
+        show_problems([Diagnostic(message, None, None, "schedule", "info")])
+    if has_remote and not pull:
+        message = "these runs fetch nothing: they use the tree as the last `runner pull` left it"
+        hint = "`runner schedule install --pull` fetches it before each run"
+        show_problems([Diagnostic(message, None, hint, "schedule", "info")])
+
+
+def _status(common: Common) -> int:
+    from runner.cli.running.installed_schedule import disobedient, installed
+    from runner.history.disabled import disabled
+    from runner.tools.queries import show
+
+    options = options_of(common)
+    runs = show.past(options, (), 100, real=True)
+    last = next((run for run in runs if run["command"].startswith(SCHEDULED_COMMANDS)), None)
+    schedule, stopped = installed(), disabled(options.state_dir)
+    how, command = (schedule.path, shlex.join(schedule.command)) if schedule else (None, None)
+    upcoming = schedule.next_run if schedule else None
+    if not common.for_people:
+        answer = {"installed": how, "command": command, "last": last, "next": upcoming}
+        write_value(common, answer | {"disabled": stopped and stopped.as_data()})
+        return 0
+    print(f"installed: {how or 'no'}")
+    if command:
+        print(f"command:   {safe(command)}")
+    if stopped:
+        print(f"disabled:  {safe(str(stopped), sys.stdout)}")
+    print(f"last run:  {last['started']}: {last['outcome']}" if last else "last run:  none yet")
+    for error in last["errors"] if last else ():
+        print("\n".join(f"           {safe(line)}" for line in error.splitlines()))
+    print(f"next run:  {upcoming or 'not known'}")
+    if stopped:
+        show_problems(disobedient(schedule, options.state_dir))
+    return 0

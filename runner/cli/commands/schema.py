@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command `schema`: the JSON Schema of SLS files."""
+
+from __future__ import annotations
+
+import json
+
+from runner.cli.running.options import READING, Common, options_of, with_common
+
+
+@with_common(READING)
+def schema(*, common: Common) -> int:
+    """Print the JSON Schema of SLS files, for editors.
+
+    An editor with a YAML language server completes and checks SLS files with it. The states of the
+    tree are in it.
+
+    Example: runner schema > sls.schema.json
+    """
+    from runner.tools.queries import explain
+
+    print(json.dumps(explain.schema(options_of(common)), separators=(",", ":")))
+    return 0

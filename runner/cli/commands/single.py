@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command `single`: one state."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from runner.cli.parsing.option_spec import argument
+from runner.cli.running.options import (
+    CHANGING,
+    PLANNING,
+    READING,
+    Common,
+    finish,
+    options_of,
+    with_common,
+)
+from runner.cli.running.values import given_arguments
+from runner.model.errors import UsageError
+from runner.output.formats import MACHINE_RUN
+
+
+@with_common(READING, CHANGING, PLANNING, answer=MACHINE_RUN)
+def single(
+    *,
+    function: Annotated[
+        str,
+        argument(
+            metavar="STATE.FUN",
+            help="A state function, such as file.absent.",
+            complete=("states",),
+        ),
+    ],
+    words: Annotated[
+        list[str],
+        argument(
+            metavar="key=value",
+            help="Its arguments: YAML, [lists] in brackets; - reads JSON from stdin.",
+            complete=("state-arguments",),
+        ),
+    ],
+    common: Common,
+) -> int:
+    """Run one state without writing an SLS file.
+
+    Example: runner single file.managed name=/etc/motd contents=Hello
+    """
+    from runner import pipeline
+
+    positional, named = given_arguments(words)
+    if positional and "name" not in named:
+        named = {"name": positional.pop(0), **named}
+    if positional:
+        raise UsageError(f"{positional[0]!r} is not an argument", hint="write key=value")
+    options = options_of(common)
+    if common.plan or common.sign_key:
+        from runner.cli.running import planning
+
+        return planning.carried_out(common, options, "single", [function], named)
+    return finish(
+        common, options, lambda listeners: pipeline.single(options, function, named, listeners)
+    )

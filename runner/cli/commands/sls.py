@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command `sls`: the SLS files that are named."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from runner.cli.parsing.option_spec import argument
+from runner.cli.running.options import (
+    ASKING,
+    CHANGING,
+    PLANNING,
+    READING,
+    Common,
+    finish,
+    options_of,
+    with_common,
+    words,
+)
+from runner.model.errors import UsageError
+from runner.output.formats import MACHINE_RUN
+
+
+@with_common(READING, CHANGING, PLANNING, ASKING, answer=MACHINE_RUN)
+def sls(
+    *,
+    names: Annotated[
+        list[str],
+        argument(
+            metavar="NAME[,NAME...]",
+            help="SLS files, as `include` names them.",
+            complete=("sls-list",),
+        ),
+    ],
+    common: Common,
+) -> int:
+    """Apply some SLS files to this machine.
+
+    Example: runner sls nginx,users --test
+    """
+    from runner import pipeline
+
+    options = options_of(common, running=True)
+    wanted = words(names)
+    if not wanted:
+        raise UsageError("no SLS file is named", hint="runner sls NAME")
+    for word in wanted:
+        if "=" in word:
+            _no_option(word)
+    if common.plan or common.sign_key or common.ask:
+        from runner.cli.running import planning
+
+        return planning.carried_out(common, options, "sls", wanted)
+    if common.step:
+        from runner.cli.running import stepping
+
+        with stepping.steps(common) as confirm:
+            return finish(
+                common, options, lambda listeners: pipeline.sls(options, wanted, listeners, confirm)
+            )
+    return finish(common, options, lambda listeners: pipeline.sls(options, wanted, listeners))
+
+
+def _no_option(word: str) -> None:
+    from runner.cli.parsing.usage import as_option
+
+    if hint := as_option(word):
+        raise UsageError(f"{word!r} is not an SLS file", hint=hint)

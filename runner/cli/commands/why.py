@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command `why`: what brought a state into the run."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from runner.cli.parsing.option_spec import argument, option
+from runner.cli.running.options import (
+    READING,
+    Common,
+    notices,
+    options_of,
+    with_common,
+    write_value,
+)
+
+
+@with_common(READING)
+def why(
+    *,
+    wanted: Annotated[
+        str, argument(metavar="ID", help="An ID, a name, or `state: name`.", complete=("ids",))
+    ],
+    names: Annotated[
+        list[str] | None,
+        argument(
+            metavar="[NAME...]", help="SLS files (default: the highstate).", complete=("sls",)
+        ),
+    ] = None,
+    run_too: Annotated[
+        bool, option("--run", help="Also what became of it in the last run.")
+    ] = False,
+    common: Common,
+) -> int:
+    """Explain why a state is in the run and why at this place.
+
+    It names what brought the state in, where each argument comes from, and what depends on what.
+
+    Example: runner why nginx --run
+    """
+    from runner.output import why as printed
+    from runner.tools.queries import explain
+
+    options = options_of(common)
+
+    states = explain.why(options, wanted, names or (), run_too, [notices(options)])
+    if common.for_people:
+        print(printed.text(states), end="")
+    else:
+        write_value(common, states)
+    return 0

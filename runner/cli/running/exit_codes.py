@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The one place where errors become exit codes and messages."""
+
+from __future__ import annotations
+
+import errno
+import gc
+import os
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, NoReturn, TextIO
+
+from runner.cli.running.python_messages import mask_python_messages
+from runner.model.errors import RunnerError
+from runner.model.result import Report
+
+DONE, NOT_RUN, FAILED, LOCKED = 0, 1, 2, 3
+TREE_REFUSED = 4  # the new tree, by `runner pull`: the last good one was run
+LEFT_OUT = (
+    "/usr/local/sbin",
+    "/usr/local/bin",
+    "/usr/sbin",
+    "/sbin",
+)  # by cron, or by a plain user's shell
+INTERRUPTED, BROKEN_PIPE = 130, 141
+_EXIT = os._exit
+
+
+def code_of(report: Report, detailed: bool = False) -> int:
+    """The exit code of a run; `detailed` as Puppet's: 2 changes, 4 failures, 6 both."""
+    if report.interrupted:
+        return 128 + report.interrupted
+    if detailed:
+        return 2 * report.changed + 4 * report.failed
+    return FAILED if report.failed else DONE
+
+
+def program(run: Callable[[], int]) -> NoReturn:
+    """Run a command as a whole process, and end with its exit code."""
+    if sys.stdin is None or sys.stdout is None or sys.stderr is None:
+        from runner.cli.running.streams import with_streams
+
+        with_streams()
+    _forgiving(sys.stderr)
+    _with_raising_exit()
+    for stream in (sys.stdout, sys.stderr):
+        stream.__dict__["close"] = stream.flush  # not for the code of a tree to close
+    _with_programs()
+    mask_python_messages()
+    gc.set_threshold(
+        1_000_000
+    )  # compiling makes many objects and no garbage; a long run is still collected
+    code = guarded(run)
+    gc.freeze()  # the process ends and gives all back: no last look at everything
+    sys.exit(code)
+
+
+def _with_raising_exit() -> None:
+    """Have `os._exit` raise SystemExit, which is told with its place, so that no code of a tree
+    ends runner without a word. Children of this process end as always.
+    """
+    if os._exit is not _EXIT:
+        return
+
+    def raising(status: int) -> NoReturn:
+        raise SystemExit(f"os._exit({status})")
+
+    os._exit = raising
+    os.register_at_fork(after_in_child=lambda: setattr(os, "_exit", _EXIT))
+
+
+def _forgiving(stream: TextIO) -> None:
+    """Have a stream take what cannot be written: no run ends for a warning on a full disk."""
+
+    def trying(call: Callable[..., Any]) -> Callable[..., Any]:
+        def tried(*args: Any) -> Any:
+            try:
+                return call(*args)
+            except BrokenPipeError:
+                raise
+            except OSError:
+                return None
+
+        return tried
+
+    stream.__dict__.update(write=trying(stream.write), flush=trying(stream.flush))
+
+
+def _with_programs() -> None:
+    """Find the programs of the administrator, too: cron, and a plain user's shell, have no sbin in
+    their PATH.
+    """
+    folders = (os.environ.get("PATH") or os.defpath).split(":")
+    os.environ["PATH"] = ":".join(
+        folder for folder in (*folders, *(new for new in LEFT_OUT if new not in folders)) if folder
+    )
+
+
+def guarded(run: Callable[[], int]) -> int:
+    """Run a command; whatever goes wrong becomes a message on stderr and an exit code."""
+    try:
+        code = run()
+        sys.stdout.flush()
+        return code
+    except RunnerError as error:
+        return _told(error)
+    except BrokenPipeError:
+        return _pipe_closed()
+    except OSError as error:
+        if error.errno == errno.ENOENT and not _stands_somewhere():
+            return _told(
+                RunnerError(
+                    "the current folder no longer exists", hint="cd / or use absolute paths"
+                )
+            )
+        if (
+            error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+            or error.filename is not None
+        ):
+            return report_bug(error)
+        with suppress(OSError):
+            print(f"runner: the answer could not be written: {error.strerror}", file=sys.stderr)
+        _silenced()
+        return FAILED
+    except SystemExit as stop:  # the command-line parser makes this of a closed pipe
+        if isinstance(stop.__context__, BrokenPipeError):
+            return _pipe_closed()
+        return report_bug(stop)  # code of a tree called sys.exit()
+    except KeyboardInterrupt as interrupt:
+        return stopped(interrupt)
+    except BaseException as error:
+        usage = _usage(error)
+        return usage if usage is not None else report_bug(error)
+
+
+def stopped(interrupt: KeyboardInterrupt) -> int:
+    """A signal that came before anything was run."""
+    from runner.engine.interrupts import number_of
+
+    number, why = number_of(interrupt)
+    with suppress(OSError):
+        print(f"runner: {why}; nothing was run", file=sys.stderr)
+    return 128 + number
+
+
+def _stands_somewhere() -> bool:
+    try:
+        return bool(os.getcwd())
+    except OSError:
+        return False
+
+
+def _pipe_closed() -> int:
+    _silenced()
+    return BROKEN_PIPE
+
+
+def _silenced() -> None:
+    """Nothing more can be said; keeps Python from complaining when it flushes at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _told(error: RunnerError) -> int:
+    from runner.output import diagnostics, text
+
+    diagnostics.show(error.diagnostics, sys.stderr, text.wants_colour(sys.stderr, os.environ))
+    return LOCKED if error.code == "locked" else NOT_RUN
+
+
+def _usage(error: BaseException) -> int | None:
+    """The exit code if the error is the command-line parser's (whose library depends on typer's
+    version).
+    """
+    names = {kind.__name__ for kind in type(error).__mro__}
+    if "Abort" in names:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+    if "Exit" in names and hasattr(error, "exit_code"):
+        return int(error.exit_code)
+    if "ClickException" not in names:
+        return None
+    from runner.cli.parsing import usage
+
+    print(*usage.words(error), sep="\n", file=sys.stderr)
+    return NOT_RUN
+
+
+def report_bug(error: BaseException) -> int:
+    """Apologise for a defect of runner's own, and write what happened to a file."""
+    import traceback
+
+    from runner.model.releases import version
+    from runner.output.text import safe
+    from runner.support.redaction import redact_all
+
+    report = redact_all("".join(traceback.format_exception(error)))
+    try:
+        path = _kept(f"runner {version()}, Python {sys.version}\n{report}")
+        where = f"What happened is written to {path}; please send it with your report."
+    except OSError as problem:  # such as a full disk, which may have been the cause
+        where = f"What happened cannot be written to a file: {problem.strerror or problem}."
+    print(
+        f"Sorry, this is a bug in runner {version()}: {type(error).__name__}:"
+        f" {safe(redact_all(str(error)), sys.stderr)}\n{where}",
+        file=sys.stderr,
+    )
+    return NOT_RUN
+
+
+def _kept(report: str) -> str:
+    """The path of a new file with the report of a bug. Raises OSError."""
+    import tempfile
+
+    with tempfile.NamedTemporaryFile(
+        "w",
+        prefix="runner-bug-",
+        suffix=".log",
+        delete=False,
+        encoding="utf-8",
+        errors="backslashreplace",
+    ) as log:
+        log.write(report)
+    return log.name

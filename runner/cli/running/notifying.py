@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`on_failure` and `on_change`: commands that a run calls at its end, with its report on their
+standard input. Nothing of them fails a run.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from runner.history.outbox.document import text_of
+from runner.sources.config.keys import NOTIFYING
+from runner.support.programs import running
+
+SECONDS = 60.0  # that a command may take
+
+
+def notify(raw: Mapping[str, Any], report: Mapping[str, Any]) -> None:
+    """Call the commands that a run asks for: those of `on_failure` when a state failed or the tree
+    did not compile, those of `on_change` when it changed something. Not for dry runs, nor for
+    those that a person has interrupted. raw: the configuration.
+    """
+    if report["test"] or report["outcome"] in ("interrupted", "locked"):
+        return
+    is_so = {
+        "on_failure": report["outcome"] != "done",
+        "on_change": any(state.get("changes") for state in report["states"].values()),
+    }
+    text = text_of(report)
+    for key in NOTIFYING:
+        for command in raw.get(key) or () if is_so[key] else ():
+            if problem := _called(command, text, report):
+                with suppress(OSError, ValueError):
+                    print(f"warning: {key}: {command[0]}: {problem}", file=sys.stderr)
+
+
+def _called(command: Sequence[str], text: bytes, report: Mapping[str, Any]) -> str:
+    """Why a command failed; empty where it did not."""
+    facts = {"RUNNER_OUTCOME": report["outcome"], "RUNNER_ID": report["machine"]}
+    try:
+        with running(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            cwd="/",
+            env={**os.environ, **facts},
+        ) as program:
+            _, errors = program.communicate(text, SECONDS)
+    except OSError as error:
+        return str(error.strerror)
+    except subprocess.TimeoutExpired:
+        return f"it did not end in {SECONDS:g} s"
+    if program.returncode == 0:
+        return ""
+    last = errors.decode("utf-8", "replace").strip().rpartition("\n")[2]
+    return f"it ended with {program.returncode}" + (f": {last}" if last else "")

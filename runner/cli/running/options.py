@@ -1,0 +1,733 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The options that commands share, and what they mean."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack, suppress
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
+
+from runner.cli.parsing.option_spec import Parameter, option, parameters_of
+from runner.cli.running.streams import answer_alone
+from runner.model.diagnostics import bug
+from runner.model.errors import CompileError, RunnerError, UsageError
+from runner.model.records import Record
+from runner.model.result import Report
+from runner.output import formats
+from runner.sources.config.keys import LONGEST, NOTIFYING
+
+if TYPE_CHECKING:
+    import inspect
+
+    from runner.cli.running.logs import LogLevels
+    from runner.model.diagnostics import Diagnostic
+    from runner.model.events import Event
+    from runner.sources.trees import Tree
+
+
+HANDED_ON = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")  # descriptors of this process
+
+
+class Common(Record):
+    """The shared options of one command line, as typed."""
+
+    config: str | None = None
+    state_tree: list[str] = []
+    pillar: str | None = None
+    pillar_stdin: bool = False
+    pillar_tree: list[str] = []
+    id: str | None = None
+    saltenv: str | None = None
+    pillarenv: str | None = None
+    cachedir: str | None = None
+    only: list[str] = []
+    exclude: list[str] = []
+    tags: list[str] = []
+    skip_tags: list[str] = []
+    with_requisites: bool = False
+    start_at: str | None = None
+    test: bool = False
+    form: formats.Form = formats.FORMS[0]
+    verbose: bool = False
+    quiet: bool = False
+    log_level: str | None = None
+    log_file: str | None = None
+    detailed_exitcodes: bool = False
+    wait: float | None = None
+    timeout: float | None = None
+    events: str | None = None
+    splay: float = 0.0
+    shuffle: str | None = None
+    verify: bool = False
+    plan: str | None = None
+    sign_key: str | None = None
+    ask: bool = False
+    scheduled: bool = False
+    pulled: str = ""  # what became of the newest tree; of `runner pull`
+    pull_problem: str = ""  # why it is not used
+    step: bool = False
+    diff: bool = False
+    indent: int | None = None  # of JSON
+    whole_pillar: dict[str, Any] | None = None  # what `--pillar-stdin` read
+    more: dict[str, Any] = {}  # under the configuration's names
+
+    @property
+    def for_people(self) -> bool:
+        """The answer is for a person, not for a program."""
+        return self.form is formats.FORMS[0]
+
+
+READING: dict[str, Any] = {
+    "config": Annotated[
+        str | None, option("--config", "-c", metavar="FILE", help="Configuration file.")
+    ],
+    "state_tree": Annotated[
+        list[str], option("--state-tree", metavar="DIR", help="Directory of SLS files.")
+    ],
+    "pillar": Annotated[
+        str | None,
+        option(
+            "--pillar",
+            metavar="TEXT",
+            help="Additional pillar, JSON or YAML; @FILE, or - for stdin.",
+            may_be_empty=True,
+        ),
+    ],
+    "pillar_stdin": Annotated[
+        bool,
+        option(
+            "--pillar-stdin",
+            help="The first line of stdin, a JSON object, is the pillar; none is compiled.",
+        ),
+    ],
+    "pillar_tree": Annotated[
+        list[str], option("--pillar-tree", metavar="DIR", help="Directory of pillar SLS files.")
+    ],
+    "id": Annotated[str | None, option("--id", metavar="ID", help="This machine's ID.")],
+    "saltenv": Annotated[
+        str | None, option("--saltenv", metavar="ENV", help="Environment of the states.")
+    ],
+    "pillarenv": Annotated[
+        str | None, option("--pillarenv", metavar="ENV", help="Environment of the pillar.")
+    ],
+    "cachedir": Annotated[
+        str | None,
+        option(
+            "--cachedir",
+            metavar="DIR",
+            help="Keep runner's files below it; state_dir may say otherwise.",
+        ),
+    ],
+    "out": str,  # each kind of answer has forms of its own
+    "log_level": Annotated[
+        str | None, option("--log-level", "-l", metavar="LEVEL", help="debug ... critical.")
+    ],
+    "log_file": Annotated[
+        str | None,
+        option("--log-file", metavar="FILE", help="Where the log goes: a file, journald, syslog."),
+    ],
+    "verbose": Annotated[
+        bool, option("-v", "--verbose", help="More output: unchanged states too.")
+    ],
+    "quiet": Annotated[
+        bool, option("-q", "--quiet", help="Silence unless something changed or failed.")
+    ],
+}
+RUNNING: dict[str, Any] = {
+    "test": Annotated[bool, option("--test", help="Change nothing; show what would change.")],
+    "wait": Annotated[
+        float | None,
+        option(
+            "--wait", metavar="[SECONDS]", help="Wait for another run (without a value: forever)."
+        ),
+    ],
+    "timeout": Annotated[
+        float | None, option("--timeout", metavar="SECONDS", help="End the run after this time.")
+    ],
+}
+CHANGING: dict[str, Any] = {
+    **RUNNING,
+    "only": Annotated[
+        list[str], option("--only", metavar="ID", help="Only this: ID, name, STATE:ID, sls:NAME.")
+    ],
+    "exclude": Annotated[
+        list[str],
+        option(
+            "--exclude",
+            metavar="ID",
+            help="Leave this out: as --only, or an SLS.",
+            may_be_empty=True,
+        ),
+    ],
+    "tags": Annotated[
+        list[str], option("--tags", metavar="TAG[,TAG...]", help="Only states with such a tag.")
+    ],
+    "skip_tags": Annotated[
+        list[str],
+        option(
+            "--skip-tags",
+            metavar="TAG[,TAG...]",
+            help="No states with such a tag.",
+            may_be_empty=True,
+        ),
+    ],
+    "with_requisites": Annotated[
+        bool, option("--with-requisites", help="What is selected, and all that it requires.")
+    ],
+    "start_at": Annotated[
+        str | None,
+        option("--start-at", metavar="ID", help="From this state on, in the order of the run."),
+    ],
+    "shuffle": Annotated[
+        str | None,
+        option(
+            "--shuffle",
+            metavar="[SEED]",
+            help="Random order where nothing fixes it.",
+            may_be_empty=True,
+        ),
+    ],
+    "verify": Annotated[
+        bool, option("--verify", help="Check again after each change; fail what did not converge.")
+    ],
+    "diff": Annotated[bool, option("--diff", help="Show changes whole, however long.")],
+    "splay": Annotated[
+        float, option("--splay", metavar="SECONDS", help="Delay the start randomly, up to this.")
+    ],
+    "events": Annotated[
+        str | None, option("--events", metavar="FILE|-", help="Events as JSON lines.")
+    ],
+    "detailed_exitcodes": Annotated[
+        bool, option("--detailed-exitcodes", help="Exit 2 on changes, 4 on failures, 6 on both.")
+    ],
+}
+PLANNING: dict[str, Any] = {
+    "plan": Annotated[
+        str | None,
+        option("--plan", metavar="FILE", help="With --test: keep the plan for `runner apply`."),
+    ],
+    "sign_key": Annotated[
+        str | None, option("--sign-key", metavar="KEY", help="Sign the plan with an SSH key.")
+    ],
+}
+ASKING: dict[str, Any] = {
+    "ask": Annotated[bool, option("--ask", help="Show the plan, ask, and apply it.")],
+    "step": Annotated[bool, option("--step", help="Ask before each state.")],
+}
+SCHEDULED: dict[str, Any] = {
+    "scheduled": Annotated[
+        bool,
+        option("--scheduled", help="Not while `runner disable` stops scheduled runs.", hidden=True),
+    ],
+}
+DEFAULTS = Common()
+
+
+class WithCommon:
+    """A command that has the shared options beside its own; it receives them as one value,
+    `common`.
+    """
+
+    def __init__(self, command: Callable[..., int], options: dict[str, Any], answer: str) -> None:
+        self._command, self._options, self._answer = command, options, answer
+        self.__doc__, self.__name__ = command.__doc__, command.__name__
+
+    @property
+    def forms(self) -> tuple[formats.Form, ...]:
+        """The forms that its `--out` takes."""
+        return formats.forms_of(self._answer)
+
+    def parameters(self) -> dict[str, Parameter]:
+        """Its own parameters and those of the shared options."""
+        options = dict(self._options)
+        if "out" in options:
+            *names, last = (form.name for form in self.forms)
+            forms = option("--out", metavar="FORM", help=f"{', '.join(names)} or {last}.")
+            options["out"] = Annotated[str, forms]
+        shared = {
+            name: Parameter(kind, DEFAULTS.form.name if name == "out" else getattr(DEFAULTS, name))
+            for name, kind in options.items()
+        }
+        own = parameters_of(self._command, leave_out="common")
+        return own | shared
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        """The same for typer, which looks for it here."""
+        from runner.cli.parsing.option_spec import signature_of
+
+        return signature_of(self.parameters())
+
+    def __call__(self, **values: Any) -> int:
+        shared = {name: values.pop(name) for name in self._options}
+        common = Common(
+            form=form_named(shared.pop("out", DEFAULTS.form.name), self._answer), **shared
+        )
+        return answered(common, lambda: self._command(common=_with_pillar(common), **values))
+
+
+def with_common(
+    *groups: dict[str, Any], answer: str = formats.DATA
+) -> Callable[[Callable[..., int]], WithCommon]:
+    """Give a command the shared options. answer: what it prints, which has forms of its own."""
+    options = {name: annotation for group in groups for name, annotation in group.items()}
+    return lambda command: WithCommon(command, options, answer)
+
+
+def form_named(name: str, answer: str) -> formats.Form:
+    """The form that `--out` names. Raises UsageError where answers of that kind have none."""
+    form = formats.named(name, answer)
+    if form is None:
+        known = ", ".join(form.name for form in formats.forms_of(answer))
+        raise UsageError(f"--out {name}: there is no such form", hint=f"one of {known}")
+    return form
+
+
+def answered(common: Common, run: Callable[[], int]) -> int:
+    """Errors go to stdout as Salt's JSON, or as JUnit's XML, where that was asked for, else to
+    stderr (by the edge).
+    """
+    try:
+        return run()
+    except (
+        KeyboardInterrupt
+    ) as interrupt:  # the command-line parser would end with 130, without a word
+        from runner.cli.running.exit_codes import stopped
+
+        return stopped(interrupt)
+    except BrokenPipeError:
+        raise
+    except Exception as caught:
+        error = _worded(common, caught)
+        if common.form.errors is None:
+            if error is caught:
+                raise
+            raise error from None
+        problems = error.diagnostics if isinstance(error, RunnerError) else (bug(error),)
+        print_text(common.form.errors(problems, common.indent))
+        if not isinstance(error, RunnerError):
+            raise
+        from runner.cli.running.exit_codes import LOCKED, NOT_RUN
+
+        if not isinstance(error, CompileError):
+            print(f"runner: {error.message}", file=sys.stderr)
+        return LOCKED if error.code == "locked" else NOT_RUN
+
+
+def _worded(common: Common, error: Exception) -> Exception:
+    """An error in the words of the program that was called."""
+    if not (common.more.get("as_salt") and isinstance(error, CompileError)):
+        return error
+    from runner.output import salt_words
+
+    return CompileError(salt_words.worded(error.diagnostics))
+
+
+TOLD_ONCE = ("config-unused", "unused-key")  # codes of warnings about the configuration
+
+
+def options_of(
+    common: Common,
+    running: bool = False,
+    tree: Tree | Literal["current"] | None = "current",
+    **more: Any,
+) -> Any:
+    """The configuration: file, environment and command line together. Warnings go to stderr.
+
+    running: for what applies states; other commands say less of what the configuration lacks. tree:
+    the pulled tree to use, where it is not the current one.
+    """
+    from runner.cli.running.failed_start import metrics_of_failed_start
+    from runner.cli.running.logs import LEVELS, set_up
+    from runner.sources.config.load import find_metrics_file
+
+    def textfile() -> str | None:
+        return find_metrics_file(common.config, os.environ) if running else None
+
+    with metrics_of_failed_start(textfile, bool(common.test)):
+        options, warnings = loaded(common, tree, **more)
+    silent = (
+        common.quiet and common.log_level is None
+    )  # a configuration of Salt's asks for a log on the terminal
+    levels = set_up(options.raw, bool(common.log_file), silent)
+    if levels.lowest <= LEVELS["info"]:
+        _log(options, levels)
+    warnings = tuple(
+        warning
+        for warning in warnings
+        if warning.code not in TOLD_ONCE or _is_news(common, options, running)
+    )
+    if warnings and not common.quiet:
+        show_problems(warnings)
+    return options
+
+
+def show_problems(problems: Iterable[Diagnostic]) -> None:
+    """Print diagnostics to stderr."""
+    from runner.output import diagnostics, text
+
+    diagnostics.show(problems, sys.stderr, text.wants_colour(sys.stderr, os.environ))
+
+
+def notices(options: Any) -> Callable[[Event], None]:
+    """A listener that prints warnings to stderr, and draws cycles in the cache folder.
+
+    With `-q` warnings of the tree are held back until the run has changed something or failed.
+    """
+    from runner.model.events import CycleFound, RunFinished, Warned
+
+    quiet = options.quiet
+    held_back: list[Diagnostic] = []
+
+    def listener(event: Event) -> None:
+        nonlocal quiet
+        if isinstance(event, Warned):
+            if quiet and event.of_tree:
+                held_back.extend(event.problems)
+            else:
+                show_problems(event.problems)
+        elif isinstance(event, RunFinished):
+            if quiet and (event.report.changed or event.report.failed):
+                quiet = False
+                show_problems(held_back)
+        elif isinstance(event, CycleFound):
+            from runner.output import cycle_pages
+
+            cycle_pages.draw(event, options.cachedir)
+
+    listener.events = (Warned, RunFinished, CycleFound)  # type: ignore[attr-defined]
+    return listener
+
+
+def _log(options: Any, levels: LogLevels) -> None:
+    """Begin the log of what runner itself does, if a level asks for it."""
+    from runner.api.command_output import is_silent
+    from runner.cli.running.logs import stderr_has
+    from runner.support.log import LOG
+
+    roots = [
+        root
+        for roots in (options.raw["file_roots"], options.pillar_roots)
+        for folders in roots.values()
+        for root in folders
+    ]
+    LOG.start(roots, is_silent)
+    LOG.on_terminal = stderr_has(levels)
+    LOG.info(f"configuration: {options.raw.get('conf_file') or 'none'}; trees: {', '.join(roots)}")
+
+
+def _is_news(common: Common, options: Any, running: bool) -> bool:
+    """Return whether to say what is said once: in runs, until one is in the history since the
+    configuration was written.
+    """
+    if common.verbose or not running:
+        return common.verbose
+    try:
+        last = os.stat(os.path.join(options.state_dir, "history.sqlite")).st_mtime
+        file = options.raw.get("conf_file")
+        return bool(file) and os.stat(file).st_mtime > last
+    except OSError:
+        return True
+
+
+def loaded(
+    common: Common, tree: Tree | Literal["current"] | None = "current", **more: Any
+) -> tuple[Any, tuple[Any, ...]]:
+    """The configuration, and what is odd about it. tree: the pulled tree to use; None for none."""
+    from runner.sources.config import load
+
+    return load.load(common.config, {**overrides(common), **more}, os.environ, tree=tree)
+
+
+def overrides(common: Common) -> dict[str, Any]:
+    """The settings that the command line sets, under the configuration's names."""
+    settings: dict[str, Any] = {
+        "id": common.id,
+        "saltenv": common.saltenv,
+        "pillarenv": common.pillarenv,
+        "cachedir": common.cachedir,
+        "log_level": _log_level(common.log_level),
+        "log_file": common.log_file,
+        "only": common.only or None,
+        "exclude": common.exclude or None,
+        "tags": _tags(common.tags),
+        "skip_tags": words(common.skip_tags) or None,
+        "with_requisites": common.with_requisites or None,
+        "start_at": common.start_at,
+        "test": common.test or None,
+        "wait": _time("--wait", common.wait, -1),
+        "quiet": common.quiet or None,
+        "timeout": _time("--timeout", common.timeout, 0),
+        "shuffle": common.shuffle,
+        "verify": common.verify or None,
+        "whole_pillar": common.whole_pillar,
+        **common.more,
+    }
+    if common.state_tree:
+        settings["file_roots"] = {
+            common.saltenv or "base": [os.path.abspath(folder) for folder in common.state_tree]
+        }
+    if common.pillar_tree:
+        settings["pillar_roots"] = {
+            common.pillarenv or "base": [os.path.abspath(folder) for folder in common.pillar_tree]
+        }
+    if common.pillar is not None:
+        from runner.cli.running.values import mapping
+
+        settings["pillar"] = mapping(common.pillar, "--pillar")
+    return {name: value for name, value in settings.items() if value is not None}
+
+
+def _log_level(name: str | None) -> str | None:
+    if name is not None:
+        from runner.cli.running.logs import level_of
+
+        level_of(name)
+    return name
+
+
+def _time(option: str, seconds: float | None, least: int) -> float | None:
+    """The seconds of an option. Raises UsageError for what no clock can measure."""
+    if seconds is not None and not least <= seconds <= LONGEST:
+        raise UsageError(f"{option} {seconds:g}: expected seconds, from 0 to {LONGEST}")
+    return seconds
+
+
+def words(texts: Iterable[str]) -> list[str]:
+    """The words of an argument or option that takes several, parted by commas."""
+    return [word.strip() for text in texts for word in text.split(",") if word.strip()]
+
+
+def _tags(texts: list[str]) -> list[str] | None:
+    """Those of `--tags`. With none of them all states are not what was meant."""
+    tags = words(texts)
+    if texts and not tags:
+        raise UsageError("--tags: no tag is named")
+    return tags or None
+
+
+def _with_pillar(common: Common) -> Common:
+    """The options with the text of `--pillar @FILE` or `-`, and with what `--pillar-stdin` means,
+    before anything else reads stdin.
+    """
+    if common.pillar_stdin:
+        from runner.cli.running.values import line_of_stdin, mapping
+
+        whole = mapping(line_of_stdin("--pillar-stdin"), "--pillar-stdin")
+        common = common._replace(whole_pillar=whole)
+    return common if common.pillar is None else common._replace(pillar=_given(common.pillar))
+
+
+def _given(text: str) -> str:
+    """The text of `--pillar`: itself, or what `@FILE` or stdin (`-`) has, which the list of
+    processes does not show.
+    """
+    if text == "-":
+        try:
+            return _bounded(sys.stdin, text)
+        except UnicodeDecodeError:
+            raise UsageError("--pillar -: stdin is not UTF-8") from None
+    if not text.startswith("@"):
+        return text
+    hint = "--pillar @FILE reads the pillar from a file, `--pillar -` from stdin"
+    try:
+        with open(_opened(text[1:]), encoding="utf-8") as file:
+            return _bounded(file, text)
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise UsageError(f"--pillar {text}: {why}", hint=hint) from None
+
+
+def _opened(path: str) -> int:
+    """Open a regular file, or what the caller has handed on (`@<(command)`): nobody is waited for
+    who would write to a pipe. Raises OSError.
+    """
+    import errno
+    import stat
+
+    if path.startswith(HANDED_ON):
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    if stat.S_ISREG(os.fstat(handle).st_mode) or os.path.realpath(path) == os.devnull:
+        return handle
+    os.close(handle)
+    raise OSError(errno.EINVAL, "it is not a regular file")
+
+
+def _bounded(file: TextIO, option: str) -> str:
+    """The text of a file or a pipe. Raises UsageError for more than a compiled file may have."""
+    from runner.support.files.text import LARGEST, MEBIBYTE
+
+    text = file.read(LARGEST * MEBIBYTE + 1)
+    if len(text) > LARGEST * MEBIBYTE:
+        hint = (
+            "is it the right file? more belongs in a pillar SLS (`sls_size_limit`) or an external"
+            " pillar"
+        )
+        raise UsageError(f"--pillar {option}: this is larger than {LARGEST} MiB", hint=hint)
+    return text
+
+
+def write(common: Common, data: Any) -> None:
+    """Print an answer to stdout in the form that was asked for."""
+    assert common.form.data is not None, "of the forms of a command, all have words for data"
+    print_text(common.form.data(data, common.indent))
+
+
+def print_text(text: str) -> None:
+    if sys.stdout.isatty():  # a program gets the text as it is
+        from runner.output.text import safe
+
+        text = safe(text, sys.stdout)
+    print(text, end="")
+
+
+def write_value(common: Common, value: Any) -> None:
+    """Print what `show` and `call` found."""
+    write(common, value if common.for_people else {"local": value})
+
+
+def finish(
+    common: Common,
+    options: Any,
+    run: Callable[[tuple[Any, ...]], Report],
+    shown: Callable[[Report], Any] | None = None,
+    command: str | None = None,
+) -> int:
+    """Run states with the listeners that the output needs, and print what they do not. Raises
+    BrokenPipeError when nobody reads the output any more.
+
+    shown: what json and yaml show of the report. command: what does what a dry run shows (None: the
+    same command line without `--test`).
+    """
+    from runner.cli.running.exit_codes import DONE
+    from runner.cli.running.failed_start import metrics_of_failed_start
+    from runner.cli.running.scheduled_runs import ends_at_once
+
+    if common.splay:
+        import random
+        import time
+
+        time.sleep(random.uniform(0, common.splay))
+    with metrics_of_failed_start(lambda: options.raw.get("prometheus_textfile"), common.test):
+        if ends_at_once(common, options):
+            return DONE
+    with ExitStack() as after:
+        listeners: list[Any] = []
+        if options.raw.get("html_report"):
+            from runner.cli.running.html_report import paged
+
+            listeners += after.enter_context(paged(options))
+        if any(options.raw.get(key) for key in ("report", *NOTIFYING)):
+            from runner.cli.running.reporting import reported
+
+            listeners += after.enter_context(reported(options, common.pulled))
+        return _finished(common, options, run, shown, command, listeners)
+
+
+def _finished(
+    common: Common,
+    options: Any,
+    run: Callable[[tuple[Any, ...]], Report],
+    shown: Callable[[Report], Any] | None,
+    command: str | None,
+    more: Iterable[Any] = (),
+) -> int:
+    """Run states and print what the listeners do not; more: listeners that print nothing."""
+    from runner.cli.running.documents import documented
+    from runner.cli.running.exit_codes import code_of
+    from runner.cli.running.failed_start import metrics_of_failed_start
+    from runner.output import json_
+    from runner.support.log import LOG
+
+    listener = common.form.listener
+    listeners: list[Any] = [notices(options), *more]
+    if listener:
+        listeners.append(live_listener(common, options, command))
+    with ExitStack() as opened:
+        textfile = options.raw.get("prometheus_textfile")
+        if common.events:
+            with metrics_of_failed_start(lambda: textfile, options.test):
+                listeners.append(_events(common.events, opened))
+        if LOG.on:
+            from runner.output.log_listener import Logged
+
+            listeners.append(Logged())
+        if textfile:
+            from runner.cli.running.metrics import facts
+            from runner.output.prometheus import Prometheus
+
+            listeners.append(Prometheus(textfile, lambda: facts(options), common.pulled))
+        listeners.extend(opened.enter_context(documented(common, options)))
+        if "otel_endpoint" in options.raw or any(name.startswith("OTEL_") for name in os.environ):
+            from runner.cli.running.tracing import traced, wanted
+
+            if wanted(options.raw, os.environ):
+                listeners.extend(opened.enter_context(traced(options)))
+        with answer_alone(common.for_people or common.events == "-"):
+            report = run(tuple(listeners))
+    with suppress(OSError):
+        for problem in filter(None, (getattr(listener, "problem", "") for listener in listeners)):
+            print(f"warning: {problem}", file=sys.stderr)
+    if any(getattr(listener, "closed", False) for listener in listeners):
+        raise BrokenPipeError
+    if common.form.report:
+        print_text(common.form.report(report))
+    elif listener is None and common.form.data:
+        write(common, (shown or json_.report)(report))
+    return code_of(report, common.detailed_exitcodes)
+
+
+def _events(where: str, opened: ExitStack) -> Any:
+    from runner.output.events import Events
+    from runner.support.files.links import open_output
+
+    if where == "-":
+        return Events(sys.stdout)
+    try:
+        return Events(opened.enter_context(open(where, "a", encoding="utf-8", opener=open_output)))
+    except OSError as error:
+        raise UsageError(f"--events {where}: {error.strerror}") from None
+
+
+def live_listener(common: Common, options: Any, command: str | None = None) -> Any:
+    """A listener that shows the run as it goes on, as this terminal or pipe takes it.
+
+    command: what does what a dry run shows; None: the same command line without `--test`.
+    """
+    from runner.output import text
+    from runner.support.log import LOG
+
+    assert common.form.listener is not None, "the form of people has one"
+    if command is None:
+        command = _real_command(sys.argv[1:], options) if common.test else ""
+    colour = text.wants_colour(sys.stdout, os.environ)
+    return common.form.listener(
+        sys.stdout,
+        verbose=common.verbose,
+        whole=common.diff,
+        quiet=common.quiet,
+        colour=colour,
+        width=text.terminal_width(),
+        dry=common.test,
+        wrap=sys.stdout.isatty(),
+        live=not LOG.on_terminal
+        and (colour or (sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb")),
+        command=command,
+    )
+
+
+def _real_command(words: list[str], options: Any) -> str:
+    """The command line that really does what a dry run has shown."""
+    import re
+    import shlex
+
+    from runner.support.redaction import command_line
+
+    as_salt, words = bool(options.raw.get("as_salt")), command_line(words, options.secret_keys)
+    program = "runner-salt-call" if as_salt else "runner"
+    if as_salt or words[:1] == ["call"]:
+        words = [word for word in words if not re.fullmatch(r"test=.*", word)]
+    return shlex.join([program, *(word for word in words if word != "--test")])

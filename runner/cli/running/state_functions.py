@@ -1,0 +1,318 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Salt's `state.*` functions, as `runner call` and `runner-salt-call` take them: each is one of
+runner's commands.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from runner.cli.running.options import Common, finish, options_of, write_value
+from runner.model.diagnostics import nearest, suggestion
+from runner.model.errors import RunnerError, UsageError
+
+SHOWS = {
+    "state.show_sls": "sls",
+    "state.show_low_sls": "low-sls",
+    "state.show_lowstate": "lowstate",
+    "state.show_highstate": "highstate",
+    "state.show_top": "top",
+    "pillar.items": "pillar",
+    "grains.items": "grains",
+}
+
+
+RUN_OPTIONS = ("test", "pillar", "saltenv", "pillarenv", "exclude", "queue", "mock")
+WITHOUT_MASTER = (
+    "sort",
+    "concurrent",
+    "sync_mods",
+    "orchestration_jid",
+)  # accepted, and without a meaning here
+
+
+class Asked:
+    """One call: its words without those that salt-call takes as arguments, runner as options."""
+
+    def __init__(
+        self, common: Common, positional: list[Any], named: dict[str, Any], running: bool = False
+    ) -> None:
+        shared, more = _run_options(common, named)
+        self.common = common._replace(**shared)
+        self.options = options_of(self.common, running, **more)
+        self.words, self.named = list(positional), named
+
+    def take(self, name: str) -> Any:
+        """The next argument, which may be named. Raises UsageError when there is none."""
+        if name in self.named:
+            return self.named.pop(name)
+        if not self.words:
+            raise UsageError(
+                f"{name} is missing", hint=f"write it as the next word, or {name}=VALUE"
+            )
+        return self.words.pop(0)
+
+    def names(self) -> list[str]:
+        """All that is left, as names of SLS files."""
+        words = self.words or ([self.named.pop("mods")] if "mods" in self.named else [])
+        self.words = []
+        return [name for word in words for name in _listed(word)]
+
+    def finish(
+        self, run: Callable[[tuple[Any, ...]], Any], shown: Callable[[Any], Any] | None = None
+    ) -> int:
+        self._all_taken()
+        return finish(self.common, self.options, run, shown)
+
+    def answer(self, value: Any, code: int = 0) -> int:
+        self._all_taken()
+        write_value(self.common, value)
+        return code
+
+    def _all_taken(self) -> None:
+        """A `tset=True` that is passed over would change the machine."""
+        left = [
+            f"{key}="
+            for key in self.named
+            if key not in WITHOUT_MASTER and not key.startswith("__")
+        ]
+        for word in [*left, *map(str, self.words)]:
+            near = nearest(word.rstrip("="), RUN_OPTIONS, 0.6)
+            raise UsageError(
+                f"{word!r} is not an argument here", hint=suggestion(f"{near}=") if near else None
+            )
+
+
+def dispatch(
+    common: Common, function: str, positional: list[Any], named: dict[str, Any]
+) -> int | None:
+    """Do what a function is for, and the exit code; None when it is none of these. Raises
+    RunnerError for an unknown function of `state`.
+    """
+    if function in SHOWS:
+        from runner.tools.queries import show
+
+        asked = Asked(common, positional, named)
+        return asked.answer(show.show(asked.options, SHOWS[function], asked.names()))
+    module, _, name = function.partition(".")
+    if module != "state":
+        return None
+    if name not in FUNCTIONS:
+        known = [
+            *FUNCTIONS,
+            *(shown.removeprefix("state.") for shown in SHOWS if shown.startswith("state.")),
+        ]
+        near = nearest(name, known, 0.6)
+        hint = suggestion(f"state.{near}") if near else f"state has: {', '.join(sorted(known))}"
+        raise RunnerError(f"'{function}' is not available", hint=hint)
+    return FUNCTIONS[name](Asked(common, positional, named, running=True))
+
+
+def _run_options(common: Common, named: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The options, and the pillar, among the named arguments."""
+    taken: dict[str, Any] = {
+        key: named.pop(key) for key in ("saltenv", "pillarenv") if key in named
+    }
+    more: dict[str, Any] = {}
+    test = named.pop("test", None)
+    if test is False and not common.test:
+        more |= {"test": False, "real": True}
+    taken["test"] = common.test or bool(test)
+    if "exclude" in named:
+        taken["exclude"] = _listed(named.pop("exclude"))
+    if named.pop("queue", False):
+        taken["wait"] = -1.0
+    pillar = named.pop("pillar", None)
+    if not isinstance(pillar, dict | None):
+        raise UsageError("pillar=: expected a mapping", hint='pillar=\'{"key": "value"}\'')
+    if named.pop("mock", False):
+        taken["test"] = True
+        more = {"mock": True}
+    return taken, more if pillar is None else {**more, "pillar": pillar}
+
+
+def _listed(value: Any) -> list[Any]:
+    """Names, from a list or with commas between them; mappings such as `{id: NAME}` stay."""
+    if isinstance(value, list):
+        return [item if isinstance(item, dict) else str(item) for item in value]
+    return [item for item in str(value).split(",") if item]
+
+
+# ---------------------------------------------------------------- the functions
+
+
+def _apply(asked: Asked) -> int:
+    names = asked.names()
+    return _sls(asked, names) if names else _highstate(asked)
+
+
+def _highstate(asked: Asked) -> int:
+    from runner import pipeline
+
+    return asked.finish(lambda listeners: pipeline.highstate(asked.options, listeners))
+
+
+def _sls(asked: Asked, names: list[str] | None = None) -> int:
+    from runner import pipeline
+
+    wanted = asked.names() if names is None else names
+    if not wanted:
+        raise UsageError("no SLS file is named", hint="state.sls NAME")
+    return asked.finish(lambda listeners: pipeline.sls(asked.options, wanted, listeners))
+
+
+def _test(asked: Asked) -> int:
+    asked.options = asked.options._replace(test=True)
+    return _apply(asked)
+
+
+def _top(asked: Asked) -> int:
+    asked.options = asked.options._replace(topfn=str(asked.take("topfn")).removeprefix("salt://"))
+    return _highstate(asked)
+
+
+def _sls_id(asked: Asked) -> int:
+    wanted = tuple(_listed(asked.take("id_")))
+    asked.options = asked.options._replace(only=wanted, with_requisites=True)
+    return _sls(asked)
+
+
+def _single(asked: Asked) -> int:
+    from runner import pipeline
+
+    function = str(asked.take("fun"))
+    arguments = {**({"name": asked.words.pop(0)} if asked.words else {}), **asked.named}
+    asked.named = {}
+    return asked.finish(
+        lambda listeners: pipeline.single(asked.options, function, arguments, listeners)
+    )
+
+
+def _low(asked: Asked) -> int:
+    from runner import pipeline
+    from runner.output import json_
+
+    data = asked.take("data")
+    hint = "'{state: file, fun: absent, name: /tmp/x}'"
+    if not isinstance(data, dict):
+        raise UsageError("state.low takes one chunk", hint=hint)
+    for key in ("state", "fun", "name"):
+        if key not in data:
+            raise UsageError(f'Missing "{key}" data', hint=hint)
+    function = f"{data['state']}.{data['fun']}"
+    rest = {
+        key: value
+        for key, value in data.items()
+        if key == "__id__" or (key[:2] != "__" and key not in OF_LOW)
+    }
+    one: Callable[[Any], Any] = lambda report: {"local": json_.result(next(iter(report)))}  # noqa: E731
+    return asked.finish(
+        lambda listeners: pipeline.single(asked.options, function, rest, listeners), one
+    )
+
+
+OF_LOW = ("state", "fun", "order")
+
+
+def _high(asked: Asked) -> int:
+    import json
+
+    data = asked.take("data")
+    if not isinstance(data, dict):
+        raise UsageError(
+            "High data is not a dictionary and is invalid",
+            hint="'{ID: {file.absent: [{name: /tmp/x}]}}'",
+        )
+    return _text(asked, "high", f"#!json\n{json.dumps(data)}\n")
+
+
+def _template(asked: Asked) -> int:
+    path = str(asked.take("tem"))
+    if not os.path.isfile(path):
+        raise RunnerError(f"Specified SLS {path} on local filesystem cannot be found.")
+    return _outside(asked, path, os.path.abspath(path))
+
+
+def _template_str(asked: Asked) -> int:
+    return _text(asked, "template_str", str(asked.take("tem")))
+
+
+def _text(asked: Asked, name: str, text: str) -> int:
+    import tempfile
+
+    with tempfile.TemporaryDirectory(prefix="runner-") as folder:
+        path = f"{folder}/{name}.sls"
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return _outside(asked, path, "")
+
+
+def _outside(asked: Asked, path: str, name: str) -> int:
+    from runner import pipeline
+
+    return asked.finish(lambda listeners: pipeline.outside(asked.options, path, name, listeners))
+
+
+def _show_states(asked: Asked) -> int:
+    from runner.tools.queries import show
+
+    chunks = show.show(asked.options, "lowstate")
+    return asked.answer(list(dict.fromkeys(chunk["__sls__"] for chunk in chunks)))
+
+
+def _show_state_usage(asked: Asked) -> int:
+    from runner.tools.queries import show
+
+    return asked.answer(show.usage(asked.options))
+
+
+def _sls_exists(asked: Asked) -> int:
+    from runner.cli.running.exit_codes import NOT_RUN
+    from runner.tools.queries import show
+
+    try:
+        show.show(asked.options, "sls", asked.names())
+    except RunnerError:
+        return asked.answer(False, NOT_RUN)
+    return asked.answer(True)
+
+
+def _id_exists(asked: Asked) -> int:
+    from runner.tools.queries import show
+
+    wanted = set(_listed(asked.take("ids")))
+    chunks = show.show(asked.options, "low-sls", asked.names())
+    return asked.answer(wanted <= {chunk["__id__"] for chunk in chunks})
+
+
+def _running(asked: Asked) -> int:
+    from runner.pipeline.lock import Locked, held
+
+    try:
+        with held(asked.options.state_dir):
+            return asked.answer([])
+    except Locked as error:
+        return asked.answer([error.message])
+
+
+FUNCTIONS: dict[str, Callable[[Asked], int]] = {
+    "apply": _apply,
+    "apply_": _apply,
+    "high": _high,
+    "highstate": _highstate,
+    "id_exists": _id_exists,
+    "low": _low,
+    "running": _running,
+    "show_state_usage": _show_state_usage,
+    "show_states": _show_states,
+    "single": _single,
+    "sls": _sls,
+    "sls_exists": _sls_exists,
+    "sls_id": _sls_id,
+    "template": _template,
+    "template_str": _template_str,
+    "test": _test,
+    "top": _top,
+}

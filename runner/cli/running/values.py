@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Values that are typed on the command line."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Any
+
+from runner.model.errors import UsageError
+
+
+def mapping(text: str, option: str) -> dict[str, Any]:
+    """A mapping typed as JSON or YAML. Raises UsageError for any other value."""
+    value = _as_data(text)
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise UsageError(
+            f"{option}: expected a mapping{_why_not(text)}", hint=f'{option} \'{{"key": "value"}}\''
+        )
+    return value
+
+
+def yaml_value(text: str) -> Any:
+    """A value as YAML reads it, as far as Salt's command line does: mappings and lists stand in
+    brackets, texts may stand in quotes, numbers are decimal (`0644`), and what else is no
+    number, no boolean and no null is a text.
+    """
+    value, bare = _as_yaml(text), text.strip()
+    if bare in NULLS:
+        return None
+    if isinstance(value, dict | list):
+        return value if bare[0] in "{[" else text
+    if isinstance(value, str):
+        return value if bare[:1] in ('"', "'") else text
+    if bare.isdecimal():
+        return int(bare)
+    return value if isinstance(value, bool | float | int) and "_" not in bare else text
+
+
+NULLS = ("null", "Null", "NULL", "None", "~")
+
+
+def _why_not(text: str) -> str:
+    """The mistake in a text that is not YAML."""
+    import yaml
+
+    from runner.model.places import Source
+    from runner.support.yaml.errors import explain
+    from runner.support.yaml.limits import plain
+
+    try:
+        plain(text)
+    except yaml.MarkedYAMLError as error:
+        mistake = explain(error, text, partial(Source, text))
+        return f", and this is not YAML: {mistake.message if mistake else error.problem}"
+    except yaml.reader.ReaderError as error:
+        return f", and this is not YAML: character {error.position + 1} is a control character"
+    except (
+        UnicodeEncodeError
+    ) as error:  # how Python shows bytes of the command line that are no text
+        return f", and this is not UTF-8: byte 0x{ord(error.object[error.start]) & 0xFF:02x}"
+    return ""
+
+
+def _as_data(text: str) -> Any:
+    """The value of JSON, which escapes some letters as YAML does not, or of YAML."""
+    import json
+
+    try:
+        return json.loads(text) if text.startswith(("{", "[")) else _as_yaml(text)
+    except (ValueError, RecursionError):
+        return _as_yaml(text)
+
+
+def _as_yaml(text: str) -> Any:
+    import yaml
+
+    from runner.support.yaml.limits import OutOfBounds, plain
+
+    try:
+        return plain(text)
+    except OutOfBounds as error:
+        raise UsageError(f"a value of the command line: {error.problem}") from None
+    except (yaml.YAMLError, ValueError):
+        return text
+
+
+def arguments_of(
+    words: Iterable[str], texts: Iterable[str] = ()
+) -> tuple[list[Any], dict[str, Any]]:
+    """Values and key=value pairs of a command line (`YWI==` is no pair). texts: keys whose values
+    are no YAML.
+    """
+    positional: list[Any] = []
+    named: dict[str, Any] = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if equals and not value.startswith("=") and re.fullmatch(r"[^\W\d][\w.-]*", key):
+            named[key] = value if key in texts else yaml_value(value)
+        else:
+            positional.append(yaml_value(word))
+    return positional, named
+
+
+def given_arguments(words: Sequence[str]) -> tuple[list[Any], dict[str, Any]]:
+    """The values and pairs of a command line; the one word `-` stands for a line of stdin, which
+    the list of processes does not show: a JSON object of named values (others in a list below
+    `__args__`), or a list of others. Raises UsageError for any other line.
+    """
+    if [*words] != ["-"]:
+        return arguments_of(words)
+    value = _as_data(line_of_stdin("the arguments"))
+    if isinstance(value, dict):
+        others = value.pop("__args__", [])
+        return others, {str(key): item for key, item in value.items()}
+    if not isinstance(value, list):
+        raise UsageError(
+            "the arguments: expected a mapping or a list on stdin", hint='{"name": "/etc/motd"}'
+        )
+    return value, {}
+
+
+def line_of_stdin(what: str) -> str:
+    """The next line of stdin, without anything that follows. Raises UsageError for one that is not
+    UTF-8, or longer than a compiled file may be.
+    """
+    from runner.support.files.text import LARGEST, MEBIBYTE
+
+    try:
+        line = sys.stdin.readline(LARGEST * MEBIBYTE + 1)
+    except UnicodeDecodeError:
+        raise UsageError(f"{what}: stdin is not UTF-8") from None
+    if len(line) > LARGEST * MEBIBYTE:
+        raise UsageError(f"{what}: this is larger than {LARGEST} MiB")
+    return line

@@ -1,0 +1,429 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The registry: built-in states/ and modules/ plus a tree's own _states/, _modules/, ...."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from types import ModuleType
+from typing import Any
+
+from runner.engine.loader.builtin import declares, library
+from runner.engine.loader.hooks import HOOKS, relationship_hooks
+from runner.engine.loader.tree_modules import (
+    TreeModules,
+    UnavailableError,
+    UnavailableFunction,
+    lacking,
+    members,
+    offered,
+    plans,
+)
+from runner.language.salt.object import Salt, UnknownFunction
+from runner.model.diagnostics import nearest, similar, suggestion
+from runner.model.errors import RunnerError
+from runner.model.records import Record
+
+__all__ = ["Registry", "StateFunction", "UnavailableError", "UnknownFunction"]
+
+
+class StateFunction(Record):
+    """A state function, ready to be bound and called."""
+
+    name: str  # "file.managed"
+    function: Callable[..., Any]
+    classic: bool  # answers with Salt's dictionary instead of planning
+    module: ModuleType
+    non_idempotent: str = ""  # why it changes something in each run by its nature
+    reaction: StateFunction | None = None  # the mod_watch of the module's name
+    relationships: tuple[str, ...] = ()  # the hooks of its module that ask for automatic ones
+
+    @property
+    def mod_watch(self) -> Callable[..., Any] | None:
+        return self.reaction.function if self.reaction else None
+
+    @property
+    def is_built_in(self) -> bool:
+        """Return whether it is one of the library, not of the tree."""
+        return self.module.__name__.startswith("states.")
+
+    def hook(self, name: str) -> Any:
+        """The value of a hook in the module itself; None where it has none.
+
+        A module that loads its functions when they are asked for (`__getattr__`) is not asked: its
+        hooks stand in the module.
+        """
+        return self.module.__dict__.get(name)
+
+
+class Registry:
+    """Functions by their dotted names. Modules are imported when one of their functions is asked
+    for.
+    """
+
+    def __init__(
+        self,
+        tree_folders: Mapping[str, list[str]],
+        opts: Mapping[str, Any] | None = None,
+        extra: Mapping[str, Callable[..., Any]] | None = None,
+        seen: Callable[[str], None] = lambda path: None,
+    ) -> None:
+        """tree_folders: kind (states, modules, grains, utils) -> folders. extra: execution
+        functions of the engine.
+
+        seen: is shown each file of the tree before it is loaded.
+        """
+        self.seen = seen
+        self.opts = opts or {}
+        self.extra = dict(extra or {})
+        self._folders = {kind: list(folders) for kind, folders in tree_folders.items()}
+        self._libraries = {kind: library(kind) for kind in ("states", "modules")}
+        self._trees: dict[str, TreeModules] = {}
+        self._states: dict[str, StateFunction] = {}
+        self._functions: dict[str, Callable[..., Any]] = {}
+        self.salt = Salt(self)
+
+    def refresh(self) -> None:
+        """Forget what was loaded from the tree and what was not available (`reload_modules`)."""
+        importlib.invalidate_caches()
+        self._trees.clear()
+        self._states.clear()
+        self._functions.clear()
+
+    # -------------------------------------------------- states
+
+    def state(self, name: str) -> StateFunction:
+        """A state function ("file.managed"). Raises UnknownFunction, or UnavailableError when it
+        cannot work (yet).
+        """
+        function = self._states.get(name)
+        if function is None:
+            function = self._states[name] = self._find_state(name)
+        return function
+
+    def _find_state(self, name: str) -> StateFunction:
+        module_name, _, function_name = name.partition(".")
+        for module in self._modules("states", module_name):
+            function = offered(module, function_name)
+            if function is not None:
+                reason = module.__dict__.get("NON_IDEMPOTENT", {}).get(function_name, "")
+                reaction = self._reaction(module_name)
+                return StateFunction(
+                    *(name, function, _is_classic(module, function), module, reason, reaction),
+                    relationships=relationship_hooks(module, function_name),
+                )
+        raise UnknownFunction(f"State '{name}' is not available", hint=self._state_hint(name))
+
+    def _reaction(self, name: str) -> StateFunction | None:
+        """The reaction of a module's states to a change of what they watch: the first that a module
+        of the name has.
+        """
+        with suppress(UnavailableError):
+            for module in self._modules("states", name):
+                watch = offered(module, "mod_watch")
+                if watch is not None:
+                    return StateFunction(
+                        f"{name}.mod_watch", watch, _is_classic(module, watch), module
+                    )
+                if _replaces(module, name):
+                    return None
+        return None
+
+    def _state_hint(self, name: str) -> str:
+        """Hint at what to write for a state function that is not there."""
+        module, _, function = name.partition(".")
+        from runner.engine.loader import unsupported
+
+        if not self.has_state(module) and (instead := unsupported.hint(name)):
+            return instead
+        lowered = f"{unsupported.OTHERS.get(module.lower(), module.lower())}.{function.lower()}"
+        near = lowered if self._is_state(lowered) else self.suggest_state(lowered)
+        meant = suggestion(near) if near else ""
+        if self.has_function(name):
+            call = (
+                f"{name} is an execution function: `module.run:` and below it `- {name}: [...]`"
+                " calls it"
+            )
+            return f"{meant} {call}".lstrip()
+        if meant:
+            return meant
+        if self.has_state(module):
+            return f"{module} has: {', '.join(self.state_functions(module))}"
+        near = self._near_module(module)
+        if near:
+            functions = ", ".join(self.state_functions(near))
+            return f"{suggestion(f'the module {near}')} It has: {functions}"
+        return "`runner doc` lists all states; one of your own belongs in _states/ of the tree"
+
+    def _near_module(self, name: str) -> str | None:
+        return nearest(name.lower(), self.state_modules(), 0.7)
+
+    def _is_state(self, name: str) -> bool:
+        module, _, function = name.partition(".")
+        return self.has_state(module) and function in self.state_functions(module)
+
+    def resources(self, module: str) -> Callable[[str | None], Iterable[Any]] | None:
+        """The hook that tells what is there now; the library's own stand apart, so that runs do not
+        load them.
+        """
+        if module in self._tree("states").names():
+            for source in self._modules("states", module):
+                if "resources" in source.__dict__:
+                    hook: Callable[[str | None], Iterable[Any]] = source.__dict__["resources"]
+                    return hook
+        if module in self._libraries["states"]:
+            with suppress(ModuleNotFoundError):
+                own: Callable[[str | None], Iterable[Any]]
+                own = importlib.import_module(f"states._resources.{module}").resources
+                return own
+        return None
+
+    def resource_role(self, module: str) -> str:
+        """What the resources of a module are about, which is the SLS file that they belong in: the
+        ROLE beside the hook, else the name of the module.
+        """
+        return str(self._beside_hook(module, "ROLE") or module)
+
+    def resource_needs(self, module: str) -> tuple[str, ...]:
+        """The modules whose resources come before those of a module: the AFTER beside the hook."""
+        return tuple(self._beside_hook(module, "AFTER") or ())
+
+    def _beside_hook(self, module: str, name: str) -> Any:
+        return getattr(self.resources(module), "__globals__", {}).get(name)
+
+    def has_state(self, module: str) -> bool:
+        """Tell whether there is a state module of this name."""
+        return module in self._tree("states").names() or module in self._libraries["states"]
+
+    def reacts(self, module: str) -> bool:
+        """Tell whether a state module has a mod_watch, so that a `watch` is more than a `require`
+        to its states.
+        """
+        try:
+            for source in self._tree("states").available(module):
+                reacting = offered(source, "mod_watch") is not None
+                if reacting or _replaces(source, module):
+                    return reacting
+        except UnavailableError:
+            pass
+        except RunnerError:
+            return False
+        own = self._libraries["states"].get(module)
+        return own is not None and declares(own, "mod_watch")
+
+    def state_modules(self) -> list[str]:
+        """The names of all state modules."""
+        return sorted({*self._libraries["states"], *self._tree("states").names()})
+
+    def state_functions(self, module: str) -> list[str]:
+        """The names of the functions of a state module."""
+        return self._names("states", module, hidden=HOOKS)
+
+    def suggest_state(self, name: str) -> str | None:
+        """The nearest real state function."""
+        return self._suggest(name, self.state_modules(), self.state_functions)
+
+    # -------------------------------------------------- execution functions
+
+    def function(self, name: str) -> Callable[..., Any]:
+        """An execution function ("pkg.version"). Raises UnknownFunction or UnavailableError."""
+        function = self._functions.get(name)
+        if function is None:
+            function = self._functions[name] = self._find_function(name)
+        return function
+
+    def definition(self, name: str) -> Callable[..., Any]:
+        """An execution function for its manual page: it may lack the program that it needs."""
+        return self._find_function(name, ready=False)
+
+    def _find_function(self, name: str, ready: bool = True) -> Callable[..., Any]:
+        module_name, _, function_name = name.partition(".")
+        if name in self.extra and module_name not in self._tree("modules").names():
+            return self.extra[name]
+        unavailable: UnavailableError | None = None
+        try:
+            for module in self._modules("modules", module_name):
+                function = offered(module, function_name)
+                if function is None:
+                    continue
+                if ready and (program := lacking(module)):
+                    hint = f"the program {program} is not installed (yet)"
+                    raise UnavailableFunction(f"'{name}' is not available", hint=hint)
+                return function
+        except UnavailableFunction:
+            raise
+        except UnavailableError as reason:
+            unavailable = reason
+        function = self.extra.get(name) or self._of_itself(name)
+        if function is None:
+            raise unavailable or UnknownFunction(
+                f"'{name}' is not available", hint=self.function_hint(name)
+            )
+        return function
+
+    def _of_itself(self, name: str) -> Callable[..., Any] | None:
+        """Salt's `sys.*`."""
+        module, _, function = name.partition(".")
+        if module != "sys" or function not in SYS:
+            return None
+        from functools import partial
+
+        from runner.engine.loader import sys_functions
+
+        definition = getattr(sys_functions, function)
+        bound = partial(definition, self)
+        bound.__doc__ = definition.__doc__  # else the page would describe `partial`
+        return bound
+
+    def function_hint(self, name: str) -> str:
+        """Hint at what to write for an execution function that is not there."""
+        if self._is_state(name):
+            return f"{name} is a state function: declare a state with it (`{name}:`)"
+        from runner.engine.loader import unsupported
+
+        instead = unsupported.WITHIN_A_RUN.get(name) or unsupported.of_function(name)
+        if instead and name.partition(".")[0] not in self._tree("modules").names():
+            return instead
+        near = self.suggest_function(name)
+        if near:
+            return suggestion(near)
+        module = name.partition(".")[0]
+        if module in self.modules():
+            return f"{module} has: {', '.join(self.functions(module)) or 'nothing'}"
+        return "`runner doc` lists all modules; one of your own belongs in _modules/ of the tree"
+
+    def has_function(self, name: str) -> bool:
+        """Tell whether there is such an execution function, ready to work."""
+        try:
+            self.function(name)
+        except RunnerError:
+            return False
+        return True
+
+    def functions(self, module: str) -> list[str]:
+        """The names of the execution functions of a module."""
+        extra = [name.partition(".")[2] for name in self.extra if name.startswith(f"{module}.")]
+        extra += SYS if module == "sys" else ()
+        return sorted({*self._names("modules", module), *extra})
+
+    def modules(self) -> list[str]:
+        """The names of all execution modules."""
+        extra = {"sys", *(name.partition(".")[0] for name in self.extra)}
+        return sorted({*self._libraries["modules"], *self._tree("modules").names(), *extra})
+
+    def has_module(self, name: str) -> bool:
+        """Tell whether there is an execution module of this name."""
+        return name in self._libraries["modules"] or name in self.modules()
+
+    def suggest_function(self, name: str) -> str | None:
+        """The nearest real execution function."""
+        return self._suggest(name, self.modules(), self.functions)
+
+    def utility(self, name: str) -> Callable[..., Any]:
+        """A function of the tree's `_utils`, else one of Salt's that runner has (`files.fopen`).
+        Raises UnknownFunction when there is none.
+        """
+        module_name, _, function_name = name.partition(".")
+        for module in self._tree("utils").available(module_name):
+            function = offered(module, function_name)
+            if function is not None:
+                return function
+        from runner.language.salt.package import module_of
+        from runner.language.salt.style import UTILITIES
+
+        own = module_of(f"salt.utils.{module_name}")
+        helper = UTILITIES.get(name) or getattr(own, function_name, None)
+        if not callable(helper):
+            raise UnknownFunction(f"'{name}' is not available in __utils__")
+        return helper
+
+    def renderer(self, name: str) -> Callable[..., Any] | None:
+        """The function render() of a module in the tree's `_renderers`. Raises UnavailableError."""
+        module = self._tree("renderers").load(name)
+        return offered(module, "render") if module else None
+
+    def grain_functions(self) -> list[tuple[str, Callable[[], Any]]]:
+        """The functions of the tree's `_grains`, with their names."""
+        return [
+            (f"{name}.{function_name}" if function_name else name, function)
+            for name, module in self._tree("grains").all()
+            for function_name, function in (
+                members(module) if isinstance(module, ModuleType) else [("", module)]
+            )
+        ]
+
+    # -------------------------------------------------- modules
+
+    def sources(self, kind: str, name: str) -> list[str]:
+        """The files of the tree's modules (states, modules, ...) of a name; they are not loaded for
+        it.
+        """
+        return self._tree(kind).paths(name)
+
+    def _tree(self, kind: str) -> TreeModules:
+        tree = self._trees.get(kind)
+        if tree is None:
+            tree = TreeModules(kind, self._folders.get(kind, []), self, self._folders.get("utils"))
+            self._trees[kind] = tree
+        return tree
+
+    def _modules(self, kind: str, name: str) -> Iterator[ModuleType]:
+        """The modules of a name, each loaded when it is its turn: those of the tree, then the
+        library's own.
+
+        So the functions of a tree's module override equal ones and leave the others. Raises
+        UnavailableError, after all others, when one is there that cannot work.
+        """
+        unavailable: UnavailableError | None = None
+        try:
+            yield from self._tree(kind).available(name)
+        except UnavailableError as reason:
+            unavailable = reason
+        if name in self._libraries[kind]:
+            yield importlib.import_module(self._libraries[kind][name])
+        if unavailable:
+            raise unavailable
+
+    def _names(self, kind: str, module: str, hidden: frozenset[str] = frozenset()) -> list[str]:
+        names: set[str] = set()
+        with suppress(UnavailableError):
+            for source in self._modules(kind, module):
+                names.update(name for name, _ in members(source) if name not in hidden)
+        return sorted(names)
+
+    def _suggest(
+        self, name: str, modules: list[str], functions: Callable[[str], list[str]]
+    ) -> str | None:
+        module = name.partition(".")[0]
+        near = [module] if module in modules else similar(module, modules, 3, 0.7)
+        candidates = [
+            f"{near_module}.{function}"
+            for near_module in near
+            for function in functions(near_module)
+        ]
+        return nearest(name, candidates)
+
+
+def _is_classic(module: ModuleType, function: Callable[..., Any]) -> bool:
+    return "__salt__" in module.__dict__ and not plans(function)
+
+
+def _replaces(module: ModuleType, name: str) -> bool:
+    """Tell whether a module of a tree has the file name of a built-in one: Salt takes it for the
+    whole of that one.
+    """
+    file = module.__file__ or ""
+    return "__salt__" in module.__dict__ and file.endswith((f"/{name}.py", f"/{name}/__init__.py"))
+
+
+SYS = (
+    "argspec",
+    "doc",
+    "list_functions",
+    "list_modules",
+    "list_renderers",
+    "list_state_functions",
+) + (
+    ("list_state_modules", "reload_modules", "state_argspec", "state_doc")  # of sys_functions.py
+)

@@ -1,0 +1,380 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Modules of a tree (_states, _modules, _grains, _utils), loaded by path with Salt's dunders."""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from types import FunctionType, ModuleType
+from typing import Any, Protocol
+
+from runner.engine.loader.hooks import HOOKS
+from runner.model.errors import RunnerError
+from runner.model.patterns import pattern
+from runner.model.places import Source
+
+
+class UnavailableError(RunnerError):
+    """A module is there but cannot work (yet)."""
+
+    code = "unavailable"
+
+    def __init__(
+        self, message: str, reason: str = "", hint: str | None = None, source: Source | None = None
+    ):
+        super().__init__(message, source, hint)
+        self.reason = reason or message
+
+
+class Library(Protocol):
+    """The registry as tree modules see it."""
+
+    opts: Mapping[str, Any]
+    seen: Callable[[str], None]
+
+    def function(self, name: str) -> Callable[..., Any]: ...
+    def modules(self) -> list[str]: ...
+    def functions(self, module: str) -> list[str]: ...
+    def utility(self, name: str) -> Callable[..., Any]: ...
+    def state(self, name: str) -> Any: ...
+    def state_modules(self) -> list[str]: ...
+    def state_functions(self, module: str) -> list[str]: ...
+
+
+_VIRTUAL_NAME = pattern(r"(?m)^__virtualname__\s*=\s*['\"](\w+)['\"]")
+_ALIASES = pattern(r"(?ms)^__virtual_aliases__\s*=\s*[\[(](.*?)[\])]")
+_VIRTUAL = pattern(r"(?ms)^def __virtual__\(.*?(?=^[^\s#)]|\Z)")
+_WORD = pattern(r"['\"](\w+)['\"]")
+_RETURNED_NAME = pattern(r"\breturn\s+['\"](\w+)['\"]")
+
+
+class TreeModules:
+    """The modules of one kind, by the names that they go by. Several files may have one name, as
+    with Salt.
+    """
+
+    def __init__(
+        self, kind: str, folders: list[str], library: Library, beside: list[str] | None = None
+    ) -> None:
+        """beside: folders whose files all of them may import."""
+        self._kind = kind
+        self._library = library
+        self._beside = beside or []
+        self._files: dict[str, list[str]] = {}
+        self._loaded: dict[str, ModuleType | RunnerError] = {}
+        indexed: set[str] = set()
+        for folder in folders:
+            self._index(folder, indexed)
+
+    def _index(self, folder: str, indexed: set[str]) -> None:
+        """Note the modules of a folder; a file hides those of its name in later folders."""
+        if not os.path.isdir(folder):
+            return
+        for entry in sorted(os.listdir(folder)):
+            path = os.path.join(folder, entry)
+            if os.path.isdir(path):
+                path = os.path.join(path, "__init__.py")
+            if entry.startswith(("_", ".")) or not path.endswith(".py") or not os.path.isfile(path):
+                continue
+            name = entry.removesuffix(".py")
+            if name in indexed:
+                continue
+            indexed.add(name)
+            for module_name in _names(name, _code(path)):
+                self._files.setdefault(module_name, []).append(path)
+
+    def names(self) -> list[str]:
+        """The names of the modules, loaded or not."""
+        return list(self._files)
+
+    def paths(self, name: str) -> list[str]:
+        """The files of the modules of a name."""
+        return list(self._files.get(name, ()))
+
+    def all(self) -> Iterator[tuple[str, ModuleType | Callable[[], Any]]]:
+        """The modules that are for this machine; for one that is broken or lacks an import a
+        function that raises.
+        """
+        for path, name in sorted(
+            {path: name for name, paths in self._files.items() for path in paths}.items()
+        ):
+            module = self._module(name, path)
+            if isinstance(module, ModuleType):
+                yield name, module
+            elif not isinstance(module, UnavailableError) or isinstance(
+                module.__cause__, ImportError
+            ):
+                yield name, partial(_raise, module)
+
+    def available(self, name: str) -> Iterator[ModuleType]:
+        """The modules of a name, in the order of their files, each loaded when it is its turn.
+
+        Raises, when nothing else is left, what is wrong with one of them; with its own reason
+        UnavailableError.
+        """
+        problem: RunnerError | None = None
+        for path in self._files.get(name, ()):
+            module = self._module(name, path)
+            if isinstance(module, ModuleType):
+                yield module
+            elif not isinstance(module, UnavailableError):
+                raise module
+            else:
+                problem = problem or module
+        if problem:
+            raise problem
+
+    def load(self, name: str) -> ModuleType | None:
+        """The first module of a name; None when the tree has none. Raises UnavailableError with its
+        own reason.
+        """
+        return next(self.available(name), None)
+
+    def _module(self, name: str, path: str) -> ModuleType | RunnerError:
+        if path not in self._loaded:
+            try:
+                self._loaded[path] = self._prepared(name, path)
+            except RunnerError as problem:
+                self._loaded[path] = problem
+        return self._loaded[path]
+
+    def _prepared(self, name: str, path: str) -> ModuleType | UnavailableError:
+        try:
+            module = self._import(name, path)
+            with _blaming(path):
+                answer = module.__virtual__() if hasattr(module, "__virtual__") else True
+        except UnavailableError as problem:
+            return problem
+        except ImportError as problem:
+            missing = UnavailableError(
+                f"{path} cannot be loaded: {problem}", str(problem), source=_place(problem, path)
+            )
+            missing.__cause__ = problem
+            return missing
+        if answer is False or (isinstance(answer, tuple) and answer and answer[0] is False):
+            reason = (
+                str(answer[1])
+                if isinstance(answer, tuple) and len(answer) > 1
+                else "__virtual__ returned False"
+            )
+            return UnavailableError(
+                f"'{name}' __virtual__ returned False: {reason}", reason, source=Source(path)
+            )
+        prepare = module.__dict__.get("__init__")
+        if isinstance(prepare, FunctionType):
+            with _blaming(path):
+                prepare(dict(self._library.opts))
+        return module
+
+    def _import(self, name: str, path: str) -> ModuleType:
+        from runner.engine.loader.tree_imports import loaded
+        from runner.language.salt.package import (
+            provide_salt,
+        )  # only trees with modules of their own need these
+
+        provide_salt()
+        position = self._files[name].index(path)
+        full = f"runner_tree_{self._kind}_{name}{f'_{position + 1}' if position else ''}"
+        with _blaming(path):
+            return loaded(full, path, self._beside, self._inject, self._library.seen)
+
+    def _inject(self, module: ModuleType) -> None:
+        from runner.language.salt import style as salt_style
+
+        library = self._library
+        salt = salt_style.Functions(
+            lambda name: salt_style.speaking_salt(library.function(name)),
+            lambda: [
+                f"{module_name}.{function_name}"
+                for module_name in library.modules()
+                for function_name in library.functions(module_name)
+            ],
+        )
+        states = salt_style.Functions(
+            lambda name: _called_at_once(library.state(name).function),
+            lambda: [
+                f"{module_name}.{function_name}"
+                for module_name in library.state_modules()
+                for function_name in library.state_functions(module_name)
+            ],
+        )
+        utils = salt_style.Functions(library.utility, list)
+        salt_style.inject(module, library.opts, salt, states, utils)
+
+
+def _code(path: str) -> str:
+    """The code of a module; none of one that cannot be read: it goes by its file's name, and fails
+    when it is used.
+    """
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
+def _names(file: str, code: str) -> list[str]:
+    """The names of a file's module: as its `__virtual__` says; without one by its file, and its
+    `__virtualname__`; and those of `__virtual_aliases__`.
+    """
+    declared, virtual = _VIRTUAL_NAME.search(code), _VIRTUAL.search(code)
+    returned = _RETURNED_NAME.search(virtual[0]) if virtual else None
+    if declared:
+        names = [declared[1]] if virtual else [declared[1], virtual_name(file)]
+    else:
+        names = [returned[1] if returned else virtual_name(file)]
+    aliases = _ALIASES.search(code)
+    further = _WORD.findall(aliases[1]) if aliases else []
+    return list(dict.fromkeys([*names, *further]))
+
+
+def _raise(error: BaseException) -> None:
+    raise error
+
+
+@contextmanager
+def _blaming(path: str) -> Iterator[None]:
+    """Report what the code of a module raises while it is loaded, with its line."""
+    try:
+        yield
+    except SyntaxError as problem:
+        place = Source(problem.filename or path, problem.lineno or 0, problem.offset or 0)
+        hint = "Python could not go on here; look at this line and at the one above"
+        what = f"{os.path.basename(path)} is not Python: {problem.msg}"
+        raise RunnerError(what, place, hint, "module") from problem
+    except (ImportError, RunnerError, KeyboardInterrupt):
+        raise
+    except BaseException as problem:  # sys.exit() too
+        if (
+            isinstance(problem, OSError) and not _place(problem, path).line
+        ):  # not raised by its code
+            raise RunnerError(
+                f"{path} cannot be read: {problem.strerror}", Source(path), None, "module"
+            ) from problem
+        text = (
+            f"{os.path.basename(path)} fails while it is loaded: {type(problem).__name__}:"
+            f" {problem}"
+        )
+        hint = "the code of the module itself raised it"
+        raise RunnerError(text, _place(problem, path), hint, "module") from problem
+
+
+def _called_at_once(function: Callable[..., Any]) -> Callable[..., dict[str, Any]]:
+    def call(name: str, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        from runner.language.arguments.bind import bind, schema_of
+        from runner.language.salt import style as salt_style
+        from runner.model.places import Place, Untyped
+
+        positional = dict(
+            zip(
+                [key for key in schema_of(function).parameters if key != "name"], args, strict=False
+            )
+        )
+        place = Place(Untyped("__states__"))
+        bound = bind(
+            function, {"name": name, **positional, **kwargs}, places={}, default_place=place
+        )
+        return salt_style.run_planned(function, bound.arguments)
+
+    return call
+
+
+def _place(problem: BaseException, path: str) -> Source:
+    """The line of a module that an exception passed through last."""
+    line = 0
+    trace = problem.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == path:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return Source(path, line)
+
+
+# ---------------------------------------------------------------- names
+
+
+def virtual_name(name: str) -> str:
+    """The name that users write: a trailing underscore only kept Python's own names free (`list_`,
+    `import_`).
+    """
+    bare = name[:-1]
+    reserved = keyword.iskeyword(bare) or hasattr(builtins, bare)
+    return bare if name.endswith("_") and (reserved or not bare.endswith("_")) else name
+
+
+class UnavailableFunction(UnavailableError, KeyError):
+    """A function of a module that lacks its program: to a template it is not there."""
+
+
+def lacking(module: ModuleType | None) -> str | None:
+    """The program without which the functions of a module of the library are not there, if it is
+    not.
+    """
+    program = getattr(module, "NEEDS_PROGRAM", None)
+    if program is None:
+        return None
+    import shutil
+
+    return None if shutil.which(program) else str(program)
+
+
+def offered(module: ModuleType, name: str) -> Callable[..., Any] | None:
+    """The function that a module offers under a name; None for what is private, imported, no
+    function, or for states alone.
+    """
+    if name.startswith("_"):
+        return None
+    aliases: Mapping[str, str] = module.__dict__.get("__func_alias__", {})
+    if name in aliases:
+        return None
+    real = next((old for old, new in aliases.items() if new == name), name)
+    for candidate in (real, f"{real}_"):
+        if name in HOOKS:  # they stand in the module, also where it loads its functions lazily
+            function = module.__dict__.get(candidate)
+        else:
+            function = getattr(module, candidate, None)
+        if isinstance(function, ModuleType):  # states/file/managed.py with its function `managed`
+            function = getattr(function, candidate, None)
+        if isinstance(function, FunctionType) and _own(module, function):
+            if "for_states" in function.__dict__:
+                return None
+            if "__salt__" not in module.__dict__:
+                return function
+            from runner.language.salt import style as salt_style
+
+            return salt_style.in_context(function)
+    return None
+
+
+def _own(module: ModuleType, function: FunctionType) -> bool:
+    return function.__module__ == module.__name__ or function.__module__.startswith(
+        f"{module.__name__}."
+    )
+
+
+def members(module: ModuleType) -> list[tuple[str, Callable[..., Any]]]:
+    """The functions that a module offers, by the names that users write."""
+    listed = getattr(module, "__load__", None) or getattr(module, "__all__", None) or dir(module)
+    aliases = dict(getattr(module, "__func_alias__", {}))
+    names = {aliases.get(name, virtual_name(name)) for name in listed}
+    functions = [(name, offered(module, name)) for name in sorted(names)]
+    return [(name, function) for name, function in functions if function is not None]
+
+
+def plans(function: Callable[..., Any]) -> bool:
+    """Tell whether a state function of a tree is written in the new style."""
+    inner: Any = function
+    while hasattr(inner, "__wrapped__"):
+        inner = inner.__wrapped__
+    if not isinstance(inner, FunctionType):
+        return False
+    if inner.__code__.co_flags & 0x20:  # CO_GENERATOR
+        return True
+    answer = inner.__annotations__.get("return")
+    text = answer if isinstance(answer, str) else getattr(answer, "__name__", str(answer))
+    words = {word.strip() for word in str(text).replace("Generator", "Planned").split("|")}
+    return any(word.split("[")[0].split(".")[-1] in ("Planned", "str", "Done") for word in words)

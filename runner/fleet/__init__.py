@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: Apache-2.0
-"""Many machines at once: which hosts a target means, the playbook for them, and what came of it."""

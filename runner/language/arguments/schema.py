@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The arguments of a function, read from its signature; for the binder and as JSON Schema."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from runner.api.argtypes import Leftovers, requires_feature
+from runner.language.arguments.convert import shape
+from runner.language.arguments.scalars import Shape
+from runner.model.errors import RunnerError
+from runner.model.records import Record
+
+MISSING: Any = object()
+
+
+class Parameter:
+    """One parameter; its type is looked at when a value is there for it. name: as the function
+    calls it.
+    """
+
+    __slots__ = ("annotation", "default", "name", "namespace", "resolved")
+
+    def __init__(
+        self, name: str, annotation: Any, namespace: dict[str, Any], default: Any = MISSING
+    ) -> None:
+        self.name, self.annotation, self.namespace, self.default = (
+            name,
+            annotation,
+            namespace,
+            default,
+        )
+        self.resolved: Shape | None = None
+
+    @property
+    def shape(self) -> Shape:
+        if self.resolved is None:
+            self.resolved = shape(_evaluate(self.annotation, self.namespace))
+        return self.resolved
+
+
+class Schema(Record):
+    """The arguments of a function by the names that an SLS uses."""
+
+    parameters: Mapping[str, Parameter]
+    required: tuple[str, ...]
+    open: Parameter | None  # **rule: T
+    identifier: str | None  # the NameVar parameter
+    leftover: bool = False  # the open arguments are variables of a template
+    names: frozenset[str] = frozenset()  # of the parameters, as an SLS writes them
+    needed: frozenset[str] = frozenset()  # the required ones, as the function calls them
+
+
+_schemas: dict[Callable[..., Any], Schema] = {}
+
+
+def schema_of(function: Callable[..., Any]) -> Schema:
+    """The schema of a function; computed once."""
+    schema = _schemas.get(function)
+    if schema is None:
+        schema = _schemas[function] = _read(function)
+    return schema
+
+
+def _read(function: Callable[..., Any]) -> Schema:
+    inner: Any = function
+    while hasattr(inner, "__wrapped__"):
+        inner = inner.__wrapped__
+    code = inner.__code__
+    positional = code.co_varnames[: code.co_argcount]
+    keyword = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+    defaults = dict(zip(reversed(positional), reversed(inner.__defaults__ or ()), strict=False))
+    defaults.update(inner.__kwdefaults__ or {})
+    annotations, namespace = inner.__annotations__, inner.__globals__
+
+    def parameter(name: str) -> Parameter:
+        return Parameter(name, annotations.get(name), namespace, defaults.get(name, MISSING))
+
+    parameters = {_in_sls(name): parameter(name) for name in (*positional, *keyword)}
+    required = tuple(key for key, item in parameters.items() if item.default is MISSING)
+    rule = None
+    if code.co_flags & 0x08:  # CO_VARKEYWORDS
+        rule = parameter(
+            code.co_varnames[len(positional) + len(keyword) + bool(code.co_flags & 0x04)]
+        )
+    identifiers = [key for key, item in parameters.items() if _says(item, "NameVar")]
+    if len(identifiers) > 1:
+        raise RunnerError(
+            f"{function.__name__} has {len(identifiers)} name variables: {', '.join(identifiers)}"
+        )
+    leftover = rule is not None and rule.annotation in ("Leftovers", Leftovers)
+    return Schema(
+        *(parameters, required, rule, identifiers[0] if identifiers else None, leftover),
+        names=frozenset(parameters),
+        needed=frozenset(parameters[key].name for key in required),
+    )
+
+
+def _in_sls(name: str) -> str:
+    return name[:-1] if name.endswith("_") and not name.startswith("_") else name
+
+
+def _says(parameter: Parameter, word: str) -> bool:
+    """Tell whether an annotation has something of a name in it."""
+    annotation = parameter.annotation
+    if annotation is None or (isinstance(annotation, str) and annotation in _PLAIN):
+        return False
+    if isinstance(annotation, str) and annotation.isidentifier():
+        annotation = parameter.namespace.get(annotation)
+    return word in (annotation if isinstance(annotation, str) else repr(annotation))
+
+
+_PLAIN: dict[str, Any] = {
+    "str": str,
+    "int": int,
+    "bool": bool,
+    "float": float,
+    "AbsolutePath": None,
+    "Mode": None,
+}
+
+
+def _evaluate(annotation: Any, namespace: dict[str, Any]) -> Any:
+    """The type that an annotation means. One that cannot be evaluated accepts anything."""
+    if annotation is None:
+        return Any
+    if not isinstance(annotation, str):
+        return annotation
+    try:
+        # the text is part of the function's own source
+        return eval(annotation, namespace)  # noqa: S307
+    except (NameError, AttributeError, TypeError, SyntaxError):
+        return Any
+
+
+def known(function: Callable[..., Any]) -> frozenset[str]:
+    """The names of a function's arguments, as an SLS writes them."""
+    return schema_of(function).names
+
+
+def needed_features(
+    function: Callable[..., Any], given: Mapping[str, Any]
+) -> dict[str, tuple[str, ...]]:
+    """The features of a provider that a call needs, by the argument that needs them; "" for the
+    function itself.
+
+    given: the bound arguments. One with its default value needs nothing.
+    """
+    needed: dict[str, tuple[str, ...]] = {}
+    own = getattr(function, "required_features", ())
+    if own:
+        needed[""] = own
+    for key, item in schema_of(function).parameters.items():
+        if item.name in given and given[item.name] != item.default and features_of(item):
+            needed[key] = features_of(item)
+    return needed
+
+
+def features_of(parameter: Parameter) -> tuple[str, ...]:
+    """The features that `requires_feature` in an annotation names."""
+    if not _says(parameter, "requires_feature"):
+        return ()
+    annotation = _evaluate(parameter.annotation, parameter.namespace)
+    extras = getattr(annotation, "__metadata__", ())
+    return tuple(
+        name for extra in extras if isinstance(extra, requires_feature) for name in extra.names
+    )
+
+
+def json_schema(function: Callable[..., Any]) -> dict[str, Any]:
+    """The arguments of a function as JSON Schema."""
+    schema = schema_of(function)
+    properties = {key: _property(item) for key, item in schema.parameters.items()}
+    document: dict[str, Any] = {"type": "object", "properties": properties}
+    required = [key for key in schema.required if key not in ("name", schema.identifier)]
+    if required:
+        document["required"] = required
+    document["additionalProperties"] = (
+        dict(schema.open.shape.schema) if schema.open and not schema.leftover else False
+    )
+    summary = (function.__doc__ or "").strip().partition("\n")[0]
+    return {"description": summary, **document} if summary else document
+
+
+def _property(parameter: Parameter) -> dict[str, Any]:
+    described = dict(parameter.shape.schema)
+    if (
+        parameter.shape.nullable
+        and described
+        and {"type": "null"} not in described.get("anyOf", [])
+    ):
+        described = {"anyOf": [described, {"type": "null"}]}
+    if isinstance(parameter.default, str | int | float | bool | list | dict | type(None)):
+        described["default"] = parameter.default
+    if parameter.shape.hidden:
+        described["writeOnly"] = True
+    return described

@@ -1,0 +1,319 @@
+# SPDX-License-Identifier: Apache-2.0
+"""High data -> high data: exclude, extend and the `_in` requisites are carried out."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from runner.model.diagnostics import IGNORED, Diagnostic, Hint, did_you_mean, similar, suggested
+from runner.model.highdata import (
+    Body,
+    Declaration,
+    HighData,
+    Item,
+    add_item,
+    from_puppet_syntax,
+    items_with_keys,
+    members_of,
+    own_list,
+)
+from runner.model.places import Place, item_place
+from runner.model.requisite_kinds import ALIASES, CARRIED, USE
+
+if TYPE_CHECKING:
+    from runner.language.compiler.relationships import Known
+
+# what `use` does not take over; the `_any` forms, onfail_all and listen it does take over, as
+# Salt's
+NOT_USED = {
+    *CARRIED,
+    *CARRIED.values(),
+    *USE,
+    "name",
+    "names",
+}
+# references of one list, up to which they are repeated as Salt does: the cost is that number
+# squared
+REPEATED = 50
+
+
+class Reconciler:
+    """Carries out what SLS files say about IDs of others; mistakes go to `problems`."""
+
+    def __init__(self, high: HighData, known: Known) -> None:
+        """known: the arguments of a function; an argument called `before` is not a relationship."""
+        self._high = high
+        self._known = known
+        self._by_name: dict[tuple[str, str], list[Declaration]] | None = None
+        self.problems: list[Diagnostic] = []
+
+    def reconcile(self) -> HighData:
+        """Extend, then the `_in` forms, then `use`, then exclude: Salt's order."""
+        gone = self._excluded()
+        for extension in self._high.extends:
+            if extension.sls not in gone["sls"]:
+                self._extend(extension)
+        entries = items_with_keys(self._high, (*ALIASES, *CARRIED, *USE))
+        if self._high.chains or any(item.key in ALIASES for _, _, item in entries):
+            from runner.language.compiler import relationships
+
+            self.problems += relationships.spelled_out(self._high, self._known)
+            entries = items_with_keys(self._high, (*CARRIED, *USE))
+        for declaration, body, item in entries:
+            if item.key in CARRIED and declaration.sls not in gone["sls"]:
+                self._carry(declaration, body, item)
+        self._uses((body, item) for _, body, item in entries if item.key in USE)
+        for id_, declaration in list(self._high.declarations.items()):
+            if id_ in gone["id"] or declaration.sls in gone["sls"]:
+                del self._high.declarations[id_]
+        return self._high
+
+    def _excluded(self) -> dict[str, set[str]]:
+        """The IDs and the SLS files that are excluded."""
+        gone: dict[str, set[str]] = {"id": set(), "sls": set()}
+        for written, name, place in self._high.excludes:
+            kind = written or "sls"  # a plain name is that of an SLS
+            known = (
+                self._high.declarations if kind == "id" else {sls for _, sls in self._high.rendered}
+            )
+            matching = {name} & set(known) if kind == "id" else set(fnmatch.filter(known, name))
+            if not matching and not self._high.explained_by_earlier_error(name):
+                message = f"exclude names the {kind.upper()} {name!r}, which is not in this run"
+                hint = (
+                    f"an ID is excluded by `- id: {name}`"
+                    if name in self._high.declarations
+                    else None
+                )
+                self._ignored(message, place, name, known, hint)
+            gone[kind] |= matching
+        return gone
+
+    # -------------------------------------------------- extend
+
+    def _extend(self, extension: Declaration) -> None:
+        for body in extension.bodies.values():
+            target = self._high.declarations.get(extension.id)
+            if target is None:
+                declarations = self._named(body.state, extension.id)
+                if not declarations:
+                    self._unknown(extension.id, extension, extension.place)
+                    return
+                target = declarations[0]
+            old = target.bodies.get(body.state)
+            items = [item._replace(origin=f"extend in {extension.sls}") for item in body.items]
+            if old is None:
+                if all(item.key is not None for item in body.items):
+                    self._functionless(extension, target, body)
+                target.bodies[body.state] = Body(body.state, list(items), body.place)
+                continue
+            for item in items:
+                add_item(old, item)
+
+    def _ignored(
+        self,
+        message: str,
+        place: Place,
+        name: str,
+        candidates: Iterable[str],
+        hint: str | None = None,
+    ) -> None:
+        """Warn of a name that means nothing in this run."""
+        otherwise = "remove it, look at the spelling, or include its SLS"
+        hint = hint or did_you_mean(name, candidates) or otherwise
+        self.problems.append(
+            Diagnostic(message + IGNORED, place.source, hint, "ignored", "warning")
+        )
+
+    def _functionless(self, extension: Declaration, target: Declaration, body: Body) -> None:
+        has = ", ".join(f"`{state}`" for state in target.bodies)
+        message = (
+            f"No function declared in state '{extension.id}' in SLS '{extension.sls}': {body.state}"
+        )
+        hint = (
+            f"{target.id!r} has {has} to be extended; for a new state write"
+            f" `{body.state}.FUNCTION:`"
+        )
+        self.problems.append(Diagnostic(message, body.place.source, hint, "structure"))
+
+    def _unknown(
+        self, id_: str, holder: Declaration, place: Place, hint: str | None = None
+    ) -> None:
+        if self._high.explained_by_earlier_error(id_):
+            return
+        near = Hint(hint) if hint else self._near(id_)
+        self.problems.append(
+            Diagnostic(
+                f"Cannot extend ID '{id_}' in '{holder.env}:{holder.sls}'. It is not part of the"
+                " high state.\nThis is likely due to a missing include statement or an incorrectly"
+                f" typed ID.\nEnsure that a state with an ID of '{id_}' is available\nin"
+                f" environment '{holder.env}' and to SLS '{holder.sls}'",
+                place.source,
+                near.text,
+                "unknown-id",
+                subject=id_,
+                candidates=near.candidates,
+            )
+        )
+
+    def _near(self, id_: str) -> Hint:
+        puppets = from_puppet_syntax(id_)
+        if puppets:
+            return Hint(f"that is Puppet's way; write `- {puppets}`")
+        everything = (
+            (declaration, body)
+            for declaration in self._high.declarations.values()
+            for body in declaration.bodies.values()
+        )
+        holder = next(
+            (
+                f"{body.state}: {declaration.id}"
+                for declaration, body in everything
+                if id_ in members_of(body)
+            ),
+            None,
+        )
+        if holder:
+            return Hint(f"{id_} is a member of {holder}; refer to that")
+        return suggested(similar(id_, self._high.declarations, 3))
+
+    # -------------------------------------------------- require_in and the like
+
+    def _carry(self, holder: Declaration, body: Body, item: Item) -> None:
+        assert item.key is not None
+        kind = str(CARRIED[item.key])
+        if isinstance(item.value, dict):
+            references = list(item.value.items())
+            places = [item.place] * len(references)
+        elif isinstance(item.value, list):
+            numbered = [(index, entry) for index, entry in enumerate(item.value) if entry != {}]
+            references = [_reference(entry) for _, entry in numbered]
+            places = [item_place(item.value, index, item.place) for index, _ in numbered]
+        else:
+            if item.value is not None:
+                message = f"the {item.key} of {holder.id!r} is not a list{IGNORED}"
+                hint = f"write `- {item.key}:` and below it, indented, `- MODULE: {item.value}`"
+                self.problems.append(
+                    Diagnostic(message, item.place.source, hint, "ignored", "warning")
+                )
+            return
+        targets = [list(self._targets(state, name)) for state, name in references]
+        left = sum(1 for bodies in targets if bodies)
+        for (state, name), bodies, place in zip(references, targets, places, strict=True):
+            source = Item(kind, [{body.state: holder.id}], place)
+            # Salt adds the first of n listed references n times, the last one once: seen in `show
+            # lowstate` only
+            times = left if isinstance(item.value, list) and len(references) <= REPEATED else 1
+            left -= 1 if bodies else 0
+            for target in bodies:
+                for _ in range(times):
+                    add_item(target, source)
+            if (
+                not bodies
+                and state == ""
+                and not self._high.explained_by_earlier_error(name)
+                and not from_puppet_syntax(name)
+            ):
+                message = f"{item.key} names {name!r}, which is not in this run"
+                self._ignored(message, place, name, self._high.declarations)
+            elif (
+                not bodies
+                and not self._high.explained_by_earlier_error(name, state)
+                and not self._is_empty(state, name, holder)
+            ):
+                self._unknown(
+                    name,
+                    holder,
+                    place,
+                    "that SLS is not in this run: include it" if state == "sls" else None,
+                )
+
+    def _is_empty(self, state: str, name: str, holder: Declaration) -> bool:
+        """Tell whether this is an SLS of the run that has no states."""
+        return state == "sls" and (holder.env, name) in self._high.rendered
+
+    def _targets(self, state: str, name: str) -> Iterator[Body]:
+        """The states that a reference means: of an ID or name alone, its first state."""
+        if state == "sls":
+            for declaration in self._high.declarations.values():
+                if declaration.sls == name:
+                    yield from declaration.bodies.values()
+            return
+        declaration = self._high.declarations.get(name)  # type: ignore[assignment]
+        if state == "":
+            yield from islice(
+                declaration.bodies.values() if declaration else self._by_own_name(name), 1
+            )
+            return
+        if declaration is not None and state in declaration.bodies:
+            yield declaration.bodies[state]
+            return
+        for other in self._named(state, name):
+            yield other.bodies[state]
+
+    def _by_own_name(self, name: str) -> Iterator[Body]:
+        """The states that have this as their `name`."""
+        for declaration in self._high.declarations.values():
+            for body in declaration.bodies.values():
+                if any(item.key == "name" and item.value == name for item in body.items):
+                    yield body
+
+    def _named(self, state: str, name: str) -> list[Declaration]:
+        if self._by_name is None:
+            self._by_name = {}
+            for declaration in self._high.declarations.values():
+                for body in declaration.bodies.values():
+                    for known in _names(declaration, body):
+                        self._by_name.setdefault((body.state, known), []).append(declaration)
+        return self._by_name.get((state, name), [])
+
+    # -------------------------------------------------- use
+
+    def _uses(self, uses: Iterable[tuple[Body, Item]]) -> None:
+        pairs: list[tuple[Body, Body]] = []
+        for body, item in uses:
+            for index, entry in enumerate(item.value if isinstance(item.value, list) else ()):
+                if entry == {}:
+                    continue
+                bodies = list(self._targets(*_reference(entry)))
+                name = _reference(entry)[1]
+                if not bodies and not self._high.explained_by_earlier_error(name):
+                    place = item_place(item.value, index, item.place)
+                    message = f"{item.key} names {name!r}, which is not in this run"
+                    self._ignored(message, place, name, self._high.declarations)
+                pairs += [(body, other) if item.key == "use" else (other, body) for other in bodies]
+        declarations = self._high.declarations.values() if pairs else ()
+        names = {
+            id(body): declaration.id
+            for declaration in declarations
+            for body in declaration.bodies.values()
+        }
+        taken: dict[
+            int, tuple[Body, Body]
+        ] = {}  # what a state has by `use` itself is handed to nobody
+        for user, used in pairs:
+            have = {item.key for item in user.items}
+            _, more = taken.setdefault(id(user), (user, Body(user.state, [], user.place)))
+            for item in used.items:
+                if item.key is not None and item.key not in have and item.key not in NOT_USED:
+                    origin = item.origin or f"use of {used.state}: {names[id(used)]}"
+                    add_item(more, own_list(item)._replace(origin=origin))
+        for user, more in taken.values():
+            user.items.extend(more.items)
+
+
+def _reference(entry: object) -> tuple[str, str]:
+    if isinstance(entry, dict) and len(entry) == 1:
+        return next((str(state), str(name)) for state, name in entry.items())
+    return "", str(entry)
+
+
+def _names(declaration: Declaration, body: Body) -> Iterator[str]:
+    for item in body.items:
+        if item.key == "name" and isinstance(item.value, str):
+            yield item.value
+        elif item.key == "names" and isinstance(item.value, list):
+            for entry in item.value:
+                yield str(next(iter(entry), "")) if isinstance(entry, dict) else str(entry)

@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: Apache-2.0
+"""References of states beyond other states: files of the tree, execution functions, engines."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+from runner.model.chunk import Chunk
+from runner.model.diagnostics import IGNORED, Diagnostic, similar, suggestion
+from runner.model.errors import RunnerError
+from runner.model.global_arguments import COMMAND_GUARDS, GUARDS
+from runner.model.places import Place, Source, Value, item_place
+from runner.model.records import Record
+from runner.support.files.text import text_to_show
+
+SOURCES = ("source", "sources", "name", "source_hash")
+ENGINES = ("jinja", "mako", "py")
+# the arguments that may refer to something
+REFERRING = frozenset(("source", "sources", "source_hash", "template", *COMMAND_GUARDS))
+
+
+class Tree(Protocol):
+    """The file roots."""
+
+    def fetch(self, url: str, saltenv: str) -> str | None: ...
+    def find(self, path: str, saltenv: str) -> str | None: ...
+    def near_file(self, path: str, saltenv: str) -> str | None: ...
+    def folders_of(self, saltenv: str) -> list[str]: ...
+
+
+class Library(Protocol):
+    """The execution functions."""
+
+    def has_function(self, name: str) -> bool: ...
+    def function_hint(self, name: str) -> str: ...
+
+
+class World(Record):
+    """The places where references are looked up. takes_folder: whether the source of a state
+    function is a folder; takes_words: whether the words after it are arguments of a program.
+
+    calls: the execution functions that the state at a position calls by name.
+    """
+
+    tree: Tree
+    library: Library
+    takes_folder: Callable[[str], bool]
+    takes_words: Callable[[str], bool]
+    calls: Callable[[int], Iterable[str]]
+    strict: bool
+
+
+def problems(chunks: Sequence[Chunk], world: World) -> Iterator[Diagnostic]:
+    """All references that lead nowhere. Salt lets the state fail, and only a strict reader refuses
+    the whole run.
+    """
+    for position, chunk in enumerate(chunks):
+        if not chunk.sls:  # typed on the command line: its result tells
+            continue
+        called = world.calls(position)
+        if not called and REFERRING.isdisjoint(chunk.args) and "salt://" not in chunk.name:
+            continue
+        for key in SOURCES:
+            value = chunk.args.get(key) if key != "name" else chunk.name
+            if value:
+                yield from _sources(chunk, key, value, world)
+        yield from _functions(chunk, called, world)
+        yield from _engine(chunk)
+
+
+def _engine(chunk: Chunk) -> Iterator[Diagnostic]:
+    engine = chunk.args.get("template")
+    if not isinstance(engine, str) or engine in ENGINES or "|" in engine:
+        return
+    near = similar(engine, ENGINES)
+    if near:
+        message = f"{chunk.function}: template: there is no template engine {engine!r}"
+        yield Diagnostic(
+            message,
+            _at(chunk, "template").source,
+            suggestion(near[0]),
+            "argument",
+            argument=(chunk.function, "template"),
+        )
+
+
+def _at(chunk: Chunk, key: str) -> Place:
+    return chunk.arg_places.get(key, chunk.place)
+
+
+# ---------------------------------------------------------------- files of the tree
+
+
+def _sources(chunk: Chunk, key: str, value: Value, world: World) -> Iterator[Diagnostic]:
+    place = _at(chunk, key)
+    if isinstance(value, str):
+        yield from _one(chunk, key, value, place, world)
+    elif isinstance(value, list) and key == "sources":
+        for index, entry in enumerate(value):
+            url = next(iter(entry.values()), None) if isinstance(entry, Mapping) else entry
+            if isinstance(url, str):
+                yield from _one(chunk, key, url, item_place(value, index, place), world)
+    elif isinstance(value, list) and value:
+        urls = [next(iter(entry), "") if isinstance(entry, Mapping) else entry for entry in value]
+        if all(isinstance(url, str) and url.startswith("salt://") for url in urls):
+            if not any(_exists(url, chunk.env, world.tree) for url in urls):
+                listed = ", ".join(map(str, urls))
+                what = f"{key}: none of {listed} is in the tree"
+                yield _missing(world, chunk, what, _looked(chunk, world), place.source, exact=False)
+
+
+def _one(chunk: Chunk, key: str, url: str, place: Place, world: World) -> Iterator[Diagnostic]:
+    tree, env = world.tree, chunk.env
+    if not url.startswith("salt://"):
+        meant = _meant(url, env, tree) if key == "source" else None
+        if meant:
+            what = f"{key}: {url} is neither an absolute path nor the address of a file"
+            yield _missing(world, chunk, what, f"write `- {key}: {meant}`", place.source)
+        return
+    if " " in url and key in ("source", "name") and world.takes_words(chunk.function):
+        url = url.partition(" ")[0]
+    file = tree.fetch(url, env)
+    folder = file is None and _is_folder(url, env, tree)
+    wants_folder = key in ("source", "name") and world.takes_folder(chunk.function)
+    if file is None and not folder:
+        path = url.removeprefix("salt://").partition("?")[0]
+        near = tree.near_file(path, env)
+        hint = (
+            suggestion(f"salt://{near}")
+            if near and not wants_folder
+            else _looked(chunk, world, path)
+        )
+        beside = _is_folder(f"salt://{os.path.dirname(path)}", env, tree)
+        exact = beside and "/" in path
+        special = _special_file(path, env, tree)
+        if special:
+            what = f"{key}: {url} is no regular file"
+            yield _missing(world, chunk, what, f"looked at {special}", place.source, exact)
+            return
+        yield _missing(world, chunk, f"{key}: {url} is not in the tree", hint, place.source, exact)
+    elif folder and not wants_folder and key == "source":
+        hint = "name a file in it, or take file.recurse for the whole folder"
+        yield _missing(world, chunk, f"{key}: {url} is a folder", hint, place.source)
+    elif file is not None and wants_folder:
+        hint = "name the folder, or take file.managed for one file"
+        yield _missing(world, chunk, f"{key}: {url} is a file, not a folder", hint, place.source)
+
+
+def _meant(url: str, env: str, tree: Tree) -> str | None:
+    """The address of a file of the tree that was typed without its beginning."""
+    path = url.removeprefix("salt:").lstrip("/")
+    typed = url.startswith("salt:") or not (url.startswith(("/", "~")) or "://" in url)
+    return f"salt://{path}" if typed and tree.find(path, env) else None
+
+
+def _exists(url: str, env: str, tree: Tree) -> bool:
+    return tree.fetch(url, env) is not None or _is_folder(url, env, tree)
+
+
+def _is_folder(url: str, env: str, tree: Tree) -> bool:
+    path, _, query = url.removeprefix("salt://").lstrip("|").partition("?")
+    folders = tree.folders_of(query.removeprefix("saltenv=") or env)
+    return any(os.path.isdir(os.path.join(folder, path)) for folder in folders)
+
+
+def _special_file(path: str, env: str, tree: Tree) -> str | None:
+    """The pipe, socket or device that has the path of a file of the tree."""
+    paths = (os.path.join(folder, path) for folder in tree.folders_of(env))
+    return next(
+        (
+            candidate
+            for candidate in paths
+            if os.path.exists(candidate) and not os.path.isdir(candidate)
+        ),
+        None,
+    )
+
+
+def _looked(chunk: Chunk, world: World, path: str = "") -> str:
+    folders = ", ".join(os.path.join(folder, path) for folder in world.tree.folders_of(chunk.env))
+    return f"looked for {folders}" if path else f"looked in {folders}"
+
+
+def _missing(
+    world: World, chunk: Chunk, what: str, hint: str, source: Source, exact: bool = True
+) -> Diagnostic:
+    """exact: the tree is at fault, not the pillar that named the file. A state that may be skipped
+    need not fail.
+    """
+    guarded = any(key in chunk.args for key in GUARDS) or any(
+        requisite.kind.conditional for requisite in chunk.requisites
+    )
+    severity = (
+        "error"
+        if world.strict and not guarded and (exact or source.rendered is None)
+        else "warning"
+    )
+    return Diagnostic(f"{chunk.function}: {what}", source, hint, "missing-file", severity)
+
+
+# ---------------------------------------------------------------- functions and templates
+
+
+def _functions(chunk: Chunk, called: Iterable[str], world: World) -> Iterator[Diagnostic]:
+    for name in called:
+        if not world.library.has_function(name):
+            yield _unknown(chunk, name, _at(chunk, name).source, world)
+    for key in COMMAND_GUARDS:
+        listed = chunk.args.get(key, [])
+        for index, entry in enumerate(listed if isinstance(listed, list) else [listed]):
+            source = item_place(listed, index, _at(chunk, key)).source
+            named = entry.get("fun") if isinstance(entry, Mapping) else entry
+            if not isinstance(named, str):
+                yield _no_guard(chunk, key, entry, source)
+            elif isinstance(entry, Mapping) and not world.library.has_function(named):
+                yield _unknown(chunk, named, source, world)
+
+
+def _no_guard(chunk: Chunk, key: str, entry: Value, source: Source) -> Diagnostic:
+    if isinstance(entry, Mapping):
+        message, hint = (
+            "a mapping needs `fun:`",
+            "write `- fun: MODULE.FUNCTION` and its arguments below",
+        )
+    else:
+        shown = (
+            {True: "true", False: "false", None: "null"}.get(entry, entry)
+            if not isinstance(entry, list)
+            else entry
+        )
+        message, hint = (
+            f"{shown} is not a command",
+            f"write a command as text: `- {key}: '{shown}'`",
+        )
+    return Diagnostic(
+        f"{chunk.function}: {key}: {message}{IGNORED}", source, hint, "ignored", "warning"
+    )
+
+
+def _unknown(chunk: Chunk, name: str, source: Source, world: World) -> Diagnostic:
+    message = f"{chunk.function}: there is no execution function {name}"
+    return Diagnostic(
+        message, source, world.library.function_hint(name), "unknown-function", "warning"
+    )
+
+
+def used_by_template(tree: Tree) -> Callable[[Chunk, str], bool]:
+    """Tell whether the template of a state uses a variable; it does when nobody can know (a folder,
+    imports).
+    """
+
+    def used(chunk: Chunk, name: str) -> bool:
+        if not chunk.args.get("template"):
+            return False
+        source = chunk.args.get("source")
+        if source is None:
+            return _names(str(chunk.args.get("contents", "")), name)
+        urls = source if isinstance(source, list) else [source]
+        files = [
+            file for url in urls if isinstance(url, str) and (file := tree.fetch(url, chunk.env))
+        ]
+        return not files or any(_names(text_to_show(file), name) for file in files)
+
+    return used
+
+
+def _names(text: str, name: str) -> bool:
+    return bool(re.search(rf"\b{re.escape(name)}\b|\{{%-?\s*(import|from|include|extends)\b", text))
+
+
+def templates(
+    chunks: Sequence[Chunk], tree: Tree, read: Callable[[str, str], Any]
+) -> Iterator[Diagnostic]:
+    """Mistakes in the syntax of the templates that states render. read: (file, environment), raises
+    RunnerError.
+    """
+    seen: set[str] = set()
+    for chunk in chunks:
+        url = chunk.args.get("source")
+        if (
+            chunk.args.get("template") != "jinja"
+            or not isinstance(url, str)
+            or not url.startswith("salt://")
+        ):
+            continue
+        file = tree.fetch(url, chunk.env)
+        if file is None or file in seen:
+            continue
+        seen.add(file)
+        try:
+            read(file, chunk.env)
+        except RunnerError as error:
+            used = _at(chunk, "source").source
+            for problem in error.diagnostics:
+                source = problem.source and Source(
+                    problem.source.file, problem.source.line, problem.source.column, (used,)
+                )
+                yield problem._replace(source=source or used)

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Salt's Jinja filters, tests and globals: the table of their names.
+
+Each lives in a small file here, which is imported when a template names the first of its filters. A
+file that the table does not list is one filter of its name: `shout.py` with a function `shout`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+_FILES = {
+    "data": (
+        """
+                append_dict_key_value dict_to_sls_yaml_params extend_dict_key_value from_entries
+        json_query method_call         set_dict_key_value to_entries traverse update_dict_key_value
+    """
+    ),
+    "dates": "strftime date_format=strftime",
+    "files": (
+        """
+                file_hashsum get_uid is_bin_file is_empty is_text_file list_files mysql_to_dict
+        path_join which
+    """
+    ),
+    "hashing": (
+        """
+                base64_decode base64_encode hmac hmac_compute md5 rand_str random_hash=rand_str
+        random_sample random_shuffle         random_str sha1 sha256 sha512 uuid
+    """
+    ),
+    "lists": (
+        """
+                avg check_whitelist_blacklist combinations combinations_with_replacement
+        compare_dicts compare_lists compress         difference exactly_n_true exactly_one_true
+        flatten intersect is_iter is_list permutations product sequence         skip
+        sorted_ignorecase substring_in_list symmetric_difference union unique zip=zipped zip_longest
+    """
+    ),
+    "network": (
+        """
+                connection_check dns_check filter_by_networks gen_mac http_query ip_host ipaddr ipv4
+        ipv6 ipwrap is_ip is_ipv4         is_ipv6 mac_str_to_bytes network_hosts network_size
+    """
+    ),
+    "serial": (
+        """
+                json=to_json load_json load_text=str_ load_yaml python=to_python tojson xml=to_xml
+        yaml=to_yaml yaml_dquote         yaml_encode yaml_squote json_decode_dict=encoded_dict
+        json_decode_list=encoded_list         json_encode_dict=encoded_dict
+        json_encode_list=encoded_list
+    """
+    ),
+    "text": (
+        """
+                contains_whitespace human_to_bytes is_hex quote regex_escape regex_match
+        regex_replace regex_search         str_to_num=to_num to_bool to_bytes to_camelcase to_num
+        to_snake_case
+    """
+    ),
+}
+WHERE: dict[str, tuple[str, str]] = {
+    name: (file, real or name)
+    for file, listed in _FILES.items()
+    for name, _, real in (entry.partition("=") for entry in listed.split())
+} | {
+    name: (name, name)
+    for name, ending in map(os.path.splitext, os.listdir(os.path.dirname(__file__)))
+    if ending == ".py" and name not in _FILES and name != "__init__"
+}
+
+
+class Filters(dict[str, Callable[..., Any]]):
+    """The filters of an environment: Jinja's own, and Salt's when they are first asked for."""
+
+    def __missing__(self, name: str) -> Callable[..., Any]:
+        import importlib
+
+        file, real = WHERE[name]
+        function: Callable[..., Any] = getattr(importlib.import_module(f"{__name__}.{file}"), real)
+        self[name] = function
+        return function
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(name) or name in WHERE
+
+    def get(self, name: str, default: Any = None) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            return default
+
+
+def filters(own: Mapping[str, Callable[..., Any]]) -> Filters:
+    """Jinja's own filters and Salt's, which replace those of the same name."""
+    return Filters({name: function for name, function in own.items() if name not in WHERE})
+
+
+def match(value: str, pattern: str, ignorecase: bool = False, multiline: bool = False) -> bool:
+    import re
+
+    from runner.language.filters.text import flags
+
+    return re.match(pattern, value, flags(ignorecase, multiline)) is not None
+
+
+def list_(value: object) -> bool:
+    return isinstance(value, list)
+
+
+TESTS: dict[str, Callable[..., bool]] = {
+    "list": list_,
+    "match": match,
+}

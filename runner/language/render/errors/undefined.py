@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A variable, an attribute or an imported name that is not there: what was probably meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+import jinja2
+
+from runner.language.render.errors.source_lines import (
+    column_of,
+    locals_of,
+    row_of,
+    text_of,
+    without,
+)
+from runner.language.render.jinja.environment import PlacedEnvironment, UndefinedMessage
+from runner.model.diagnostics import did_you_mean, similar, suggestion
+from runner.model.errors import RenderError
+from runner.model.places import Source
+
+
+def undefined(
+    error: jinja2.UndefinedError,
+    row: str,
+    source: Source,
+    frame: FrameType | None,
+    environment: PlacedEnvironment,
+) -> RenderError:
+    """The error for a missing name, at the place of its look-up, with the name that was meant."""
+    reason = error.args[0] if error.args else ""
+    name, obj = getattr(reason, "name", None), getattr(reason, "obj", jinja2.utils.missing)
+    imported = re.search(r"the template '(.*)' \(imported on line (\d+) in '(.*)'\)", str(reason))
+    if imported:
+        return _not_exported(str(reason), name or "", imported, source, environment)
+    if (
+        isinstance(reason, UndefinedMessage)
+        and reason.spot
+        and (obj is not jinja2.utils.missing or not _has_name(row, name))
+    ):
+        source = _place_of_look_up(reason.spot, source)
+        row = row_of(source)
+    if not isinstance(reason, UndefinedMessage) or name is None:
+        what = "Jinja variable" if reason.startswith("'") else "Jinja:"
+        return RenderError(
+            f"{what} {reason}", source, "give it a value, or use | default(...)", "undefined"
+        )
+    if obj is jinja2.utils.missing:
+        if reason.startswith("parameter "):
+            hint = f"give it in the call, or a value in the macro: `{{% macro ...({name}=...) %}}`"
+            return RenderError(f"Jinja: {reason}", source, hint, "undefined")
+        names = [*locals_of(frame), *(name for name in environment.globals)] if frame else []
+        column = column_of(row, rf"(?<![\w.'\"]){re.escape(name)}(?!\w)")
+        return RenderError(
+            f"Jinja variable {reason}",
+            source._replace(column=column),
+            _name_hint(name, names, row),
+            "undefined",
+        )
+    return _no_such_key(reason, row, source, environment)
+
+
+def _no_such_key(
+    reason: UndefinedMessage, row: str, source: Source, environment: PlacedEnvironment
+) -> RenderError:
+    name: Any = reason.name
+    obj = reason.obj
+    holder = _holder(obj, name, row, environment)
+    if not holder:  # a tag of several lines begins there
+        for number, tag_row in _rest_of_tag(source):
+            holder = _holder(obj, name, tag_row, environment, True)
+            if holder:
+                source, row = source._replace(line=number), tag_row
+                break
+    key = re.escape(str(name))
+    column = column_of(row, rf"(?<=\.){key}(?!\w)|(?<=\[['\"]){key}(?=['\"]\])|(?<=\[){key}(?=\])")
+    kind = "element" if isinstance(name, int) else "attribute"
+    if obj is None:
+        message = f"Jinja variable {holder!r} is none, so that it has no attribute {name!r}"
+        hint = (
+            f"give {holder or 'it'} a value, with `default=` of grains.filter_by or pillar.get, say"
+        )
+    else:
+        message = f"Jinja variable '{holder}' has no {kind} {name!r}"
+        if not holder:
+            message = f"Jinja variable {reason}"
+        hint = _key_hint(obj, name, holder)
+    return RenderError(message, source._replace(column=column), hint, "undefined")
+
+
+def _key_hint(obj: Any, name: Any, holder: str) -> str:
+    if isinstance(name, int) and isinstance(obj, list | tuple):
+        return f"it has {len(obj)}, and the first one is 0" if obj else "it is empty"
+    keys = [
+        str(key)
+        for key in (obj if hasattr(obj, "keys") else dir(type(obj)))
+        if not str(key).startswith("_")
+    ]
+    methods = ["items", "keys", "values", "get"] if hasattr(obj, "keys") else []
+    near = similar(str(name), methods, 1, 0.75) or similar(str(name), keys, 1, 0.6)
+    if near:
+        hint = suggestion(repr(near[0]))
+    else:
+        hint = f"it has: {', '.join(keys[:8])}" if keys else "it is empty"
+    if hasattr(obj, "keys") and not set(near) & set(methods):
+        hint = f"{hint.rstrip('?')}; `{holder or 'it'}.get({name!r}, DEFAULT)` does without it"
+    return hint
+
+
+def _has_name(row: str, name: Any) -> bool:
+    return bool(re.search(rf"(?<![\w.'\"]){re.escape(str(name))}(?!\w)", row))
+
+
+def _place_of_look_up(spot: Source, used: Source) -> Source:
+    """The place of a look-up; its use further down or in another file is told as what led there."""
+    if (spot.file, spot.line) == (used.file, used.line) or not spot.line:
+        return used
+    return spot._replace(
+        via=without([used._replace(via=(), values=()), *used.via], spot.file, spot.line)
+    )
+
+
+def _rest_of_tag(source: Source) -> Iterator[tuple[int, str]]:
+    rows = text_of(source).split("\n")
+    row = row_of(source)
+    end = "%}" if row.rfind("{%") > row.rfind("{{") else "}}"
+    if end not in row[max(row.rfind("{%"), row.rfind("{{"), 0) :]:
+        for number, tag_row in enumerate(rows[source.line :], source.line + 1):
+            yield number, tag_row
+            if end in tag_row:
+                return
+
+
+def _holder(
+    obj: Any, name: Any, row: str, environment: PlacedEnvironment, typed: bool = False
+) -> str:
+    """The expression in which an attribute was looked up. typed: only if the row has it."""
+    for known in () if typed else ("pillar", "grains", "opts", "salt"):
+        if obj is not None and obj is environment.globals.get(known):
+            return known
+    key = re.escape(str(name))
+    part = r"\[[^\]]*\]|\([^()]*\)|\.\w+"
+    match = re.search(rf"([A-Za-z_]\w*(?:{part})*?)(?:\.{key}(?!\w)|\[['\"]?{key}['\"]?\])", row)
+    return match[1] if match else ""
+
+
+_ELSEWHERE = {  # what Jinja gives in one place alone
+    "loop": "it is there within a `{% for %}`, not in a macro that is called from there",
+    "caller": "it is there within a macro that `{% call %}` calls",
+    "super": "it is there within a `{% block %}` of a template that extends another",
+    "varargs": "it is there within a macro",
+    "kwargs": "it is there within a macro",
+}
+
+
+def _name_hint(name: str, names: list[str], row: str) -> str:
+    if name in _ELSEWHERE:
+        return _ELSEWHERE[name]
+    near = [close for close in similar(name, names, 2, 0.7) if close != name]
+    if near:
+        return suggestion(near[0])
+    if re.search(rf"\b{re.escape(name)}\s*\(", row):
+        return f"import the macro first: `{{% from 'FILE' import {name} with context %}}`"
+    return f"set it first (`{{% set {name} = ... %}}`), or write `{name} | default(...)`"
+
+
+def _not_exported(
+    reason: str, name: str, imported: re.Match[str], source: Source, environment: PlacedEnvironment
+) -> RenderError:
+    file = environment.file_of(imported[1])
+    exported = re.findall(
+        r"\{%[-+]?\s*(?:set|macro|import_\w+\s.*?\sas|load_\w+\s+as)\s+(\w+)", text_of(Source(file))
+    )
+    hint = (
+        did_you_mean(name, exported, 0.5)
+        or f"{imported[1]} has: {', '.join(exported) or 'nothing'}"
+    )
+    where = Source(environment.file_of(imported[3]), int(imported[2]))
+    where = where._replace(column=column_of(row_of(where), rf"\b{re.escape(name)}\b"))
+    return RenderError(
+        f"Jinja: {reason}",
+        where._replace(via=(*without([source], where.file, where.line), *source.via)),
+        hint,
+        "undefined",
+    )

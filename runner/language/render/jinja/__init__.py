@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Jinja as Salt has it, for SLS files and other templates.
+
+A text without Jinja in it is never shown to it: importing Jinja is a third of a short run.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from runner.language.render.jinja.options_line import Headed, headed
+from runner.language.render.jinja.untouched import has_usual_marks, without_jinja
+from runner.model.places import Source
+from runner.sources.config.jinja_options import NAMES
+from runner.support.files.trusted_folder import TrustedFolder, trusted_folder
+from runner.support.yaml.rendered_text import Piece, Pieces, Rendered, concat
+
+if TYPE_CHECKING:
+    from runner.language.render.jinja.environment import Find, PlacedEnvironment
+    from runner.language.render.jinja.environments import Environments
+
+
+class Jinja:
+    """Renders Jinja templates; caches compiled ones for the run, and on disk in its own folder."""
+
+    def __init__(
+        self,
+        find: Find,
+        opts: Mapping[str, Any],
+        cache_dir: str | None = None,
+        lenient: bool = False,
+        near: Find = lambda path, saltenv: None,
+        seen: Callable[[str], None] = lambda path: None,
+        holds_secret: Callable[[str], bool] = lambda text: False,
+    ) -> None:
+        """find: of the tree. opts: for jinja_env and jinja_sls_env. cache_dir: of compiled
+        templates. lenient: whether a variable without a value is empty.
+
+        near: the file of the tree that was probably meant. seen: is shown each file that is
+        imported. holds_secret: tells whether a text does, whose compiled form is not kept on disk.
+        """
+        self._seen, self._holds_secret = seen, holds_secret
+        self._near = near
+        self._find = find
+        self._opts = opts
+        self._cache_dir = cache_dir
+        self._lenient = lenient
+        self._made: dict[tuple[Any, ...], PlacedEnvironment] = {}
+
+    def render(
+        self,
+        text: str,
+        file: str,
+        name: str,
+        context: Mapping[str, Any],
+        *,
+        saltenv: str,
+        sls: bool,
+    ) -> Rendered:
+        """A rendered text with its line map.
+
+        file: what messages call it. name: its path below the roots, which relative imports start
+        from. Raises RenderError with the place as written.
+        """
+        self._require_own_folder()
+        head = headed(text, file)
+        options = _options(self._opts, _key(sls), head)
+        keeps_newline = bool(options.get("keep_trailing_newline"))
+        output = _untouched(options, head.text, file, head.lines)
+        if output is None:
+            environment = self.environment(saltenv, sls, head)
+            keeps_newline = environment.keep_trailing_newline
+            output = self._output(environment, head, file, name, context)
+        if text.endswith("\n") and not keeps_newline:  # Jinja takes it from every template
+            output = concat((output, Piece.make("\n", file, text.count("\n"), True)))
+        return Rendered(str.__str__(output), file, output)
+
+    def _output(
+        self,
+        environment: PlacedEnvironment,
+        head: Headed,
+        file: str,
+        name: str,
+        context: Mapping[str, Any],
+    ) -> Pieces:
+        """What an environment makes of a text."""
+        environment.files[name] = file
+        untouched = environment.untouched(head.text)
+        if untouched is not None:
+            return _as_typed(untouched, file, head.lines)
+        try:
+            with environment.with_variables(context):
+                template = environment.template_of(
+                    head.text, name, file, dict(environment.globals), head.lines
+                )
+                return concat(template.root_render_func(template.new_context()))
+        except Exception as error:
+            from runner.language.render.errors.template_error import explain
+
+            raise explain(error, file, environment) from None
+
+    def compile(self, text: str, file: str, name: str, *, saltenv: str) -> None:
+        """Read a template that is not an SLS. Raises RenderError for mistakes in its syntax."""
+        head = headed(text, file)
+        environment = self.environment(saltenv, False, head)
+        environment.files[name] = file
+        try:
+            environment.unit(head.text, name, file, head.lines)
+        except Exception as error:
+            from runner.language.render.errors.template_error import explain
+
+            raise explain(error, file, environment) from None
+
+    def environment(self, saltenv: str, sls: bool, head: Headed = Headed("")) -> PlacedEnvironment:
+        """The environment for SLS files, or the one for all other templates, or that of a file's
+        own options.
+        """
+        key = (saltenv, sls, head.options)
+        if key not in self._made:
+            self._made[key] = self._environments.make(
+                saltenv,
+                _options(self._opts, _key(sls), head),
+                lambda: (
+                    ("#jinja2", head.place)
+                    if head.place
+                    else (_key(sls), configured(self._opts, _key(sls)))
+                ),
+            )
+        return self._made[key]
+
+    def _require_own_folder(self) -> None:
+        """Raise Untrusted where others can write the folder of compiled templates, whether this
+        text is one of them or not.
+        """
+        _ = self._folder
+
+    @cached_property
+    def _folder(self) -> TrustedFolder | None:
+        """The folder of compiled templates; None where there can be none.
+
+        Raises Untrusted where others can write it: what is loaded from it is run.
+        """
+        try:
+            return trusted_folder(self._cache_dir) if self._cache_dir else None
+        except OSError:
+            return None
+
+    @cached_property
+    def _environments(self) -> Environments:
+        from runner.language.render.jinja.environments import Environments
+
+        return Environments(
+            self._find,
+            self._opts,
+            self._folder,
+            self._lenient,
+            self._near,
+            self._seen,
+            self._holds_secret,
+        )
+
+
+def _untouched(options: Mapping[str, Any], text: str, file: str, above: int) -> Pieces | None:
+    """The result for a text without Jinja; None when there may be Jinja in it."""
+    if not has_usual_marks(options):
+        return None
+    same = without_jinja(text, keeps_newline=bool(options.get("keep_trailing_newline")))
+    return None if same is None else _as_typed(same, file, above)
+
+
+def _as_typed(text: str, file: str, above: int) -> Pieces:
+    """A text that is its own result."""
+    return concat((Piece.make(text, file, 1 + above, True),) if text else ())
+
+
+def outside(folder: str, opts: Mapping[str, Any]) -> Jinja:
+    """Templates of a folder outside the trees; a variable without a value is empty."""
+    own = {key: value for key, value in opts.items() if key == "conf_file"}
+    return Jinja(lambda path, _: os.path.join(folder, path), own, lenient=True)
+
+
+def _key(sls: bool) -> str:
+    """The key of the configuration for the options of Jinja."""
+    return "jinja_sls_env" if sls else "jinja_env"
+
+
+def _options(opts: Mapping[str, Any], key: str, head: Headed) -> dict[str, Any]:
+    """The settings of an environment: those of the configuration (Salt's older jinja_trim_blocks
+    and jinja_lstrip_blocks too), and a file's own.
+    """
+    older = {name: True for name in ("trim_blocks", "lstrip_blocks") if opts.get(f"jinja_{name}")}
+    options = {**older, **(opts.get(key) or {})}
+    return {name: value for name, value in options.items() if name in NAMES} | dict(head.options)
+
+
+def configured(opts: Mapping[str, Any], key: str) -> Source:
+    """The place of a key in the configuration."""
+    from runner.language.render.errors.source_lines import column_of, text_of
+
+    file = Source(str(opts.get("conf_file") or "the configuration"))
+    rows = enumerate(text_of(file).split("\n"), 1)
+    places = (Source(file.file, line, column_of(row, rf"(?<!\w){key}(?!\w)")) for line, row in rows)
+    return next((place for place in places if place.column), file)

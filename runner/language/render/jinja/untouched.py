@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Texts without Jinja in them, which are their own result."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from runner.sources.config.jinja_options import SWITCHES
+
+STARTS = ("{%", "{{", "{#")  # of a block, a variable and a comment, unless options say otherwise
+
+
+def has_usual_marks(options: Mapping[str, Any]) -> bool:
+    """Return whether what begins Jinja in a text is as usual with these options."""
+    return all(name in SWITCHES and type(value) is bool for name, value in options.items())
+
+
+def without_jinja(
+    text: str, starts: tuple[str, ...] = STARTS, newline: str = "\n", *, keeps_newline: bool
+) -> str | None:
+    """The text with the newlines that Jinja would give it; None when there is Jinja in it.
+
+    keeps_newline: whether the last newline stays.
+    """
+    if any(start in text for start in starts):
+        return None
+    if "\r" in text or newline != "\n":
+        text = newline.join(re.split(r"\r\n|\r|\n", text))
+    return text if keeps_newline else text.removesuffix(newline)

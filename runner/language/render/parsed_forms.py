@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What SLS files say, kept between runs: what a rendered text is as YAML, with its places, is a
+function of the text alone.
+
+One file for each SLS, in a folder that only the caller can write: the key of the text that it was
+made from, and its value. A text that holds a secret is not kept: it may stand nowhere else on the
+disk.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import pickle
+import sys
+import zlib
+from collections.abc import Callable
+from contextlib import suppress
+from struct import Struct
+from typing import Any
+
+from runner.language.render.code_revision import parser_files, revision_of
+from runner.model.places import PlacedList, PlacedMap, Value
+from runner.support.files.trusted_folder import TrustedFolder, trusted_folder
+from runner.support.yaml.rendered_text import Rendered
+
+_HEAD = Struct("<4s16sI")  # mark, key of the text and checksum of what follows
+_MARK = b"sls2"
+_CLASSES = {kind.__name__: kind for kind in (PlacedMap, PlacedList)}
+PART = 1000  # keys of a mapping that are written at once
+
+
+class ParsedForms:
+    """The parsed SLS files of earlier runs."""
+
+    def __init__(self, folder: str, holds_secret: Callable[[str], bool]) -> None:
+        """folder: made when there is something to keep. holds_secret: tells whether a text does."""
+        self._path, self._holds_secret = folder, holds_secret
+        self._opened: TrustedFolder | None = None
+        self._revision = b""
+
+    def load(self, text: Rendered, name: str, parse: Callable[[Rendered], Value]) -> Value:
+        """The value of a rendered text. name: of its SLS; parse: reads a text that is new.
+
+        Raises what `parse` raises, and Untrusted where others can write the folder.
+        """
+        file, key = hashlib.blake2b(name.encode(), digest_size=16).hexdigest(), self._key(text)
+        with suppress(OSError):
+            self._opened = self._opened or trusted_folder(self._path)
+            data = self._opened.read(file)
+            kept = _value(data, key, text)
+            if kept is not None:
+                return kept
+        value = parse(text)
+        if self._opened and not self._holds_secret(text.text):
+            with suppress(OSError, ValueError, RecursionError):
+                self._opened.write(file, _bytes(value, key, text))
+        return value
+
+    def _key(self, text: Rendered) -> bytes:
+        if not self._revision:
+            made = repr((revision_of(parser_files()), sys.version_info[:3]))
+            self._revision = hashlib.blake2b(made.encode()).digest()
+        data = text.text.encode("utf-8", "surrogatepass")
+        return hashlib.blake2b(data, digest_size=16, key=self._revision).digest()
+
+
+def _value(data: bytes, key: bytes, text: Rendered) -> Value:
+    """The value that a file holds; None when it is not that of this text, or not whole."""
+    body = memoryview(data)[_HEAD.size :]
+    if data[: _HEAD.size] != _HEAD.pack(_MARK, key, zlib.crc32(body)):
+        return None
+    file = io.BytesIO(body)
+    value, parts = _Reader(file, text).load()
+    for _ in range(parts):
+        values, keys, places = _Reader(file, text).load()
+        value.update(zip(keys, values, strict=True))
+        value.at.update(zip(keys, places, strict=True))
+    return value
+
+
+def _bytes(value: Value, key: bytes, text: Rendered) -> bytes:
+    """What a file holds. A large mapping is written in parts, each of which forgets the objects of
+    the one before: remembering all of them would take more memory than the value.
+    """
+    made = io.BytesIO()
+    writer = pickle.Pickler(made, 5)
+    writer.dispatch_table = {type(text): _document_itself}
+    made.write(_HEAD.pack(_MARK, key, 0))
+    if type(value) is not PlacedMap or len(value) <= PART or "*" in text.text:  # aliases: shared
+        writer.dump((value, 0))
+    else:
+        keys = list(value)
+        writer.dump((PlacedMap(text, value.start), -(-len(keys) // PART)))
+        for first in range(0, len(keys), PART):
+            writer.clear_memo()
+            part = keys[first : first + PART]
+            writer.dump(([value[key] for key in part], part, [value.where(key) for key in part]))
+    with made.getbuffer() as data:
+        _HEAD.pack_into(data, 0, _MARK, key, zlib.crc32(data[_HEAD.size :]))
+    return made.getvalue()
+
+
+def _document_itself(document: object) -> tuple[Callable[..., Any], tuple[()]]:
+    """How a value says that it refers to its text."""
+    return _document, ()
+
+
+def _document() -> None:
+    """Stand for the text in what is kept."""
+
+
+class _Reader(pickle.Unpickler):
+    def __init__(self, file: io.BytesIO, text: Rendered) -> None:
+        super().__init__(file)
+        # not a method: what this one remembers would live as long as both refer to each other
+        self._names: dict[str, Any] = {**_CLASSES, _document.__name__: lambda: text}
+
+    def find_class(self, module: str, name: str) -> Any:
+        return self._names[name]

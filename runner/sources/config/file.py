@@ -1,0 +1,442 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reading and checking the configuration file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from runner.model.diagnostics import Diagnostic, did_you_mean, suggestion
+from runner.model.errors import CompileError, RunnerError, UsageError
+from runner.model.places import Document, Source, Untyped, position_in
+from runner.sources.config.keys import (
+    CHOICES,
+    KINDS,
+    LONGEST,
+    NOTIFYING,
+    ODD_CHOICES,
+    TEXTS,
+    TYPES,
+    is_known,
+    nearest,
+)
+from runner.sources.config.unused_keys import unused
+from runner.support.files.text import read_bounded
+
+LoadYaml = Callable[[str, Document], Any]  # raises RunnerError
+
+
+def is_minion_config(path: str) -> bool:
+    """Return whether this is a Salt minion's own file, whose other folders are Salt's."""
+    whole = os.path.abspath(path)
+    return os.path.basename(whole) == "minion" or os.path.basename(os.path.dirname(whole)) == "salt"
+
+
+def read_settings(
+    path: str,
+    load_yaml: LoadYaml,
+    warnings: list[Diagnostic],
+    files: list[str],
+    within: str = "",
+) -> dict[str, Any]:
+    """The keys of the file and of those it includes, a later file's key over an earlier one's,
+    checked. Raises UsageError for one mistake in them, CompileError for several.
+
+    files: gets the files that were read. within: a folder that no include may leave.
+    """
+    problems: list[Diagnostic] = []
+    main = _read(path, load_yaml, warnings=warnings)
+    values = dict(main)
+    checked = [(path, main)]
+    patterns = main.get("include") or []
+    default = main.get("default_include") or (
+        "minion.d/*.conf" if is_minion_config(path) else "runner.d/*.yaml"
+    )
+    named = [
+        ("include", glob) for glob in ([patterns] if not isinstance(patterns, list) else patterns)
+    ]
+    for key, pattern in [("default_include", default), *named]:
+        for more in expand(os.path.join(os.path.dirname(os.path.abspath(path)), str(pattern))):
+            if within and not is_within(within, more):
+                raise UsageError(
+                    f"{key} leads out of the tree, to {more}", place_of(path, key), "name its files"
+                )
+            checked.append((more, _read(more, load_yaml, (path, key), warnings)))
+            values |= checked[-1][1]
+    files += [file for file, _ in checked]
+    for file, settings in checked:
+        warnings += [
+            Diagnostic(
+                f"{key} has no effect in runner",
+                place_of(file, key),
+                instead,
+                "unused-key",
+                "warning",
+                subject=key,
+            )
+            for key, instead in unused(settings)
+        ]
+        for problem in (*_jinja_option_problems(file, settings), *_tree_problems(file, settings)):
+            (problems if problem.severity == "error" else warnings).append(problem)
+        problems += _report_problems(file, settings)
+        problems += _command_problems(file, settings)
+        for key, value in settings.items():
+            complaint = _value_problem(key, value) or _range_problem(key, value)
+            if complaint:
+                message, hint, severity = complaint
+                problem = Diagnostic(message, place_of(file, str(key)), hint, "config", severity)
+                (problems if severity == "error" else warnings).append(problem)
+    if len(problems) == 1:
+        raise UsageError(problems[0].message, problems[0].source, problems[0].hint, "config")
+    if problems:
+        raise CompileError(problems)
+    return values
+
+
+def _jinja_option_problems(file: str, settings: dict[str, Any]) -> Iterator[Diagnostic]:
+    """Options of Jinja that it does not have, or that are not what it takes."""
+    from runner.sources.config.jinja_options import NAMES, TEXTS
+
+    options = [
+        (key, *option)
+        for key in ("jinja_env", "jinja_sls_env")
+        if isinstance(settings.get(key), dict)
+        for option in settings[key].items()
+    ]
+    for key, name, value in options:
+        place = place_of(file, key, str(name))
+        if name not in NAMES:
+            hint = did_you_mean(str(name), NAMES) or "there are " + ", ".join(NAMES)
+            yield Diagnostic(
+                f"{key}: Jinja has no option {name!r}", place, hint, "config", "warning"
+            )
+        elif not isinstance(value, (str | None) if name in TEXTS else (bool | int | None)):
+            kind = "a text" if name in TEXTS else "true or false"
+            yield Diagnostic(
+                f"{key}: {name} has to be {kind}, not {value!r}",
+                place,
+                _remedy(name, value),
+                "config",
+            )
+        elif value == "" and name.endswith("_string"):
+            yield Diagnostic(
+                f"{key}: {name} is empty", place, "remove it: Jinja has its own", "config"
+            )
+
+
+def _tree_problems(file: str, settings: dict[str, Any]) -> Iterator[Diagnostic]:
+    """Mistakes below `tree`."""
+    if isinstance(settings.get("tree"), dict):
+        from runner.sources.trees.source import mistakes
+
+        for keys, message, hint, severity in mistakes(settings["tree"]):
+            yield Diagnostic(message, place_of(file, *keys), hint, "config", severity)
+
+
+def is_within(folder: str, path: str) -> bool:
+    """Return whether a path leads to a folder, or to something in it."""
+    return f"{os.path.realpath(path)}/".startswith(f"{os.path.realpath(folder)}/")
+
+
+def _report_problems(file: str, settings: dict[str, Any]) -> list[Diagnostic]:
+    """What is wrong with `report:`, without a password."""
+    if settings.get("report") is None:
+        return []
+    from runner.sources.config.report import mistakes
+
+    problems = []
+    for mistake in mistakes(settings["report"]):
+        place = place_of(file, "report", *([mistake.key] if mistake.key else []))
+        # the line may have a password, under a key that was mistyped
+        problems.append(
+            Diagnostic(mistake.message, place._replace(hidden=True), mistake.hint, "config")
+        )
+    return problems
+
+
+def _command_problems(file: str, settings: dict[str, Any]) -> Iterator[Diagnostic]:
+    """What is wrong with the commands that a run calls at its end."""
+    for key in NOTIFYING:
+        lines = settings.get(key)
+        if not isinstance(lines, list):  # none, or what the table of types refuses
+            continue
+        if lines and all(
+            isinstance(line, list)
+            and line
+            and all(isinstance(word, str) and "\0" not in word for word in line)
+            for line in lines
+        ):
+            continue
+        yield Diagnostic(
+            f"{key} has to be a list of commands, each a list of words",
+            place_of(file, key),
+            f"write `{key}: [[mail, -s, runner failed, root]]`; numbers in quotes",
+            "config",
+        )
+
+
+def is_store(value: Any) -> bool:
+    """Tell whether the value of a key configures a store of values (`sdb://KEY/...`)."""
+    return isinstance(value, Mapping) and "driver" in value
+
+
+def _range_problem(key: Any, value: Any) -> tuple[str, str | None, str] | None:
+    """The same of a time that no clock can measure."""
+    if key in ("timeout", "render_limit") and value is not None and not 0 <= value <= LONGEST:
+        return f"{key} has to be seconds, from 0 to {LONGEST}, not {value}", None, "error"
+    return None
+
+
+def _value_problem(key: Any, value: Any) -> tuple[str, str | None, str] | None:
+    """(message, hint, severity) of what is wrong with one key."""
+    if not is_known(key) and not is_store(value):
+        near = nearest(key)
+        return (
+            f"unknown configuration key {key!r}",
+            suggestion(near) if near else None,
+            "warning",
+        )
+    if "\0" in str(value):
+        return f"{key} contains a NUL character", None, "error"
+    wanted = TYPES.get(key, ())
+    if value is not None and wanted:
+        fits = any(isinstance(value, KINDS[kind]) for kind in wanted)
+        if not fits and not (key == "id" and isinstance(value, int)):
+            return (
+                f"{key} has to be {' or '.join(wanted)}, not {value!r}",
+                _remedy(key, value) or f"`runner doc config {key}` describes it",
+                "error",
+            )
+    if (
+        str(key).endswith("_dirs")
+        and isinstance(value, list)
+        and not all(isinstance(item, str) for item in value)
+    ):
+        return (
+            f"{key} has to be a list of folders, not {value!r}",
+            f"write\n    {key}:\n      - /srv/more",
+            "error",
+        )
+    if key in TEXTS:
+        wrong = _text_problem(key, [value] if isinstance(value, str) else value or [])
+        if wrong:
+            return f"{key}: {wrong}", None, "error"
+    choices = CHOICES.get(key) or ODD_CHOICES.get(key)
+    if isinstance(value, str) and choices and value not in choices:
+        severity = "error" if key in CHOICES else "warning"
+        return f"{key}: there is no {value!r}", f"one of {', '.join(choices)}", severity
+    if key == "nodegroups" and isinstance(value, dict):
+        for name, members in value.items():
+            if not isinstance(members, str) and not (
+                isinstance(members, list) and all(isinstance(member, str) for member in members)
+            ):
+                hint = f"write\n    nodegroups:\n      {name}: 'web* and G@os:Debian'"
+                return (
+                    f"nodegroups: {name} has to be a compound target, not {members!r}",
+                    hint,
+                    "error",
+                )
+    if key in ("file_roots", "pillar_roots") and isinstance(value, dict):
+        for env, folders in value.items():
+            if not isinstance(folders, list | str | None) or not all(
+                isinstance(folder, str) for folder in folders or ()
+            ):
+                return (
+                    f"{key}: {env} has to be a list of folders, not {folders!r}",
+                    _remedy(key, None),
+                    "error",
+                )
+    return None
+
+
+def _text_problem(key: str, values: list[Any]) -> str | None:
+    """The first mistake in the texts of a list; None without one."""
+    import re
+
+    for value in values:
+        if not isinstance(value, str):
+            return f"{value!r} is not text"
+        try:
+            re.compile(value if key == "file_ignore_regex" else "")
+        except re.error as error:
+            return f"{value!r} is not a regular expression: {error}"
+    return None
+
+
+def _remedy(key: str, value: Any) -> str | None:
+    if key in ("file_roots", "pillar_roots"):
+        folder = (
+            value
+            if isinstance(value, str)
+            else f"/srv/{'salt' if key == 'file_roots' else 'pillar'}"
+        )
+        return f"write\n    {key}:\n      base:\n        - {folder}"
+    if FLAGS.get(str(value).lower()) is not None:
+        return f"write {FLAGS[str(value).lower()]}, without quotes"
+    return None
+
+
+FLAGS = {
+    "true": "true",
+    "yes": "true",
+    "on": "true",
+    "1": "true",
+    "false": "false",
+    "no": "false",
+    "0": "false",
+}
+
+
+def _read(
+    path: str,
+    load_yaml: LoadYaml,
+    named: tuple[str, str] | None = None,
+    warnings: list[Diagnostic] | None = None,
+) -> dict[str, Any]:
+    """The settings of a file. named: the file and the key that include it. warnings: gets those of
+    its text.
+    """
+    try:
+        if os.path.exists(path) and not os.path.isfile(path):
+            place = place_of(*named) if named else None
+            raise UsageError(f"the configuration file {path} is not a regular file", place)
+        text = read_bounded(path).decode("utf-8")
+    except OSError as error:
+        place = place_of(*named) if named else None
+        raise UsageError(
+            f"the configuration file {path} cannot be read: {error.strerror}", place
+        ) from None
+    except UsageError:
+        raise
+    except RunnerError as error:
+        place = place_of(*named) if named else None
+        raise UsageError(f"the configuration file {error.message}", place) from None
+    except UnicodeDecodeError as error:
+        before = error.object[: error.start]
+        last = before.rpartition(b"\n")[2].decode("utf-8", "replace")
+        place = Source(path, before.count(b"\n") + 1, len(last) + 1)
+        raise UsageError(
+            f"the configuration file {path} cannot be read: it is not UTF-8",
+            place,
+            "save it as UTF-8",
+        ) from None
+    if "\0" in text:
+        place = Source(path, *position_in(text, text.index("\0")))
+        raise UsageError("the configuration contains a NUL character", place, "remove it")
+    value = load_yaml(text, Untyped(path))
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise UsageError(
+            "the configuration is not a mapping", Source(path, 1, 1), "write `key: value` lines"
+        )
+    if warnings is not None:
+        warnings += _repeated(text, path)
+    return value
+
+
+def _repeated(text: str, path: str) -> Iterator[Diagnostic]:
+    """Warnings of keys that stand in a file twice: YAML takes the last value without a word."""
+    lines: dict[str, int] = {}
+    for number, line in enumerate(text.split("\n"), 1):
+        key, colon, rest = line.partition(":")
+        if not colon or not key.isidentifier() or rest[:1].strip():
+            continue
+        if key in lines:
+            message = f"the key {key!r} is also in line {lines[key]}; this one counts"
+            yield Diagnostic(message, Source(path, number, 1), "remove one", "config", "warning")
+        lines[key] = number
+
+
+def safe_load(text: str, document: Document) -> Any:
+    """The value of a configuration file's text. Raises UsageError when it is not YAML."""
+    from runner.support.yaml.simple import NotSimple, read_plain
+
+    with suppress(NotSimple):
+        return read_plain(text)
+    import yaml
+
+    from runner.support.yaml.limits import plain
+
+    try:
+        return plain(text)
+    except yaml.MarkedYAMLError as error:
+        from runner.support.yaml.errors import explain
+
+        mistake = explain(error, text, document.source)
+        place = document.source(mistake.line, mistake.column) if mistake else document.source(0, 0)
+        what = mistake.message if mistake else str(error.problem)
+        raise UsageError(
+            f"the configuration is not YAML: {what}", place, mistake and mistake.hint
+        ) from None
+    except (yaml.YAMLError, ValueError) as error:
+        raise UsageError(f"the configuration is not YAML: {error}", document.source(0, 0)) from None
+
+
+def place_of(path: str | None, *keys: str) -> Source:
+    """The place of a key of the configuration, as far as the file has it."""
+    import yaml
+
+    if not path:
+        return Source("the configuration")
+    with open(path, encoding="utf-8") as file:
+        node: yaml.Node | None = yaml.compose(file, Loader=yaml.SafeLoader)
+    place = Source(path)
+    for key in keys:
+        pairs = node.value if isinstance(node, yaml.MappingNode) else ()
+        name, node = next(
+            ((name, inner) for name, inner in pairs if name.value == str(key)), (None, None)
+        )
+        if name is None:
+            break
+        place = Source(path, name.start_mark.line + 1, name.start_mark.column + 1)
+    return place
+
+
+def place_among(files: Sequence[str], key: str) -> Source:
+    """The place of a key in the files of a configuration, the last of which wins."""
+    for file in reversed(files):
+        place = place_of(file, key)
+        if place.line:
+            return place
+    return Source(files[0]) if files else place_of(None)
+
+
+def expand(pattern: str) -> list[str]:
+    """The paths that a glob means, sorted; a path without marks is itself."""
+    if "\0" in pattern:
+        return []  # told with the key's other mistakes
+    if not any(mark in pattern for mark in "*?["):
+        return [pattern]
+    folder, name = os.path.split(pattern)
+    if name.count("*") == 1 and not any(mark in pattern for mark in "?[") and "*" not in folder:
+        return _beginning_and_ending(folder, *name.split("*"))
+    import glob
+
+    return sorted(glob.glob(pattern))
+
+
+def _beginning_and_ending(folder: str, start: str, end: str) -> list[str]:
+    """The paths that `folder/start*end` means, as `glob` finds them, sorted."""
+    try:
+        names = os.listdir(folder or ".")
+    except OSError:
+        return []
+    return sorted(
+        os.path.join(folder, name)
+        for name in names
+        if name.startswith(start)
+        and name.endswith(end)
+        and len(name) >= len(start) + len(end)
+        and (start or name[0] != ".")
+    )
+
+
+def own_grains_of(path: str, load_yaml: LoadYaml) -> dict[str, Any]:
+    """The static grains in the file `grains` beside the configuration; the configuration's own win
+    over them.
+    """
+    file = os.path.join(os.path.dirname(os.path.abspath(path)), "grains")
+    return _read(file, load_yaml) if os.path.isfile(file) else {}

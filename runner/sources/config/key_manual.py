@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The reference of the configuration's keys, put together from what the program itself reads:
+types and defaults from `keys.py`, `Options` and the tables of gitfs, the rest from
+`key_descriptions.py`.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from runner.model.diagnostics import similar, suggestion
+from runner.model.errors import RunnerError
+from runner.model.records import Record
+from runner.sources.config.key_descriptions import GROUPS, MODULES, KeyDescription
+from runner.sources.config.keys import (
+    CHOICES,
+    DEFAULTS,
+    NUMBER,
+    ODD_CHOICES,
+    SALT_KEYS,
+    TYPES,
+)
+from runner.sources.config.repository_descriptions import OF_REPOSITORIES
+from runner.sources.config.unused_keys import INSTEAD, PRINTING
+from runner.sources.gitfs import settings as repositories
+
+NOTE = (
+    "<!-- Made by `runner doc --reference` from runner/sources/config/key_descriptions.py: change"
+    " that, not this file. -->\n"
+)
+REPOSITORIES = "Git repositories"
+STORES = "Any other key with a `driver` below it is a store for `sdb://KEY/...`."
+FROM_SALT = (
+    "The keys of a Salt minion's configuration are all taken. Those of this page have an effect;"
+    " the others belong to a master, a daemon or a network, and templates see them in `opts`."
+)
+
+
+class Key(Record):
+    """What the reference says of one key. unit, default: empty where there is none."""
+
+    name: str
+    type: str
+    unit: str
+    default: str
+    since: str
+    about: str
+    example: str
+    group: str
+
+
+@cache
+def keys() -> Mapping[str, Key]:
+    """All keys that have an effect, by their names, in the order of the reference."""
+    documented = {
+        name: _key(name, group, description)
+        for group, descriptions in GROUPS.items()
+        for name, description in descriptions.items()
+    }
+    tables = {"gitfs": repositories.GITFS, "git_pillar": repositories.GIT_PILLAR}
+    for prefix, types in tables.items():
+        for setting, kind in types.items():
+            documented[f"{prefix}_{setting}"] = _of_repositories(prefix, setting, kind)
+    return documented
+
+
+def entries(name: str) -> list[Key]:
+    """A key, and those below it.
+
+    Raises RunnerError for one that has no effect, with what to use instead, or does not exist.
+    """
+    documented = keys()
+    chosen = [key for full, key in documented.items() if f"{full}.".startswith(f"{name}.")]
+    if chosen:
+        return chosen
+    if name in INSTEAD:
+        raise RunnerError(f"{name} is a key of Salt without effect in runner", hint=INSTEAD[name])
+    if name in SALT_KEYS or name in DEFAULTS:
+        raise RunnerError(
+            f"{name} is a key of Salt without effect in runner",
+            hint=PRINTING.get(name, "it may stay; templates see it in `opts`"),
+        )
+    parent, dot, _ = name.partition(".")
+    below = [full for full in documented if full.startswith(f"{parent}.")]
+    near = similar(name, below or [*documented, *SALT_KEYS], 1, 0.85 if dot and not below else 0.6)
+    hint = suggestion(near[0]) if near else "`runner doc config` lists all"
+    if dot and not below and not near:
+        hint = f"a module of yours may read it: `runner doc {parent}`"
+    raise RunnerError(f"there is no configuration key {name}", hint=hint)
+
+
+def _key(name: str, group: str, description: KeyDescription) -> Key:
+    return Key(
+        name,
+        description.type or _type(name),
+        description.unit,
+        description.default or _default(name),
+        description.since,
+        description.about,
+        description.example,
+        group,
+    )
+
+
+def _of_repositories(prefix: str, setting: str, kind: str) -> Key:
+    description = OF_REPOSITORIES[setting]
+    default = repositories.DEFAULTS.get(setting, repositories.EMPTY[kind])
+    return Key(
+        f"{prefix}_{setting}",
+        # the unit is in the names of the kinds there
+        NUMBER if kind == repositories.NUMBER else kind,
+        description.unit,
+        description.default or _yaml(default) or "none",
+        description.since,
+        description.about,
+        f"{prefix}_{description.example}",
+        REPOSITORIES,
+    )
+
+
+def _type(name: str) -> str:
+    if choices := CHOICES.get(name) or ODD_CHOICES.get(name):
+        return f"one of {', '.join(choices)}"
+    *first, last = TYPES[name]
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def _default(name: str) -> str:
+    """What the program takes where a configuration does not say it."""
+    parent, dot, inner = name.partition(".")
+    if parent == "tree" and dot:
+        from runner.sources.trees.source import TreeSource
+
+        return _yaml(getattr(TreeSource(""), inner))
+    if name == "report.timeout":
+        from runner.sources.config.report import TIMEOUT
+
+        return _yaml(TIMEOUT)
+    if name in DEFAULTS:
+        return _yaml(DEFAULTS[name]) or "none"
+    from runner.sources.config.load import Options
+
+    return _yaml(getattr(Options("", {}, {}, "", "", {}), name))
+
+
+def _yaml(value: Any) -> str:
+    """A default as a configuration would have it; empty for none."""
+    if value is None or value == "":
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_quoted, value))}]"
+    return "{}" if isinstance(value, Mapping) else str(value)
+
+
+def _quoted(value: Any) -> str:
+    text = str(value)
+    return f"'{text}'" if text.startswith("*") else text
+
+
+# ---------------------------------------------------------------- for readers
+
+
+def contents(width: int = 80) -> str:
+    """The list of all keys by groups."""
+    lines = ["Keys of the configuration (`runner doc config KEY` describes one):"]
+    by_group: dict[str, list[str]] = {}
+    for key in keys().values():
+        if "." not in key.name or key.group == MODULES:
+            by_group.setdefault(key.group, []).append(key.name)
+    for group, names in by_group.items():
+        lines += ["", f"  {group}:", *_wrapped(", ".join(names), width, 4)]
+    for text in (FROM_SALT, STORES):
+        lines += ["", *_wrapped(text, width)]
+    return "\n".join(lines) + "\n"
+
+
+def as_text(name: str, width: int = 80) -> str:
+    """The entries of a key for a terminal."""
+    return "\n".join("\n".join(_lines(key, min(width, 100))) + "\n" for key in entries(name))
+
+
+def _wrapped(text: str, width: int, indent: int = 2) -> list[str]:
+    return textwrap.wrap(text, width, initial_indent=" " * indent, subsequent_indent=" " * indent)
+
+
+def _lines(key: Key, width: int) -> Iterator[str]:
+    yield f"{key.name}  (configuration)"
+    yield ""
+    yield from _wrapped(key.about, width)
+    yield ""
+    yield from textwrap.indent(key.example, " " * 6).split("\n")
+    yield ""
+    for title, value in _facts(key):
+        yield from textwrap.wrap(
+            f"{title}: {value}", width, initial_indent="  ", subsequent_indent=" " * 4
+        )
+
+
+def _facts(key: Key) -> Iterator[tuple[str, str]]:
+    facts = {"Type": key.type, "Unit": key.unit, "Default": key.default, "Since": key.since}
+    return ((title, value) for title, value in facts.items() if value)
+
+
+def as_markdown(name: str) -> str:
+    """The entries of a key as Markdown."""
+    return "\n".join(map(_markdown, entries(name)))
+
+
+def page() -> str:
+    """The whole reference as one page of Markdown."""
+    parts = [f"{NOTE}# Configuration\n", f"{FROM_SALT}\n", f"{STORES}\n"]
+    group = ""
+    for key in keys().values():
+        if key.group != group:
+            group = key.group
+            parts.append(f"## {group}\n")
+        parts.append(_markdown(key))
+    rows = (f"| `{name}` | {' '.join(text.split())} |\n" for name, text in INSTEAD.items())
+    parts.append(
+        "## Keys of Salt that are done in another way\n\n| key | instead |\n|---|---|\n"
+        + "".join(rows)
+    )
+    others = sorted(name for name in SALT_KEYS if name not in keys() and name not in INSTEAD)
+    parts.append(f"## Keys of Salt without effect\n\n{', '.join(f'`{name}`' for name in others)}\n")
+    return "\n".join(parts)
+
+
+def _markdown(key: Key) -> str:
+    facts = "; ".join(f"{title.lower()}: {_code(value)}" for title, value in _facts(key))
+    return f"### `{key.name}`\n\n{key.about}\n\n{facts}\n\n```yaml\n{key.example}\n```\n"
+
+
+def _code(value: str) -> str:
+    """A default with marks of Markdown as code."""
+    return f"`{value}`" if any(mark in value for mark in "[]{}*_|") and "`" not in value else value

@@ -1,0 +1,562 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Flags, environment and file -> Options. The file has Salt's minion keys."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+from runner.model.diagnostics import Diagnostic
+from runner.model.errors import RunnerError, UsageError
+from runner.model.records import Record
+from runner.sources.config.file import (
+    LoadYaml,
+    expand,
+    is_minion_config,
+    own_grains_of,
+    place_among,
+    place_of,
+    read_settings,
+    safe_load,
+)
+from runner.sources.config.keys import DEFAULTS
+from runner.support.files.text import read_bounded
+from runner.support.redaction import KEYS
+
+if TYPE_CHECKING:
+    from runner.sources.config.report import Destination
+    from runner.sources.trees import Tree
+    from runner.sources.trees.source import TreeSource
+
+SALT_MINION = "/etc/salt/minion"
+SYSTEM = "/etc/runner/runner.yaml"
+
+
+class Options(Record):
+    """The checked configuration; `raw` is what templates see as `opts`."""
+
+    id: str
+    file_roots: Mapping[str, tuple[str, ...]]
+    pillar_roots: Mapping[str, tuple[str, ...]]
+    cachedir: str
+    state_dir: str
+    raw: Mapping[str, Any]
+    grains: Mapping[str, Any] = {}  # static ones
+    own_grains: Mapping[str, Any] = {}  # those of the configuration itself
+    tree_grains: Mapping[str, Any] = {}  # those that a pulled tree brings
+    tree_source: TreeSource | None = None  # where `runner pull` gets the tree from
+    tree: Tree | None = None  # the pulled tree that is used
+    awaits_tree: bool = False  # there is none yet
+    pillar: Mapping[str, Any] = {}  # from --pillar, merged last
+    pillar_of_file: Mapping[str, Any] = {}  # from the configuration file
+    whole_pillar: Mapping[str, Any] | None = None  # in place of all that would be compiled
+    nodegroups: Mapping[str, Any] = {}
+    jinja_env: Mapping[str, Any] = {}
+    jinja_sls_env: Mapping[str, Any] = {}
+    saltenv: str | None = None
+    pillarenv: str | None = None
+    renderer: str = "jinja|yaml"
+    state_top: str = "top.sls"
+    topfn: str | None = None  # the top file of the states alone
+    state_top_saltenv: str | None = None
+    top_file_merging_strategy: str = "merge"
+    default_top: str = "base"
+    env_order: tuple[str, ...] = ()
+    state_auto_order: bool = True
+    state_aggregate: bool | tuple[str, ...] = False
+    state_max_parallel: int = 0  # how many `parallel` states at once; 0: 32
+    failhard: bool = False
+    pillar_source_merging_strategy: str = "smart"
+    pillar_merge_lists: bool = False
+    pillar_includes_override_sls: bool = False
+    test: bool = False
+    real: bool = False  # no dry run, whatever the configuration and the pillar say
+    mock: bool = False  # a dry run in which no state function is called
+    strict: bool = False
+    unknown_states: str = "error"  # or "fail"
+    wait: float = 0.0  # seconds to wait for another run; negative: as long as it takes
+    timeout: float | None = None  # seconds for a whole run
+    durable: str = "wanted"  # or "required": no change without its reactions written down
+    history_runs: int = 500  # how many runs, and how many days, the history keeps; 0: all
+    history_days: int = 180
+    auto_relationships: bool = True
+    noop: bool = False
+    defaults: Mapping[str, Mapping[str, Any]] = {}  # of arguments: state or function -> values
+    vars: Mapping[str, Any] = {}  # variables of all SLS files
+    secret_keys: tuple[str, ...] = KEYS  # keys of the pillar whose values are secrets (globs)
+    report: Destination | None = None  # where reports go; `raw` has it without the password
+    strict_permissions: bool = False  # refuse a tree or a configuration that others can write
+    shuffle: str | None = None  # the seed of a random order
+    quiet: bool = False  # no warnings about the tree in a run that changes nothing
+    verify: bool = False  # look again after each change
+    only: tuple[str, ...] = ()  # the states to run, and which to leave out: pipeline/selection
+    tags: tuple[str, ...] = ()
+    skip_tags: tuple[str, ...] = ()
+    with_requisites: bool = False
+    start_at: str = ""
+    typed: frozenset[str] = frozenset()  # the settings that the command line made
+    files: tuple[str, ...] = ()  # that the configuration was read from
+    formula_folder: str = ""  # where the formulas.yml is that is used; empty without one
+    formula_roots: tuple[str, ...] = ()  # those of file_roots that are its formulas
+    formula_problems: tuple[Diagnostic, ...] = ()  # what keeps formulas from being used
+    exclude: tuple[
+        str | Mapping[str, str], ...
+    ] = ()  # IDs or SLS files, or only one of both: {id: NAME}, {sls: NAME}
+
+
+# those that are taken over as they are
+PLAIN = (
+    *(
+        "id",
+        "grains",
+        "nodegroups",
+        "jinja_env",
+        "jinja_sls_env",
+        "renderer",
+        "state_top",
+        "state_top_saltenv",
+    ),
+    *(
+        "top_file_merging_strategy",
+        "default_top",
+        "state_auto_order",
+        "failhard",
+        "pillar_source_merging_strategy",
+    ),
+    *(
+        "pillar_merge_lists",
+        "pillar_includes_override_sls",
+        "test",
+        "strict",
+        "unknown_states",
+        "shuffle",
+        "verify",
+    ),
+    *("state_max_parallel", "strict_permissions", "auto_relationships", "noop", "defaults", "vars"),
+    *("wait", "timeout", "quiet", "mock", "real", "durable", "history_runs", "history_days"),
+)
+
+
+def load(
+    config_file: str | None,
+    overrides: Mapping[str, Any],
+    environ: Mapping[str, str],
+    load_yaml: LoadYaml | None = None,
+    tree: Tree | Literal["current"] | None = "current",
+    fetch: bool = True,
+) -> tuple[Options, tuple[Diagnostic, ...]]:
+    """The options and what is odd about them.
+
+    config_file: named on the command line; without it the usual places are searched.
+    overrides: what the command line says, under the configuration's names.
+    tree: the pulled tree to use where the configuration has `tree`; None for the machine's own
+    settings alone. fetch: whether git repositories of file roots are fetched when they are
+    first asked for.
+    Raises RunnerError for a file that is missing, unreadable or no mapping, or for values of the
+    wrong type.
+    """
+    warnings: list[Diagnostic] = []
+    yaml = load_yaml or safe_load
+    path = _find(config_file, environ, warnings, bool(overrides.get("as_salt")))
+    files: list[str] = []
+    settings = read_settings(path, yaml, warnings, files) if path else {}
+    base = os.path.dirname(os.path.abspath(path)) if path else _standing()
+    own_grains = settings.get("grains") or {}
+    salts = path is not None and is_minion_config(path)
+    of_tree = _OfTree()
+    if settings.get("tree"):
+        folders = _folders(settings, overrides, base, environ, salts)
+        of_tree = _of_tree(settings, base, folders["state_dir"], tree, yaml, warnings, files)
+        settings = of_tree.settings
+    raw = {**DEFAULTS, **settings, **overrides}
+    raw |= _places(settings, overrides, base, environ, salts)
+    raw.pop("whole_pillar", None)  # not for templates that show `opts`
+    raw["id"] = str(raw.get("id") or _saved_id(path) or host_name())
+    own_grains = {**(overrides.get("grains") or own_grains), **_handed_over(overrides)}
+    raw["grains"] = {**of_tree.grains, **own_grains_of(path or SYSTEM, yaml), **own_grains}
+    where = of_tree.tree.folder if of_tree.tree else base if path and not of_tree.source else ""
+    formulas = _with_formulas(raw, where, files) if where else {}
+    raw |= {"conf_file": os.path.abspath(path) if path else None}
+    raw |= {"config_dir": os.path.dirname(os.path.abspath(path or SYSTEM))}
+    report = None
+    if raw.get("report"):
+        from runner.sources.config.report import destination, shown
+
+        report = destination(raw["report"], base)
+        raw["report"] = shown(raw["report"], report)
+    pillarenv = raw.get("pillarenv")
+    files += [os.path.join(raw["config_dir"], name) for name in ("grains", "minion_id")]
+    files = [os.path.abspath(file) for file in files if os.path.isfile(file)]
+    options = _options(raw, settings, overrides)._replace(
+        own_grains=own_grains,
+        tree_grains=of_tree.grains,
+        report=report,
+        tree_source=of_tree.source,
+        tree=of_tree.tree,
+        awaits_tree=bool(of_tree.source and not of_tree.tree and not overrides.get("file_roots")),
+        files=tuple(files),
+        **formulas,
+    )
+    if "gitfs_remotes" in settings and not overrides.get("file_roots"):
+        options = _with_repositories(options, warnings, fetch)
+    if (
+        pillarenv
+        and not raw["ext_pillar"]
+        and pillarenv not in options.pillar_roots
+        and "__env__" not in options.pillar_roots
+    ):
+        place = place_of(path, "pillarenv") if path and "pillarenv" not in overrides else None
+        message = f"pillarenv: there is no environment {pillarenv!r}, so that the pillar is empty"
+        hint = f"pillar_roots has: {', '.join(options.pillar_roots)}"
+        warnings.append(Diagnostic(message, place, hint, "config", "warning"))
+    return options, tuple(warnings)
+
+
+class _OfTree(Record):
+    """What a pulled tree brings. settings: those of machine and tree together."""
+
+    settings: dict[str, Any] = {}
+    grains: Mapping[str, Any] = {}
+    source: TreeSource | None = None
+    tree: Tree | None = None
+
+
+def _of_tree(
+    machine: dict[str, Any],
+    base: str,
+    state_dir: str,
+    wanted: Tree | Literal["current"] | None,
+    load_yaml: LoadYaml,
+    warnings: list[Diagnostic],
+    files: list[str],
+) -> _OfTree:
+    """The settings of the machine with those of its tree. base: the folder of the machine's."""
+    from runner.sources.config import of_tree
+    from runner.sources.trees import TreeStore
+    from runner.sources.trees.source import source_of
+
+    source, store = source_of(machine["tree"], base), TreeStore(state_dir)
+    tree = store.current() if wanted == "current" else wanted
+    read: list[str] = []
+    more = (
+        of_tree.settings_of(tree.folder, load_yaml, warnings, read)
+        if tree
+        else of_tree.no_settings(store.path)
+    )
+    files[:0] = read  # those of the machine win, and the last one does
+    both = of_tree.combined(machine, more)
+    both["tree"] = {**machine["tree"], "remote": source.shown}  # templates see it as `opts`
+    return _OfTree(both, more.get("grains") or {}, source, tree)
+
+
+def _with_formulas(raw: dict[str, Any], folder: str, files: list[str]) -> dict[str, Any]:
+    """Append the installed formulas to the roots, where a formulas.yml lies beside the
+    configuration; what the options say of them. files: gets the files that were read.
+    """
+    if not os.path.lexists(os.path.join(folder, "formulas.yml")):
+        return {}
+    from runner.sources.formulas import installed_roots
+
+    found = installed_roots(folder, raw["cachedir"])
+    roots: dict[str, list[str]] = raw["file_roots"]
+    own = roots.get("base", [])
+    more = [root for root in found.folders if root not in own]
+    raw["file_roots"] = {**roots, "base": [*own, *more]}
+    files += [os.path.join(folder, name) for name in ("formulas.yml", "formulas.lock")]
+    return {
+        "formula_folder": folder,
+        "formula_roots": tuple(more),
+        "formula_problems": found.problems,
+    }
+
+
+def _handed_over(overrides: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The grains that came with a pillar from another machine."""
+    whole = overrides.get("whole_pillar")
+    if not whole:
+        return {}
+    from runner.model.handed_over_pillar import GRAINS
+
+    given = whole.get(GRAINS)
+    return given if isinstance(given, Mapping) else {}
+
+
+def _with_repositories(options: Options, warnings: list[Diagnostic], fetch: bool) -> Options:
+    """The options with the environments of `gitfs_remotes` beside those of `file_roots`."""
+    from runner.sources.gitfs import EnvironmentRoots, fileserver_remotes, uses_git
+
+    if not uses_git(options.raw):
+        return options
+    remotes, problems = fileserver_remotes(options.raw, partial(place_among, options.files))
+    warnings += problems
+    roots = EnvironmentRoots(options.file_roots, options.raw, options.cachedir, remotes, fetch)
+    return options._replace(file_roots=roots)
+
+
+def _standing() -> str:
+    """The folder that the caller stands in; it may be gone."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return "/"
+
+
+def roots_at_hand(options: Options) -> Mapping[str, tuple[str, ...]]:
+    """The file roots of the environments that are looked at as a whole: all, but of git
+    repositories only those that this run is about.
+    """
+    at_hand = getattr(options.file_roots, "at_hand", None)
+    chosen: Mapping[str, tuple[str, ...]] = (
+        at_hand(options.saltenv) if at_hand else options.file_roots
+    )
+    return chosen
+
+
+def with_fresh_grains(options: Options) -> Options:
+    """The options with the static grains that the file beside the configuration has by now."""
+    path = options.raw.get("conf_file") or SYSTEM
+    fresh = {**options.tree_grains, **own_grains_of(path, safe_load), **options.own_grains}
+    return options._replace(grains=fresh)
+
+
+def _options(
+    raw: dict[str, Any], settings: Mapping[str, Any], overrides: Mapping[str, Any]
+) -> Options:
+    raw["saltenv"] = raw["saltenv"] or settings.get("environment")
+    if raw["pillarenv_from_saltenv"] and not raw["pillarenv"]:
+        raw["pillarenv"] = raw["saltenv"]
+    aggregate = raw["state_aggregate"]
+    plain = {key: raw[key] for key in PLAIN if raw.get(key) is not None}
+    plain["state_top"] = plain["state_top"].removeprefix("salt://")
+    return Options(
+        **plain,
+        file_roots={env: tuple(folders) for env, folders in raw["file_roots"].items()},
+        pillar_roots={env: tuple(folders) for env, folders in raw["pillar_roots"].items()},
+        cachedir=raw["cachedir"],
+        state_dir=raw["state_dir"],
+        raw=raw,
+        pillar=overrides.get("pillar") or {},
+        pillar_of_file=settings.get("pillar") or {},
+        whole_pillar=overrides.get("whole_pillar"),
+        saltenv=raw["saltenv"],
+        pillarenv=raw["pillarenv"],
+        env_order=tuple(raw["env_order"] or ()),
+        state_aggregate=tuple(aggregate) if isinstance(aggregate, list) else bool(aggregate),
+        secret_keys=KEYS if raw.get("secret_keys") is None else tuple(map(str, raw["secret_keys"])),
+        only=tuple(raw.get("only") or ()),
+        tags=tuple(raw.get("tags") or ()),
+        skip_tags=tuple(raw.get("skip_tags") or ()),
+        with_requisites=bool(raw.get("with_requisites")),
+        start_at=str(raw.get("start_at") or ""),
+        typed=frozenset(overrides),
+        exclude=tuple(raw.get("exclude") or ()),
+    )
+
+
+# ---------------------------------------------------------------- which file
+
+
+def find_metrics_file(config_file: str | None, environ: Mapping[str, str]) -> str | None:
+    """The `prometheus_textfile` of a configuration that is otherwise not usable, or not even YAML;
+    None where it does not say so on a line of its own.
+    """
+    import re
+
+    try:
+        path = _find(config_file, environ, [])
+        text = read_bounded(path).decode("utf-8", "replace") if path else ""
+    except (OSError, RunnerError):
+        return None
+    line = re.search(r"^prometheus_textfile:[ \t]+(['\"]?)(/[^'\"\n]*?)\1[ \t]*(#.*)?$", text, re.M)
+    return line[2] if line else None
+
+
+def _find(
+    config_file: str | None,
+    environ: Mapping[str, str],
+    warnings: list[Diagnostic],
+    as_salt: bool = False,
+) -> str | None:
+    """The configuration file. as_salt: a line that was written for Salt means Salt's, where runner
+    has none.
+    """
+    named = config_file or environ.get("RUNNER_CONFIG")
+    if named:
+        if os.path.isdir(named):
+            inside = (os.path.join(named, name) for name in ("runner.yaml", "minion"))
+            named = next(filter(os.path.isfile, inside), named)
+        if not os.path.isfile(named):
+            who = "--config" if config_file else "$RUNNER_CONFIG"
+            raise UsageError(
+                f"the configuration file {named} {_unusable(named)}", hint=f"{who} names it"
+            )
+        return named
+    if _may_read_current_folder(warnings):
+        return "runner.yaml"
+    own = own_file(environ)
+    for candidate in dict.fromkeys((own, SYSTEM)):
+        if os.path.isfile(candidate):
+            return candidate
+    if os.path.isfile(SALT_MINION):
+        if as_salt:
+            return SALT_MINION
+        hint = f"use it with: runner highstate --config {SALT_MINION}"
+        warnings.append(
+            Diagnostic(
+                f"no configuration; {SALT_MINION} is not used automatically",
+                None,
+                hint,
+                "config-unused",
+                "info",
+            )
+        )
+    return None
+
+
+def _unusable(path: str) -> str:
+    """Why what somebody names is no configuration."""
+    try:
+        is_folder = stat.S_ISDIR(os.stat(path).st_mode)
+    except FileNotFoundError:
+        return "does not exist"
+    except OSError as error:
+        return f"cannot be read: {error.strerror}"
+    return "has no runner.yaml and no minion" if is_folder else "is not a regular file"
+
+
+def own_file(environ: Mapping[str, str]) -> str:
+    """Where the configuration of this user belongs: root's is that of the machine."""
+    if os.geteuid() == 0:
+        return SYSTEM
+    return os.path.join(_folder(environ, "XDG_CONFIG_HOME", ".config"), "runner", "runner.yaml")
+
+
+def _may_read_current_folder(warnings: list[Diagnostic]) -> bool:
+    """Check whether to use ./runner.yaml: a stranger's file would run as the caller."""
+    try:
+        stats = [os.stat("runner.yaml"), os.stat("."), os.lstat("runner.yaml")]
+    except OSError:
+        if os.path.islink("runner.yaml"):
+            message = f"{os.path.abspath('runner.yaml')} is not used: it is a link to nothing"
+            warnings.append(Diagnostic(message, None, None, "config", "warning"))
+        return False
+    trusted = (0, os.geteuid())
+    if all(status.st_uid in trusted for status in stats) and not any(
+        status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) for status in stats[:2]
+    ):
+        warnings.append(
+            Diagnostic(f"using {os.path.abspath('runner.yaml')}", None, None, "config-used", "info")
+        )
+        return True
+    message = f"{os.path.abspath('runner.yaml')} is not used: others can write it or its folder"
+    warnings.append(
+        Diagnostic(message, None, "--config runner.yaml uses it anyway", "config", "warning")
+    )
+    return False
+
+
+def _folder(environ: Mapping[str, str], name: str, below_home: str) -> str:
+    return environ.get(name) or os.path.join(
+        environ.get("HOME") or os.path.expanduser("~"), below_home
+    )
+
+
+# ---------------------------------------------------------------- what the machine says
+
+
+def _saved_id(path: str | None) -> str | None:
+    """The ID that a Salt minion keeps beside its configuration."""
+    try:
+        with open(
+            os.path.join(os.path.dirname(os.path.abspath(path or "")), "minion_id"),
+            encoding="utf-8",
+        ) as file:
+            return file.read().strip() if path else None
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def host_name() -> str:
+    """This machine's name, as /etc/hosts completes it; asks no name server."""
+    name = os.uname().nodename
+    if "." in name:
+        return name
+    try:
+        with open("/etc/hosts", encoding="utf-8", errors="replace") as file:
+            lines = [line.partition("#")[0].split()[1:] for line in file]
+    except OSError:
+        return name
+    return next(
+        (word for words in lines if name in words for word in words if word.startswith(f"{name}.")),
+        name,
+    )
+
+
+# ---------------------------------------------------------------- folders
+
+
+def _places(
+    settings: Mapping[str, Any],
+    overrides: Mapping[str, Any],
+    base: str,
+    environ: Mapping[str, str],
+    salts: bool,
+) -> dict[str, Any]:
+    """cachedir, state_dir and the roots, as absolute paths."""
+    usual_roots = {
+        "file_roots": ("/srv/runner/states", "/srv/salt"),
+        "pillar_roots": ("/srv/runner/pillar", "/srv/pillar"),
+    }
+    roots = {
+        key: _roots(overrides.get(key) or settings.get(key), base, usual)
+        for key, usual in usual_roots.items()
+    }
+    return {**_folders(settings, overrides, base, environ, salts), **roots}
+
+
+def _folders(
+    settings: Mapping[str, Any],
+    overrides: Mapping[str, Any],
+    base: str,
+    environ: Mapping[str, str],
+    salts: bool,
+) -> dict[str, str]:
+    """cachedir and state_dir, as absolute paths."""
+    system = os.geteuid() == 0
+    cache = (
+        "/var/cache/runner" if system else f"{_folder(environ, 'XDG_CACHE_HOME', '.cache')}/runner"
+    )
+    state = (
+        "/var/lib/runner"
+        if system
+        else f"{_folder(environ, 'XDG_STATE_HOME', '.local/state')}/runner"
+    )
+    if overrides.get("cachedir"):
+        cache = os.path.abspath(overrides["cachedir"])
+        state = f"{cache}/state"
+    elif settings.get("cachedir"):
+        cache = os.path.join(base, settings["cachedir"])
+        state = state if salts else f"{cache}/state"
+    if overrides.get("state_dir"):
+        state = os.path.abspath(overrides["state_dir"])
+    elif settings.get("state_dir"):  # a place of its own, wherever the cache is
+        state = os.path.join(base, settings["state_dir"])
+    return {"cachedir": os.path.normpath(cache), "state_dir": os.path.normpath(state)}
+
+
+def _roots(
+    configured: Mapping[Any, Any] | None, base: str, usual: tuple[str, ...]
+) -> dict[str, list[str]]:
+    if not configured:
+        return {"base": [folder for folder in usual if os.path.isdir(folder)] or [usual[0]]}
+    return {
+        str(env): [
+            os.path.normpath(path)
+            for folder in ([folders] if isinstance(folders, str) else folders or ())
+            for path in expand(os.path.join(base, folder))
+        ]
+        for env, folders in configured.items()
+    }

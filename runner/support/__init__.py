@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every room needs: files, programs, the log, YAML with places, secrets, drawings."""

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files that are written beside their targets and wait for one sync of all, before each gets its
+name: a group commit.
+
+A file's contents are durable before it gets its name, so that after a power loss it is the old one
+or the new one. One sync for each file is half of what a first run costs. States that have nothing
+to do with each other therefore share one: the engine has their files collected, and commits them
+before anything else looks or happens. A file whose commit fails is not there: its state runs once
+more, by itself.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import suppress
+from itertools import chain
+
+from runner.model.chunk import Chunk
+from runner.model.records import Record
+from runner.support.files.folder_syncs import FOLDER_SYNCS
+
+MOST = 128  # files that wait
+FEWEST = 16  # of a file system: fewer are synced one by one
+MOST_DIRTY = 64 << 10  # kB that wait to be written on the whole machine: with more, one by one
+# where syncfs(2) makes durable what fsync(2) does, and says so when it fails
+SYNCED_AS_A_WHOLE = frozenset(("ext3", "ext4", "xfs", "f2fs", "tmpfs"))
+SAYS_SO_SINCE = (5, 8)  # the release of Linux
+# what tells who is who: looks of other files go by these
+_LOOKED_AT_BY_OTHERS = frozenset(("passwd", "group", "nsswitch.conf"))
+
+
+class WaitingFile(Record):
+    """A file beside its target. chunk: its state. device: its file system. descriptor, folder: it
+    and where it lies, both open. hidden: its name; path: its target's.
+    """
+
+    chunk: Chunk | None
+    device: int
+    descriptor: int
+    folder: int
+    hidden: str
+    path: str
+
+    def finish(self) -> None:
+        """Give it its name. Raises OSError."""
+        folder, name = os.path.split(self.path)
+        os.rename(self.hidden, name, src_dir_fd=self.folder, dst_dir_fd=self.folder)
+        FOLDER_SYNCS.changed(self.folder, folder, self.chunk)
+
+    def abandon(self) -> None:
+        with suppress(OSError):
+            os.unlink(self.hidden, dir_fd=self.folder)
+
+    def close(self) -> None:
+        os.close(self.descriptor)
+        os.close(self.folder)
+
+
+class GroupCommit:
+    """The files that wait; of one thread."""
+
+    def __init__(self) -> None:
+        self._owner: int | None = None  # whose files are collected now
+        self._files: dict[int, list[WaitingFile]] = {}  # of each owner
+        self._targets: set[tuple[int, int, str]] = set()
+        self._unsynced: set[int] = set()  # file systems whose files are synced one by one
+        self._can_sync: dict[int, bool] = {}  # file systems, by their devices
+
+    def collecting(self, owner: int) -> GroupCommit:
+        """Have the files that a state writes wait, until the end of this context. owner: its
+        position.
+        """
+        self._owner = owner
+        return self
+
+    def __enter__(self) -> None:
+        """See `collecting`."""
+
+    def __exit__(self, *error: object) -> None:
+        self._owner = None
+
+    @property
+    def is_collecting(self) -> bool:
+        return self._owner is not None
+
+    @property
+    def has_room(self) -> bool:
+        return len(self._targets) < MOST
+
+    def owns(self, owner: int) -> bool:
+        """Tell whether a file of a state waits."""
+        return owner in self._files
+
+    def add(
+        self, descriptor: int, folder: int, hidden: str, path: str, chunk: Chunk | None
+    ) -> bool:
+        """Have a file wait; False where it has to get its name now. The arguments are as those of
+        WaitingFile; the descriptors stay the caller's.
+        """
+        name = os.path.basename(path)
+        if self._owner is None or name in _LOOKED_AT_BY_OTHERS or not name.isascii():
+            return False
+        at = os.fstat(folder)
+        try:
+            file = os.dup(descriptor)
+        except OSError:  # there are no more
+            return False
+        try:
+            place = os.dup(folder)
+        except OSError:
+            os.close(file)
+            return False
+        waits = WaitingFile(chunk, at.st_dev, file, place, hidden, path)
+        self._files.setdefault(self._owner, []).append(waits)
+        self._targets.add((at.st_dev, at.st_ino, name.casefold()))
+        return True
+
+    def may_concern(self, path: str) -> bool:
+        """Tell whether what is at a path, or above it, may be another one after the commit."""
+        folder, name = os.path.split(path)
+        if not name.isascii() or name in ("", ".", "..") or "//" in folder or "/." in folder:
+            return True
+        try:
+            at = os.stat(folder)
+            with suppress(FileNotFoundError):
+                if not stat.S_ISREG(os.lstat(path).st_mode):
+                    return True
+        except OSError:
+            return True
+        return (at.st_dev, at.st_ino, name.casefold()) in self._targets
+
+    def sync(self) -> None:
+        """Make the contents of all files durable, where that can be done for many at once."""
+        self._unsynced = self._synced_one_by_one()
+
+    def finish(self, owner: int) -> bool:
+        """Give the files of a state their names; False where one did not get it."""
+        finished = [self._finish(file) for file in self._files.pop(owner, ())]
+        if not self._files:
+            self._targets.clear()
+        return all(finished)
+
+    def finish_all(self) -> None:
+        """Give all files their names, as far as that can be done."""
+        for owner in list(self._files):
+            self.finish(owner)
+
+    def _finish(self, file: WaitingFile) -> bool:
+        try:
+            if file.device in self._unsynced:
+                os.fsync(file.descriptor)
+            file.finish()
+        except OSError:
+            file.abandon()
+            return False
+        finally:
+            file.close()
+        return True
+
+    def _synced_one_by_one(self) -> set[int]:
+        """Sync the file systems of many of the files; those whose files are to be synced one by one
+        remain.
+        """
+        files: dict[int, list[WaitingFile]] = {}
+        for file in chain.from_iterable(self._files.values()):
+            files.setdefault(file.device, []).append(file)
+        return {
+            device
+            for device, group in files.items()
+            if len(group) < FEWEST
+            or not (self._may_sync(device) and _is_little_dirty())
+            or not _sync_file_system(group[0].descriptor)
+        }
+
+    def _may_sync(self, device: int) -> bool:
+        if device not in self._can_sync:
+            types = types_of(device)
+            known = bool(types) and types <= SYNCED_AS_A_WHOLE
+            self._can_sync[device] = known and _release() >= SAYS_SO_SINCE
+        return self._can_sync[device]
+
+
+def types_of(device: int) -> set[str]:
+    """The types with which the file system of a device number is mounted; none where that is not
+    known.
+    """
+    number = f"{os.major(device)}:{os.minor(device)}"
+    try:
+        with open("/proc/self/mountinfo", encoding="utf-8", errors="replace") as mounts:
+            rows = [line.split(" ") for line in mounts]
+    except OSError:
+        return set()
+    return {row[row.index("-") + 1] for row in rows if row[2:3] == [number]}
+
+
+def _release() -> tuple[int, ...]:
+    major, minor, *_ = os.uname().release.split(".")
+    return int(major), int("".join(filter(str.isdigit, minor)) or 0)
+
+
+def _is_little_dirty() -> bool:
+    """Tell whether little waits to be written on this machine, so that a sync is no long wait."""
+    kilobytes = 0
+    with suppress(OSError, ValueError), open("/proc/meminfo", encoding="ascii") as facts:
+        for line in facts:
+            if line.startswith(("Dirty:", "Writeback:")):
+                kilobytes += int(line.split()[1])
+        return kilobytes <= MOST_DIRTY
+    return False
+
+
+def _sync_file_system(descriptor: int) -> bool:
+    """Make a whole file system durable; False where that failed."""
+    import ctypes
+
+    try:
+        return bool(ctypes.CDLL(None).syncfs(descriptor) == 0)
+    except (OSError, AttributeError):
+        return False
+
+
+GROUP_COMMIT = GroupCommit()

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Guesses at mistakes of layout: colons, dashes, indentation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from runner.support.yaml.mark import Mistake, Spot, margin, short
+
+
+def colons(spot: Spot) -> Mistake | None:
+    if "mapping values are not allowed" not in spot.problem:
+        return None
+    before = spot.row[: spot.column]
+    inside = re.search(r":\s", re.sub(r"^\s*(- +)*", lambda match: "_" * len(match[0]), before))
+    if inside:
+        value = spot.row[inside.end() :].strip()
+        quoted = f"'{value}'" if "'" not in value else f'"{value}"'
+        return spot.here(
+            "a second colon with a space after it in one line",
+            f"put the value in quotes: {short(quoted)}",
+        )
+    number = spot.above()
+    row = spot.at(number)
+    written = row.strip()
+    plain = re.sub(r"^(- +)+", "", written)
+    if number >= 0 and not re.search(r":(\s|$)", plain):
+        cure = plain.rstrip(",;").rstrip()
+        message = f"a colon is missing at the end of {short(plain)!r}"
+        return spot.mistake(
+            message, number, row.index(plain) if plain else 0, f"write `{short(cure)}:`"
+        )
+    key = plain.partition(":")[0]
+    hint = f"put it in the same column as `{key}`, or remove the value of `{key}`"
+    return spot.mistake(
+        f"{key!r} in the line above has a value, so nothing can stand below it",
+        spot.line,
+        margin(spot.row),
+        hint,
+    )
+
+
+def no_dash(spot: Spot) -> Mistake | None:
+    if "expected '-' indicator" not in spot.problem:
+        return None
+    if spot.row.lstrip().startswith("- "):
+        same = _neighbour(spot, lambda row: row.lstrip().startswith("- "))
+        return _uneven(spot, same) if same is not None else None
+    message = "a line without a dash in the middle of a list"
+    hint = f"write `- {short(spot.row)}`, or indent it further if it belongs to the item above"
+    return spot.mistake(message, spot.line, margin(spot.row), hint)
+
+
+def no_key(spot: Spot) -> Mistake | None:
+    if spot.rest.startswith(":") and not spot.row[: spot.column].strip(" -"):
+        return spot.here(
+            "there is no key before the colon",
+            "write the ID (or the name of the argument) before it",
+        )
+    return None
+
+
+def indentation(spot: Spot) -> Mistake | None:
+    if "expected key" not in spot.problem or spot.column != margin(spot.row):
+        return None
+    column = spot.column
+    if spot.rest.startswith("- "):
+        same = _neighbour(spot, lambda row: row.lstrip().startswith("- "))
+        if same is not None and margin(spot.at(same)) != column:
+            return _uneven(spot, same)
+        message = "a list item in the middle of a mapping: the lines above have no dash"
+        return spot.here(
+            message, f"write all arguments with `- ` (from {spot.named(spot.began[0])} on), or none"
+        )
+    same = _neighbour(spot, lambda row: not row.lstrip().startswith("- "))
+    return _uneven(spot, same) if same is not None else None
+
+
+def _uneven(spot: Spot, other: int) -> Mistake:
+    wanted = margin(spot.at(other))
+    message = f"the indentation ({margin(spot.row)} spaces) fits none of the lines above"
+    return spot.here(message, f"put it in the same column as {spot.named(other)} ({wanted} spaces)")
+
+
+def _neighbour(spot: Spot, fits: Callable[[str], bool]) -> int | None:
+    """The line above whose indentation is nearest to this one's."""
+    first_lines: dict[int, int] = {}
+    number = spot.above()
+    while number >= 0:
+        row = spot.at(number)
+        if fits(row):
+            first_lines.setdefault(margin(row), number)
+        if margin(row) == 0:
+            break
+        number = spot.above(number)
+    nearest = sorted(
+        first_lines, key=lambda margin: (abs(margin - spot.column), -first_lines[margin])
+    )
+    return first_lines[nearest[0]] if nearest else None
+
+
+def simple_key(spot: Spot) -> Mistake | None:
+    if "could not find expected ':'" not in spot.problem:
+        return None
+    line, column = spot.began
+    number = spot.above(line)
+    blocked = re.search(r"[|>][+-]?\d?$", spot.at(number).rstrip())
+    while (
+        not blocked
+        and number > 0
+        and margin(spot.at(number)) >= margin(spot.at(line))
+        and margin(spot.at(number))
+    ):
+        number = spot.above(number)
+    above = spot.at(number).rstrip()
+    written = spot.at(line).strip()
+    if re.search(r"[|>][+-]?\d?$", above):
+        message = (
+            f"{short(written)!r} is not indented, so that it does not belong to the text above"
+        )
+        return spot.mistake(
+            message, line, column, "indent each line of a text after | further than its key"
+        )
+    dashed = re.match(r"-([^\s-].*)", written)
+    if dashed:
+        message = f"no space follows the dash of {short(written)!r}"
+        return spot.mistake(message, line, column, f"write `- {short(dashed[1])}`")
+    return spot.mistake(
+        f"no colon follows {short(written)!r}",
+        line,
+        column,
+        f"write `{short(written)}: ...`, or quote it",
+    )

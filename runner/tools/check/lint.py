@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Warnings that experience asks for: what compiles and is probably not meant. Only `runner check`
+gives them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+
+from runner.model.chunk import LAST, Chunk, Relations
+from runner.model.diagnostics import Diagnostic
+from runner.model.global_arguments import GUARDS
+from runner.model.places import Place, Source, Value, item_place
+from runner.model.requisite_kinds import CARRIED, RequisiteKind
+from runner.support.files.text import text_to_show
+
+CONDITIONS = (*GUARDS, "stateful")  # what keeps a command from running each time
+_SECRET = re.compile(
+    r"(?i)(\.pem|\.key|_rsa|_ed25519|password|passwd|secret|credentials|\.htpasswd|\.pgpass|\.netrc)$"
+)
+_PUBLIC = re.compile(  # certificates and parameters, not keys
+    r"(?i)/(ssl|tls)/certs/|/trusted[^/]*/|(^|[/_.-])(ca|cacerts?|cert|(full)?chain|dh(params?)?\d*|pub)([-_.][^/]*)?\.pem$"
+)
+
+
+def warnings(
+    chunks: Sequence[Chunk], relations: Relations, reacts: frozenset[int]
+) -> list[Diagnostic]:
+    """All of them. reacts: the chunks whose module has a mod_watch."""
+    problems: list[Diagnostic] = []
+    for number, chunk in enumerate(chunks):
+        problems += _watch(number, chunk, relations, reacts)
+        problems += _order(number, chunk, chunks, relations)
+        problems += _own(number, chunk, relations)
+        problems += _inverted(chunk)
+    problems += _twice(chunks)
+    return list(dict.fromkeys(problems))
+
+
+def _warning(message: str, place: Place, hint: str, code: str) -> Diagnostic:
+    return Diagnostic(message, place.source, hint, code, "warning")
+
+
+def _watch(
+    number: int, chunk: Chunk, relations: Relations, reacts: frozenset[int]
+) -> Iterator[Diagnostic]:
+    for edge in relations.of(number):
+        if edge.kind.needs_mod_watch and number not in reacts and edge.place.line:
+            message = f"{chunk.function} cannot react: its {edge.kind} is no more than a require"
+            yield _warning(
+                message,
+                edge.place,
+                "write require, or onchanges if it is to run only then",
+                "watch-no-reaction",
+            )
+
+
+def _order(
+    number: int, chunk: Chunk, chunks: Sequence[Chunk], relations: Relations
+) -> Iterator[Diagnostic]:
+    if "order" not in chunk.arg_places or chunk.order >= 10000:
+        return
+    for edge in relations.of(number):
+        target = chunks[edge.target]
+        if (
+            edge.kind.must_succeed == "all"
+            and not edge.kind.prepares
+            and "order" in target.arg_places
+            and target.order > chunk.order
+        ):
+            other = f"{target.state}: {target.id} (order {_order_of(target)})"
+            message = f"order {_order_of(chunk)} is overridden: {other} runs before"
+            hint = "drop the order, which the requisite overrides, or the requisite"
+            yield _warning(message, chunk.arg_places["order"], hint, "order-overridden")
+
+
+def _order_of(chunk: Chunk) -> str:
+    return "last" if chunk.order >= LAST else f"{chunk.order:g}"
+
+
+def _own(number: int, chunk: Chunk, relations: Relations) -> Iterator[Diagnostic]:
+    guarded = any(key in chunk.args for key in CONDITIONS) or any(
+        edge.kind.conditional for edge in relations.of(number)
+    )
+    if chunk.function in ("cmd.run", "cmd.script") and not guarded:
+        hint = "say when it should run: onlyif, unless, creates, onchanges, or cmd.wait with watch"
+        yield _warning(
+            f"{chunk.function} runs, and reports changes, in every run",
+            chunk.place,
+            hint,
+            "cmd-unguarded",
+        )
+    if (
+        chunk.function == "file.managed"
+        and _SECRET.search(chunk.name)
+        and not _PUBLIC.search(chunk.name)
+    ):
+        yield from _secret(chunk)
+    for key, value in chunk.args.items():
+        if isinstance(value, str) and _UNCALLED.search(value):
+            place = chunk.arg_places.get(key, chunk.place)
+            message = f"{key} holds a function, not what it returns: {value}"
+            yield _warning(
+                message, place, "write ( ) after its name, with its arguments", "not-called"
+            )
+
+
+_UNCALLED = re.compile(
+    r"<(function|bound method|built-in function) .* at 0x[0-9a-f]+>|<runner\.\S+ object at 0x"
+)
+
+
+def _secret(chunk: Chunk) -> Iterator[Diagnostic]:
+    missing = [key for key in ("user", "mode") if chunk.args.get(key) is None]
+    mode = str(chunk.args.get("mode") or "")
+    if missing:
+        message = f"{chunk.name} looks like a secret and has no {' and no '.join(missing)}"
+        hint = "say who may read it: `- user: root` and `- mode: '0600'`"
+        yield _warning(message, chunk.place, hint, "secret-mode")
+    elif mode.isdigit() and mode[-1] != "0":
+        place = chunk.arg_places.get("mode", chunk.place)
+        message = f"{chunk.name} looks like a secret, and everybody may read it (mode {mode})"
+        yield _warning(message, place, "`- mode: '0600'`, or '0640' with a group", "secret-mode")
+
+
+def _inverted(chunk: Chunk) -> Iterator[Diagnostic]:
+    """Warnings of each `onchanges_in` of a command: what it names runs when the command changed
+    something, which it always does.
+    """
+    for key, kind in CARRIED.items():
+        listed = chunk.low.get(key)
+        if kind.reaction == "onchanges" and isinstance(listed, list) and chunk.state in _COMMANDS:
+            yield from _inverted_one(chunk, kind, listed)
+
+
+_COMMANDS = ("cmd", "module", "service")
+
+
+def _inverted_one(chunk: Chunk, kind: RequisiteKind, listed: list[Value]) -> Iterator[Diagnostic]:
+    place = chunk.arg_places.get(kind.in_key, chunk.place)
+    for index, entry in enumerate(listed):
+        state, target = (
+            next(iter(entry.items())) if isinstance(entry, dict) and entry else ("", entry)
+        )
+        if state not in _COMMANDS:
+            message = (
+                f"{kind.in_key} makes {state}: {target} run only when {chunk.state}: {chunk.id}"
+                " changed something"
+            )
+            hint = f"is it the other way round? write `- {kind}:` with `- {state}: {target}` here"
+            yield _warning(message, item_place(listed, index, place), hint, "onchanges-inverted")
+
+
+def _twice(chunks: Sequence[Chunk]) -> Iterator[Diagnostic]:
+    """The same file written by two states: each run undoes what the other did."""
+    first: dict[tuple[str, str], Chunk] = {}
+    for chunk in chunks:
+        if chunk.function not in _WRITERS or any(
+            key in chunk.args for key in (*CONDITIONS, "replace")
+        ):
+            continue
+        before = first.setdefault((chunk.state, chunk.name), chunk)
+        if before is not chunk:
+            other = before.arg_places.get("name", before.place).source
+            message = f"{chunk.name} is written by two states: {before.id} and {chunk.id}"
+            hint = (
+                f"the other one is at {other}; one of them is enough, or use accumulators and"
+                " blocks"
+            )
+            yield _warning(
+                message, chunk.arg_places.get("name", chunk.place), hint, "written-twice"
+            )
+
+
+_WRITERS = ("file.managed", "file.symlink", "file.serialize")
+
+
+def unreached(
+    files: Callable[[str, str], str | None],
+    rendered: Iterable[tuple[str, str]],
+    reached: Iterable[tuple[str, str]],
+) -> list[Diagnostic]:
+    """SLS files that no line of the top file and no include brings into any run. files: (SLS,
+    environment) -> file.
+    """
+    problems = []
+    met = {files(sls, env) for env, sls in reached}  # several environments may share a file
+    for env, sls in dict.fromkeys(rendered):
+        file = files(sls, env)
+        if file and file not in met:
+            message = f"nothing uses the SLS {sls}: no line of the top file, no include"
+            hint = "name it in the top file or include it, or remove it"
+            problems.append(Diagnostic(message, Source(file, 1), hint, "unreached", "warning"))
+    return problems
+
+
+_IGNORE = re.compile(r"#\s*runner:\s*ignore\[([\w, -]+)\]")
+
+
+def without_ignored(problems: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """The problems without the warnings that a comment on their line ignores (`# runner:
+    ignore[code]`).
+    """
+    return [problem for problem in problems if problem.severity == "error" or not _ignored(problem)]
+
+
+def _ignored(problem: Diagnostic) -> bool:
+    source = problem.source
+    rows = _rows(source.file) if source is not None and source.line else ()
+    match = (
+        _IGNORE.search(rows[source.line - 1])
+        if source is not None and 0 < source.line <= len(rows)
+        else None
+    )
+    return bool(match) and problem.code in [part.strip() for part in match[1].split(",")]  # type: ignore[index]
+
+
+def row(source: Source) -> str:
+    """The line of a place as YAML read it."""
+    rows = _rows(source.file)
+    return source.rendered or (rows[source.line - 1] if 0 < source.line <= len(rows) else "")
+
+
+@lru_cache(maxsize=64)
+def _rows(file: str) -> Sequence[str]:
+    return text_to_show(file).splitlines()

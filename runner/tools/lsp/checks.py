@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks of trees while they are edited: one at a time for each tree, a moment after the last key,
+and never one of an outdated text.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+
+from runner.model.diagnostics import Diagnostic
+from runner.tools.lsp.analysis import Analysis, Job
+from runner.tools.lsp.project import Project
+from runner.tools.lsp.workers import WorkerPool
+
+PAUSE = 0.3  # seconds without a key before a check begins
+
+
+class Checks:
+    """Starts checks, and hands on what they find."""
+
+    def __init__(self, workers: WorkerPool, lenient: bool, done: Callable[[Project], None]) -> None:
+        self._workers, self._lenient, self._done = workers, lenient, done
+        self._tasks: dict[Project, asyncio.Task[None]] = {}
+
+    def begin(self, project: Project, pause: float = 0) -> None:
+        """Check a tree; what goes on for an older text of it ends."""
+        self.end(project)
+        self._tasks[project] = asyncio.create_task(self._check(project, pause))
+
+    def end(self, project: Project) -> None:
+        """End what goes on for a tree."""
+        task = self._tasks.pop(project, None)
+        if task:
+            task.cancel()
+
+    async def current(self, project: Project) -> Analysis:
+        """What a check of the texts as they are has learnt."""
+        while task := self._tasks.get(project):
+            await asyncio.wait([task])
+        return project.analysis
+
+    async def _check(self, project: Project, pause: float) -> None:
+        await asyncio.sleep(pause)
+        if project.problem is None:
+            answer, notes = await self.analyse(project, project.unsaved)
+            calls = dict.fromkeys([*project.analysis.calls, *answer.calls])
+            problems = [*answer.problems, *notes]
+            grains = answer.grains or project.analysis.grains
+            project.analysis = answer._replace(
+                problems=problems, calls=list(calls), grains=grains, loaded=()
+            )
+            project.refresh()
+        self._tasks.pop(project, None)
+        self._done(project)
+
+    async def analyse(
+        self, project: Project, unsaved: Mapping[str, str]
+    ) -> tuple[Analysis, Sequence[Diagnostic]]:
+        """The answer for some texts, and notes on those that were not looked at: they would have
+        started something.
+        """
+        texts, notes = dict(unsaved), list[Diagnostic]()
+        calls = list(project.analysis.calls)
+        while True:
+            place = (project.folder, project.config, project.overrides)
+            job = Job(*place, self._lenient, texts, calls, grains=not project.analysis.grains)
+            answer = await self._answer(job)
+            if answer.refused is None:
+                return answer, notes
+            source = answer.refused.source
+            own = [path for path in texts if source and project.texts.is_same(path, source.file)]
+            texts = {path: text for path, text in texts.items() if own and path not in own}
+            notes.append(answer.refused)
+
+    async def _answer(self, job: Job) -> Analysis:
+        try:
+            return await self._workers.analyse(job)
+        except TimeoutError:
+            message = "the check of this tree takes too long; `runner check` does it to the end"
+            return Analysis([Diagnostic(message, None, None, "limit", "warning")])
+        except (OSError, ValueError) as error:
+            message = f"the check of this tree ended early: {error}"
+            return Analysis([Diagnostic(message, None, None, "limit", "warning")])

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Commands that look: what the tree says, what is wrong with it, what was done earlier."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from runner.language.compiler import high, ordering
+from runner.model.errors import RunnerError
+from runner.model.result import PendingReaction
+from runner.pipeline import node_scope
+from runner.pipeline.highstate import (
+    Gathered,
+    gather,
+    learn_secrets,
+    read_pillar,
+    refuse,
+    related,
+    requests,
+    top_requests,
+)
+from runner.pipeline.session import Session, of_named
+from runner.sources.config.load import Options
+
+if TYPE_CHECKING:
+    from runner.engine.reaction_journal import ReactionJournal
+
+__all__ = ["forget", "past", "show"]
+
+
+NAMED = ("sls", "low-sls")  # what is shown of SLS files that are named
+
+
+def show(options: Options, what: str, names: Iterable[str] = (), secrets: bool = False) -> Any:
+    """The result of a stage of compiling, in Salt's shape. secrets: show them, too."""
+    session = Session(of_named(options, what in NAMED))
+    answer = _shown(session, what, list(names))
+    if secrets:
+        return answer
+    if what in ("sls", "highstate"):
+        session.run.secrets.collect(answer, options.secret_keys, "the states")
+    return session.run.secrets.mask(answer)
+
+
+def usage(options: Options) -> dict[str, Any]:
+    """The SLS files of each environment that the top file gives this machine, and those that it
+    does not.
+    """
+    session = Session(options)
+    with session.opened():
+        read_pillar(session)
+        wanted = {
+            (request.env, name)
+            for request in top_requests(session)
+            for name in high.expanded(request, session.tree.sls_names)
+        }
+        return {
+            env: _usage(session.tree.sls_names(env), {n for e, n in wanted if e == env})
+            for env in session.roots
+        }
+
+
+def _usage(names: Iterable[str], wanted: set[str]) -> dict[str, Any]:
+    used = sorted(name for name in names if name in wanted)
+    unused = sorted(name for name in names if name not in wanted)
+    counts = {
+        "count_all": len(used) + len(unused),
+        "count_used": len(used),
+        "count_unused": len(unused),
+    }
+    return {"used": used, "unused": unused, **counts}
+
+
+def explained_top(options: Options) -> str:
+    """The top file's contents for this machine, for a person: with the lines that said so, and
+    those that did not.
+    """
+    from runner.language.targeting import match
+    from runner.output import top_targets
+
+    session = Session(options)
+    with session.opened():
+        read_pillar(session)
+
+        def problem(expression: str, kind: str) -> str | None:
+            mistake = match.mistake(expression, kind, options.nodegroups)
+            return mistake.message if mistake else None
+
+        shown = top_targets.text(node_scope.top_file(session), problem)
+    return str(session.run.secrets.mask(shown))
+
+
+def _shown(session: Session, what: str, names: list[str]) -> Any:
+    options = session.options
+    if what == "pending":
+        from runner.engine.reaction_journal import ReactionJournal
+
+        reactions = [
+            _as_data(pending)
+            for pending in _pending(ReactionJournal(options.state_dir, looking=True))
+        ]
+        if reactions:
+            learn_secrets(session)
+        return reactions
+    with session.opened():
+        if what == "grains":
+            return dict(session.grains)
+        session.require_tree()
+        read_pillar(session)
+        if what == "pillar":
+            return dict(session.run.pillar)
+        if what == "top":
+            return node_scope.top_file(session).as_data()
+        wanted = requests(session, names) if what in NAMED else top_requests(session)
+        gathered = gather(session, wanted)
+        if what in ("sls", "highstate"):
+            refuse(gathered[1])
+            session.run.secrets.names.learn(ids=gathered[0].declarations.values())
+            return high.as_data(gathered[0])
+        return _show_low(session, gathered, what)
+
+
+def past(options: Options, words: Sequence[str], limit: int = 20, real: bool = False) -> Any:
+    """The runs of the history. words: nothing for a list, or `show RUN`, `diff RUN RUN` or `file
+    PATH`.
+
+    real: list neither dry runs nor undos.
+    """
+    from runner.history import query as earlier
+
+    if not words:
+        return earlier.runs(options.state_dir, limit, real)
+    if words[0] == "show":
+        return earlier.run_details(options.state_dir, words[1])
+    if words[0] == "file":
+        return _versions(options, os.path.abspath(words[1]))
+    return earlier.difference(options.state_dir, words[1], words[2])
+
+
+def _versions(options: Options, path: str) -> dict[str, Any]:
+    """The changes of a path, with the commands that restore what was before each. Raises
+    RunnerError when no run altered it.
+    """
+    from runner.history import query, versions
+
+    session = Session(options)
+    learn_secrets(session)
+    secrets = session.run.secrets
+    secrets.recall(options.state_dir)
+
+    def mask(text: str) -> str:
+        return str(secrets.mask(text, former=True))
+
+    with session.opened(), query.opened(options.state_dir) as connection:
+        changes = connection and versions.changes(connection, options.state_dir, path, mask)
+    if not changes:
+        raise RunnerError(
+            f"no run of the history altered {path}", hint="`runner history` lists the runs"
+        )
+    masked: dict[str, Any] = secrets.mask(
+        {"path": path, "changes": [versions.as_value(change, path) for change in changes]},
+        former=True,
+    )
+    return masked
+
+
+def forget(options: Options, wanted: Sequence[str] | None) -> list[dict[str, str]]:
+    """Forget the pending reactions of some states (ID or name), or of all (None); return those that
+    were forgotten. Raises RunnerError for a state that has none, and when the list cannot be
+    written.
+    """
+    from runner.engine.reaction_journal import ReactionJournal
+    from runner.pipeline.lock import held
+
+    journal = ReactionJournal(options.state_dir)
+    with held(options.state_dir, options.wait):
+        reactions = [
+            pending
+            for pending in _pending(journal)
+            if wanted is None or set(pending.reactor.split("_|-")[1:3]) & set(wanted)
+        ]
+        unknown = set(wanted or ()) - {
+            part for pending in reactions for part in pending.reactor.split("_|-")[1:3]
+        }
+        if unknown:
+            raise RunnerError(
+                f"{sorted(unknown)[0]} has no pending reaction",
+                hint="`runner show pending` lists them",
+            )
+        try:
+            for pending in reactions:
+                journal.settle(pending.reactor, pending.source, (pending.kind,))
+        except OSError as error:
+            raise RunnerError(f"the list of pending reactions cannot be written: {error}") from None
+    session = Session(options)
+    learn_secrets(session)
+    forgotten: list[dict[str, str]] = session.run.secrets.mask(
+        [_as_data(pending) for pending in reactions]
+    )
+    return forgotten
+
+
+def _show_low(session: Session, gathered: Gathered, what: str) -> Any:
+    chunks, relations = related(session, *gathered, reconcile=what != "low-sls")
+    session.run.secrets.collect_arguments(chunks, session.options.secret_keys)
+    return ordering.lowstate(chunks, relations, session.registry.reacts)
+
+
+def _pending(journal: ReactionJournal) -> tuple[PendingReaction, ...]:
+    try:
+        return journal.all()
+    except OSError as error:
+        raise RunnerError(f"the list of pending reactions cannot be read: {error}") from None
+
+
+def _as_data(pending: Any) -> dict[str, str]:
+    return {
+        key: getattr(pending, key) for key in ("reactor", "kind", "source", "run", "time", "place")
+    }
