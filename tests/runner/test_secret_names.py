@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from command import Machine
 
+from runner.sources.config.of_tree import combined
 from runner.support.redaction import HIDDEN, Secrets
 
 WORDS = """
@@ -432,3 +433,104 @@ def test_many_secrets_at_once_are_found_where_they_stand() -> None:
     shown = secrets.mask(told)
     assert not [value for value in values if value[-10:] in shown or value in shown]
     assert shown.count(HIDDEN) == 4 * len(values)
+
+
+# ---------------------------------------------------------------- names of secrets
+
+SECRET = "K7!zQ-4mWx9"
+MEANING_A_SECRET = (
+    *("password", "db_passwd", "passphrase", "pass", "Pass", "mysql_pass", "smtp-pass"),
+    *("pwd", "db_pwd", "mysqlpwd", "psk", "wifi_psk", "wpa-psk", "auth_key", "tailscale_authkey"),
+    *("auth_keys", "my_auth_key_1", "secret", "client_secret", "secrets", "secretkey"),
+    *("secret_access_key", "SECRET_KEY_BASE", "app_secret_v2", "api_token", "credentials"),
+)
+MEANING_NONE = (
+    *("passive", "bypass", "compass", "passenger", "password_file", "secretary", "secretaries"),
+    *("secretary_name", "secret_name", "tls_secret_name", "secrets_file", "secret_path"),
+    *("secret_user", "secretsmanager_region", "fastcgi_pass", "uwsgi_pass", "pass_through"),
+    *("cwd", "tpsk_level", "authorized_keys", "author_key", "user", "keys"),
+)
+
+
+@pytest.mark.parametrize("key", MEANING_A_SECRET)
+def test_names_that_mean_a_secret(key: str) -> None:
+    secrets = Secrets()
+    secrets.collect({"outer": [{key: SECRET}]})
+    assert secrets.mask({"x": f"<{SECRET}>"}) == {"x": f"<{HIDDEN}>"}
+
+
+@pytest.mark.parametrize("key", MEANING_NONE)
+def test_names_that_mean_none(key: str) -> None:
+    secrets = Secrets()
+    secrets.collect({"outer": [{key: SECRET, "password": "other value"}]})
+    assert secrets.mask({"x": SECRET}) == {"x": SECRET}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "/etc/ssl/private/db.key",
+        "salt://keys/db",
+        "http://backend:8080",
+        "unix:/run/php/fpm.sock",
+        "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIN4lVDyQVjxaoQzomNux9CrXMPCdYpfUDSQa19RF3Aoj ann@x",
+    ],
+)
+def test_values_that_are_none_under_any_name(value: str) -> None:
+    secrets = Secrets()
+    secrets.collect(dict.fromkeys(MEANING_A_SECRET, value))
+    assert secrets.mask({"x": value}) == {"x": value}
+
+
+def test_what_belongs_to_a_secret_stays_readable() -> None:
+    pillar = {"secrets": {"user": "dbuser01", "host": "db1.example.org", "mysql": {"pass": SECRET}}}
+    secrets = Secrets()
+    secrets.collect(pillar)
+    shown = secrets.mask(pillar)
+    assert shown == {
+        "secrets": {"user": "dbuser01", "host": "db1.example.org", "mysql": {"pass": HIDDEN}}
+    }
+
+
+def test_the_configuration_takes_names_away_and_a_tree_only_adds() -> None:
+    secrets = Secrets()
+    secrets.collect({"api_version": "v2-2026-11", "api_code": SECRET}, ["api_*", "!*version"])
+    assert secrets.mask(["v2-2026-11", SECRET]) == ["v2-2026-11", HIDDEN]
+    both = combined({}, {"secret_keys": ["!*password", "secretary", "pin"]})["secret_keys"]
+    secrets = Secrets()
+    secrets.collect({"password": SECRET, "secretary": "Ann-4711-Lee"}, both)
+    assert secrets.mask([SECRET, "Ann-4711-Lee"]) == [HIDDEN, HIDDEN]
+
+
+def test_a_secret_by_its_short_name_is_in_no_output(machine: Machine) -> None:
+    values = {
+        "db": {"pass": "Short0Mark"},
+        "wifi": {"home_psk": "Psk0Mark", "pwd": "Pwd0Mark"},
+        "vpn": {"tailscale_auth_key_1": "Auth0Mark"},
+        "app": {"secret_key_base": "Base0Mark"},
+    }
+    machine.write(pillar__top="base: {'*': [p]}\n", pillar__p=json.dumps(values))
+    machine.write(
+        a="""
+{tmp}/f:
+  file.managed:
+    - contents: {{ pillar | json | yaml_dquote }}
+    - mode: '0600'
+x:
+  cmd.run:
+    - name: echo {{ pillar.db.pass }} {{ pillar.wifi.pwd }}; false
+"""
+    )
+    for words, code in (
+        (["sls", "a", "--test", "-v"], None),
+        (["sls", "a", "--out", "json"], None),
+        (["history", "show", "1", "--out", "json"], 0),
+        (["history", "show", "1"], 0),
+        (["show", "pillar"], 0),
+        (["show", "pillar", "--out", "json"], 0),
+        (["show", "sls", "a"], 0),
+        (["show", "lowstate"], None),
+    ):
+        done = machine(*words, code=code)
+        assert "0Mark" not in done.stdout + done.stderr, words
+    assert "Short0Mark" in (machine.folder / "f").read_text()

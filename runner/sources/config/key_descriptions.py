@@ -412,8 +412,8 @@ GROUPS: Mapping[str, Mapping[str, KeyDescription]] = {
     },
     "Secrets": {
         "secret_keys": D(
-            "Keys of the pillar whose values are never shown, as globs.",
-            "secret_keys: ['*password*', 'api_*']",
+            "Keys whose values are never shown: globs; the last one that fits decides, `!` shows.",
+            "secret_keys: ['*password*', 'api_*', '!api_version']",
         ),
         "age_identities": D(
             "Files with the age or ssh keys that decrypt, relative to the configuration.",

@@ -13,17 +13,9 @@ from typing import Any
 
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import UsageError
-from runner.sources.config.file import (
-    LoadYaml,
-    expand,
-    is_within,
-    own_grains_of,
-    place_of,
-    read_settings,
-)
-from runner.support.redaction import KEYS
+from runner.support.redaction.keys import KEYS
 
-FILE = "runner.yaml"
+FILE = "runner.support.yaml"
 MACHINES = ("id", "tree", "report", "cachedir", "state_dir")  # what no tree can know
 TOGETHER = ("grains", "pillar", "vars", "nodegroups")
 FOLDERS = (
@@ -71,7 +63,8 @@ def combined(machine: Mapping[str, Any], tree: Mapping[str, Any]) -> dict[str, A
             both[key] = {**tree[key], **machine[key]}
     if tree.get("secret_keys") is not None:  # it may name more, but uncover nothing
         own = machine.get("secret_keys")
-        both["secret_keys"] = [*(KEYS if own is None else own), *tree["secret_keys"]]
+        more = [key for key in tree["secret_keys"] if not str(key).startswith("!")]
+        both["secret_keys"] = [*(KEYS if own is None else own), *more]
     return both
 
 

@@ -9,9 +9,6 @@ shown passes `Secrets`.
 
 from __future__ import annotations
 
-import fnmatch
-import functools
-import re
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -39,6 +36,7 @@ from runner.model.result import Result
 from runner.support.redaction import names as secret_names
 from runner.support.redaction.former_secrets import Former
 from runner.support.redaction.forms import ENCODINGS, Finder, spelled
+from runner.support.redaction.keys import KEYS, WORDS, is_beside, is_none, matcher
 
 HIDDEN = "**********"
 SHORTEST = 4  # shorter values would tear ordinary words apart
@@ -46,26 +44,6 @@ SHORTEST_NAMED = (
     6  # of values that are secret because of their key: `password: root` is no secret worth hiding
 )
 LONG_LINE = 12  # characters of a line that is a secret of its own: one of a key
-# under such keys of the pillar, at any depth, strings are secrets (`secret_keys` of the
-# configuration)
-KEYS = (
-    *(
-        "*password",
-        "*passwd",
-        "*passphrase",
-        "*secret",
-        "*secret_key",
-        "*secret_id",
-        "*token",
-        "*api_key",
-        "*apikey",
-    ),
-    *("*private_key", "*privkey", "*credentials"),
-)
-# what stands beside a secret below such a key (`credentials: {user: x, host: y, ...}`) and is none
-PLAIN = r"(.*_)?(user|user_?name|login|name|host|host_?name|port|e?mail)$"
-
-PATH = r"(salt:/)?(/[\w.@-]{1,32}){2,}|(/[\w.@-]{1,255})+\.(key|pem|der|p12|pfx|crt)"
 LOGIN = pattern(r"://[^\s:/@'\"]*:([^\s/@'\"]{4,})@")  # the password in a URL
 VERSION = pattern(r"\d[\w+~:-]*[.:-][\w.+~:-]*")  # of a package
 _OF_RESULTS = (StateFinished, RunStarted, RunFinished)
@@ -80,7 +58,7 @@ class Secrets:
         self._wanted: list[str] = []  # values that the finder does not know yet
         self._finder = Finder()
         self._adding = threading.Lock()
-        self._matches = _matcher(KEYS)
+        self._matches = matcher(KEYS)
         self._sources: list[tuple[str, Value]] = []  # where values come from, and the data
         self._former: Former | None = None
         self._shown: dict[str, str] = {}  # names, and how they are shown
@@ -95,7 +73,7 @@ class Secrets:
         someone said so.
         """
         value = value.strip()
-        if named and re.fullmatch(PATH, value):  # where a key lies is no secret
+        if named and is_none(value):  # where a key lies is no secret
             return
         if len(value) < (SHORTEST_NAMED if named else SHORTEST) or value in self._values:
             return
@@ -115,7 +93,7 @@ class Secrets:
         """Take the strings and numbers under such keys (globs, any case) for secrets."""
         if not pillar:
             return
-        self._matches = _matcher(tuple(keys))
+        self._matches = matcher(tuple(keys))
         self._sources.append((source, pillar))
         self.names.learn(pillar=pillar)
         for value in _values_under(pillar, self._matches):
@@ -128,7 +106,7 @@ class Secrets:
         A password in a URL is one under every key.
         """
         chunks = tuple(chunks)
-        self._matches = matches = _matcher(tuple(keys))
+        self._matches = matches = matcher(tuple(keys))
         self.names.learn(chunks=chunks)
         self._shown.clear()
         for chunk in chunks:
@@ -145,7 +123,7 @@ class Secrets:
 
     def collect_call(self, values: Value, keys: Iterable[str] = KEYS) -> None:
         """Take what a function is given under such keys, and passwords in URLs, for secrets."""
-        for secret in _values_under(values, _matcher(tuple(keys))):
+        for secret in _values_under(values, matcher(tuple(keys))):
             self.add(secret, named=True)
         for text in _strings(values):
             self._add_logins(text)
@@ -244,10 +222,9 @@ class Secrets:
                 return {key: before if key == old else after for key in value}
         shown = {}
         for key, item in value.items():
-            under = self._matches(key) or (secret and not re.match(PLAIN, _plain(key)))
-            name = (
-                key if f"*{key}" in KEYS else self._masked(key, former=former)
-            )  # a key tells what is secret
+            under = self._matches(key) or (secret and not is_beside(key))
+            # a key tells what is secret
+            name = key if key in WORDS else self._masked(key, former=former)
             shown[name] = self._masked(item, under, former)
         return shown
 
@@ -533,24 +510,6 @@ def _redact(problem: Diagnostic, silent: Mapping[tuple[str, int], Secrets]) -> D
     )
 
 
-@functools.cache
-def _matcher(keys: tuple[str, ...]) -> Callable[[object], bool]:
-    """Return whether one of the globs matches a name; `*word` needs no regular expression, which
-    takes long to make.
-    """
-    globs = [key.lower() for key in keys]
-    ends = tuple(glob[1:] for glob in globs if glob[:1] == "*" and not set("*?[") & set(glob[1:]))
-    others = [fnmatch.translate(glob) for glob in globs if glob[:1] != "*" or glob[1:] not in ends]
-    match = re.compile("|".join(others) or r"(?!)").match
-    # a large pillar has more keys than are worth remembering
-    remembering = functools.lru_cache(8192)
-    return remembering(lambda key: _plain(key).endswith(ends) or bool(match(_plain(key))))
-
-
-def _plain(key: object) -> str:
-    return str(key).lower().replace("-", "_")
-
-
 def _values_under(top: Value, matches: Callable[[object], bool]) -> set[str]:
     """The strings and numbers below the keys that match. Each run looks at all of its data so: a
     loop of few calls.
@@ -561,7 +520,7 @@ def _values_under(top: Value, matches: Callable[[object], bool]) -> set[str]:
         value, secret = todo.pop()
         if isinstance(value, dict) or isinstance(value, Mapping):  # noqa: SIM101
             for key, item in value.items():
-                hidden = matches(key) or (secret and not re.match(PLAIN, _plain(key)))
+                hidden = matches(key) or (secret and not is_beside(key))
                 if hidden or type(item) not in _SIMPLE:
                     todo.append((item, hidden))
         elif isinstance(value, list | tuple):
@@ -639,7 +598,7 @@ def command_line(words: Sequence[str], keys: Iterable[str] | None = None) -> lis
             shown.append(_pillar_word(word, keys))
         elif equals and name in ("--pillar", "pillar"):
             shown.append(f"{name}={_pillar_word(value, keys)}")
-        elif equals and _matcher(tuple(keys or KEYS))(name):
+        elif equals and matcher(tuple(keys or KEYS))(name):
             shown.append(f"{name}={HIDDEN}")
         else:
             shown.append(without_logins(word))
@@ -658,4 +617,4 @@ def _pillar_word(text: str, keys: Iterable[str] | None) -> str:
         data = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except Exception:
         return HIDDEN
-    return HIDDEN if _values_under(data, _matcher(tuple(keys))) else text
+    return HIDDEN if _values_under(data, matcher(tuple(keys))) else text
