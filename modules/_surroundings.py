@@ -137,6 +137,6 @@ def identity(
 
 def octal(umask: str | int) -> int:
     """A umask as a number. Raises CommandFailed for digits that are not octal."""
-    if not re.fullmatch("[0-7]{1,4}", str(umask)):
+    if not re.fullmatch("(0o)?[0-7]{1,4}", str(umask)):
         raise CommandFailed(f"umask: {str(umask)!r} is not up to four digits from 0 to 7")
     return int(str(umask), 8)

@@ -108,7 +108,7 @@ def check_perms(
 
 
 def _octal(mode: Any) -> str:
-    return str(mode).zfill(4)
+    return str(mode).removeprefix("0o").zfill(4)
 
 
 def _give(path: str, new: Mapping[str, Any], follow: bool) -> None:

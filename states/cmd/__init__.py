@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
 from modules import cmd, file
-from runner.api import OPEN, Check, OneOrMany, Plan, Planned, Secret, StateFailed, here
+from runner.api import OPEN, Check, Mode, OneOrMany, Plan, Planned, Secret, StateFailed, here
 from states.cmd._call import call, wait_call
 from states.cmd._outcome import Accepted, outcome, stateful_answer
 
@@ -31,7 +31,7 @@ def dry_run_check(
     group: str | None = None,
     shell: str | None = None,
     root: str | None = None,
-    umask: str | None = None,
+    umask: Mode | None = None,
     **arguments: object,
 ) -> None:
     """Raise StateFailed when the command cannot be started."""
@@ -51,7 +51,7 @@ def run(
     prepend_path: str | None = None,
     stateful: bool | list[Any] = False,
     stdin: str | None = None,
-    umask: str | None = None,
+    umask: Mode | None = None,
     output_loglevel: str | None = None,
     hide_output: bool = False,
     timeout: float | None = None,
@@ -149,7 +149,7 @@ def wait(
     prepend_path: str | None = None,
     stateful: bool | list[Any] = False,
     stdin: str | None = None,
-    umask: str | None = None,
+    umask: Mode | None = None,
     output_loglevel: str | None = None,
     hide_output: bool = False,
     timeout: float | None = None,
@@ -199,7 +199,7 @@ def script(
     prepend_path: str | None = None,
     stateful: bool | list[Any] = False,
     stdin: str | None = None,
-    umask: str | None = None,
+    umask: Mode | None = None,
     output_loglevel: str | None = None,
     hide_output: bool = False,
     timeout: float | None = None,
@@ -305,7 +305,7 @@ def wait_script(
     shell: str | None = None,
     env: Variables | None = None,
     stateful: bool | list[Any] = False,
-    umask: str | None = None,
+    umask: Mode | None = None,
     use_vt: bool = False,
     output_loglevel: str | None = None,
     hide_output: bool = False,

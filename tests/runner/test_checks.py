@@ -172,6 +172,24 @@ def test_a_file_that_several_environments_or_names_reach(machine: Machine) -> No
     assert len(told) == 1
 
 
+def test_what_a_tree_does_not_use_of_a_formula_is_one_warning(machine: Machine) -> None:
+    parts = {
+        f"nginx__{part}": "{}" for part in ("pkg", "conf", "logs", "certs", "users", "snippets")
+    }
+    machine.write(top="base: {'*': [web, nginx.ng]}", web="a: test.nop", nginx__ng="b: test.nop")
+    machine.write(**parts, lost="c: test.nop", redis__init="d: test.nop", old__one="e: test.nop")
+    machine.write(old__two="f: test.nop", old__three="# runner: ignore[unreached]\ng: test.nop")
+    told = json.loads(machine("check", "--out", "json").stdout)["diagnostics"]
+    assert {each["code"] for each in told} == {"unreached"}
+    assert sorted(each["message"] for each in told) == [
+        "nothing uses 2 SLS files of old: old.one, old.two: no line of the top file, no include",
+        "nothing uses 6 SLS files of nginx: nginx.certs, nginx.conf, nginx.logs, nginx.pkg,"
+        " nginx.snippets and 1 more: no line of the top file, no include",
+        "nothing uses the SLS lost: no line of the top file, no include",
+        "nothing uses the SLS redis: no line of the top file, no include",
+    ]
+
+
 def test_a_state_that_there_is_not_has_its_place_whatever_its_source_is(machine: Machine) -> None:
     machine.write(
         a="/x:\n  nobody.has:\n    - source: salt://y\nb:\n  test.nop:\n    - nonsense: 1\n"

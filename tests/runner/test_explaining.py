@@ -216,7 +216,7 @@ def test_check_for_another_machine(machine: Machine, tmp_path: Path) -> None:
 
 
 def test_only_what_may_hold_a_key_needs_a_mode() -> None:
-    from runner.tools.check.lint import _PUBLIC, _SECRET
+    from runner.tools.check.secret_files import is_named_so
 
     public = (
         "/etc/ssl/certs/x.pem",
@@ -232,5 +232,40 @@ def test_only_what_may_hold_a_key_needs_a_mode() -> None:
         "/etc/haproxy/certs/site.pem",
         "/a/local.pem",
     )
-    assert all(_SECRET.search(path) and _PUBLIC.search(path) for path in public)
-    assert all(_SECRET.search(path) and not _PUBLIC.search(path) for path in secret)
+    assert not any(map(is_named_so, public)) and all(map(is_named_so, secret))
+
+
+SECRET_FILES = """
+/srv/a.key: {file.managed: [contents: x, mode: '0600']}
+/srv/b.key: {file.managed: [contents: x, mode: 0o600]}
+/srv/c.key: {file.managed: [contents: x, mode: 640, group: ssl]}
+/srv/d.key: {file.managed: [contents: x, umask: '077']}
+/srv/e.key: {file.managed: [contents: x]}
+/srv/f.key: {file.managed: [contents: x, mode: 0o644]}
+/srv/g.conf: {file.managed: [contents: 'pw={{ pillar.db.password }}']}
+/srv/h.conf: {file.managed: [contents_pillar: db:password]}
+/srv/i.conf: {file.managed: [source: salt://t.conf, template: jinja]}
+/srv/j.conf: {file.managed: [source: salt://t.conf, template: jinja, mode: '0640']}
+/srv/k.conf: {file.managed: [source: salt://plain.conf, template: jinja]}
+/srv/l.conf: {file.managed: [contents: 'host={{ pillar.db.host }}']}
+/srv/m.conf:
+  file.managed: [source: salt://t.conf, template: jinja, context: {x: 1}, mode: 604]
+"""
+
+
+def test_a_file_that_a_secret_goes_into_needs_a_mode(machine: Machine) -> None:
+    machine.write(top="base: {'*': [a]}\n", a=SECRET_FILES, pillar__top="base: {'*': [p]}\n")
+    machine.write(pillar__p="db: {password: Correct0Horse, host: db1.example.org}\n")
+    (machine.folder / "states/t.conf").write_text("pw = {{ pillar['db']['password'] }}\n")
+    (machine.folder / "states/plain.conf").write_text(
+        "# the password is elsewhere\nhost = {{ pillar['db']['host'] }}\n"
+    )
+    found = json.loads(machine("check", "--out", "json").stdout)["diagnostics"]
+    told = {each["message"].split()[0][5]: each["message"] for each in found}
+    assert {each["code"] for each in found} == {"secret-mode"} and len(found) == len(told)
+    assert set(told) == set("efghim")
+    assert told["e"] == "/srv/e.key looks like a secret and has no mode"
+    assert told["f"] == "/srv/f.key looks like a secret, and everybody may read it (mode 0o644)"
+    assert (
+        told["g"] == told["h"].replace("h", "g", 1) == "/srv/g.conf holds a secret and has no mode"
+    )

@@ -271,6 +271,14 @@ def _names(text: str, name: str) -> bool:
     return bool(re.search(rf"\b{re.escape(name)}\b|\{{%-?\s*(import|from|include|extends)\b", text))
 
 
+def template_of(chunk: Chunk, tree: Tree) -> str | None:
+    """The file of the Jinja template of the tree that a state renders."""
+    url = chunk.args.get("source")
+    if chunk.args.get("template") != "jinja" or not isinstance(url, str):
+        return None
+    return tree.fetch(url, chunk.env) if url.startswith("salt://") else None
+
+
 def templates(
     chunks: Sequence[Chunk], tree: Tree, read: Callable[[str, str], Any]
 ) -> Iterator[Diagnostic]:
@@ -279,14 +287,7 @@ def templates(
     """
     seen: set[str] = set()
     for chunk in chunks:
-        url = chunk.args.get("source")
-        if (
-            chunk.args.get("template") != "jinja"
-            or not isinstance(url, str)
-            or not url.startswith("salt://")
-        ):
-            continue
-        file = tree.fetch(url, chunk.env)
+        file = template_of(chunk, tree)
         if file is None or file in seen:
             continue
         seen.add(file)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from runner.sources.trees.source import TreeSource
 
 SALT_MINION = "/etc/salt/minion"
-SYSTEM = "/etc/runner/runner.support.yaml"
+SYSTEM = "/etc/runner/runner.yaml"
 
 
 class Options(Record):
@@ -386,7 +386,7 @@ def _find(
     named = config_file or environ.get("RUNNER_CONFIG")
     if named:
         if os.path.isdir(named):
-            inside = (os.path.join(named, name) for name in ("runner.support.yaml", "minion"))
+            inside = (os.path.join(named, name) for name in ("runner.yaml", "minion"))
             named = next(filter(os.path.isfile, inside), named)
         if not os.path.isfile(named):
             who = "--config" if config_file else "$RUNNER_CONFIG"
@@ -395,7 +395,7 @@ def _find(
             )
         return named
     if _may_read_current_folder(warnings):
-        return "runner.support.yaml"
+        return "runner.yaml"
     own = own_file(environ)
     for candidate in dict.fromkeys((own, SYSTEM)):
         if os.path.isfile(candidate):
@@ -424,23 +424,23 @@ def _unusable(path: str) -> str:
         return "does not exist"
     except OSError as error:
         return f"cannot be read: {error.strerror}"
-    return "has no runner.support.yaml and no minion" if is_folder else "is not a regular file"
+    return "has no runner.yaml and no minion" if is_folder else "is not a regular file"
 
 
 def own_file(environ: Mapping[str, str]) -> str:
     """Where the configuration of this user belongs: root's is that of the machine."""
     if os.geteuid() == 0:
         return SYSTEM
-    return os.path.join(_folder(environ, "XDG_CONFIG_HOME", ".config"), "runner", "runner.support.yaml")
+    return os.path.join(_folder(environ, "XDG_CONFIG_HOME", ".config"), "runner", "runner.yaml")
 
 
 def _may_read_current_folder(warnings: list[Diagnostic]) -> bool:
-    """Check whether to use ./runner.support.yaml: a stranger's file would run as the caller."""
+    """Check whether to use ./runner.yaml: a stranger's file would run as the caller."""
     try:
-        stats = [os.stat("runner.support.yaml"), os.stat("."), os.lstat("runner.support.yaml")]
+        stats = [os.stat("runner.yaml"), os.stat("."), os.lstat("runner.yaml")]
     except OSError:
-        if os.path.islink("runner.support.yaml"):
-            message = f"{os.path.abspath('runner.support.yaml')} is not used: it is a link to nothing"
+        if os.path.islink("runner.yaml"):
+            message = f"{os.path.abspath('runner.yaml')} is not used: it is a link to nothing"
             warnings.append(Diagnostic(message, None, None, "config", "warning"))
         return False
     trusted = (0, os.geteuid())
@@ -448,12 +448,12 @@ def _may_read_current_folder(warnings: list[Diagnostic]) -> bool:
         status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) for status in stats[:2]
     ):
         warnings.append(
-            Diagnostic(f"using {os.path.abspath('runner.support.yaml')}", None, None, "config-used", "info")
+            Diagnostic(f"using {os.path.abspath('runner.yaml')}", None, None, "config-used", "info")
         )
         return True
-    message = f"{os.path.abspath('runner.support.yaml')} is not used: others can write it or its folder"
+    message = f"{os.path.abspath('runner.yaml')} is not used: others can write it or its folder"
     warnings.append(
-        Diagnostic(message, None, "--config runner.support.yaml uses it anyway", "config", "warning")
+        Diagnostic(message, None, "--config runner.yaml uses it anyway", "config", "warning")
     )
     return False
 

@@ -13,9 +13,17 @@ from typing import Any
 
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import UsageError
+from runner.sources.config.file import (
+    LoadYaml,
+    expand,
+    is_within,
+    own_grains_of,
+    place_of,
+    read_settings,
+)
 from runner.support.redaction.keys import KEYS
 
-FILE = "runner.support.yaml"
+FILE = "runner.yaml"
 MACHINES = ("id", "tree", "report", "cachedir", "state_dir")  # what no tree can know
 TOGETHER = ("grains", "pillar", "vars", "nodegroups")
 FOLDERS = (

@@ -26,7 +26,7 @@ from runner.pipeline.highstate import (
 from runner.pipeline.session import Listeners, Session, of_named
 from runner.sources.config.load import Options
 from runner.sources.fileroots import unreadable
-from runner.tools.check import lint, lint_yaml, tree_files, units
+from runner.tools.check import lint, lint_yaml, secret_files, tree_files, units
 
 # what depends on a machine's values; the other codes are mistakes whatever the values are
 SALTS = ("missing-file", "match", "feature")  # what Salt finds out when it runs
@@ -156,6 +156,7 @@ class _Checker:
             if step.reacts and self._does_react(step.chunk)
         )
         self._problems += lint.warnings(compiled.chunks, compiled.relations, reacts)
+        self._problems += secret_files.warnings(self._session, compiled.chunks)
         self._problems += lint_yaml.warnings(compiled.chunks, expected(self._session), lint.row)
         self._problems += missing_references.templates(
             compiled.chunks, self._session.tree, self._session.renderer.compile

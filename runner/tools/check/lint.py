@@ -6,7 +6,7 @@ gives them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from runner.model.chunk import LAST, Chunk, Relations
@@ -17,12 +17,6 @@ from runner.model.requisite_kinds import CARRIED, RequisiteKind
 from runner.support.files.text import text_to_show
 
 CONDITIONS = (*GUARDS, "stateful")  # what keeps a command from running each time
-_SECRET = re.compile(
-    r"(?i)(\.pem|\.key|_rsa|_ed25519|password|passwd|secret|credentials|\.htpasswd|\.pgpass|\.netrc)$"
-)
-_PUBLIC = re.compile(  # certificates and parameters, not keys
-    r"(?i)/(ssl|tls)/certs/|/trusted[^/]*/|(^|[/_.-])(ca|cacerts?|cert|(full)?chain|dh(params?)?\d*|pub)([-_.][^/]*)?\.pem$"
-)
 
 
 def warnings(
@@ -92,12 +86,6 @@ def _own(number: int, chunk: Chunk, relations: Relations) -> Iterator[Diagnostic
             hint,
             "cmd-unguarded",
         )
-    if (
-        chunk.function == "file.managed"
-        and _SECRET.search(chunk.name)
-        and not _PUBLIC.search(chunk.name)
-    ):
-        yield from _secret(chunk)
     for key, value in chunk.args.items():
         if isinstance(value, str) and _UNCALLED.search(value):
             place = chunk.arg_places.get(key, chunk.place)
@@ -110,19 +98,6 @@ def _own(number: int, chunk: Chunk, relations: Relations) -> Iterator[Diagnostic
 _UNCALLED = re.compile(
     r"<(function|bound method|built-in function) .* at 0x[0-9a-f]+>|<runner\.\S+ object at 0x"
 )
-
-
-def _secret(chunk: Chunk) -> Iterator[Diagnostic]:
-    missing = [key for key in ("user", "mode") if chunk.args.get(key) is None]
-    mode = str(chunk.args.get("mode") or "")
-    if missing:
-        message = f"{chunk.name} looks like a secret and has no {' and no '.join(missing)}"
-        hint = "say who may read it: `- user: root` and `- mode: '0600'`"
-        yield _warning(message, chunk.place, hint, "secret-mode")
-    elif mode.isdigit() and mode[-1] != "0":
-        place = chunk.arg_places.get("mode", chunk.place)
-        message = f"{chunk.name} looks like a secret, and everybody may read it (mode {mode})"
-        yield _warning(message, place, "`- mode: '0600'`, or '0640' with a group", "secret-mode")
 
 
 def _inverted(chunk: Chunk) -> Iterator[Diagnostic]:
@@ -182,18 +157,37 @@ def unreached(
     rendered: Iterable[tuple[str, str]],
     reached: Iterable[tuple[str, str]],
 ) -> list[Diagnostic]:
-    """SLS files that no line of the top file and no include brings into any run. files: (SLS,
-    environment) -> file.
+    """SLS files that no line of the top file and no include brings into any run; those of one
+    formula together. files: (SLS, environment) -> file.
     """
-    problems = []
     met = {files(sls, env) for env, sls in reached}  # several environments may share a file
+    formulas: dict[tuple[str, str], dict[str, Source]] = {}
     for env, sls in dict.fromkeys(rendered):
         file = files(sls, env)
-        if file and file not in met:
-            message = f"nothing uses the SLS {sls}: no line of the top file, no include"
-            hint = "name it in the top file or include it, or remove it"
-            problems.append(Diagnostic(message, Source(file, 1), hint, "unreached", "warning"))
-    return problems
+        if not file or file in met or ignores(Source(file, 1), _UNREACHED):
+            continue
+        formula, dot, _ = sls.replace("/", ".").partition(".")
+        alone = not dot and not file.endswith("/init.sls")
+        formulas.setdefault((env, sls if alone else formula), {})[sls] = Source(file, 1)
+    return [_unreached(formula, files) for (_, formula), files in formulas.items()]
+
+
+_UNREACHED = "unreached"
+
+
+def _unreached(formula: str, files: Mapping[str, Source]) -> Diagnostic:
+    first = next(iter(files.values()))
+    hint = "name it in the top file or include it, or remove it"
+    what = f"the SLS {next(iter(files))}"
+    if len(files) > 1:
+        more = f" and {len(files) - NAMED} more" if len(files) > NAMED else ""
+        what = f"{len(files)} SLS files of {formula}: {', '.join([*files][:NAMED])}{more}"
+        hint = "name them in the top file or include them; what a tree need not use may stay"
+    message = f"nothing uses {what}: no line of the top file, no include"
+    return Diagnostic(message, first, hint, _UNREACHED, "warning")
+
+
+NAMED = 5  # of the SLS files of a formula
 
 
 _IGNORE = re.compile(r"#\s*runner:\s*ignore\[([\w, -]+)\]")
@@ -203,18 +197,22 @@ def without_ignored(problems: Iterable[Diagnostic]) -> list[Diagnostic]:
     """The problems without the warnings that a comment on their line ignores (`# runner:
     ignore[code]`).
     """
-    return [problem for problem in problems if problem.severity == "error" or not _ignored(problem)]
+    return [
+        problem
+        for problem in problems
+        if problem.severity == "error" or not ignores(problem.source, problem.code)
+    ]
 
 
-def _ignored(problem: Diagnostic) -> bool:
-    source = problem.source
+def ignores(source: Source | None, code: str) -> bool:
+    """Return whether a comment on a line ignores such warnings."""
     rows = _rows(source.file) if source is not None and source.line else ()
     match = (
         _IGNORE.search(rows[source.line - 1])
         if source is not None and 0 < source.line <= len(rows)
         else None
     )
-    return bool(match) and problem.code in [part.strip() for part in match[1].split(",")]  # type: ignore[index]
+    return bool(match) and code in [part.strip() for part in match[1].split(",")]  # type: ignore[index]
 
 
 def row(source: Source) -> str:
