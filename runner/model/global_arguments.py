@@ -138,14 +138,13 @@ _SETTINGS: Mapping[str, GlobalArgument] = {
         "a command or a list",
         "run only when these commands succeed",
         _COMMANDS,
-        other_words=("only_when", "if", "when"),
+        other_words=("only_when", "if"),
     ),
     "unless": GlobalArgument(
         GUARD,
         "a command or a list",
         "do not run when all these commands succeed",
         _COMMANDS,
-        other_words=("not_if",),
     ),
     "creates": GlobalArgument(
         GUARD,
@@ -221,7 +220,7 @@ _OF_COMMANDS: Mapping[str, GlobalArgument] = {
         "text",
         "the user who runs the commands of guards",
         _TEXT,
-        other_words=("user", "become_user"),
+        other_words=("user",),
     ),
     "umask": GlobalArgument(
         COMMAND,

@@ -134,18 +134,25 @@ class Registry:
         """Hint at what to write for a state function that is not there."""
         module, _, function = name.partition(".")
         from runner.engine.loader import unsupported
+        from runner.model import other_tools
 
         if not self.has_state(module) and (instead := unsupported.hint(name)):
             return instead
-        lowered = f"{unsupported.OTHERS.get(module.lower(), module.lower())}.{function.lower()}"
-        near = lowered if self._is_state(lowered) else self.suggest_state(lowered)
-        meant = suggestion(near) if near else ""
+        lowered = f"{other_tools.module_of(module.lower())}.{function.lower()}"
+        theirs = other_tools.function_word(name, lowered)
+        if self._is_state(lowered):
+            meant = suggestion(lowered)
+        elif theirs:
+            meant = theirs.hint(name)
+        else:
+            near = self.suggest_state(lowered)
+            meant = suggestion(near) if near else ""
         if self.has_function(name):
             call = (
                 f"{name} is an execution function: `module.run:` and below it `- {name}: [...]`"
                 " calls it"
             )
-            return f"{meant} {call}".lstrip()
+            return f"{meant}{' ' if meant.endswith('?') else '; '}{call}" if meant else call
         if meant:
             return meant
         if self.has_state(module):
@@ -285,7 +292,10 @@ class Registry:
         instead = unsupported.WITHIN_A_RUN.get(name) or unsupported.of_function(name)
         if instead and name.partition(".")[0] not in self._tree("modules").names():
             return instead
-        near = self.suggest_function(name)
+        from runner.model import other_tools
+
+        module, _, function = name.partition(".")
+        near = self.suggest_function(f"{other_tools.module_of(module)}.{function}")
         if near:
             return suggestion(near)
         module = name.partition(".")[0]

@@ -101,21 +101,6 @@ STATES_ELSEWHERE = _rows(
 )
 STATES |= dict.fromkeys(STATES_ELSEWHERE, _ANOTHER_SYSTEM)
 
-OTHERS = {  # what other tools call state modules
-    **dict.fromkeys(["apt", "yum", "dnf", "package", "packages", "rpm"], "pkg"),
-    **dict.fromkeys(["systemd", "systemctl", "services"], "service"),
-    **dict.fromkeys(["command", "shell", "exec", "script"], "cmd"),
-    **dict.fromkeys(["copy", "template", "files", "directory"], "file"),
-    **{
-        "users": "user",
-        "groups": "group",
-        "mounts": "mount",
-        "repo": "pkgrepo",
-        "authorized_key": "ssh_auth",
-        "linux_acl": "acl",
-    },
-}
-
 _ONE = "a run starts no other one: `include:` in the SLS brings the states of another into this run"
 WITHIN_A_RUN = {  # what `runner call` knows, and a template or module.run does not
     **{

@@ -8,34 +8,13 @@ from collections.abc import Collection, Iterable
 from functools import partial
 from typing import Any
 
+from runner.model import other_tools
 from runner.model.diagnostics import likeness, similar, suggestion
 from runner.model.global_arguments import OTHER_WORDS
 from runner.model.places import Value
 
-# what other tools, and people's memory, call arguments of functions
-ALIASES = {
-    "owner": ("user",),
-    "runas": ("user",),
-    "become_user": ("user",),
-    "path": ("name",),
-    "dest": ("name",),
-    "src": ("source",),
-    "content": ("contents",),
-    "permissions": ("mode",),
-    "perms": ("mode",),
-    "dirmode": ("dir_mode",),
-    "filemode": ("file_mode",),
-    "command": ("name",),
-    "cmd": ("name",),
-    "run": ("name",),
-    "package": ("name", "pkgs"),
-    "packages": ("pkgs",),
-    "enabled": ("enable",),
-    "uses": ("use",),
-}
 LONGER = 4  # letters that a typing error may leave away at the end, and one more
 MANY = 15  # arguments that a message lists
-WANTED = frozenset(["ensure", "state", "status", "present", "absent", "installed", "running"])
 
 
 def meant(key: str, own: Collection[str], others: Iterable[str]) -> str | None:
@@ -44,9 +23,13 @@ def meant(key: str, own: Collection[str], others: Iterable[str]) -> str | None:
     """
     others = list(map(str, others))
     word = key.lower().replace("-", "_")
-    for alias in (OTHER_WORDS.get(word, ""), *ALIASES.get(word, ())):
+    theirs = other_tools.argument_word(word)
+    aliases: list[str] = theirs.names.split() if theirs else []
+    for alias in (OTHER_WORDS.get(word, ""), *aliases):
         if alias in own or alias in others:
             return alias
+    if theirs and theirs.text:
+        return None
     for candidate in (*own, *others):
         if word.replace("_", "") == candidate.replace("_", ""):
             return candidate
@@ -62,8 +45,9 @@ def unknown(key: str, own: Collection[str], near: str | None, function: str) -> 
         return "it is for Windows; on Linux it has no effect: leave it out"
     if near:
         return suggestion(repr(near))
-    if key in WANTED:
-        return f"the value is meant to be a function ({function} here), not an argument"
+    theirs = other_tools.argument_word(key)
+    if theirs and theirs.text:
+        return theirs.hint(key, function)
     listed = sorted(own)
     if len(listed) > MANY:
         return f"`runner doc {function}` lists its arguments: {', '.join(listed[:MANY])}, ..."

@@ -187,7 +187,7 @@ class Gatherer:
             self.problem(
                 what,
                 where,
-                "write `ID:` without indentation and below it, indented, `module.function:`",
+                structure_hints.sls_hint(value),
             )
             self.high.lost.append(self._text_of(request.sls, request.env))
             return own

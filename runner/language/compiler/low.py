@@ -153,7 +153,9 @@ def _drafts(declaration: Declaration, body: Body, problems: list[Diagnostic]) ->
                 low["name"] = value
             elif value is not None:
                 problems.append(_no_name(item, body, declaration))
-        elif key not in ("state", "fun"):
+        elif key in ("state", "fun"):
+            problems.append(_taken(item, body, declaration))
+        else:
             if key in places and low[key] != value:
                 problems.append(_again(item, places[key], declaration))
             low[key] = value
@@ -172,6 +174,18 @@ def _drafts(declaration: Declaration, body: Body, problems: list[Diagnostic]) ->
         else:
             for own, own_places in _named(low, names, places, declaration, problems):
                 yield Draft(own | {"fun": function.value}, own_places, place, dict(origins))
+
+
+def _taken(item: Item, body: Body, declaration: Declaration) -> Diagnostic:
+    """`state: latest` is no argument: Salt keeps those names for itself."""
+    from runner.model import other_tools
+
+    function = next((other.value for other in body.items if other.key is None), "FUNCTION")
+    where = f"state '{declaration.id}' in SLS '{declaration.sls}'"
+    message = f"{item.key!r} among the arguments of {where}{IGNORED}"
+    word = other_tools.argument_word("state")
+    hint = word.hint("state", f"{body.state}.{function}") if word else None
+    return Diagnostic(message, item.place.source, hint, "ignored", "warning")
 
 
 def _again(item: Item, first: Place, declaration: Declaration) -> Diagnostic:

@@ -42,8 +42,21 @@ def argument(text: str) -> str | None:
     return f"{reason}write `- {match[1]}: {match[2]}`"
 
 
+def sls_hint(value: Value) -> str:
+    """The cure for an SLS that is not a mapping of IDs."""
+    from runner.model import other_tools
+
+    tasks = other_tools.task_hint(value[0]) if isinstance(value, list) and value else None
+    return tasks or "write `ID:` without indentation and below it, indented, `module.function:`"
+
+
 def body_hint(id_: str, value: Value) -> str:
     """The cure for an ID whose value is not a mapping of states."""
+    from runner.model import other_tools
+
+    theirs = other_tools.argument_word(id_)
+    if theirs and theirs.text:
+        return theirs.hint(id_, "module.function")
     if id_ == "chain" and isinstance(value, list | str) and value:
         link: Value = value if isinstance(value, str) else value[0]
         link = (
@@ -63,6 +76,9 @@ def list_hint(value: Value, state: str = "") -> str:
     """The cure for arguments that are no list. state: what they stand below, if it names no
     function.
     """
+    theirs = of_another_tool(state)
+    if theirs:
+        return theirs
     if isinstance(value, Mapping) and value:
         key, first = next(iter(value.items()))
         name = str(key)
@@ -79,11 +95,30 @@ def list_hint(value: Value, state: str = "") -> str:
     return "put `- ` before each argument"
 
 
+def of_another_tool(word: str) -> str | None:
+    """The cure for a word of another tool that stands where a function belongs."""
+    from runner.model import other_tools
+
+    function, beside = other_tools.function_word(word, word), other_tools.argument_word(word)
+    if function and function.names:
+        first = function.names.split()[0]
+        return f"write `{first}:`, and `- ` before each argument below it"
+    if beside and beside.text:
+        return beside.hint(word, "module.function")
+    if beside and word not in BESIDE:
+        name = beside.names.split()[0]
+        return f"write it as an argument, `- {name}: ...`, below the function"
+    return None
+
+
 def no_function_hint(state: str, functions: Iterable[str] = ()) -> str:
     """The cure for a state without a function."""
     parts = re.split(r"[/:\s]", state)
     if len(parts) == 2 and all(parts):
         return f"write `{parts[0]}.{parts[1]}:`"
+    theirs = of_another_tool(state)
+    if theirs:
+        return theirs
     if state in BESIDE:
         return f"`{state}` is an argument: indent it and put `- ` before it, below the function"
     return (

@@ -159,6 +159,11 @@ _ELSEWHERE = {  # what Jinja gives in one place alone
 def _name_hint(name: str, names: list[str], row: str) -> str:
     if name in _ELSEWHERE:
         return _ELSEWHERE[name]
+    from runner.model import other_tools
+
+    theirs = other_tools.variable_word(name)
+    if theirs:
+        return theirs.hint(name)
     near = [close for close in similar(name, names, 2, 0.7) if close != name]
     if near:
         return suggestion(near[0])

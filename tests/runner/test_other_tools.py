@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of other tools' words: what it says to write is there, and hints say it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+
+import pytest
+from command import Machine
+
+from runner.engine.loader import unsupported
+from runner.engine.loader.registry import Registry
+from runner.language.arguments.bind import known
+from runner.language.arguments.hints import meant
+from runner.model.global_arguments import GLOBAL_ARGUMENTS
+from runner.model.other_tools import ARGUMENT, FUNCTION, TABLE, VARIABLE, module_of
+
+LIBRARY = Registry({})
+STATES = {f"{m}.{name}" for m in LIBRARY.state_modules() for name in LIBRARY.state_functions(m)}
+FUNCTIONS = {f"{m}.{name}" for m in LIBRARY.modules() for name in LIBRARY.functions(m)}
+
+
+def words(kind: str) -> list[str]:
+    return [word for row in TABLE if row.kind == kind for word in row.words.split()]
+
+
+def names(kind: str) -> set[str]:
+    return {name for row in TABLE if row.kind == kind for name in row.names.split()}
+
+
+@pytest.mark.parametrize("kind", [FUNCTION, ARGUMENT, VARIABLE])
+def test_a_word_is_in_one_row(kind: str) -> None:
+    assert [word for word, times in Counter(words(kind)).items() if times > 1] == []
+
+
+def test_states_that_are_to_be_written_are_there() -> None:
+    assert names(FUNCTION) - STATES == set()
+    texts = " ".join(row.text for row in TABLE)
+    said = set(re.findall(r"(?<![\w/.])[a-z]\w*\.[a-z]\w*", texts))
+    grains = {word for word in said if word.startswith(("grains.", "module.function"))}
+    assert said - grains - STATES - FUNCTIONS == set()
+
+
+def test_arguments_that_are_to_be_written_are_there() -> None:
+    arguments = {name for state in STATES for name in known(LIBRARY.state(state).function)}
+    assert names(ARGUMENT) - arguments - GLOBAL_ARGUMENTS.keys() == set()
+    texts = " ".join(row.text for row in TABLE)
+    said = {*re.findall(r"`-? ?([a-z_]+):", texts)} - {"include"}
+    arguments |= known(LIBRARY.state("service.running").mod_watch)
+    assert said - arguments - GLOBAL_ARGUMENTS.keys() == set()
+
+
+def test_words_are_not_our_own() -> None:
+    own = [word for word in words(FUNCTION) if word in STATES or LIBRARY.has_state(word)]
+    assert own == []
+    assert [word for word in words(ARGUMENT) if word in GLOBAL_ARGUMENTS] == ["runas", "state"]
+
+
+def test_a_module_is_known_by_its_first_state() -> None:
+    assert (module_of("apt"), module_of("pkg"), module_of("stat")) == ("pkg", "pkg", "stat")
+
+
+def hints(machine: Machine, text: str) -> list[tuple[int, str]]:
+    machine.write(web=text)
+    said = json.loads(machine("check", "web", "--out", "json", code=1).stdout)["diagnostics"]
+    return [(each["line"], each["hint"] or "") for each in said if each["severity"] == "error"]
+
+
+def test_each_function_is_answered(machine: Machine) -> None:
+    """A word alone says what a module is called, so a function is written behind it."""
+    rows = [(row, word) for row in TABLE if row.kind == FUNCTION for word in row.words.split()]
+    typed = [word if "." in word else f"{word}.xyz" for _, word in rows]
+    text = "".join(f"i{n}: {{{word}: []}}\n" for n, word in enumerate(typed))
+    answers = dict(hints(machine, text))
+    assert len(answers) == len(rows)
+    for line, (row, word) in enumerate(rows, 1):
+        if unsupported.of_state(typed[line - 1]) is None:
+            for part in (*row.names.split(), row.text):
+                assert part in answers[line], (word, answers[line])
+
+
+def test_each_argument_is_answered(machine: Machine) -> None:
+    """Of a text; what an argument of the same sense is called depends on the function."""
+    rows = [
+        (row, word)
+        for row in TABLE
+        if row.kind == ARGUMENT and row.text
+        for word in row.words.split()
+    ]
+    text = "/x:\n  file.managed:\n" + "".join(f"    - {word}: x\n" for _, word in rows)
+    answers = dict(hints(machine, text))
+    for line, (row, word) in enumerate(rows, 3):
+        assert row.text.replace("{function}", "file.managed") in answers[line], word
+
+
+@pytest.mark.parametrize(
+    ("function", "argument", "own"),
+    [
+        ("cmd.run", "chdir", "cwd"),
+        ("cmd.run", "become_user", "runas"),
+        ("file.managed", "become_user", "user"),
+        ("git.latest", "version", "rev"),
+        ("file.replace", "regexp", "pattern"),
+        ("file.line", "regexp", "match"),
+        ("user.present", "managehome", "createhome"),
+        ("pkg.installed", "when", "onlyif"),
+        ("pkg.installed", "not_if", "unless"),
+    ],
+)
+def test_the_argument_that_the_function_has(function: str, argument: str, own: str) -> None:
+    arguments = known(LIBRARY.state(function).function)
+    assert meant(argument, sorted(arguments), sorted(GLOBAL_ARGUMENTS)) == own
+
+
+@pytest.mark.parametrize(
+    ("text", "cure"),
+    [
+        ("- name: Web server\n  apt: {name: nginx}\n", "write `Web server:`.*`pkg.installed:`"),
+        ("a:\n  copy:\n    - src: x\n", "write `file.managed:`"),
+        ("a:\n  copy:\n    src: x\n", "write `file.managed:`"),
+        ("a:\n  test.nop: []\n  when: x\n", "`- onlyif: ...`"),
+        ("a:\n  test.nop: []\n  become: true\n", "leave it out"),
+        ("tasks:\n  - name: x\n", "include"),
+        ("a:\n  pkg.installed:\n    - state: latest\n", "a function .pkg.installed here"),
+        ("a:\n  test.nop:\n    - name: {{ ansible_hostname }}\n", "write grains.host"),
+        ("a:\n  test.nop:\n    - name: {{ ansible_eth0 }}\n", "runner show grains"),
+        ("a:\n  test.nop:\n    - name: {{ salt['apt.install']('x') }}\n", "pkg.install"),
+    ],
+)
+def test_words_in_other_places(text: str, cure: str, machine: Machine) -> None:
+    ((_, hint),) = hints(machine, text)
+    assert re.search(cure, hint), hint
