@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
+import networkx
 import pytest
 
 from runner.model.records import Record
@@ -217,6 +218,37 @@ def test_imports_for_types_alone_are_free(tmp_path: Path) -> None:
     text = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from runner.cli import app\n"
     (folder / "planted.py").write_text(text)
     assert violations(ranks(), tmp_path) == []
+
+
+# ---------------------------------------------------------------- circles
+
+
+def circles(root: Path = ROOT) -> list[set[str]]:
+    """Files that import each other in a circle at run time, imports inside of functions included.
+
+    A name that is put together at run time (a command, a provider) is no import.
+    """
+    named = {module_name(path, root): path for path in sources(root)}
+    graph = networkx.DiGraph()
+    for own, path in named.items():
+        for item in imports(path, root):
+            name = item.name if item.name in named else item.name.rpartition(".")[0]
+            if name in named and name != own and not item.name.endswith("."):
+                graph.add_edge(own, name)
+    return [found for found in networkx.strongly_connected_components(graph) if len(found) > 1]
+
+
+def test_nothing_imports_in_a_circle() -> None:
+    ours = [found for found in circles() if any(name.startswith("runner.") for name in found)]
+    assert [sorted(found) for found in ours] == []
+
+
+def test_the_test_of_circles_sees_one_inside_of_functions(tmp_path: Path) -> None:
+    for name, other in ("a", "b"), ("b", "c"), ("c", "a"):
+        file = tmp_path / "modules" / f"{name}.py"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(f"def lazy():\n    from modules.{other} import x\n")
+    assert circles(tmp_path) == [{"modules.a", "modules.b", "modules.c"}]
 
 
 def missing_files(text: str) -> list[str]:

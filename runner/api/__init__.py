@@ -62,69 +62,6 @@ from runner.support.files.permissions import MOST_LINKS, link_of_others, others_
 from runner.support.files.text import split_lines
 from runner.support.log import LOG
 
-__all__ = [
-    "MOST_LINKS",
-    "ONE_LINE",
-    "OPEN",
-    "AbsolutePath",
-    "Changes",
-    "Check",
-    "Chunk",
-    "CommandFailed",
-    "CustomEvent",
-    "Done",
-    "Fact",
-    "Feature",
-    "FormerState",
-    "Here",
-    "Hidden",
-    "Leftovers",
-    "Line",
-    "Mode",
-    "Munge",
-    "Name",
-    "NameOrEmpty",
-    "NameVar",
-    "Named",
-    "NonEmptyLine",
-    "NotEmpty",
-    "OneOrMany",
-    "Pattern",
-    "Plan",
-    "Planned",
-    "Property",
-    "Provider",
-    "ProviderModule",
-    "Providers",
-    "Record",
-    "Resource",
-    "RunnerError",
-    "Secret",
-    "StateFailed",
-    "StateModule",
-    "TreeFolder",
-    "Unforeseen",
-    "cached_look",
-    "changer",
-    "combine_plans",
-    "ensured",
-    "fetcher",
-    "for_states",
-    "foreseen_failures",
-    "here",
-    "is_planning",
-    "leave_pending",
-    "line_problem",
-    "link_of_others",
-    "name_problem",
-    "others_write",
-    "refuse_unforeseen",
-    "requires_feature",
-    "split_lines",
-    "texts_in",
-    "without_end",
-]
-
 if TYPE_CHECKING:
     from collections.abc import Collection, MutableMapping
 
@@ -575,6 +512,16 @@ def changes_allowed() -> Iterator[None]:
         _changes_allowed.reset(token)
 
 
+def make_names_durable() -> None:
+    """Pass a commit point: what states have written until now outlives a power loss, before
+    anything else goes by it. Raises StateFailed where it would not.
+    """
+    from runner.support.files.folder_syncs import FOLDER_SYNCS
+
+    if problem := FOLDER_SYNCS.commit():
+        raise StateFailed(f"nothing was done: {problem}", changes={})
+
+
 @overload
 def changer(function: Callable[P, R], /) -> Callable[P, R]: ...
 @overload
@@ -629,8 +576,6 @@ def changer(
             name = f"{inner.__module__.removeprefix('modules.')}.{inner.__name__}"
             if _changes_allowed.get():
                 if topics != frozenset(("files",)):
-                    from runner.api.durability import make_names_durable
-
                     make_names_durable()
                 try:
                     target = _target_of(inner, args, kwargs)

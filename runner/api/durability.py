@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from runner.api import StateFailed, here
+from runner.api import here
+from runner.api import make_names_durable as make_names_durable
 from runner.support.files.folder_syncs import FOLDER_SYNCS
 from runner.support.files.group_commit import GROUP_COMMIT
 from runner.support.files.group_commit import types_of as types_of
@@ -14,14 +15,6 @@ def sync_folder(descriptor: int, path: str) -> None:
     once. Raises OSError.
     """
     FOLDER_SYNCS.changed(descriptor, path, here.chunk)
-
-
-def make_names_durable() -> None:
-    """Pass a commit point: what states have written until now outlives a power loss, before
-    anything else goes by it. Raises StateFailed where it would not.
-    """
-    if problem := FOLDER_SYNCS.commit():
-        raise StateFailed(f"nothing was done: {problem}", changes={})
 
 
 def collects_files() -> bool:

@@ -119,7 +119,8 @@ def _add_run_options(option: Callable[..., Any]) -> None:
 
 
 def _run(arguments: list[str]) -> int:
-    from runner.cli.running.options import Common, answered, form_named
+    from runner.cli.running.answers import answered
+    from runner.cli.running.options import Common, form_named
     from runner.cli.running.values import arguments_of
     from runner.model.errors import UsageError
     from runner.output.formats import SALT
@@ -183,8 +184,10 @@ def _dispatch(
     common: Any, function: str, positional: list[Any], named: dict[str, Any], passthrough: bool
 ) -> int:
     from runner import pipeline
+    from runner.cli.running.answers import write_value
     from runner.cli.running.exit_codes import FAILED
-    from runner.cli.running.options import notices, options_of, write_value
+    from runner.cli.running.options import options_of
+    from runner.cli.running.shown_run import notices
     from runner.cli.running.state_functions import dispatch
     from runner.cli.running.streams import answer_alone
 

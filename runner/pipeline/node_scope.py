@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runner.language.targeting import top
 from runner.language.targeting.top_includes import including
@@ -19,9 +19,12 @@ from runner.model.errors import RunnerError
 from runner.model.patterns import pattern
 from runner.model.places import Place, Source, Untyped, key_place
 from runner.model.records import Record
-from runner.pipeline.session import GIVEN, Node, Session
+from runner.pipeline.node import GIVEN, Node
 from runner.sources.config.file import place_of
 from runner.support.files.text import text_to_show
+
+if TYPE_CHECKING:
+    from runner.pipeline.session import Session
 
 _SCOPED = pattern(r"^\s*-\s+(vars|defaults):", re.M)
 EXAMPLE = (

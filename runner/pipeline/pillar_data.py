@@ -42,7 +42,7 @@ def read_pillar(session: Session) -> None:
     pillar = _merged(session, pillar, options.pillar) if options.pillar else pillar
     if options.raw.get("decrypt_pillar"):
         from runner.language.pillar.decrypt import decrypt
-        from runner.language.render.renderers import CIPHERS
+        from runner.language.render.steps import CIPHERS
 
         place = place_of(options.raw.get("conf_file"), "decrypt_pillar")
         decryptor = session.pillar_renderer.decryptor()

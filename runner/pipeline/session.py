@@ -18,12 +18,13 @@ from runner.engine.loader.registry import Registry
 from runner.language.compiler.high import SlsFile
 from runner.language.grains import FOLDERS, Grains, logged
 from runner.language.render import Renderer
-from runner.language.render.jinja.limits import SECONDS, bounded
+from runner.language.render.jinja.bound import SECONDS
+from runner.language.render.jinja.limits import bounded
 from runner.model.chunk import Chunk
 from runner.model.diagnostics import FULL_DISK, Diagnostic, suggestion
 from runner.model.errors import CompileError, RunnerError
 from runner.model.events import Event, Warned
-from runner.model.records import Record
+from runner.pipeline.node import GIVEN, Node
 from runner.sources.config.file import place_of
 from runner.sources.config.load import Options, roots_at_hand, with_fresh_grains
 from runner.sources.fileroots import FileTree
@@ -47,34 +48,6 @@ TREE_FOLDERS = {
     "utils": "_utils",
     "renderers": "_renderers",
 }
-
-
-class Node(Record):
-    """The node scope (Puppet): what the top file says of this machine beside its SLS files."""
-
-    vars: Mapping[str, Any] = {}
-    defaults: Mapping[str, Mapping[str, Any]] = {}
-    parameters: Mapping[str, Any] = {}  # what master_tops says: top scope
-    warnings: tuple[Diagnostic, ...] = ()
-
-
-# what templates have, whatever variables are called: `{{ vars.x }}` reaches those
-GIVEN = frozenset(
-    (
-        "salt",
-        "grains",
-        "pillar",
-        "opts",
-        "saltenv",
-        "sls",
-        "slspath",
-        "tplpath",
-        "tplfile",
-        "tpldir",
-        "tpldot",
-    )
-    + ("slsdotpath", "slscolonpath", "sls_path", "vars", "top", "show_full_context", "env", "data")
-)
 
 
 class Top(dict[str, Any]):

@@ -14,7 +14,7 @@ from command import ROOT, Machine
 
 from modules.file._limit import EDITED
 from runner.cli.commands.fleet import FORKS
-from runner.language.render.jinja.limits import SECONDS
+from runner.language.render.jinja.bound import SECONDS
 from runner.language.render.renderers import CIPHERS
 from runner.language.render.renderers.age import HOST_KEYS
 from runner.model.diagnostics import Diagnostic

@@ -8,15 +8,8 @@ import sys
 from typing import Annotated, Any
 
 from runner.cli.parsing.option_spec import argument, option
-from runner.cli.running.options import (
-    CHANGING,
-    READING,
-    Common,
-    finish,
-    loaded,
-    options_of,
-    with_common,
-)
+from runner.cli.running.options import CHANGING, READING, Common, loaded, options_of, with_common
+from runner.cli.running.shown_run import finish
 from runner.model.errors import RunnerError
 from runner.output.formats import MACHINE_RUN
 

@@ -6,15 +6,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from runner.cli.parsing.option_spec import argument, option
-from runner.cli.running.options import (
-    CHANGING,
-    READING,
-    Common,
-    notices,
-    options_of,
-    with_common,
-    write_value,
-)
+from runner.cli.running.answers import write_value
+from runner.cli.running.options import CHANGING, READING, Common, options_of, with_common
+from runner.cli.running.shown_run import notices
 from runner.cli.running.streams import answer_alone
 from runner.cli.running.values import given_arguments
 

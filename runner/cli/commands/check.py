@@ -8,15 +8,9 @@ import sys
 from typing import Annotated, Any
 
 from runner.cli.parsing.option_spec import argument, option
-from runner.cli.running.options import (
-    READING,
-    Common,
-    loaded,
-    notices,
-    print_text,
-    with_common,
-    write,
-)
+from runner.cli.running.answers import print_text, write
+from runner.cli.running.options import READING, Common, loaded, with_common
+from runner.cli.running.shown_run import notices
 from runner.cli.running.streams import answer_alone
 from runner.cli.running.values import mapping
 from runner.model.errors import RunnerError, UsageError

@@ -7,7 +7,8 @@ import sys
 from typing import Annotated
 
 from runner.cli.parsing.option_spec import argument, option
-from runner.cli.running.options import Common, with_common, write_value
+from runner.cli.running.answers import write_value
+from runner.cli.running.options import Common, with_common
 from runner.model.errors import UsageError
 
 ANSWERING = {"out": str}

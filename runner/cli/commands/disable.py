@@ -7,15 +7,9 @@ import sys
 from typing import Annotated
 
 from runner.cli.parsing.option_spec import argument, option
+from runner.cli.running.answers import show_problems, write_value
 from runner.cli.running.metrics import note_disabled
-from runner.cli.running.options import (
-    READING,
-    Common,
-    options_of,
-    show_problems,
-    with_common,
-    write_value,
-)
+from runner.cli.running.options import READING, Common, options_of, with_common
 from runner.cli.running.scheduled_runs import whoever
 from runner.output.text import safe
 

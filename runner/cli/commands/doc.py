@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from typing import Annotated
 
 from runner.cli.parsing.option_spec import argument, option
-from runner.cli.running.options import READING, Common, options_of, with_common, write_value
+from runner.cli.running.answers import write_value
+from runner.cli.running.options import READING, Common, options_of, with_common
 from runner.model.errors import UsageError
 
 CONFIG = "config"  # the keys of the configuration; functions of this module are `config.NAME`

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import sys
 
+from runner.cli.running.answers import write_value
 from runner.cli.running.metrics import note_disabled
-from runner.cli.running.options import READING, Common, options_of, with_common, write_value
+from runner.cli.running.options import READING, Common, options_of, with_common
 from runner.output.text import safe
 
 

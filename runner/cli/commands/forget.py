@@ -6,7 +6,8 @@ from __future__ import annotations
 from typing import Annotated
 
 from runner.cli.parsing.option_spec import argument, option
-from runner.cli.running.options import READING, Common, options_of, with_common, write_value
+from runner.cli.running.answers import write_value
+from runner.cli.running.options import READING, Common, options_of, with_common
 from runner.model.errors import UsageError
 
 

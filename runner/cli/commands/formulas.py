@@ -7,14 +7,8 @@ import os
 from typing import Annotated
 
 from runner.cli.parsing.option_spec import argument, option
-from runner.cli.running.options import (
-    READING,
-    Common,
-    options_of,
-    print_text,
-    with_common,
-    write_value,
-)
+from runner.cli.running.answers import print_text, write_value
+from runner.cli.running.options import READING, Common, options_of, with_common
 from runner.model.errors import UsageError
 from runner.output.text import counted
 

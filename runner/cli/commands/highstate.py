@@ -10,10 +10,10 @@ from runner.cli.running.options import (
     READING,
     SCHEDULED,
     Common,
-    finish,
     options_of,
     with_common,
 )
+from runner.cli.running.shown_run import finish
 from runner.output.formats import MACHINE_RUN
 
 

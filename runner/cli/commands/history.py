@@ -8,7 +8,8 @@ import sys
 from typing import Annotated, Any
 
 from runner.cli.parsing.option_spec import argument, option
-from runner.cli.running.options import READING, Common, options_of, print_text, with_common, write
+from runner.cli.running.answers import print_text, write
+from runner.cli.running.options import READING, Common, options_of, with_common
 from runner.model.errors import UsageError
 from runner.output.formats import PAST
 

@@ -3,15 +3,9 @@
 
 from __future__ import annotations
 
-from runner.cli.running.options import (
-    READING,
-    Common,
-    notices,
-    options_of,
-    print_text,
-    with_common,
-    write_value,
-)
+from runner.cli.running.answers import print_text, write_value
+from runner.cli.running.options import READING, Common, options_of, with_common
+from runner.cli.running.shown_run import notices
 from runner.output.formats import REMOVALS
 
 

@@ -6,16 +6,10 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from runner.cli.parsing.option_spec import argument
+from runner.cli.running.answers import print_text, write
 from runner.cli.running.exit_codes import DONE
-from runner.cli.running.options import (
-    READING,
-    Common,
-    live_listener,
-    loaded,
-    print_text,
-    with_common,
-    write,
-)
+from runner.cli.running.options import READING, Common, loaded, with_common
+from runner.cli.running.shown_run import live_listener
 from runner.model.errors import UsageError
 from runner.output.formats import RUN
 from runner.output.text import safe

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from runner.cli.running.options import CHANGING, READING, Common, finish, options_of, with_common
+from runner.cli.running.options import CHANGING, READING, Common, options_of, with_common
+from runner.cli.running.shown_run import finish
 from runner.output.formats import MACHINE_RUN
 
 

@@ -9,17 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, get_args
 
 from runner.cli.parsing.option_spec import argument, option
+from runner.cli.running.answers import print_text, write
 from runner.cli.running.exit_codes import DONE, FAILED, INTERRUPTED, LOCKED, NOT_RUN
-from runner.cli.running.options import (
-    CHANGING,
-    DEFAULTS,
-    READING,
-    Common,
-    loaded,
-    print_text,
-    with_common,
-    write,
-)
+from runner.cli.running.options import CHANGING, DEFAULTS, READING, Common, loaded, with_common
 from runner.model.errors import RunnerError, UsageError
 from runner.output.formats import RUN
 

@@ -9,7 +9,8 @@ import time
 from typing import Annotated, Any
 
 from runner.cli.parsing.option_spec import argument
-from runner.cli.running.options import READING, Common, options_of, with_common, write_value
+from runner.cli.running.answers import write_value
+from runner.cli.running.options import READING, Common, options_of, with_common
 from runner.model.errors import UsageError
 
 ACTIONS = ("send", "list")

@@ -9,7 +9,8 @@ from contextlib import suppress
 from typing import Annotated
 
 from runner.cli.parsing.option_spec import argument, option
-from runner.cli.running.options import READING, Common, options_of, with_common, write_value
+from runner.cli.running.answers import write_value
+from runner.cli.running.options import READING, Common, options_of, with_common
 from runner.model.errors import UsageError
 from runner.support.redaction import HIDDEN
 

@@ -10,16 +10,9 @@ import sys
 from typing import Annotated
 
 from runner.cli.parsing.option_spec import argument, option
-from runner.cli.running.options import (
-    READING,
-    RUNNING,
-    Common,
-    finish,
-    options_of,
-    show_problems,
-    with_common,
-    write_value,
-)
+from runner.cli.running.answers import show_problems, write_value
+from runner.cli.running.options import READING, RUNNING, Common, options_of, with_common
+from runner.cli.running.shown_run import finish
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError, UsageError
 from runner.output.text import safe

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
 from runner.cli.parsing.option_spec import argument, option
-from runner.cli.running.options import READING, Common, options_of, with_common, write_value
+from runner.cli.running.answers import write_value
+from runner.cli.running.options import READING, Common, options_of, with_common
 from runner.model.errors import RunnerError, UsageError
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def secret(
         raise UsageError(
             f"runner secret {action}: there is no such action", hint="one of " + ", ".join(ACTIONS)
         )
-    from runner.language.render.renderers import CIPHERS
+    from runner.language.render.steps import CIPHERS
     from runner.tools import secrets
 
     if by not in CIPHERS:

@@ -6,16 +6,8 @@ from __future__ import annotations
 from typing import Annotated
 
 from runner.cli.parsing.option_spec import argument, option
-from runner.cli.running.options import (
-    READING,
-    Common,
-    options_of,
-    print_text,
-    show_problems,
-    with_common,
-    words,
-    write_value,
-)
+from runner.cli.running.answers import print_text, show_problems, write_value
+from runner.cli.running.options import READING, Common, options_of, with_common, words
 from runner.cli.running.streams import answer_alone
 from runner.model.errors import UsageError
 from runner.output.formats import DATA, GRAPH, forms_of

@@ -6,15 +6,8 @@ from __future__ import annotations
 from typing import Annotated
 
 from runner.cli.parsing.option_spec import argument
-from runner.cli.running.options import (
-    CHANGING,
-    PLANNING,
-    READING,
-    Common,
-    finish,
-    options_of,
-    with_common,
-)
+from runner.cli.running.options import CHANGING, PLANNING, READING, Common, options_of, with_common
+from runner.cli.running.shown_run import finish
 from runner.cli.running.values import given_arguments
 from runner.model.errors import UsageError
 from runner.output.formats import MACHINE_RUN

@@ -12,11 +12,11 @@ from runner.cli.running.options import (
     PLANNING,
     READING,
     Common,
-    finish,
     options_of,
     with_common,
     words,
 )
+from runner.cli.running.shown_run import finish
 from runner.model.errors import UsageError
 from runner.output.formats import MACHINE_RUN
 

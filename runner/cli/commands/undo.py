@@ -7,16 +7,10 @@ import os
 from typing import Annotated
 
 from runner.cli.parsing.option_spec import argument, option
+from runner.cli.running.answers import write_value
 from runner.cli.running.exit_codes import DONE, FAILED
-from runner.cli.running.options import (
-    READING,
-    RUNNING,
-    Common,
-    notices,
-    options_of,
-    with_common,
-    write_value,
-)
+from runner.cli.running.options import READING, RUNNING, Common, options_of, with_common
+from runner.cli.running.shown_run import notices
 from runner.output.text import on_one_line, safe
 
 

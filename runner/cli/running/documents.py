@@ -28,7 +28,7 @@ def documented(common: Common, options: Any) -> Iterator[list[Callable[[Event], 
     if form.document is None:
         yield []
         return
-    from runner.cli.running.options import print_text
+    from runner.cli.running.answers import print_text
     from runner.sources.trees import current_tree
 
     run = _Observed()

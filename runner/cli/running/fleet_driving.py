@@ -13,13 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from runner.cli.running.options import (
-    Common,
-    options_of,
-    print_text,
-    show_problems,
-    write,
-)
+from runner.cli.running.answers import print_text, show_problems, write
+from runner.cli.running.options import Common, options_of
 from runner.cli.running.values import arguments_of
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError, UsageError

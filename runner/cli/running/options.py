@@ -6,24 +6,19 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 
 from runner.cli.parsing.option_spec import Parameter, option, parameters_of
-from runner.cli.running.streams import answer_alone
-from runner.model.diagnostics import bug
-from runner.model.errors import CompileError, RunnerError, UsageError
+from runner.cli.running.answers import answered, show_problems
+from runner.model.errors import UsageError
 from runner.model.records import Record
-from runner.model.result import Report
 from runner.output import formats
-from runner.sources.config.keys import LONGEST, NOTIFYING
+from runner.sources.config.keys import LONGEST
 
 if TYPE_CHECKING:
     import inspect
 
     from runner.cli.running.logs import LogLevels
-    from runner.model.diagnostics import Diagnostic
-    from runner.model.events import Event
     from runner.sources.trees import Tree
 
 
@@ -285,46 +280,6 @@ def form_named(name: str, answer: str) -> formats.Form:
     return form
 
 
-def answered(common: Common, run: Callable[[], int]) -> int:
-    """Errors go to stdout as Salt's JSON, or as JUnit's XML, where that was asked for, else to
-    stderr (by the edge).
-    """
-    try:
-        return run()
-    except (
-        KeyboardInterrupt
-    ) as interrupt:  # the command-line parser would end with 130, without a word
-        from runner.cli.running.exit_codes import stopped
-
-        return stopped(interrupt)
-    except BrokenPipeError:
-        raise
-    except Exception as caught:
-        error = _worded(common, caught)
-        if common.form.errors is None:
-            if error is caught:
-                raise
-            raise error from None
-        problems = error.diagnostics if isinstance(error, RunnerError) else (bug(error),)
-        print_text(common.form.errors(problems, common.indent))
-        if not isinstance(error, RunnerError):
-            raise
-        from runner.cli.running.exit_codes import LOCKED, NOT_RUN
-
-        if not isinstance(error, CompileError):
-            print(f"runner: {error.message}", file=sys.stderr)
-        return LOCKED if error.code == "locked" else NOT_RUN
-
-
-def _worded(common: Common, error: Exception) -> Exception:
-    """An error in the words of the program that was called."""
-    if not (common.more.get("as_salt") and isinstance(error, CompileError)):
-        return error
-    from runner.output import salt_words
-
-    return CompileError(salt_words.worded(error.diagnostics))
-
-
 TOLD_ONCE = ("config-unused", "unused-key")  # codes of warnings about the configuration
 
 
@@ -362,43 +317,6 @@ def options_of(
     if warnings and not common.quiet:
         show_problems(warnings)
     return options
-
-
-def show_problems(problems: Iterable[Diagnostic]) -> None:
-    """Print diagnostics to stderr."""
-    from runner.output import diagnostics, text
-
-    diagnostics.show(problems, sys.stderr, text.wants_colour(sys.stderr, os.environ))
-
-
-def notices(options: Any) -> Callable[[Event], None]:
-    """A listener that prints warnings to stderr, and draws cycles in the cache folder.
-
-    With `-q` warnings of the tree are held back until the run has changed something or failed.
-    """
-    from runner.model.events import CycleFound, RunFinished, Warned
-
-    quiet = options.quiet
-    held_back: list[Diagnostic] = []
-
-    def listener(event: Event) -> None:
-        nonlocal quiet
-        if isinstance(event, Warned):
-            if quiet and event.of_tree:
-                held_back.extend(event.problems)
-            else:
-                show_problems(event.problems)
-        elif isinstance(event, RunFinished):
-            if quiet and (event.report.changed or event.report.failed):
-                quiet = False
-                show_problems(held_back)
-        elif isinstance(event, CycleFound):
-            from runner.output import cycle_pages
-
-            cycle_pages.draw(event, options.cachedir)
-
-    listener.events = (Warned, RunFinished, CycleFound)  # type: ignore[attr-defined]
-    return listener
 
 
 def _log(options: Any, levels: LogLevels) -> None:
@@ -568,166 +486,3 @@ def _bounded(file: TextIO, option: str) -> str:
         )
         raise UsageError(f"--pillar {option}: this is larger than {LARGEST} MiB", hint=hint)
     return text
-
-
-def write(common: Common, data: Any) -> None:
-    """Print an answer to stdout in the form that was asked for."""
-    assert common.form.data is not None, "of the forms of a command, all have words for data"
-    print_text(common.form.data(data, common.indent))
-
-
-def print_text(text: str) -> None:
-    if sys.stdout.isatty():  # a program gets the text as it is
-        from runner.output.text import safe
-
-        text = safe(text, sys.stdout)
-    print(text, end="")
-
-
-def write_value(common: Common, value: Any) -> None:
-    """Print what `show` and `call` found."""
-    write(common, value if common.for_people else {"local": value})
-
-
-def finish(
-    common: Common,
-    options: Any,
-    run: Callable[[tuple[Any, ...]], Report],
-    shown: Callable[[Report], Any] | None = None,
-    command: str | None = None,
-) -> int:
-    """Run states with the listeners that the output needs, and print what they do not. Raises
-    BrokenPipeError when nobody reads the output any more.
-
-    shown: what json and yaml show of the report. command: what does what a dry run shows (None: the
-    same command line without `--test`).
-    """
-    from runner.cli.running.exit_codes import DONE
-    from runner.cli.running.failed_start import metrics_of_failed_start
-    from runner.cli.running.scheduled_runs import ends_at_once
-
-    if common.splay:
-        import random
-        import time
-
-        time.sleep(random.uniform(0, common.splay))
-    with metrics_of_failed_start(lambda: options.raw.get("prometheus_textfile"), common.test):
-        if ends_at_once(common, options):
-            return DONE
-    with ExitStack() as after:
-        listeners: list[Any] = []
-        if options.raw.get("html_report"):
-            from runner.cli.running.html_report import paged
-
-            listeners += after.enter_context(paged(options))
-        if any(options.raw.get(key) for key in ("report", *NOTIFYING)):
-            from runner.cli.running.reporting import reported
-
-            listeners += after.enter_context(reported(options, common.pulled))
-        return _finished(common, options, run, shown, command, listeners)
-
-
-def _finished(
-    common: Common,
-    options: Any,
-    run: Callable[[tuple[Any, ...]], Report],
-    shown: Callable[[Report], Any] | None,
-    command: str | None,
-    more: Iterable[Any] = (),
-) -> int:
-    """Run states and print what the listeners do not; more: listeners that print nothing."""
-    from runner.cli.running.documents import documented
-    from runner.cli.running.exit_codes import code_of
-    from runner.cli.running.failed_start import metrics_of_failed_start
-    from runner.output import json_
-    from runner.support.log import LOG
-
-    listener = common.form.listener
-    listeners: list[Any] = [notices(options), *more]
-    if listener:
-        listeners.append(live_listener(common, options, command))
-    with ExitStack() as opened:
-        textfile = options.raw.get("prometheus_textfile")
-        if common.events:
-            with metrics_of_failed_start(lambda: textfile, options.test):
-                listeners.append(_events(common.events, opened))
-        if LOG.on:
-            from runner.output.log_listener import Logged
-
-            listeners.append(Logged())
-        if textfile:
-            from runner.cli.running.metrics import facts
-            from runner.output.prometheus import Prometheus
-
-            listeners.append(Prometheus(textfile, lambda: facts(options), common.pulled))
-        listeners.extend(opened.enter_context(documented(common, options)))
-        if "otel_endpoint" in options.raw or any(name.startswith("OTEL_") for name in os.environ):
-            from runner.cli.running.tracing import traced, wanted
-
-            if wanted(options.raw, os.environ):
-                listeners.extend(opened.enter_context(traced(options)))
-        with answer_alone(common.for_people or common.events == "-"):
-            report = run(tuple(listeners))
-    with suppress(OSError):
-        for problem in filter(None, (getattr(listener, "problem", "") for listener in listeners)):
-            print(f"warning: {problem}", file=sys.stderr)
-    if any(getattr(listener, "closed", False) for listener in listeners):
-        raise BrokenPipeError
-    if common.form.report:
-        print_text(common.form.report(report))
-    elif listener is None and common.form.data:
-        write(common, (shown or json_.report)(report))
-    return code_of(report, common.detailed_exitcodes)
-
-
-def _events(where: str, opened: ExitStack) -> Any:
-    from runner.output.events import Events
-    from runner.support.files.links import open_output
-
-    if where == "-":
-        return Events(sys.stdout)
-    try:
-        return Events(opened.enter_context(open(where, "a", encoding="utf-8", opener=open_output)))
-    except OSError as error:
-        raise UsageError(f"--events {where}: {error.strerror}") from None
-
-
-def live_listener(common: Common, options: Any, command: str | None = None) -> Any:
-    """A listener that shows the run as it goes on, as this terminal or pipe takes it.
-
-    command: what does what a dry run shows; None: the same command line without `--test`.
-    """
-    from runner.output import text
-    from runner.support.log import LOG
-
-    assert common.form.listener is not None, "the form of people has one"
-    if command is None:
-        command = _real_command(sys.argv[1:], options) if common.test else ""
-    colour = text.wants_colour(sys.stdout, os.environ)
-    return common.form.listener(
-        sys.stdout,
-        verbose=common.verbose,
-        whole=common.diff,
-        quiet=common.quiet,
-        colour=colour,
-        width=text.terminal_width(),
-        dry=common.test,
-        wrap=sys.stdout.isatty(),
-        live=not LOG.on_terminal
-        and (colour or (sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb")),
-        command=command,
-    )
-
-
-def _real_command(words: list[str], options: Any) -> str:
-    """The command line that really does what a dry run has shown."""
-    import re
-    import shlex
-
-    from runner.support.redaction import command_line
-
-    as_salt, words = bool(options.raw.get("as_salt")), command_line(words, options.secret_keys)
-    program = "runner-salt-call" if as_salt else "runner"
-    if as_salt or words[:1] == ["call"]:
-        words = [word for word in words if not re.fullmatch(r"test=.*", word)]
-    return shlex.join([program, *(word for word in words if word != "--test")])

@@ -10,7 +10,8 @@ from typing import Any
 
 from runner.cli.running import stepping
 from runner.cli.running.exit_codes import DONE
-from runner.cli.running.options import Common, finish, live_listener, notices, overrides
+from runner.cli.running.options import Common, overrides
+from runner.cli.running.shown_run import finish, live_listener, notices
 from runner.history.saved_plan import plan_file, signature
 from runner.history.saved_plan.plan import Request, SavedPlan
 from runner.model.errors import UsageError

@@ -8,7 +8,9 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from runner.cli.running.options import Common, finish, loaded, options_of, show_problems
+from runner.cli.running.answers import show_problems
+from runner.cli.running.options import Common, loaded, options_of
+from runner.cli.running.shown_run import finish
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError, UsageError
 from runner.model.result import NEW, REFUSED, UNREACHABLE

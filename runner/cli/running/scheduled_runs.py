@@ -23,8 +23,8 @@ def ends_at_once(common: Common, options: Any) -> bool:
     stopped = disabled(options.state_dir)
     if stopped is None:
         return False
+    from runner.cli.running.answers import write
     from runner.cli.running.metrics import note_disabled
-    from runner.cli.running.options import write
 
     if not common.scheduled:
         _warn(str(stopped))
@@ -40,7 +40,7 @@ def ends_at_once(common: Common, options: Any) -> bool:
 @cache
 def _warn(message: str) -> None:
     """Say it once: `runner pull` may run two trees."""
-    from runner.cli.running.options import show_problems
+    from runner.cli.running.answers import show_problems
     from runner.model.diagnostics import Diagnostic
 
     show_problems([Diagnostic(message, None, None, "disabled", "warning")])

@@ -9,7 +9,9 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from runner.cli.running.options import Common, finish, options_of, write_value
+from runner.cli.running.answers import write_value
+from runner.cli.running.options import Common, options_of
+from runner.cli.running.shown_run import finish
 from runner.model.diagnostics import nearest, suggestion
 from runner.model.errors import RunnerError, UsageError
 

@@ -17,9 +17,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from runner.history.outbox.delivery import Refused
 from runner.history.outbox.document import LARGEST, BadReport, parsed
 from runner.history.outbox.postgresql import keep
+from runner.history.outbox.sending import Refused
 from runner.model.errors import RunnerError
 from runner.model.records import Record
 

@@ -11,11 +11,12 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import Any
 
 from runner.history.outbox.document import BadReport, parsed
+from runner.history.outbox.sending import NotDelivered, Refused, Send
 from runner.history.outbox.store import Busy, Outbox, State
 from runner.model.errors import RunnerError
 from runner.model.records import Record
@@ -26,24 +27,6 @@ FIRST, LONGEST = 60.0, 3600.0  # seconds from a failed try to the next one, doub
 SPREAD = 0.2  # of that, so that machines do not come all at once when the server is back
 EACH = 60.0  # seconds for one report of `runner report send`
 ANSWERS = 3  # refusals after which a try ends: one report may be at fault, several are not
-
-
-class NotDelivered(RunnerError):
-    """The destination did not take a report. answered: it said so, for this report."""
-
-    code = "report"
-
-    def __init__(self, message: str, hint: str | None = None, answered: bool = False) -> None:
-        super().__init__(message, hint=hint)
-        self.answered = answered
-
-
-class Refused(NotDelivered):
-    """The destination will never take this report."""
-
-
-# sends one report, by its name, text and parsed contents; raises NotDelivered
-Send = Callable[[str, bytes, dict[str, Any]], None]
 
 
 class Outcome(Record):

@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from runner import __version__
-from runner.history.outbox.delivery import NotDelivered, Refused, Send
+from runner.history.outbox.sending import NotDelivered, Refused, Send
 from runner.sources.config.report import Destination
 
 SMALL = 65536  # bytes of an answer up to which its connection is used again

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from runner.history.outbox.delivery import NotDelivered, Send
+from runner.history.outbox.sending import NotDelivered, Send
 from runner.model.errors import RunnerError
 from runner.sources.config.report import Destination
 from runner.support.files.shared_folder import SharedFolder

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from runner.api.extras import how_to_install
-from runner.history.outbox.delivery import NotDelivered, Refused, Send
+from runner.history.outbox.sending import NotDelivered, Refused, Send
 from runner.history.outbox.tables import store
 from runner.sources.config.report import Destination
 

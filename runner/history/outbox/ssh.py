@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from runner.history.outbox.delivery import NotDelivered, Send
+from runner.history.outbox.sending import NotDelivered, Send
 from runner.sources.config.report import Destination
 
 UNREACHABLE = 255  # ssh's own exit code

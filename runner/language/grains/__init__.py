@@ -14,8 +14,8 @@ from runner.model.places import Source
 from runner.support.log import DEBUG, LOG
 
 Function = Callable[..., Any]
-ANSIBLE = "/etc/ansible/facts.d"
-FOLDERS = ("/etc/runner/facts.d", ANSIBLE, "/etc/puppetlabs/facter/facts.d")  # of further facts
+# of further facts
+FOLDERS = ("/etc/runner/facts.d", "/etc/ansible/facts.d", "/etc/puppetlabs/facter/facts.d")
 
 
 def logged(problem: Diagnostic) -> None:

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
-from runner.language.grains import ANSIBLE
 from runner.model.diagnostics import Diagnostic
 from runner.model.json_text import parse_json
 from runner.model.places import Source
@@ -21,6 +20,7 @@ from runner.support.files.permissions import flaw
 from runner.support.programs import running
 
 Facts = dict[str, Any]
+ANSIBLE = "/ansible/facts.d"  # how the folder ends whose facts are below `ansible_local`
 SECONDS = 10.0  # that a program may take
 LARGEST = 1024 * 1024  # bytes of what it prints, and of a file
 IGNORED = (".bak", ".orig", ".dpkg-dist", ".dpkg-old", ".rpmnew", ".rpmsave", "~")
@@ -39,7 +39,7 @@ def external_facts(folders: tuple[str, ...], report: Callable[[Diagnostic], None
     """
     facts: Facts = {}
     for folder in dict.fromkeys(folders):
-        of_ansible = folder == ANSIBLE
+        of_ansible = folder.endswith(ANSIBLE)
         for path in _files(folder, report):
             try:
                 found = _facts_of(path, of_ansible)
@@ -78,7 +78,7 @@ def _files(folder: str, report: Callable[[Diagnostic], None]) -> Iterator[str]:
         path = os.path.join(folder, name)
         if name.startswith(".") or name.endswith(IGNORED) or os.path.isdir(path):
             continue
-        if folder == ANSIBLE and not name.endswith(".fact"):
+        if folder.endswith(ANSIBLE) and not name.endswith(".fact"):
             continue
         if why := _distrusted(path):
             report(_problem(path, why))

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from runner.language.render.jinja import Jinja, configured
 from runner.language.render.jinja.limits import allow_parsing, bounded
-from runner.language.render.renderers import CIPHERS, SOPS, is_sops_file, stage
+from runner.language.render.renderers import is_sops_file, stage
 from runner.language.render.renderers.files import below, read_text
+from runner.language.render.steps import CIPHERS, SOPS, Step
 from runner.model.diagnostics import did_you_mean
 from runner.model.errors import RenderError, RunnerError
 from runner.model.places import Place, Source, Untyped, Value, position_in
@@ -41,13 +42,6 @@ NOT_HERE = frozenset(
     + ["wempy"]
 )
 OwnRenderer = Callable[..., Any]
-
-
-class Step(Record):
-    """One renderer of a pipe."""
-
-    name: str
-    arguments: tuple[str, ...] = ()
 
 
 USUAL = [Step("jinja"), Step("yaml")]

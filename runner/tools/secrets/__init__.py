@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from runner.language.render.renderers import CIPHERS, cipher, is_sops_file
+from runner.language.render.renderers import cipher, is_sops_file
+from runner.language.render.steps import CIPHERS
 from runner.model.errors import RunnerError
 from runner.model.places import Source
 from runner.model.records import Record

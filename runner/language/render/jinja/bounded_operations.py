@@ -11,7 +11,7 @@ from typing import Any
 
 from jinja2.sandbox import SandboxedEnvironment
 
-from runner.language.render.jinja.limits import TooMuch
+from runner.language.render.jinja.bound import TooMuch
 
 LARGEST = 64 * 1024 * 1024  # characters of a text that one operation makes
 ITEMS = 8 * 1024 * 1024  # items of a list or a mapping

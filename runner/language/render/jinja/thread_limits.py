@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from runner.language.render.jinja.limits import TICK, Bound, TooMuch
+from runner.language.render.jinja.bound import TICK, Bound, TooMuch
 
 
 class _RenderingThread:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from runner.language.render.steps import CIPHERS, SOPS
 from runner.model.errors import RenderError
 from runner.model.places import Place, Source, Untyped, Value
 from runner.support.yaml.rendered_text import Rendered
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     from runner.language.render import Scope
     from runner.language.render.renderers.encrypted import Cipher
 
-CIPHERS = ("age", "gpg")  # renderers that decrypt data or text
-SOPS = "sops"  # the renderer of whole files that sops encrypted
 _SOPS_VALUE = "ENC[AES256_GCM,"  # what a value begins with that sops encrypted
 
 Arguments = tuple[str, ...]

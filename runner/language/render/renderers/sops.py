@@ -15,9 +15,9 @@ import subprocess
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from runner.language.render.renderers import SOPS
 from runner.language.render.renderers.age import cipher as age_keys
 from runner.language.render.renderers.gpg import cipher as gpg_keys
+from runner.language.render.steps import SOPS
 from runner.model.errors import RenderError
 from runner.model.places import Source
 from runner.model.plain_values import texts_in

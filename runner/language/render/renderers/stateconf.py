@@ -82,7 +82,7 @@ def _options(arguments: tuple[str, ...], path: str) -> Options:
 
 
 def _render_pipe(text: Rendered, options: Options, scope: Scope, names: dict[str, Any]) -> Any:
-    from runner.language.render import Step
+    from runner.language.render.steps import Step
 
     pipe = [Step(words[0], words[1:]) for words in (options.template, options.data)]
     return scope.renderer.render_pipe(pipe, text, scope._replace(names=names))

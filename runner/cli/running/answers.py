@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a command prints: its answer in the form that was asked for, its errors, warnings."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from runner.model.diagnostics import bug
+from runner.model.errors import CompileError, RunnerError
+
+if TYPE_CHECKING:
+    from runner.cli.running.options import Common
+    from runner.model.diagnostics import Diagnostic
+
+
+def answered(common: Common, run: Callable[[], int]) -> int:
+    """Errors go to stdout as Salt's JSON, or as JUnit's XML, where that was asked for, else to
+    stderr (by the edge).
+    """
+    try:
+        return run()
+    except (
+        KeyboardInterrupt
+    ) as interrupt:  # the command-line parser would end with 130, without a word
+        from runner.cli.running.exit_codes import stopped
+
+        return stopped(interrupt)
+    except BrokenPipeError:
+        raise
+    except Exception as caught:
+        error = _worded(common, caught)
+        if common.form.errors is None:
+            if error is caught:
+                raise
+            raise error from None
+        problems = error.diagnostics if isinstance(error, RunnerError) else (bug(error),)
+        print_text(common.form.errors(problems, common.indent))
+        if not isinstance(error, RunnerError):
+            raise
+        from runner.cli.running.exit_codes import LOCKED, NOT_RUN
+
+        if not isinstance(error, CompileError):
+            print(f"runner: {error.message}", file=sys.stderr)
+        return LOCKED if error.code == "locked" else NOT_RUN
+
+
+def _worded(common: Common, error: Exception) -> Exception:
+    """An error in the words of the program that was called."""
+    if not (common.more.get("as_salt") and isinstance(error, CompileError)):
+        return error
+    from runner.output import salt_words
+
+    return CompileError(salt_words.worded(error.diagnostics))
+
+
+def show_problems(problems: Iterable[Diagnostic]) -> None:
+    """Print diagnostics to stderr."""
+    from runner.output import diagnostics, text
+
+    diagnostics.show(problems, sys.stderr, text.wants_colour(sys.stderr, os.environ))
+
+
+def write(common: Common, data: Any) -> None:
+    """Print an answer to stdout in the form that was asked for."""
+    assert common.form.data is not None, "of the forms of a command, all have words for data"
+    print_text(common.form.data(data, common.indent))
+
+
+def print_text(text: str) -> None:
+    if sys.stdout.isatty():  # a program gets the text as it is
+        from runner.output.text import safe
+
+        text = safe(text, sys.stdout)
+    print(text, end="")
+
+
+def write_value(common: Common, value: Any) -> None:
+    """Print what `show` and `call` found."""
+    write(common, value if common.for_people else {"local": value})

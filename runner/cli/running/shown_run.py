@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run of states with the listeners that its output needs, and how it ends."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack, suppress
+from typing import TYPE_CHECKING, Any
+
+from runner.cli.running.answers import print_text, show_problems, write
+from runner.cli.running.streams import answer_alone
+from runner.model.errors import UsageError
+from runner.model.result import Report
+from runner.sources.config.keys import NOTIFYING
+
+if TYPE_CHECKING:
+    from runner.cli.running.options import Common
+    from runner.model.diagnostics import Diagnostic
+    from runner.model.events import Event
+
+
+def notices(options: Any) -> Callable[[Event], None]:
+    """A listener that prints warnings to stderr, and draws cycles in the cache folder.
+
+    With `-q` warnings of the tree are held back until the run has changed something or failed.
+    """
+    from runner.model.events import CycleFound, RunFinished, Warned
+
+    quiet = options.quiet
+    held_back: list[Diagnostic] = []
+
+    def listener(event: Event) -> None:
+        nonlocal quiet
+        if isinstance(event, Warned):
+            if quiet and event.of_tree:
+                held_back.extend(event.problems)
+            else:
+                show_problems(event.problems)
+        elif isinstance(event, RunFinished):
+            if quiet and (event.report.changed or event.report.failed):
+                quiet = False
+                show_problems(held_back)
+        elif isinstance(event, CycleFound):
+            from runner.output import cycle_pages
+
+            cycle_pages.draw(event, options.cachedir)
+
+    listener.events = (Warned, RunFinished, CycleFound)  # type: ignore[attr-defined]
+    return listener
+
+
+def finish(
+    common: Common,
+    options: Any,
+    run: Callable[[tuple[Any, ...]], Report],
+    shown: Callable[[Report], Any] | None = None,
+    command: str | None = None,
+) -> int:
+    """Run states with the listeners that the output needs, and print what they do not. Raises
+    BrokenPipeError when nobody reads the output any more.
+
+    shown: what json and yaml show of the report. command: what does what a dry run shows (None: the
+    same command line without `--test`).
+    """
+    from runner.cli.running.exit_codes import DONE
+    from runner.cli.running.failed_start import metrics_of_failed_start
+    from runner.cli.running.scheduled_runs import ends_at_once
+
+    if common.splay:
+        import random
+        import time
+
+        time.sleep(random.uniform(0, common.splay))
+    with metrics_of_failed_start(lambda: options.raw.get("prometheus_textfile"), common.test):
+        if ends_at_once(common, options):
+            return DONE
+    with ExitStack() as after:
+        listeners: list[Any] = []
+        if options.raw.get("html_report"):
+            from runner.cli.running.html_report import paged
+
+            listeners += after.enter_context(paged(options))
+        if any(options.raw.get(key) for key in ("report", *NOTIFYING)):
+            from runner.cli.running.reporting import reported
+
+            listeners += after.enter_context(reported(options, common.pulled))
+        return _finished(common, options, run, shown, command, listeners)
+
+
+def _finished(
+    common: Common,
+    options: Any,
+    run: Callable[[tuple[Any, ...]], Report],
+    shown: Callable[[Report], Any] | None,
+    command: str | None,
+    more: Iterable[Any] = (),
+) -> int:
+    """Run states and print what the listeners do not; more: listeners that print nothing."""
+    from runner.cli.running.documents import documented
+    from runner.cli.running.exit_codes import code_of
+    from runner.cli.running.failed_start import metrics_of_failed_start
+    from runner.output import json_
+    from runner.support.log import LOG
+
+    listener = common.form.listener
+    listeners: list[Any] = [notices(options), *more]
+    if listener:
+        listeners.append(live_listener(common, options, command))
+    with ExitStack() as opened:
+        textfile = options.raw.get("prometheus_textfile")
+        if common.events:
+            with metrics_of_failed_start(lambda: textfile, options.test):
+                listeners.append(_events(common.events, opened))
+        if LOG.on:
+            from runner.output.log_listener import Logged
+
+            listeners.append(Logged())
+        if textfile:
+            from runner.cli.running.metrics import facts
+            from runner.output.prometheus import Prometheus
+
+            listeners.append(Prometheus(textfile, lambda: facts(options), common.pulled))
+        listeners.extend(opened.enter_context(documented(common, options)))
+        if "otel_endpoint" in options.raw or any(name.startswith("OTEL_") for name in os.environ):
+            from runner.cli.running.tracing import traced, wanted
+
+            if wanted(options.raw, os.environ):
+                listeners.extend(opened.enter_context(traced(options)))
+        with answer_alone(common.for_people or common.events == "-"):
+            report = run(tuple(listeners))
+    with suppress(OSError):
+        for problem in filter(None, (getattr(listener, "problem", "") for listener in listeners)):
+            print(f"warning: {problem}", file=sys.stderr)
+    if any(getattr(listener, "closed", False) for listener in listeners):
+        raise BrokenPipeError
+    if common.form.report:
+        print_text(common.form.report(report))
+    elif listener is None and common.form.data:
+        write(common, (shown or json_.report)(report))
+    return code_of(report, common.detailed_exitcodes)
+
+
+def _events(where: str, opened: ExitStack) -> Any:
+    from runner.output.events import Events
+    from runner.support.files.links import open_output
+
+    if where == "-":
+        return Events(sys.stdout)
+    try:
+        return Events(opened.enter_context(open(where, "a", encoding="utf-8", opener=open_output)))
+    except OSError as error:
+        raise UsageError(f"--events {where}: {error.strerror}") from None
+
+
+def live_listener(common: Common, options: Any, command: str | None = None) -> Any:
+    """A listener that shows the run as it goes on, as this terminal or pipe takes it.
+
+    command: what does what a dry run shows; None: the same command line without `--test`.
+    """
+    from runner.output import text
+    from runner.support.log import LOG
+
+    assert common.form.listener is not None, "the form of people has one"
+    if command is None:
+        command = _real_command(sys.argv[1:], options) if common.test else ""
+    colour = text.wants_colour(sys.stdout, os.environ)
+    return common.form.listener(
+        sys.stdout,
+        verbose=common.verbose,
+        whole=common.diff,
+        quiet=common.quiet,
+        colour=colour,
+        width=text.terminal_width(),
+        dry=common.test,
+        wrap=sys.stdout.isatty(),
+        live=not LOG.on_terminal
+        and (colour or (sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb")),
+        command=command,
+    )
+
+
+def _real_command(words: list[str], options: Any) -> str:
+    """The command line that really does what a dry run has shown."""
+    import re
+    import shlex
+
+    from runner.support.redaction import command_line
+
+    as_salt, words = bool(options.raw.get("as_salt")), command_line(words, options.secret_keys)
+    program = "runner-salt-call" if as_salt else "runner"
+    if as_salt or words[:1] == ["call"]:
+        words = [word for word in words if not re.fullmatch(r"test=.*", word)]
+    return shlex.join([program, *(word for word in words if word != "--test")])
