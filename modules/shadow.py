@@ -17,6 +17,40 @@ PATH = "/etc/shadow"
 # the columns after the name and the hash, with chage's options
 DAYS = {"lstchg": "-d", "min": "-m", "max": "-M", "warn": "-W", "inact": "-I", "expire": "-E"}
 PREFIXES = {"md5": "$1$", "blowfish": "$2b$", "sha256": "$5$", "sha512": "$6$", "yescrypt": "$y$"}
+_B64 = "[./0-9A-Za-z]"
+_LAST_OF_DES = "[.26AEIMQUYcgkosw]"  # what the last character can be, which holds four bits
+# what crypt(3) makes of a password, by crypt(5)
+_HASHES = (
+    rf"\$y\${_B64}+\${_B64}{{0,86}}\${_B64}{{43}}",  # yescrypt
+    rf"\$gy\${_B64}+\${_B64}{{0,86}}\${_B64}{{43}}",
+    rf"\$7\${_B64}{{11,97}}\${_B64}{{43}}",  # scrypt
+    rf"\$2[abxy]\$\d\d\${_B64}{{53}}",  # bcrypt
+    rf"\$6\$(rounds=[1-9]\d*\$)?[^$:\s]{{1,16}}\${_B64}{{86}}",
+    rf"\$5\$(rounds=[1-9]\d*\$)?[^$:\s]{{1,16}}\${_B64}{{43}}",
+    rf"\$sha1\$[1-9]\d*\${_B64}{{1,64}}\${_B64}{{28}}",
+    rf"\$md5(,rounds=[1-9]\d*)?\${_B64}{{8}}\${{1,2}}{_B64}{{22}}",  # of Solaris
+    rf"\$1\$[^$:\s]{{1,8}}\${_B64}{{22}}",
+    r"\$3\$\$[0-9a-f]{32}",
+    rf"_{_B64}{{18}}{_LAST_OF_DES}",  # of BSD
+    rf"{_B64}{{12}}{_LAST_OF_DES}",
+)
+_NOBODY = r"[!*]|!!|!\*|\*[A-Z]{1,8}\*"  # what lets nobody in, such as *LK* of other systems
+HASH_HINT = (
+    "`- hash_password: true` hashes it; `openssl passwd -6` makes a hash of a word that it asks"
+    " for; '*' lets nobody in"
+)
+
+
+def hash_problem(password: str) -> str | None:
+    """The reason why a text is not what /etc/shadow has for a password; None where it is: a hash,
+    perhaps locked by a `!`, or what lets nobody in.
+    """
+    if not password or re.fullmatch(f"{_NOBODY}|!{{0,2}}({'|'.join(_HASHES)})", password, re.ASCII):
+        return None
+    return (
+        "expected the hash of a password, and this is none (crypt(5) has the forms): /etc/shadow"
+        " would have it as it is"
+    )
 
 
 @cached_look("users", "/etc/shadow")
@@ -117,17 +151,30 @@ def former_state(name: str, *_: object, **__: object) -> FormerState:
 
 @changer(touches=["users"], before=former_state, planned=_planned_accounts.set_password)
 def set_password(name: str, password: str, use_usermod: bool = False) -> bool:
-    """Set the hash of a user's password. Raises CommandFailed for a name with a colon. use_usermod:
-    accepted; its command line would show the hash to everybody.
+    """Set the hash of a user's password. Raises CommandFailed for a name with a colon, and for what
+    is no hash. use_usermod: accepted; its command line would show the hash to everybody.
 
     runner call shadow.set_password zoe '$6$rounds=5000$...'
     """
+    problem = hash_problem(password)
+    if problem:
+        raise CommandFailed(f"the password of {name}: {problem}")
+    _put(name, password)
+    return True
+
+
+@changer(touches=["users"], before=former_state, planned=_planned_accounts.set_password)
+def put_password(name: str, field: str) -> None:
+    """Set the second column of a line of /etc/shadow as it was at some time, whatever that is."""
+    _put(name, field)
+
+
+def _put(name: str, field: str) -> None:
     if ":" in name:
         raise CommandFailed(f"{name!r} is not the name of a user: it has a colon")
     user = plain_name(name, "the name of the user")
-    entry = f"{user}:{one_line(password, 'the hash of the password')}"
+    entry = f"{user}:{one_line(field, 'the hash of the password')}"
     _run(["chpasswd", "-e"], join_lines([entry]))
-    return True
 
 
 @changer(touches=["users"], before=former_state, planned=_planned_accounts.del_password)

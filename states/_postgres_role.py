@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 from modules import postgres
 from modules.postgres import Server
-from runner.api import Plan, Planned, Record
+from runner.api import Check, Line, Plan, Planned, Record
 from states._postgres import after_server, carry_out, drop
 
 WORDS = {
@@ -20,6 +20,10 @@ WORDS = {
     },
     **{"inherit": "INHERIT", "login": "LOGIN"},
 }
+
+Password = Annotated[
+    Line, Check(postgres.hash_problem, "copy all of it, from pg_authid, or write the password")
+]
 
 
 class Role(Record):

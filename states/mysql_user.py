@@ -4,19 +4,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Annotated
 
 from modules import mysql
 from modules.mysql import Login, Server
-from runner.api import AbsolutePath, Line, Name, Plan, Planned, Secret, StateFailed
+from runner.api import AbsolutePath, Check, Line, Name, Plan, Planned, Secret, StateFailed
 from runner.api.opposite import Opposite
 from states._mysql import after_server, carry_out
+
+HINT = "`- password: ...` takes the password itself; SELECT PASSWORD('...') makes a hash of MariaDB"
+PasswordHash = Annotated[Line, Check(mysql.hash_problem, HINT)]
 
 
 def present(
     name: Line,
     host: Line = "localhost",
     password: Secret[Line] | None = None,
-    password_hash: Secret[Line] | None = None,
+    password_hash: Secret[PasswordHash] | None = None,
     allow_passwordless: bool = False,
     unix_socket: bool = False,
     password_column: Line | None = None,

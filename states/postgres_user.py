@@ -8,7 +8,7 @@ from typing import Literal
 from modules.postgres import Server
 from runner.api import Line, Name, NonEmptyLine, OneOrMany, Planned, Secret
 from states import _postgres_role
-from states._postgres_role import Role, split
+from states._postgres_role import Password, Role, split
 
 NON_IDEMPOTENT = {"present": "with refresh_password it sets the password in each run"}
 
@@ -22,8 +22,8 @@ def present(
     replication: bool | None = None,
     inherit: bool | None = None,
     login: bool | None = None,
-    password: Secret[Line] | None = None,
-    default_password: Secret[Line] | None = None,
+    password: Secret[Password] | None = None,
+    default_password: Secret[Password] | None = None,
     refresh_password: bool | None = None,
     valid_until: Line | None = None,
     groups: OneOrMany[Name] | None = None,

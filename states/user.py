@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 from modules import file, group, ps, shadow
 from modules import user as users
 from runner.api import (
+    CheckUnless,
     CommandFailed,
     Done,
     Line,
@@ -36,6 +37,7 @@ from states._account import (
 from states._user_extras import Extras
 
 OPPOSITE = {"present": "absent"}
+PasswordHash = Annotated[Line, CheckUnless("hash_password", shadow.hash_problem, shadow.HASH_HINT)]
 
 
 def prune_check(
@@ -66,7 +68,7 @@ def present(
     home: Line | None = None,
     createhome: bool = True,
     persist_home: bool = False,
-    password: Secret[Line] | None = None,
+    password: Secret[PasswordHash] | None = None,
     hash_password: bool = False,
     enforce_password: bool = True,
     empty_password: bool = False,
@@ -112,7 +114,8 @@ def present(
     home: The home folder.
     createhome: Create the home folder where it is not there.
     persist_home: Move what is in the home folder when `home` changes.
-    password: The hash of the password, or with hash_password the password itself.
+    password: The hash of the password (`*` and `!` let nobody in), or with hash_password the
+      password itself.
     hash_password: The password is not a hash yet, and is hashed.
     enforce_password: False leaves a password that is there.
     empty_password: The user needs no password.
@@ -181,8 +184,6 @@ def present(
         if value is not None
     }
     further = further_groups(groups, optional_groups)
-    if password and ":" in password and not hash_password:
-        raise StateFailed("password: a hash has no colon, which ends the field of /etc/shadow")
     secret = Password(
         "" if empty_password else password or None, hash_password, enforce_password, password_lock
     )

@@ -44,6 +44,7 @@ from modules.mysql._users import (
     accounts,
     alteration,
     creation,
+    hash_problem,
     native_hash,
     requirement,
 )
@@ -77,6 +78,7 @@ __all__ = [
     "grant_lines",
     "grant_revoke",
     "granting",
+    "hash_problem",
     "held",
     "level",
     "literal",

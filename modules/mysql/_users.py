@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -57,6 +58,8 @@ class Login(Record):
             return "IDENTIFIED VIA unix_socket" if mariadb else "IDENTIFIED WITH 'auth_socket'"
         how = "" if mariadb else f"WITH {literal(self.plugin)} "
         if self.password_hash and not self.password:
+            if problem := hash_problem(self.password_hash):
+                raise StateFailed(f"password_hash: {problem}")
             by = "BY PASSWORD" if mariadb else "AS"
             return f"IDENTIFIED {how}{by} {literal(self.password_hash)}"
         return f"IDENTIFIED {how}BY {literal(self.password or '')}"
@@ -69,6 +72,16 @@ def _is_usable(stored: str) -> bool:
 
 def _same(plugin: str, stored: str, wanted: str) -> bool:
     return stored.upper() == wanted.upper() if plugin == NATIVE else stored == wanted
+
+
+def hash_problem(text: str) -> str | None:
+    """The reason why a text is nothing that a server keeps of a password: a star and 40 digits, 16
+    digits of old ones, what begins with $A$ or $5$, 43 letters of ed25519.
+    """
+    kept = r"\*[0-9A-Fa-f]{40}|[0-9a-f]{16}|\$(A|5)\$.+|[A-Za-z0-9+/]{43}"
+    if not text or re.fullmatch(kept, text, re.DOTALL):
+        return None
+    return "expected what the server keeps of a password, and this is no such hash"
 
 
 def native_hash(password: str) -> str:

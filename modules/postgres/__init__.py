@@ -37,7 +37,7 @@ from modules.postgres._functions import (
     user_update,
 )
 from modules.postgres._rights import KINDS, grantee, held, member, target, wanted
-from modules.postgres._roles import matches, moment, roles, stored
+from modules.postgres._roles import hash_problem, matches, moment, roles, stored
 from modules.postgres._server import Server, literal, name, option
 
 __all__ = [
@@ -60,6 +60,7 @@ __all__ = [
     "group_exists",
     "group_remove",
     "group_update",
+    "hash_problem",
     "held",
     "initdb",
     "installed_extensions",

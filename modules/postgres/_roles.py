@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from modules.postgres._server import Server, literal
@@ -58,9 +59,19 @@ def stored(name: str, password: str, how: object) -> str:
 
 def is_stored(password: str) -> bool:
     """Return whether this is not a password but what a server keeps of one."""
-    return password.startswith("SCRAM-SHA-256$") or (
-        password.startswith("md5") and len(password) == 35
-    )
+    return re.fullmatch(rf"{_SCRAM}|md5[0-9a-f]{{32}}", password) is not None
+
+
+_SCRAM = r"SCRAM-SHA-256\$\d+:[A-Za-z0-9+/]+={0,2}\$[A-Za-z0-9+/]{43}=:[A-Za-z0-9+/]{43}="
+
+
+def hash_problem(password: str) -> str | None:
+    """The reason why a password that begins as what a server keeps of one is not that: the server
+    would take it for the password itself.
+    """
+    if not password.startswith("SCRAM-SHA-256$") or is_stored(password):
+        return None
+    return "this begins as what the server keeps of a password (SCRAM-SHA-256), and is damaged"
 
 
 def matches(name: str, password: str, stored_password: str | None, how: object = None) -> bool:

@@ -116,7 +116,7 @@ def _refused_groups(changes: Changes, future: Future) -> dict[str, str]:
 def _restore_passwords(changes: Changes) -> None:
     for name, (was, _) in changes.items():
         if was:
-            shadow.set_password(name, was["passwd"])
+            shadow.put_password(name, was["passwd"])
             now = shadow.former_state(name).state
             days = {key: was[key] for key in shadow.DAYS if was[key] != now.get(key)}
             if days:

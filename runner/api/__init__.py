@@ -28,6 +28,7 @@ from runner.api.argtypes import (
     ONE_LINE,
     AbsolutePath,
     Check,
+    CheckUnless,
     Hidden,
     Leftovers,
     Line,

@@ -45,6 +45,18 @@ class NotEmpty(Check):
         )
 
 
+class CheckUnless(Check):
+    """Annotated[T, CheckUnless("other", f)]: a value that passes a check, unless the argument
+    `other` of the same state is true.
+    """
+
+    __slots__ = ("other",)
+
+    def __init__(self, other: str, problem: Callable[[Any], str | None], hint: str = "") -> None:
+        super().__init__(problem, hint)
+        self.other = other
+
+
 class Munge:
     """Annotated[T, Munge(f)]: f(value) returns the value to use; it runs after the checks.
 

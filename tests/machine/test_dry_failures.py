@@ -35,7 +35,6 @@ FAIL: dict[str, dict[str, Any]] = {
         "home-in-a-file": {"home": "/etc/hostname/home"},
         "taken": {},
         "colon": {"fullname": "a:b"},
-        "password": {"password": "a:b"},
         "past": {"expire": -5},
         "a-name-that-is-much-too-long-for-a-user": {},
         "busy": {"home": "/srv/other"},

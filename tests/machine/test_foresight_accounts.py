@@ -15,7 +15,7 @@ import yaml
 from debian import Debian
 
 PAIRS = 90  # of all
-HASH = "$6$salt$0123456789abcdef"
+HASH = "$6$salt$" + "x" * 86
 KEY = "AAAAC3NzaC1lZDI1NTE5AAAAIMkV4nX2nZ0yN0Xw6m1b8N2v3mJkq5o4s7c9d1e2f3g4"
 DATABASES = ("passwd", "group", "shadow", "gshadow", "subuid", "subgid")
 

@@ -34,3 +34,49 @@ def test_what_is_no_hash_fits_nothing(hashed: str) -> None:
 def test_an_unknown_algorithm_is_named() -> None:
     with pytest.raises(CommandFailed, match="rot13"):
         shadow.gen_password(PLAIN, algorithm="rot13")
+
+
+HASHES = (
+    *(shadow.gen_password(PLAIN, algorithm=algorithm) for algorithm in shadow.PREFIXES),
+    "$6$rounds=5000$salt$" + "x" * 86,
+    "$2y$12$" + "a" * 53,
+    "$sha1$40000$jtNX3nZ2$hBNaIXkt4wBI2o5rsi8KejSjNqIq",
+    "$md5,rounds=5000$GUBv0xjJ$$mSwgIswdjlTY0YxV7HBVm0",
+    "$7$DU..../....2Q9obwLhin8qvQl6sisAO/$E1HizYWxBmnIH4sdPkd1UOML9t62Gf.wvNTnt5XFzs8",
+    "$gy$jCT$HM87v.7RwpQLba8fDjNSk1$VgqS4k3OVRTjZ9ZElQ9ZYzzUMzxfa9NzE0ZcYBZnD81",
+    "_J9..K0AyUubsYxdAxVw",
+    "ab01FAX.bQRSU",
+)
+
+
+@pytest.mark.parametrize("text", ["", "*", "!", "!!", "!*", "*LK*", *HASHES])
+def test_what_stands_in_shadow(text: str) -> None:
+    assert shadow.hash_problem(text) is None
+    assert not text.startswith("$") or shadow.hash_problem(f"!{text}") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "x",
+            "hunter2",
+            "correct horse",
+            "Correct0Horse",
+            "Passw0rd-2026",
+            "!hunter2",
+            "*hunter2",
+        ),
+        *(
+            "$6$",
+            "$6$salt$short",
+            "$6$salt$" + "x" * 85,
+            "$6$salt$" + "x" * 87,
+            "$1$a:b$" + "x" * 22,
+        ),
+        *("$2b$12$" + "a" * 52, "$9$salt$" + "x" * 86, "$6$salt$" + "x" * 86 + "\nroot:x"),
+        *("{SSHA}abcdefgh", "a" * 43, "age:YWdlLWVuY3J5cHRpb24", "**********"),
+    ],
+)
+def test_what_is_no_hash_is_not_written(text: str) -> None:
+    assert "this is none" in str(shadow.hash_problem(text))

@@ -113,3 +113,55 @@ def test_names_of_what_is_owed(machine: Machine) -> None:
     machine.write(pillar__s=f"password: {SECRET}\n")
     told = machine("forget", SECRET).stdout
     assert "forgotten: watch" in told and SECRET not in told
+
+
+# ---------------------------------------------------------------- hashes
+
+
+NO_HASHES = """
+ann:
+  user.present:
+    - password: Plain0Mark
+bob:
+  user.present:
+    - password: Plain0Mark
+    - hash_password: false
+carl:
+  mysql_user.present:
+    - password_hash: Plain0Mark
+dora:
+  postgres_user.present:
+    - password: SCRAM-SHA-256$4096:cut-0Mark
+"""
+SQL_HASH = "*6BB4837EB74329105EE4568DDA7DC67ED2CA2AD9"
+SCRAM = f"SCRAM-SHA-256$4096:c2FsdA==${'A' * 43}=:{'B' * 43}="
+HASHES = f"""
+ann: {{user.present: [password: Plain0Mark, hash_password: true]}}
+bob: {{user.present: [password: '*']}}
+bea: {{user.present: [password: '']}}
+ben: {{user.present: [password: null]}}
+bert: {{user.present: [password: '!$6$salt${"x" * 86}']}}
+carl: {{mysql_user.present: [password_hash: '{SQL_HASH}']}}
+cora: {{mysql_user.present: [password: Plain0Mark]}}
+dora: {{postgres_user.present: [password: '{SCRAM}']}}
+dirk: {{postgres_user.present: [password: Plain0Mark, encrypted: false]}}
+"""
+
+
+def test_a_word_is_not_taken_for_a_hash(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    machine.write(a=NO_HASHES, top="base: {'*': [a]}\n")
+    for words in (["check"], ["sls", "a"], ["sls", "a", "--test"]):
+        done = machine(*words, "--out", "json", code=1)
+        assert "0Mark" not in done.stdout + done.stderr
+    found = json.loads(machine("check", "--out", "json", code=1).stdout)["diagnostics"]
+    assert [(each["line"], each["severity"], each["code"]) for each in found] == [
+        (line, "error", "argument") for line in (4, 7, 11, 14)
+    ]
+    assert "user.present: password: expected the hash of a password" in found[0]["message"]
+    assert "hash_password: true" in found[0]["hint"] and found[0]["message"] == found[1]["message"]
+    machine.write(a=HASHES)
+    done = machine("check", "--out", "json")
+    assert json.loads(done.stdout)["diagnostics"] == []
+    told = machine("call", "shadow.set_password", "nobody-here", "Plain0Mark", code=1).stderr
+    assert "the password of nobody-here: expected the hash" in told and "0Mark" not in told

@@ -45,6 +45,7 @@ class Bound(Record):
 class _Binding:
     __slots__ = (
         "arguments",
+        "conditional",
         "default_place",
         "named_by_id",
         "places",
@@ -64,6 +65,7 @@ class _Binding:
             named_by_id,
         )
         self.arguments: dict[str, Any] = {}
+        self.conditional: list[tuple[Parameter, str, Any]] = []
         self.problems: list[Diagnostic] = []
         self.unknown: list[Diagnostic] = []
         self.secrets: list[str] = []
@@ -76,30 +78,46 @@ class _Binding:
         if expected.hidden:
             self.secrets.extend(_texts(value))
         try:
-            return expected.convert(value)
+            converted = expected.convert(value)
         except Mismatch as problem:
-            place = self.places.get(key, self.default_place)
-            text = (
-                f"expected {expected.title}"
-                if expected.hidden and not problem.hint
-                else problem.problem
-            )
-            inside = "".join(f"[{step!r}]" for step in problem.path)
-            source, culprit = _inner(value, problem.path, place)
-            hint = problem.hint if expected.hidden else self.cure(expected, key, culprit, problem)
-            what = f"{self.where}: {key}{inside}: {text}"
-            self.problems.append(
-                Diagnostic(
-                    what,
-                    source,
-                    hint or None,
-                    "argument",
-                    subject=problem.subject,
-                    argument=(self.where, key, *map(repr, problem.path)),
-                    detail=text,
-                )
-            )
+            self.complain(parameter, key, value, problem)
             return MISSING
+        if expected.unless and converted is not None:
+            self.conditional.append((parameter, key, converted))
+        return converted
+
+    def complain(self, parameter: Parameter, key: str, value: Value, problem: Mismatch) -> None:
+        """Note what is wrong with an argument."""
+        expected = parameter.shape
+        place = self.places.get(key, self.default_place)
+        text = (
+            f"expected {expected.title}"
+            if expected.hidden and not problem.hint
+            else problem.problem
+        )
+        inside = "".join(f"[{step!r}]" for step in problem.path)
+        source, culprit = _inner(value, problem.path, place)
+        hint = problem.hint if expected.hidden else self.cure(expected, key, culprit, problem)
+        what = f"{self.where}: {key}{inside}: {text}"
+        self.problems.append(
+            Diagnostic(
+                what,
+                source,
+                hint or None,
+                "argument",
+                subject=problem.subject,
+                argument=(self.where, key, *map(repr, problem.path)),
+                detail=text,
+            )
+        )
+
+    def check_together(self) -> None:
+        """Make the checks that depend on other arguments."""
+        for parameter, key, value in self.conditional:
+            for check in parameter.shape.unless:
+                problem = None if self.arguments.get(check.other) else check.problem(value)
+                if problem:
+                    self.complain(parameter, key, value, Mismatch(problem, hint=check.hint))
 
     def cure(self, expected: Shape, key: str, value: Value, problem: Mismatch) -> str | None:
         """The text to write instead."""
@@ -155,6 +173,7 @@ def bind(
         elif not (key in GLOBAL_ARGUMENTS or key in extra_known or key.startswith("__")):
             binding.unknown.append(_unknown(schema, binding, key, extra_known))
     _fill_identifier(schema, binding, given)
+    binding.check_together()
     if binding.problems or not schema.needed <= binding.arguments.keys():
         _complain(schema, binding, given, extra_known)
     return Bound(binding.arguments, tuple(binding.unknown), tuple(binding.secrets))

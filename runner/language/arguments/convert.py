@@ -15,6 +15,7 @@ from typing import Any
 
 from runner.api.argtypes import (
     Check,
+    CheckUnless,
     Expected,
     Form,
     Hidden,
@@ -274,7 +275,12 @@ def _annotated(base: Any, *extras: Any) -> Shape:
     forms = [extra for extra in extras if isinstance(extra, Form)]
     steps = [_step(extra) for extra in extras if isinstance(extra, Form)]
     steps.append(inner.convert)
-    steps += [_step(extra) for extra in extras if isinstance(extra, Check | Pattern)]
+    conditional = tuple(extra for extra in extras if isinstance(extra, CheckUnless))
+    steps += [
+        _step(extra)
+        for extra in extras
+        if isinstance(extra, Check | Pattern) and extra not in conditional
+    ]
     steps += [_step(extra) for extra in extras if isinstance(extra, Munge)]
 
     def convert(value: Any) -> Any:
@@ -301,6 +307,7 @@ def _annotated(base: Any, *extras: Any) -> Shape:
         filled=inner.filled or any(isinstance(extra, NotEmpty) for extra in extras),
         identifies=inner.identifies
         or any(isinstance(extra, NameVar) or extra is NameVar for extra in extras),
+        unless=(*inner.unless, *conditional),
     )
 
 

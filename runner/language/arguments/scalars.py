@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from runner.api.argtypes import CheckUnless
 from runner.model.records import Record
 
 TRUE = frozenset(["true", "yes", "on", "y", "t", "1"])
@@ -52,6 +53,7 @@ class Shape(Record):
     names: Callable[[str], bool] | None = None  # of **options: those that there are
     every: tuple[str, ...] = ()  # the names of all of them, where another one is an error
     filled: bool = False  # refuses an empty text; an optional value may be one
+    unless: tuple[CheckUnless, ...] = ()  # checks that depend on other arguments
 
 
 def show(value: object) -> str:
