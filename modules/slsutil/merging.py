@@ -76,7 +76,7 @@ def update(dest: Any, new: Any, recursive: bool = True, lists: bool = False) -> 
         if recursive and isinstance(old, Mapping) and isinstance(value, Mapping):
             update(old, value, recursive, lists)
         elif recursive and lists and isinstance(old, list) and isinstance(value, list):
-            dest[key] = [*old, *(item for item in value if item not in old)]
+            dest[key] = [*copied(old), *(item for item in value if item not in old)]
         else:
             dest[key] = value
     return dest

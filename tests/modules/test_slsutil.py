@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from harness import HarnessHere
 
 from modules import defaults, slsutil
 from runner.api import RunnerError, StateFailed, running
+from runner.loader.salt_utils import dictupdate
 
 A = {"a": 1, "l": [1, 2], "d": {"x": 1, "y": [1]}, "n": None}
 B = {"b": 2, "l": [2, 3], "d": {"x": 9, "z": 2, "y": [2]}, "n": {"q": 1}}
@@ -224,6 +226,26 @@ def test_boolstr() -> None:
         "on",
         "off",
     ]
+
+
+MERGES = [
+    slsutil.update,
+    slsutil.merge,
+    defaults.merge,
+    dictupdate.update,
+    dictupdate.merge,
+]
+
+
+@pytest.mark.parametrize("merge", MERGES)
+def test_joined_lists_share_no_element_with_the_list_that_was_there(merge: Any) -> None:
+    shared = [{"name": "x"}]
+    groups = {"a": {"l": shared}, "b": {"l": shared}}
+    merged = merge(groups, {"a": {"l": [1]}, "b": {"l": [2]}}, merge_lists=True)
+    assert merged == {"a": {"l": [*shared, 1]}, "b": {"l": [*shared, 2]}}
+    assert "&" not in yaml.dump(merged)
+    merged["a"]["l"][0]["name"] = "y"
+    assert shared == merged["b"]["l"][:1] == [{"name": "x"}]
 
 
 # ---------------------------------------------------------------- defaults

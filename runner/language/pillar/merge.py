@@ -35,7 +35,7 @@ def recurse(old: Mapping[Any, Any], new: Mapping[Any, Any], lists: bool = False)
         if isinstance(before, Mapping) and isinstance(value, Mapping):
             merged[key] = recurse(before, value, lists)
         elif lists and isinstance(before, list) and isinstance(value, list):
-            merged[key] = [*before, *_lacking(before, value)]
+            merged[key] = [*map(_own, before), *_lacking(before, value)]
         else:
             merged[key] = value
     return merged
@@ -81,6 +81,15 @@ def listed(old: Mapping[Any, Any], new: Mapping[Any, Any], lists: bool = False) 
 def _copy(data: Mapping[Any, Any]) -> dict[Any, Any]:
     """Of the same kind: what YAML said keeps its order wherever it is written."""
     return OrderedDict(data) if isinstance(data, OrderedDict) else dict(data)
+
+
+def _own(value: Any) -> Any:
+    """A value that shares no mapping and no list with another."""
+    if isinstance(value, dict):
+        own = _copy(value)
+        own.update((key, _own(item)) for key, item in value.items())
+        return own
+    return [_own(item) for item in value] if isinstance(value, list) else value
 
 
 def _as_list(value: Any) -> list[Any]:

@@ -43,7 +43,8 @@ def update(
             and isinstance(before, list)
             and isinstance(value, list)
         ):
-            dest[key] = [*before, *(item for item in value if item not in before)]  # type: ignore[index]
+            rest = [item for item in value if item not in before]
+            dest[key] = [*copy.deepcopy(before), *rest]  # type: ignore[index]
         else:
             dest[key] = value  # type: ignore[index]
     return dest
