@@ -10,7 +10,7 @@ import itertools
 import os
 from collections.abc import Iterator, Sequence
 
-from modules import _accounts, _busybox, file
+from modules import _account_defaults, _accounts, _busybox, file
 from runner.api import CommandFailed, Fact
 
 LONGEST = 32  # characters of a name
@@ -29,7 +29,12 @@ def refuse_useradd(name: str, *options: str) -> None:
         raise _refusal(
             "useradd", f"group '{group}' does not exist", [("gid", group), ("group", group)]
         )
-    if not group and "-N" not in options and name in _accounts.groups() and _makes_group(options):
+    if (
+        not group
+        and "-N" not in options
+        and name in _accounts.groups()
+        and _account_defaults.makes_group(options)
+    ):
         raise _refusal(
             "useradd",
             f"group {name} exists - if you want to add this user to that group, use -g.",
@@ -106,12 +111,6 @@ def _refusal(program: str, reason: str, missing: Sequence[Fact] | None = None) -
 
 def _value(options: Sequence[str], option: str) -> str | None:
     return options[options.index(option) + 1] if option in options[:-1] else None
-
-
-def _makes_group(options: Sequence[str]) -> bool:
-    from modules.user import makes_groups
-
-    return "-U" in options or makes_groups()
 
 
 def _refuse_number(program: str, kind: str, number: str | None) -> None:

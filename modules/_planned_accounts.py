@@ -15,7 +15,8 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from modules import _account_refusals, _accounts, _busybox, _paths, file
+from modules import _account_defaults, _account_refusals, _accounts, _busybox, _paths, file
+from modules._account_defaults import DEFAULTS, LOGIN_DEFS
 from modules._accounts import GROUP, PASSWD
 from modules._lines import encoded
 from runner.api import CommandFailed, Unforeseen
@@ -23,7 +24,6 @@ from runner.api.planning import only_files
 
 SHADOW, GSHADOW = "/etc/shadow", "/etc/gshadow"
 SUBORDINATE = {"--add-subuids": "/etc/subuid", "--add-subgids": "/etc/subgid"}
-LOGIN_DEFS, DEFAULTS, SKELETON = "/etc/login.defs", "/etc/default/useradd", "/etc/skel"
 COLUMNS = {"lstchg": 2, "min": 3, "max": 4, "warn": 5, "inact": 6, "expire": 7}  # of /etc/shadow
 
 Row = list[str]
@@ -45,16 +45,6 @@ def _rows(path: str) -> Iterator[list[Row]]:
 
 def _row(rows: Iterable[Row], name: str) -> Row | None:
     return next((row for row in rows if row[0] == name), None)
-
-
-def _settings(path: str) -> dict[str, str]:
-    """The words of /etc/login.defs, or the values of /etc/default/useradd."""
-    settings = {}
-    for line in _accounts.lines(path):
-        match = re.match(r"\s*(\w+)(?:\s*=\s*|\s+)(.*)", line)
-        if match:
-            settings[match[1]] = match[2].strip().strip("\"'")
-    return settings
 
 
 def _number(settings: Mapping[str, str], key: str, default: int) -> int:
@@ -85,7 +75,7 @@ def _today() -> str:
 
 def _free_number(kind: str, used: set[int], system: bool, preferred: int | None = None) -> int:
     """The number that a new account gets. kind: UID or GID."""
-    settings = _settings(LOGIN_DEFS)
+    settings = _account_defaults.settings(LOGIN_DEFS)
     first = _number(settings, f"{kind}_MIN", 1000)
     last = _number(settings, f"{kind}_MAX", 60000)
     allowed = range(first, last + 1)
@@ -153,11 +143,12 @@ def useradd(name: str, *words: str) -> None:
     _refuse_busybox()
     _account_refusals.refuse_useradd(name, *words)
     given = _options(words, ("-m", "-M", "-r", "-l", "-U", "-N", "-o"))
-    settings, defaults = _settings(LOGIN_DEFS), _settings(DEFAULTS)
-    own_group = "-U" in given or (
-        not {"-N", "-g"} & given.keys() and settings.get("USERGROUPS_ENAB") == "yes"
+    settings, defaults = (
+        _account_defaults.settings(LOGIN_DEFS),
+        _account_defaults.settings(DEFAULTS),
     )
-    group = given.get("-g", [defaults.get("GROUP", "100")])[-1]
+    own_group = _account_defaults.makes_group(words)
+    group = _account_defaults.primary_group(name, words)
     gid = 0 if own_group else _group_number("useradd", group)
     further = _named_groups("useradd", given.get("-G", [""])[-1])
     if _is_user(name):
@@ -170,7 +161,7 @@ def useradd(name: str, *words: str) -> None:
     if own_group:
         gid = _free_number("GID", _groups_numbers(), "-r" in given, preferred=uid)
         _add_group(name, gid)
-    home = given.get("-d", [f"{defaults.get('HOME', '/home')}/{name}"])[-1]
+    home = given.get("-d", [_account_defaults.home(name)])[-1]
     shell = given.get("-s", [defaults.get("SHELL", "/bin/sh")])[-1]
     gecos = given.get("-c", [""])[-1]
     with _rows(PASSWD) as rows:
@@ -240,21 +231,18 @@ def _make_home(home: str, uid: int, gid: int, settings: Mapping[str, str]) -> No
         file.makedirs(above, mode="0755")
     mode = settings.get("HOME_MODE") or f"{0o777 & ~int(settings.get('UMASK', '022'), 8):04o}"
     file.mkdir(home, mode=mode.zfill(4), user=uid, group=gid)
-    if file.is_dir(SKELETON):
-        for name in file.listdir(SKELETON):
-            file.copy(f"{SKELETON}/{name}", f"{home}/{name}", preserve=True)
+    skeleton = _account_defaults.skeleton()
+    if file.is_dir(skeleton):
+        for name in file.listdir(skeleton):
+            file.copy(f"{skeleton}/{name}", f"{home}/{name}", preserve=True)
     for entry in file.entries_below(home):
         file.chown(entry.path, uid, gid, follow=False)
 
 
-def _spool(name: str) -> str:
-    return f"{_settings(LOGIN_DEFS).get('MAIL_DIR', '/var/mail')}/{name}"
-
-
 def _make_spool(name: str, uid: int) -> None:
-    if not file.lexists(_spool(name)):
+    if not file.lexists(_account_defaults.spool(name)):
         group = "mail" if _is_group("mail") else None
-        file.write(_spool(name), b"", mode="0660", user=uid, group=group)
+        file.write(_account_defaults.spool(name), b"", mode="0660", user=uid, group=group)
 
 
 @only_files
@@ -358,7 +346,7 @@ def userdel(name: str, *words: str) -> None:
     _leave(name)
     _remove_own_group(name, old.pw_gid, "-f" in words)
     if "-r" in words:
-        for path in (_spool(name), old.pw_dir):
+        for path in (_account_defaults.spool(name), old.pw_dir):
             if file.lexists(path) and (_paths.stat(path).st_uid == old.pw_uid or "-f" in words):
                 _remove_unless_shared(path)
 
@@ -373,7 +361,7 @@ def _remove_unless_shared(home: str) -> None:
 
 def _remove_own_group(name: str, gid: int, forced: bool) -> None:
     """Remove the group that was made with a user, when nobody else is in it."""
-    if _settings(LOGIN_DEFS).get("USERGROUPS_ENAB") != "yes" or not _is_group(name):
+    if not _account_defaults.makes_groups() or not _is_group(name):
         return
     group = _accounts.group(name)
     taken = not forced and any(entry.pw_gid == gid for entry in _accounts.users().values())

@@ -89,9 +89,16 @@ def with_name(known: Iterable[Line], ip: str, name: str) -> list[Line]:
 
 
 def with_names(known: Iterable[Line], ip: str, names: tuple[str, ...]) -> list[Line]:
-    """The lines with exactly these names of an address."""
-    result = [line for line in known if line.ip != ip]
-    return [*result, _line_of(ip, names, "")] if names else result
+    """The lines with exactly these names of an address: on its first line, or at the end."""
+    result: list[Line] = []
+    wanted = [_line_of(ip, names, "")] if names else []
+    for line in known:
+        if line.ip != ip:
+            result.append(line)
+        else:
+            result += wanted
+            wanted = []
+    return [*result, *wanted]
 
 
 def with_comments(known: Iterable[Line], comments: Mapping[str, str]) -> list[Line]:

@@ -18,18 +18,34 @@ def get_zone() -> str:
 
     {{ salt['timezone.get_zone']() }}
     """
+    return _linked() or _named() or "UTC"
+
+
+def _linked() -> str:
+    """The zone that /etc/localtime points to; empty where it is no link to one."""
     if file.is_link(LINK):
         target = os.path.normpath(os.path.join("/etc", file.readlink(LINK)))
         if target.startswith(f"{ZONES}/"):
             return target.removeprefix(f"{ZONES}/")
-    return file.read_bytes(NAME).decode().strip() if file.is_file(NAME) else "UTC"
+    return ""
+
+
+def _named() -> str:
+    """The zone that /etc/timezone names; empty without it."""
+    return file.read_bytes(NAME).decode("utf-8", "replace").strip() if file.is_file(NAME) else ""
 
 
 def zone_compare(timezone: str) -> bool:
-    """Return whether the machine is in a zone. Raises StateFailed for one that does not exist."""
+    """Return whether the machine is in a zone: /etc/localtime is the zone's, and /etc/timezone,
+    where there is one, names it. Raises StateFailed for a zone that does not exist.
+    """
     if not zone_exists(timezone):
         raise StateFailed(f'Can\'t find a local timezone "{timezone}"')
-    return get_zone() == timezone
+    if not file.is_file(LINK) or _named() not in ("", timezone):
+        return False
+    if linked := _linked():
+        return linked == timezone
+    return file.read_bytes(LINK) == file.read_bytes(f"{ZONES}/{timezone}")
 
 
 def zone_exists(timezone: str) -> bool:

@@ -7,7 +7,15 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from modules import _account_refusals, _accounts, _busybox, _planned_accounts, cmd, file
+from modules import (
+    _account_defaults,
+    _account_refusals,
+    _accounts,
+    _busybox,
+    _planned_accounts,
+    cmd,
+    file,
+)
 from modules._lines import one_line, plain_name
 from modules._processes import attempt
 from runner.api import (
@@ -24,7 +32,6 @@ ADDED_LATER = (
     *("date", "mindays", "maxdays", "inactdays", "warndays"),
 )
 LINGERING = "/var/lib/systemd/linger"
-SKELETON = "/etc/skel"  # what a new home folder holds
 
 
 def list_users() -> list[str]:
@@ -72,12 +79,15 @@ def makes_groups() -> bool:
     """Return whether useradd makes a group of the name of each new user (USERGROUPS_ENAB of
     /etc/login.defs).
     """
-    path = "/etc/login.defs"
-    lines = (
-        file.read_bytes(path).decode("utf-8", "replace").splitlines() if file.is_file(path) else []
-    )
-    words = (line.split() for line in lines)
-    return any(pair[:2] == ["USERGROUPS_ENAB", "yes"] for pair in words)
+    return _account_defaults.makes_groups()
+
+
+@for_states
+def group_of_new(name: str, *options: str) -> str:
+    """The name of the primary group that useradd gives a new user with these options."""
+    group = _account_defaults.primary_group(name, options)
+    numbers = {str(entry.gr_gid): entry.gr_name for entry in _accounts.groups().values()}
+    return numbers.get(group, group)
 
 
 def primary_group(name: str) -> str:
@@ -146,9 +156,10 @@ def _before_useradd(name: str, *options: str) -> dict[str, Any]:
     from modules.file._snapshot import missing_folders
 
     words = [*options, ""]
-    home = words[words.index("-d") + 1] if "-d" in options else f"/home/{name}"
+    home = words[words.index("-d") + 1] if "-d" in options else _account_defaults.home(name)
     made = missing_folders(home)
-    paths = [f"/var/mail/{name}", *(f"{home}/{path}" for path in _below(SKELETON) if made)]
+    skeleton = _account_defaults.skeleton() if made else ""
+    paths = [_account_defaults.spool(name), *(f"{home}/{path}" for path in _below(skeleton))]
     made += [{"path": path, "type": "none"} for path in paths if not file.lexists(path)]
     return {"several": [*made, group.former_state(name), former_state(name)]}
 
@@ -172,7 +183,7 @@ def _before_userdel(name: str, *options: str) -> dict[str, Any]:
     from modules import group, shadow
 
     account = info(name)
-    paths = [account["home"], f"/var/mail/{name}"] if account and "-r" in options else []
+    paths = [account["home"], _account_defaults.spool(name)] if account and "-r" in options else []
     removed = [
         {"path": path, "type": "dir" if file.is_dir(path) else "file", "removed": True}
         for path in paths

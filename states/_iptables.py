@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import shlex
-from typing import Any
+from typing import Any, Literal
 
 from modules import iptables
-from runner.api import CommandFailed, Plan, Planned, Record, StateFailed
+from runner.api import CommandFailed, Plan, Planned, Record, StateFailed, here
+
+Position = int | Literal["last"]
 
 
 class Wanted(Record):
@@ -59,6 +61,15 @@ class Wanted(Record):
             return iptables.has_rule(self.family, self.table, self.chain, self.rule)
         except StateFailed as failure:
             raise StateFailed(f"{refusal}\n{failure.message}") from None
+
+
+def warn_of_position(module: str, position: Position | None) -> None:
+    """Say that a rule that is appended comes last, whatever its position."""
+    if position not in (None, "last", -1):
+        here.warn(
+            f"position: {position} is ignored, {module}.append adds a rule at the end:"
+            f" {module}.insert has positions"
+        )
 
 
 def _refused(wanted: Wanted, shown: str) -> str:

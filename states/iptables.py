@@ -8,7 +8,16 @@ from typing import Any, Literal
 
 from modules import iptables
 from runner.api import AbsolutePath, Done, Name, Plan, Planned, StateFailed
-from states._iptables import Wanted, alter, change, done, ensure_saved, path
+from states._iptables import (
+    Position,
+    Wanted,
+    alter,
+    change,
+    done,
+    ensure_saved,
+    path,
+    warn_of_position,
+)
 
 Family = Literal["ipv4", "ipv6"]
 Rules = list[dict[str, Any]]
@@ -21,6 +30,7 @@ def append(
     family: Family = "ipv4",
     save: bool | AbsolutePath = False,
     rules: Rules | None = None,
+    position: Position | None = None,
     **rule: Any,
 ) -> Planned:
     """Make sure that a chain has a rule; one that is missing comes last.
@@ -35,6 +45,7 @@ def append(
     family: The addresses that the rule is for.
     save: Write all rules to the file that iptables-persistent reads, too, or to this path.
     rules: Several rules instead, each with a name and these arguments.
+    position: ignored, with a warning unless it is `last`; iptables.insert has positions.
 
         ssh is let in:
           iptables.append:
@@ -49,6 +60,7 @@ def append(
     """
     if rules is not None:
         return (yield from _apply_rules(append, name, rules))
+    warn_of_position("iptables", position)
     wanted = Wanted.of(name, chain, table, family, save, rule)
     shown = wanted.command("-A")
     if wanted.is_there(shown):

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from modules import nftables
 from runner.api import AbsolutePath, CommandFailed, Name, Plan, Planned, Record, StateFailed
+from states._iptables import Position, warn_of_position
 
 Family = Literal["ipv4", "ipv6", "ip", "ip6", "inet", "arp", "bridge", "netdev"]
 # names that nft has for priorities; those of bridges are others
@@ -49,6 +50,7 @@ def append(
     table: Name = "filter",
     family: Family = "ipv4",
     save: bool | AbsolutePath = False,
+    position: Position | None = None,
     **rule: Any,
 ) -> Planned:
     """Make sure that a chain has a rule; one that is missing comes last. A rule that means the same
@@ -65,6 +67,7 @@ def append(
     table: The table that the chain is in.
     family: The family of the table: ipv4, ipv6, inet, arp, bridge or netdev.
     save: Write all rules to /etc/nftables.conf, which nft reads at the start, or to this path.
+    position: ignored, with a warning unless it is `last`; nftables.insert has positions.
 
         ssh is let in:
           nftables.append:
@@ -78,6 +81,7 @@ def append(
 
     Behaviour: Salt 3008's nftables.append.
     """
+    warn_of_position("nftables", position)
     place = Place.of(family, table, chain)
     text = _written(name, rule, family)
     refused = f"Failed to set nftables rule for {name}.\nAttempted rule was {text} for {family}.\n"

@@ -30,7 +30,7 @@ def system(name: NonEmptyLine, utc: bool = True) -> Planned:
             f' timezone "{name}"',
             missing=("file", f"{timezone.ZONES}/{name}"),
         )
-    wrong_zone = timezone.get_zone() != name
+    wrong_zone = not timezone.zone_compare(name)
     wrong_clock = utc != (timezone.get_hwclock() == "UTC")
     if not wrong_zone and not wrong_clock:
         return (

@@ -234,7 +234,7 @@ def _add(
     facts += [("linger", name)] if wanted.extras.linger else []
     yield Plan(shown, f"User {name} set to be added", provides=facts)
     try:
-        users.useradd(name, *_new(wanted), *options)
+        users.useradd(name, *_new(name, wanted, options))
     except CommandFailed as failure:
         raise StateFailed(
             f"Failed to create new user {name}: {failure.message}",
@@ -253,17 +253,13 @@ def _add(
     return Done(f"New user {name} created", users.info(name) | extra)
 
 
-def _new(wanted: Wanted) -> list[str]:
-    options = ["-m" if wanted.makes_home else "-M"]
-    options += [
-        word
-        for key, option in NUMBERS.items()
-        if key in wanted.account
-        for word in (option, str(wanted.account[key]))
-    ]
+def _new(name: str, wanted: Wanted, options: list[str]) -> list[str]:
+    options = ["-m" if wanted.makes_home else "-M", *_numbers(wanted.account), *options]
     gecos = ",".join(str(wanted.account.get(key, "")) for key in users.GECOS).rstrip(",")
     options += ["-c", gecos] if gecos else []
-    return [*options, *(["-G", ",".join(wanted.groups)] if wanted.groups else [])]
+    primary = users.group_of_new(name, *options)
+    further = [group for group in wanted.groups or () if group != primary]
+    return [*options, *(["-G", ",".join(further)] if further else [])]
 
 
 def _numbers(account: Mapping[str, Any]) -> list[str]:
@@ -288,12 +284,7 @@ def _change(
         before={key: work.now[key] for key in changes if key in work.now and key != "passwd"},
         provides=[("linger", name)] if changes.get("linger") else [],
     )
-    options = [
-        word
-        for key, option in NUMBERS.items()
-        if key in work.account
-        for word in (option, str(work.account[key]))
-    ]
+    options = _numbers(work.account)
     options += ["-o"] if not unique and "uid" in work.account else []
     options += ["-m"] if persist_home and "home" in work.account else []
     if set(users.GECOS) & work.account.keys():

@@ -50,6 +50,8 @@ SCENARIOS = [
     on("append", **NAT, save="/srv/rules"),
     on("append", **LOG, **{"log-prefix": "dropped: ", "comment": "why not"}),
     on("append", family="ipv6", **SSH),
+    on("append", **SSH, position="last"),
+    on("append", **{**SSH, "position": 1}),
     on("append", **{**SSH, "chain": "nowhere"}, fails="there is no chain nowhere"),
     on("append", jump="ACCEPT", fails="which chain is meant?"),
     on("append", chain="INPUT", nonsense="x", fails="Attempted rule was"),

@@ -63,6 +63,7 @@ def on(
 
 CHAINS: dict[str, Any] = {"name": "input", "table_type": "filter", "hook": "input", "priority": 0}
 SCENARIOS = [
+    on("append", **WEB, position=1),
     on("append", **WEB, save=True, table="filter"),
     on("append", IPV4, **LOG, family="ipv4"),
     on("append", IPV6, **STATES, chain="input", family="ipv6"),

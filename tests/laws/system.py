@@ -18,7 +18,8 @@ MNT = "mkdir -p /mnt/a; "
 TMPFS = {"device": "tmpfs", "fstype": "tmpfs"}
 LOADED = "mkdir -p /etc/modules-load.d; echo nosuch > /etc/modules-load.d/salt_managed.conf"
 NO_MODULES = "printf '#!/bin/sh\\nexit 1\\n' > /usr/bin/modprobe; chmod +x /usr/bin/modprobe"
-TOKYO = "ln -sf /usr/share/zoneinfo/Asia/Tokyo /etc/localtime"
+COPIED = "cp --remove-destination /usr/share/zoneinfo/{} /etc/localtime"
+TOKYO = "ln -sf /usr/share/zoneinfo/Asia/Tokyo /etc/localtime; echo Asia/Tokyo >/etc/timezone"
 
 
 def on(
@@ -122,6 +123,12 @@ SCENARIOS = [
         comment="x",
     ),
     on("timezone.system", name="Europe/Berlin"),
+    on("timezone.system", TOKYO + "; rm /etc/localtime", name="Asia/Tokyo"),
+    on("timezone.system", TOKYO + "; echo Etc/UTC >/etc/timezone", name="Asia/Tokyo"),
+    on(
+        "timezone.system", f"{TOKYO}; {COPIED.format('Asia/Tokyo')}", plans=False, name="Asia/Tokyo"
+    ),
+    on("timezone.system", f"{TOKYO}; {COPIED.format('Etc/UTC')}", name="Asia/Tokyo"),
     on("timezone.system", TOKYO, plans=False, name="Asia/Tokyo", utc=True),
     on("timezone.system", plans=False, name="Mars/Base", fails="Can't find a local timezone"),
     on("alias.present", name="zoe", target="root"),

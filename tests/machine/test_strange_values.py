@@ -128,6 +128,29 @@ def test_undo_removes_the_folders_above_a_new_home(debian: Debian) -> None:
     assert not debian.read("ls -d /srv/one; getent passwd deep; true")
 
 
+def test_new_homes_lie_where_useradd_makes_them_and_undo_removes_them(debian: Debian) -> None:
+    debian.run("cp /etc/default/useradd /root/useradd; mkdir /srv/homes /srv/skeleton")
+    debian.run("touch /srv/skeleton/.rc; echo HOME=/srv/homes >>/etc/default/useradd")
+    debian.run("echo SKEL=/srv/skeleton >>/etc/default/useradd")
+    tried(debian, {"based": user("based", createhome=True)})
+    assert debian.read("ls -A /srv/homes/based") == ".rc"
+    debian.runner("undo")
+    assert not debian.read("ls /srv/homes; getent passwd based; true")
+    debian.run("mv /root/useradd /etc/default/useradd")
+
+
+def test_nobody_is_a_further_member_of_the_primary_group(debian: Debian) -> None:
+    debian.run("groupadd shared; groupadd own; groupadd more")
+    given = {"gid": "shared", "groups": ["shared", "more"]}
+    users = {"first": user("first", **given), "own": user("own", groups=["own"])}
+    users |= {"plain": user("plain", groups=["users"], usergroup=False)}
+    tried(debian, users)
+    assert_converged(debian)
+    assert debian.read("id -Gn first; id -Gn own; id -Gn plain") == "shared more\nown\nusers"
+    members = debian.read("getent group shared own more users | cut -d: -f1,4").split()
+    assert members == ["shared:", "own:", "more:first", "users:"]
+
+
 def test_spaces_around_the_command_of_a_cron_entry(debian: Debian) -> None:
     debian.run("useradd croner")
     entry = {"name": "  echo a  b ", "user": "croner"}

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What new accounts get by /etc/login.defs and /etc/default/useradd."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from modules import _accounts
+
+LOGIN_DEFS, DEFAULTS = "/etc/login.defs", "/etc/default/useradd"
+
+
+def settings(path: str) -> dict[str, str]:
+    """The words of /etc/login.defs, or the values of /etc/default/useradd."""
+    found = {}
+    for line in _accounts.lines(path):
+        match = re.match(r"\s*(\w+)(?:\s*=\s*|\s+)(.*)", line)
+        if match:
+            found[match[1]] = match[2].strip().strip("\"'")
+    return found
+
+
+def home(name: str) -> str:
+    """The home folder of a new user."""
+    return f"{settings(DEFAULTS).get('HOME') or '/home'}/{name}"
+
+
+def skeleton() -> str:
+    """The folder that has what a new home folder holds."""
+    return settings(DEFAULTS).get("SKEL") or "/etc/skel"
+
+
+def spool(name: str) -> str:
+    """The file of a user's mail."""
+    return f"{settings(LOGIN_DEFS).get('MAIL_DIR', '/var/mail')}/{name}"
+
+
+def makes_groups() -> bool:
+    """Return whether useradd makes a group of the name of each new user."""
+    return settings(LOGIN_DEFS).get("USERGROUPS_ENAB") == "yes"
+
+
+def makes_group(options: Sequence[str]) -> bool:
+    """Return whether useradd makes one with these options."""
+    return "-U" in options or (not {"-N", "-g"} & {*options} and makes_groups())
+
+
+def primary_group(name: str, options: Sequence[str]) -> str:
+    """The primary group of a new user: its name, or its number as it is written."""
+    if makes_group(options):
+        return name
+    words = [*options, ""]
+    return (
+        words[words.index("-g") + 1] if "-g" in options else settings(DEFAULTS).get("GROUP", "100")
+    )
