@@ -14,7 +14,7 @@ from harness import HarnessHere
 
 from modules import defaults, slsutil
 from runner.api import RunnerError, StateFailed, running
-from runner.loader.salt_utils import dictupdate
+from runner.language.salt.utils import dictupdate
 
 A = {"a": 1, "l": [1, 2], "d": {"x": 1, "y": [1]}, "n": None}
 B = {"b": 2, "l": [2, 3], "d": {"x": 9, "z": 2, "y": [2]}, "n": {"q": 1}}
