@@ -295,6 +295,48 @@ def test_a_reaction_survives_a_kill(machine: Machine) -> None:
     assert json.loads(machine("show", "pending", "--out", "json").stdout)["local"] == []
 
 
+def owed(machine: Machine) -> list[tuple[str, str]]:
+    """The pending reactions: the kind of each, and the ID of its source."""
+    answer = json.loads(machine("show", "pending", "--out", "json").stdout)["local"]
+    return [(pending["kind"], pending["source"].split("_|-")[1]) for pending in answer]
+
+
+@pytest.mark.parametrize(("function", "kind"), [("run", "onchanges"), ("wait", "watch")])
+def test_a_source_that_fails_again_sets_nothing_off(
+    machine: Machine, function: str, kind: str
+) -> None:
+    react = f"react: {{cmd.{function}: [{{name: 'true'}}, {{{kind}: [{{test: source}}]}}]}}\n"
+    failing = "source: {test.configurable_test_state: [changes: true, result: false]}\n"
+    machine.write(t=failing + react)
+    for _ in range(2):
+        answer = machine.results("sls", "t", code=2)["react"]
+        assert answer["changes"] == {}
+        (said,) = answer["__owed__"]
+        assert said.endswith("; it stays pending until test: source no longer fails")
+        assert owed(machine) == [(kind, "source")]
+    machine.write(t="source: {test.configurable_test_state: [changes: false]}\n" + react)
+    assert machine.results("sls", "t")["react"]["changes"]
+    assert owed(machine) == []
+
+
+ROLLBACK = """
+source: {{test.configurable_test_state: [changes: {changes}]}}
+deployed: {{test.configurable_test_state: [changes: false, result: {deployed}]}}
+rollback:
+  cmd.{function}: [name: 'true', {kind}: [test: source], onfail: [test: deployed]]
+"""
+
+
+@pytest.mark.parametrize(("function", "kind"), [("run", "onchanges"), ("wait", "watch")])
+def test_conditions_of_two_runs_are_not_joined(machine: Machine, function: str, kind: str) -> None:
+    """A change in a run that called for no rollback is not what a later one rolls back."""
+    machine.write(t=ROLLBACK.format(changes=True, deployed=True, function=function, kind=kind))
+    assert machine.results("sls", "t")["rollback"]["changes"] == {}
+    assert owed(machine) == []
+    machine.write(t=ROLLBACK.format(changes=False, deployed=False, function=function, kind=kind))
+    assert machine.results("sls", "t", code=2)["rollback"]["changes"] == {}
+
+
 def test_a_command_that_could_not_begin_owes_nothing(machine: Machine) -> None:
     tree = (
         "source:\n  cmd.run:\n    - name: 'true'\n    - cwd: {tmp}/later\n"

@@ -6,7 +6,7 @@ fail, and why.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from runner.model.chunk import Chunk, Edge
@@ -31,17 +31,19 @@ NOT_RUN = (Verdict.SKIP, Verdict.FAIL, Verdict.OPEN)
 
 class Decision(Record):
     """The verdict on a chunk. `changed`: the edges that made a watch fire; `cause`: the
-    root of a failure.
+    root of the failure that keeps it from running. `postponed`: it does not run because of a
+    failure or of a choice for this run, and would have otherwise: what is due stays so.
     """
 
     verdict: Verdict
     comment: str = ""
     changed: tuple[Edge, ...] = ()
     cause: str | None = None
+    postponed: bool = False
 
 
 RUN = Decision(Verdict.RUN)
-DECLINED = Decision(Verdict.SKIP, "State was not run because it was declined")
+DECLINED = Decision(Verdict.SKIP, "State was not run because it was declined", postponed=True)
 SKIPPED = "State was not run because requisites were skipped by another state"
 NOT_REACTED = "mod_watch was not run because requisites were skipped by another state"
 
@@ -62,39 +64,88 @@ def decide(edges: Sequence[Edge], result: Lookup, pending: Iterable[str] = ()) -
         return RUN
     seen = [(edge, result(edge)) for edge in edges if edge.kind.orders]
     needed = [(edge, target) for edge, target in seen if not edge.automatic]
-    if _is_stopped(needed):
+    is_stopped = _is_stopped(needed)
+    if not (
+        is_stopped
+        or pending
+        or any(edge.kind.conditional or edge.kind.reaction for edge, _ in seen)
+    ):
+        return RUN  # nothing but requirements, which are met
+    refusals = list(_refusals(seen, pending))
+    postponed = all(refusal.postponed for refusal in refusals)
+    if is_stopped:
         failed = [target for _, target in needed if target is not None and target.result is False]
         names = dict.fromkeys(f"{target.chunk.sls}.{target.chunk.id}" for target in failed)
         comment = f"One or more requisite failed: {', '.join(names)}"
-        return Decision(Verdict.FAIL, comment, cause=failed[0].cause or failed[0].tag)
-    if not pending and not any(edge.kind.conditional or edge.kind.reaction for edge, _ in seen):
-        return RUN  # nothing but requirements, which are met
-    prepared = [(edge, target) for edge, target in seen if edge.kind.prepares]
-    looks = {_sets_off(target) for _, target in prepared}
-    if looks == {False}:
-        return Decision(Verdict.SKIP, SKIPPED if _skipped(prepared) else "No changes detected")
-    if (
-        len(looks) == 2
-    ):  # some of what it looks at will change, and some not: Salt asks nothing more then
+        return Decision(Verdict.FAIL, comment, (), _root(failed[0]), postponed)
+    if refusals:
+        return refusals[0]._replace(postponed=postponed)
+    if _is_partly_prepared(seen):
         return RUN
-    # of a state whose module cannot react a watch is a require
-    changed = tuple(
-        edge for edge, target in seen if edge.counts_as.reaction == "watch" and _sets_off(target)
-    )
-    onchanges = _reacting(seen, "onchanges")
-    fired = any(_sets_off(target) for _, target in onchanges)
-    if not _onfail(seen) and not (
-        fired and changed
-    ):  # with both Salt asks no more whether something failed
-        if open_end := _may_fail(seen):
-            return Decision(Verdict.OPEN, f"It would be run if {open_end} failed")
-        return Decision(Verdict.SKIP, "State was not run because onfail req did not change")
-    if not fired and onchanges and "onchanges" not in pending:
-        none = "State was not run because none of the onchanges reqs changed"
-        return Decision(Verdict.SKIP, SKIPPED if _skipped(onchanges) else none)
+    changed = _changed_watches(seen)
     if changed or "watch" in pending:
         return Decision(Verdict.WATCH, changed=changed)
     return Decision(Verdict.RUN, NOT_REACTED) if _skipped(_reacting(seen, "watch")) else RUN
+
+
+def _refusals(seen: Seen, pending: Sequence[str]) -> Iterator[Decision]:
+    """The conditions that are not met, in the order in which Salt asks for them."""
+    prepared = [(edge, target) for edge, target in seen if edge.kind.prepares]
+    if prepared and not any(_sets_off(target) for _, target in prepared):
+        yield _refusal(prepared, "No changes detected")
+    if _is_partly_prepared(seen):
+        return
+    onchanges = _reacting(seen, "onchanges")
+    fired = any(_sets_off(target) for _, target in onchanges)
+    if not _onfail(seen) and not (
+        fired and _changed_watches(seen)
+    ):  # with both Salt asks no more whether something failed
+        if open_end := _may_fail(seen):
+            yield Decision(Verdict.OPEN, f"It would be run if {open_end} failed")
+        else:
+            asked = [(edge, target) for edge, target in seen if edge.kind.must_fail]
+            yield Decision(
+                Verdict.SKIP,
+                "State was not run because onfail req did not change",
+                postponed=any(target is None for _, target in asked),
+            )
+    if not fired and onchanges and "onchanges" not in pending:
+        yield _refusal(onchanges, "State was not run because none of the onchanges reqs changed")
+
+
+def _refusal(seen: Seen, comment: str) -> Decision:
+    """What becomes of a state when nothing of this changes; of what failed or is left out nobody
+    knows what it would have done.
+    """
+    hindered = [target for _, target in seen if target is None or is_hindered(target)]
+    cause = next((_root(target) for target in hindered if target is not None), None)
+    comment = SKIPPED if _skipped(seen) else comment
+    return Decision(Verdict.SKIP, comment, (), cause, bool(hindered))
+
+
+def _is_partly_prepared(seen: Seen) -> bool:
+    """Tell whether some of what a prereq looks at will change, and some not: Salt asks nothing more
+    then.
+    """
+    return len({_sets_off(target) for edge, target in seen if edge.kind.prepares}) == 2
+
+
+def _changed_watches(seen: Seen) -> tuple[Edge, ...]:
+    """The edges whose changes a state reacts to; of one whose module cannot react a watch is a
+    require.
+    """
+    return tuple(
+        edge for edge, target in seen if edge.counts_as.reaction == "watch" and _sets_off(target)
+    )
+
+
+def is_hindered(target: Result) -> bool:
+    """Tell whether a state did not do its work because of a failure, its own or another's."""
+    return target.result is False or target.cause is not None
+
+
+def _root(failed: Result) -> str:
+    return failed.cause or failed.tag
 
 
 Seen = Sequence[tuple[Edge, Result | None]]
@@ -202,9 +253,9 @@ def not_run_result(chunk: Chunk, decision: Decision) -> Result:
     """The result of a state that its requisites kept from running."""
     if decision.verdict is Verdict.OPEN:
         return Result(chunk, None, decision.comment, ran=False, exact=False, undecided=True)
-    return Result(
-        chunk, decision.verdict is Verdict.SKIP, decision.comment, ran=False, cause=decision.cause
-    )
+    failed = decision.verdict is Verdict.FAIL
+    cause = decision.cause if failed else None
+    return Result(chunk, not failed, decision.comment, ran=False, cause=cause)
 
 
 def prereq_failed(result: Result, failed: Result) -> Result:

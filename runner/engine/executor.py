@@ -160,12 +160,8 @@ class Executor:
         is_declined = not self.run.execution.confirm(chunk)
         self.run.emit(StateStarted(chunk, self.number))
         may_react = bool(edges or chunk.requisites) or step.self_refreshing
-        pending = self.tracker.pending(chunk, self.run.results) if may_react else ()
-        decision = (
-            decide(edges, self._seen, [reaction.kind for reaction in pending])
-            if edges or pending
-            else RUN
-        )
+        pending = self.tracker.pending(chunk) if may_react else ()
+        decision = self._decided(edges, pending)
         if is_declined and decision.verdict not in NOT_RUN:
             decision = DECLINED
         if decision.verdict in NOT_RUN:
@@ -185,8 +181,9 @@ class Executor:
         """Note a result; True when the run has to stop here. pending: the reactions of the state
         that were due before it ran.
         """
-        if pending and (self.run.dry or not result.ran):
-            result = result._replace(owed=described(pending, result.cause))
+        is_run = decision.verdict not in NOT_RUN
+        if pending and (self.run.dry if is_run else decision.postponed):
+            result = result._replace(owed=described(pending, result.cause or decision.cause))
         chunk = self.plan.chunk(position)
         with undisturbed():  # what has run is told to all listeners
             judged = self._judged(position, result, decision)
@@ -432,12 +429,15 @@ class Executor:
         not run ends here.
         """
         chunk = self.plan.chunk(position)
-        reactions = self.tracker.pending(chunk, self.run.results)
-        pending = [reaction.kind for reaction in reactions]
-        decision = decide(self.plan.judged_by(position), self._seen, pending)
+        pending = self.tracker.pending(chunk)
+        decision = self._decided(self.plan.judged_by(position), pending)
         if final and decision.verdict in NOT_RUN:
-            self._finish(position, not_run_result(chunk, decision))
+            self._ended(position, not_run_result(chunk, decision), decision, pending)
         return decision
+
+    def _decided(self, edges: Sequence[Edge], pending: Sequence[PendingReaction]) -> Decision:
+        due = self.tracker.due(pending, self.run.results) if pending else ()
+        return decide(edges, self._seen, due) if edges or due else RUN
 
     def _finish(self, position: int, result: Result) -> None:
         with undisturbed():
@@ -503,7 +503,8 @@ class Executor:
                 and not source.noop
             )
             if position in done or not (
-                changed or self.tracker.has_pending(chunk, "listen", self.run.results)
+                changed
+                or edge.kind in self.tracker.due(self.tracker.pending(chunk), self.run.results)
             ):
                 continue
             done.add(position)

@@ -9,11 +9,11 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 
 from runner.api import StateFailed
-from runner.engine.decide import Decision, Verdict
+from runner.engine.decide import NOT_RUN, Decision, is_hindered
 from runner.engine.reaction_journal import ReactionJournal
 from runner.engine.run_plan import RunPlan
 from runner.model.chunk import Chunk, Edge
-from runner.model.requisite_kinds import WATCH
+from runner.model.requisite_kinds import KINDS, WATCH
 from runner.model.result import PendingReaction, Result
 
 
@@ -35,24 +35,31 @@ class ReactionTracker:
                 own = Edge(position, WATCH, position, step.chunk.place)
                 self._reactors.setdefault(position, []).append(own)
 
-    def pending(self, chunk: Chunk, results: Mapping[str, Result]) -> tuple[PendingReaction, ...]:
-        """The pending reactions of a chunk; not those to a state of this run that failed: they wait
-        for the next run.
-        """
+    def pending(self, chunk: Chunk) -> tuple[PendingReaction, ...]:
+        """The pending reactions of a chunk."""
         try:
-            reactions = self._journal.pending(chunk.tag)
+            return self._journal.pending(chunk.tag)
         except OSError as error:
             self.unprotected = str(error)
             return ()
+
+    def due(
+        self, pending_reactions: Iterable[PendingReaction], results: Mapping[str, Result]
+    ) -> tuple[str, ...]:
+        """The kinds of those pending reactions that are to be done now. One to a state that failed
+        in this run waits for a run in which it does not.
+        """
         return tuple(
-            pending
-            for pending in reactions
-            if pending.run != self._plan.run_id or not _failed(results.get(pending.source))
+            pending.kind
+            for pending in pending_reactions
+            if not self._waits(pending, results.get(pending.source))
         )
 
-    def has_pending(self, chunk: Chunk, kind: str, results: Mapping[str, Result]) -> bool:
-        """Tell whether a chunk has a pending reaction of this kind."""
-        return any(pending.kind == kind for pending in self.pending(chunk, results))
+    def _waits(self, pending: PendingReaction, source: Result | None) -> bool:
+        if source is None or not is_hindered(source):
+            return False
+        # a listener does not ask whether what it listens to failed
+        return KINDS[pending.kind].orders or pending.run == self._plan.run_id
 
     def record(self, positions: Iterable[int], results: Mapping[int, Result]) -> None:
         """Write down, before anything changes, who will have to react to these states (one, or an
@@ -94,7 +101,9 @@ class ReactionTracker:
             yield PendingReaction(absent.tag, absent.reaction, source, run, now, place)
 
     def settle(self, result: Result, decision: Decision) -> None:
-        """Settle pending reactions: a source ended without a change, or the reactor reacted."""
+        """Settle pending reactions: a source ended without a change, the reactor reacted, or it was
+        not to run whatever had failed.
+        """
         if not self._journal.has_any():
             return
         chunk = result.chunk
@@ -102,12 +111,11 @@ class ReactionTracker:
             self.forget(None, chunk.tag, run=self._plan.run_id)  # of an earlier attempt of this run
         elif result.result is not False and result.extra.get("skip_req"):
             self.forget(None, chunk.tag, "watch", "onchanges", run=self._plan.run_id)
-        guarded = bool(result.extra.get("skip_watch"))
-        if (
-            result.ran
-            and (result.result is True or guarded)
-            and decision.verdict is not Verdict.SKIP
-        ):
+        if decision.verdict in NOT_RUN:
+            is_settled = not decision.postponed
+        else:
+            is_settled = result.result is True or bool(result.extra.get("skip_watch"))
+        if is_settled:
             self.forget(chunk.tag, None, "watch", "onchanges")
 
     def forget(
@@ -134,7 +142,3 @@ def described(reactions: Iterable[PendingReaction], cause: str | None) -> tuple[
 def _named(tag: str) -> str:
     state, id_, *_ = tag.split("_|-")
     return f"{state}: {id_}"
-
-
-def _failed(result: Result | None) -> bool:
-    return result is not None and result.result is False

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each line of the truth tables of the manual, carried out by the program."""
+"""Each line of the truth tables of the manual, and all pairs of a reaction and another requisite,
+carried out by the program.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import itertools
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 from command import Machine
@@ -59,6 +64,23 @@ def test_the_tables_are_what_the_program_does(machine: Machine, dry: bool) -> No
     assert wrong == []
 
 
+def test_what_is_due_is_as_the_tables_say(machine: Machine) -> None:
+    lines = [(kind, line) for kind, line in LINES if not of_dry_runs(line)]
+    text = "changes: {test.succeed_with_changes: []}\n"
+    for number, (kind, line) in enumerate(lines):
+        due = ", {test: changes}]\n" if kind == "watch" else "]\n    - watch: [{test: changes}]\n"
+        text += states(number, kind, line).removesuffix("]\n") + due
+    machine.write(a=text)
+    machine("sls", "a", code=2)
+    left = pending(machine)
+    wrong = [
+        (kind, line.outcomes, line.due)
+        for number, (kind, line) in enumerate(lines)
+        if ("changes" in left.get(number, ())) != (line.due == tables.STAYS)
+    ]
+    assert wrong == []
+
+
 def of_dry_runs(line: Line) -> bool:
     assert (line.real == tables.NEVER) == bool({*line.outcomes} & {*tables.OF_DRY_RUNS})
     return line.real == tables.NEVER
@@ -93,3 +115,112 @@ def outcome(results: dict[str, Any], number: int) -> str:
             late = results.get(f"listener_holder {number}")
             return tables.REACTS_LATE if late and late["changes"] else words
     return comment
+
+
+# ---------------------------------------------------------------- reactions that are due
+
+FUNCTION = "test.configurable_test_state"
+OUTCOMES = {
+    tables.CHANGED: f"{FUNCTION}: [changes: true, result: true]",
+    tables.UNCHANGED: f"{FUNCTION}: [changes: false, result: true]",
+    tables.FAILED_LATE: f"{FUNCTION}: [changes: true, result: false]",
+}
+OTHERS = list(itertools.product(OUTCOMES, repeat=2))
+
+
+class Case(NamedTuple):
+    """A state with a reaction to `source`, and a requisite of a further kind on `other`."""
+
+    reaction: str
+    kind: str
+    source: str  # what becomes of the source in the first run
+    other: tuple[str, str]  # what becomes of the other one in the first run, and in the second
+
+    def requisites(self) -> str:
+        lists: dict[str, list[str]] = {self.reaction: [f"source {self.source}"]}
+        lists.setdefault(self.kind, []).append(self.other_id())
+        return ", ".join(
+            f"{{{kind}: [{', '.join(f'{{test: {name!r}}}' for name in names)}]}}"
+            for kind, names in lists.items()
+        )
+
+    def other_id(self) -> str:
+        """The same for many; what is prepared depends on those who prepare it, too."""
+        of = self[:3] if self.kind == "prereq" else ()
+        return " ".join(("other", *of, *self.other))
+
+    def due(self) -> str:
+        """What becomes of the reaction in the first run, by the tables of both kinds."""
+        if self.reaction == "listen":
+            return tables.DONE  # it asks for nothing else
+        ends = {_due(self.reaction, self.source), _due(self.kind, self.other[0])}
+        if KINDS[self.reaction].reaction == KINDS[self.kind].reaction == "onchanges":
+            return tables.DONE if tables.DONE in ends else tables.STAYS  # one of them is enough
+        return next(end for end in (tables.VOID, tables.STAYS, tables.DONE) if end in ends)
+
+
+def _due(kind: str, came_to: str) -> str:
+    single = KINDS[kind].family  # a list of one: `_any` and `_all` are as the plain kind
+    return next(line.due for line in TABLES[single] if line.outcomes == (came_to,))
+
+
+CASES = [
+    Case(*case)
+    for case in itertools.product(
+        [kind for kind in KINDS if KINDS[kind].reaction == kind],
+        KINDS,
+        (tables.CHANGED, tables.FAILED_LATE),
+        OTHERS,
+    )
+]
+
+
+def tree(run: int, source: str = tables.UNCHANGED) -> str:
+    """The tree of the first run (0) or the second (1). source: what becomes of the sources then."""
+    states = {f"source {o}": source if run else o for o in OUTCOMES}
+    states |= {case.other_id(): case.other[run] for case in CASES}
+    texts = [f"{name!r}: {{{OUTCOMES[came_to]}}}" for name, came_to in states.items()]
+    texts += [
+        f"holder {number}: {{test.nop: [{case.requisites()}]}}" for number, case in enumerate(CASES)
+    ]
+    return "\n".join(texts)
+
+
+def outcomes(machine: Machine, text: str) -> list[str]:
+    machine.write(a=text)
+    results = machine.results("sls", "a", code=2)
+    return [outcome(results, number) for number in range(len(CASES))]
+
+
+def pending(machine: Machine) -> dict[int, set[str]]:
+    """The cases with pending reactions, and to which of `source` and `other` these are."""
+    answer = json.loads(machine("show", "pending", "--out", "json").stdout)["local"]
+    found: dict[int, set[str]] = {}
+    for reaction in answer:
+        reactor, source = (reaction[key].split("_|-")[1].split() for key in ("reactor", "source"))
+        found.setdefault(int(reactor[1]), set()).add(source[0])
+    return found
+
+
+def test_a_run_leaves_only_what_a_failure_kept_from_being_done(tmp_path: Path) -> None:
+    """And the next run joins none of its conditions to those of a run without a failure."""
+    machine, *others = (Machine(tmp_path / name) for name in ("both", "anew", "reacting"))
+    first, left = outcomes(machine, tree(0)), pending(machine)
+    wrong = [
+        (case, case.due(), came_to)
+        for number, (case, came_to) in enumerate(zip(CASES, first, strict=True))
+        if (case.due() == tables.STAYS) != ("source" in left.get(number, ()))
+    ]
+    assert wrong == []
+    second = outcomes(machine, tree(1))
+    anew, reacting = (
+        outcomes(other, tree(1, source))
+        for other, source in zip(others, (tables.UNCHANGED, tables.CHANGED), strict=True)
+    )
+    unlike = [
+        (case, first[number], second[number])
+        for number, case in enumerate(CASES)
+        if "other" not in left.get(number, ())
+        and second[number] != (reacting if number in left else anew)[number]
+    ]
+    assert unlike == []

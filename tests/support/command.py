@@ -27,7 +27,7 @@ class Machine:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        (folder / "states").mkdir()
+        (folder / "states").mkdir(parents=True)
         (folder / "pillar").mkdir()
         self.config: dict[str, Any] = {
             "file_roots": {"base": ["states"]},

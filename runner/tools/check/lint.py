@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from runner.model.chunk import LAST, Chunk, Relations
+from runner.model.chunk import LAST, Chunk, Edge, Relations
 from runner.model.diagnostics import Diagnostic
 from runner.model.global_arguments import GUARDS
 from runner.model.places import Place, Source, Value, item_place
@@ -26,6 +26,8 @@ def warnings(
     problems: list[Diagnostic] = []
     for number, chunk in enumerate(chunks):
         problems += _watch(number, chunk, relations, reacts)
+        if number in reacts:
+            problems += _limited(chunk, chunks, relations.of(number))
         problems += _order(number, chunk, chunks, relations)
         problems += _own(number, chunk, relations)
         problems += _inverted(chunk)
@@ -49,6 +51,24 @@ def _watch(
                 "write require, or onchanges if it is to run only then",
                 "watch-no-reaction",
             )
+
+
+def _limited(chunk: Chunk, chunks: Sequence[Chunk], edges: Sequence[Edge]) -> Iterator[Diagnostic]:
+    """What a state watches, and has no onchanges on, though it has some: it reacts to a change of
+    both, not of either.
+    """
+    asked = {edge.target for edge in edges if edge.kind.reaction == "onchanges"}
+    titles = dict.fromkeys(f"{chunks[other].state}: {chunks[other].id}" for other in asked)
+    for edge in edges:
+        is_watch = edge.kind.reaction == "watch" and not edge.automatic
+        if asked and is_watch and edge.target not in asked:
+            target = chunks[edge.target]
+            message = (
+                f"{chunk.function} reacts to {target.state}: {target.id} only when"
+                f" {' or '.join(titles)} changed, too"
+            )
+            hint = "if either is enough, list all of them under both, or under watch alone"
+            yield _warning(message, edge.place, hint, "watch-limited")
 
 
 def _order(

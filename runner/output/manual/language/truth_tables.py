@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a requisite does, case by case: one table for each kind.
 
-tests/runner/test_truth_tables.py has the program carry out each line, in a real and in a dry run.
+tests/runner/test_truth_tables.py has the program carry out each line, in a real and in a dry run,
+and all pairs of a reaction and another requisite.
 """
 
 from __future__ import annotations
@@ -33,19 +34,35 @@ FAILS = "fails without running"
 OPEN = "undecided"
 NEVER = "–"  # the case does not exist
 
+# what becomes of a reaction that is due to that state
+DONE = "done"
+STAYS = "stays pending"
+VOID = "not due any more"
+ENDS = {RUNS: DONE, REACTS: DONE, REACTS_LATE: DONE, DOES_NOT_RUN: VOID, FAILS: STAYS, NEVER: NEVER}
+
 
 class Line(Record):
     """outcomes: of the states that are listed. real, dry: what becomes of the one that lists them,
-    in a run and in a dry run.
+    in a run and in a dry run. hindered: what keeps it from running is a failure.
     """
 
     outcomes: tuple[str, ...]
     real: str
     dry: str
+    hindered: bool = False
+
+    @property
+    def due(self) -> str:
+        """What becomes of a reaction that is due to it, for another state or from an earlier run:
+        only a failure puts it off.
+        """
+        return STAYS if self.hindered else ENDS[self.real]
 
 
-def _of_one(**lines: str | tuple[str, str]) -> tuple[Line, ...]:
-    """Lines by the names of their outcomes; a pair where both runs differ."""
+def _of_one(**lines: str | tuple[str, str] | tuple[str, str, bool]) -> tuple[Line, ...]:
+    """Lines by the names of their outcomes; the fields of one where both runs differ, or a failure
+    is what counts.
+    """
     return tuple(
         Line((globals()[name],), *((line, line) if isinstance(line, str) else line))
         for name, line in lines.items()
@@ -80,9 +97,9 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
     "onchanges": _of_one(
         CHANGED=RUNS,
         UNCHANGED=DOES_NOT_RUN,
-        FAILED=DOES_NOT_RUN,
-        FAILED_LATE=(DOES_NOT_RUN, RUNS),
-        UNMET=DOES_NOT_RUN,
+        FAILED=(DOES_NOT_RUN, DOES_NOT_RUN, True),
+        FAILED_LATE=(DOES_NOT_RUN, RUNS, True),
+        UNMET=(DOES_NOT_RUN, DOES_NOT_RUN, True),
         GUARDED=DOES_NOT_RUN,
         SKIPPED=DOES_NOT_RUN,
         NOOP=DOES_NOT_RUN,
@@ -151,8 +168,8 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
         Line((CHANGED, UNCHANGED), RUNS, RUNS),
         Line((CHANGED, FAILED), RUNS, RUNS),
         Line((UNCHANGED, UNCHANGED), DOES_NOT_RUN, DOES_NOT_RUN),
-        Line((UNCHANGED, FAILED), DOES_NOT_RUN, DOES_NOT_RUN),
-        Line((FAILED, FAILED), DOES_NOT_RUN, DOES_NOT_RUN),
+        Line((UNCHANGED, FAILED), DOES_NOT_RUN, DOES_NOT_RUN, True),
+        Line((FAILED, FAILED), DOES_NOT_RUN, DOES_NOT_RUN, True),
         Line((GUARDED, UNCHANGED), DOES_NOT_RUN, DOES_NOT_RUN),
         Line((COMMAND, UNCHANGED), NEVER, RUNS),
         Line((UNDECIDED, UNCHANGED), NEVER, RUNS),
@@ -187,5 +204,6 @@ def as_markdown(kind: str) -> str:
     alone = len(lines[0].outcomes) == 1
     head = ["the listed state"] if alone else ["one listed state", "another"]
     rows = [head, ["---"] * len(head), *(line.outcomes for line in lines)]
-    ends = [("run", "dry run"), ("---", "---"), *((line.real, line.dry) for line in lines)]
+    last = ("run", "dry run", "a reaction that is due")
+    ends = [last, ["---"] * len(last), *((line.real, line.dry, line.due) for line in lines)]
     return "\n".join(f"| {' | '.join((*row, *end))} |" for row, end in zip(rows, ends, strict=True))
