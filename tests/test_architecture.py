@@ -16,6 +16,7 @@ from pathlib import Path
 import networkx
 import pytest
 
+from runner.model.families import FAMILIES
 from runner.model.records import Record
 
 ROOT = Path(__file__).parent.parent
@@ -218,6 +219,36 @@ def test_imports_for_types_alone_are_free(tmp_path: Path) -> None:
     text = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from runner.cli import app\n"
     (folder / "planted.py").write_text(text)
     assert violations(ranks(), tmp_path) == []
+
+
+# ---------------------------------------------------------------- families
+
+
+def family(module: str) -> str:
+    """The family that a module of `states` or `modules` belongs to; empty for none."""
+    words = module.split(".")
+    return words[1] if words[0] != "runner" and words[1:2] and words[1] in FAMILIES else ""
+
+
+def strays(root: Path = ROOT) -> list[str]:
+    """Imports of a family by what does not belong to it."""
+    return [
+        f"{path.relative_to(root)}:{item.line} imports {item.name}"
+        for path in sources(root)
+        for item in imports(path, root)
+        if family(item.name) not in ("", family(module_name(path, root)))
+    ]
+
+
+def test_nothing_imports_a_family_but_itself() -> None:
+    assert strays() == []
+
+
+@pytest.mark.parametrize("name", ["modules/disk.py", "states/web/http.py"])
+def test_the_test_of_families_sees_an_import(tmp_path: Path, name: str) -> None:
+    (file := tmp_path / name).parent.mkdir(parents=True)
+    file.write_text("def lazy():\n    from modules.storage import lvm\n")
+    assert strays(tmp_path) == [f"{name}:2 imports modules.storage.lvm"]
 
 
 # ---------------------------------------------------------------- circles

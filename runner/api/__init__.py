@@ -54,6 +54,7 @@ from runner.api.resource import Resource
 from runner.model.chunk import Chunk
 from runner.model.errors import RunnerError
 from runner.model.events import ChangerCalled, CustomEvent, Event
+from runner.model.families import known_as
 from runner.model.former_state import FormerState, recorded
 from runner.model.places import Value
 from runner.model.plain_values import texts_in
@@ -574,7 +575,7 @@ def changer(
 
         @functools.wraps(inner)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
-            name = f"{inner.__module__.removeprefix('modules.')}.{inner.__name__}"
+            name = f"{known_as(inner.__module__)}.{inner.__name__}"
             if _changes_allowed.get():
                 if topics != frozenset(("files",)):
                     make_names_durable()

@@ -9,7 +9,7 @@ from typing import Any
 from harness import HarnessHere
 from laws import Scenario
 
-from modules.x509 import building, encoding
+from modules.certificates.x509 import building, encoding
 from runner.api import running
 
 FILE: dict[str, Any] = {

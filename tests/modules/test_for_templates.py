@@ -19,7 +19,6 @@ from harness import HarnessHere
 from modules import (
     _processes,
     cmd,
-    disk,
     dnsutil,
     environ,
     pkg,
@@ -31,6 +30,7 @@ from modules import (
     status,
     test,
 )
+from modules.storage import disk
 from runner.api import StateFailed, running
 
 

@@ -15,8 +15,8 @@ import pytest
 from harness import HarnessHere
 
 from modules import _resolver
-from modules import http as web
 from modules._url import ascii_url
+from modules.web import http as web
 from runner.api import RunnerError, StateFailed, running
 
 BODIES = {

@@ -14,7 +14,8 @@ import pytest
 from command import Machine
 from harness import HarnessHere
 
-from modules import ini, pip
+from modules import ini
+from modules.languages import pip
 from runner.api import CommandFailed, changes_allowed, running
 
 TEXT = "; c\na = 0\n[s]\n# x\nb = 1\nc=2\n[t]\nd=4\n"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from harness import HarnessHere
 
-from modules import iptables
+from modules.firewalls import iptables
 from runner.api import ChangeNotAllowed, CommandFailed, StateFailed, changes_allowed, running
 
 RULES: list[tuple[dict[str, Any], str]] = [

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from modules import nftables
+from modules.firewalls import nftables
 from runner.api import CommandFailed
 
 RULES: list[tuple[dict[str, Any], str]] = [

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from command import Machine
 
-from modules.npm import _is_of
+from modules.languages.npm import _is_of
 
 
 def pack(path: Path, **package: object) -> None:

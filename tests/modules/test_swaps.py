@@ -28,8 +28,10 @@ import pytest
 from harness import HarnessHere
 
 import modules
-from modules import archive, augeas, cp, disk, file, git, virtualenv, xml
-from modules.mysql import _server as mysql_server
+from modules import archive, augeas, cp, file, git, xml
+from modules.databases.mysql import _server as mysql_server
+from modules.languages import virtualenv
+from modules.storage import disk
 from runner.api import CommandFailed, StateFailed, changer, changes_allowed, running
 from runner.api.planning import changes_planned
 from runner.history import snapshots

@@ -49,7 +49,7 @@ def test_each_key_that_the_program_reads_is_described() -> None:
 
 @pytest.mark.parametrize("module", ["docker", "mysql", "postgres", "redis"])
 def test_settings_of_modules_are_described(module: str) -> None:
-    texts = "".join(path.read_text() for path in (ROOT / "modules" / module).glob("*.py"))
+    texts = "".join(path.read_text() for path in (ROOT / "modules").glob(f"*/{module}/*.py"))
     read = set(re.findall(r"\boption\([\"'](\w+)[\"']\)", texts.replace("_option", "option")))
     assert read and {f"{module}.{name}" for name in read} == {
         key for key in OF_MODULES if key.startswith(f"{module}.")

@@ -310,7 +310,7 @@ def test_modules_of_the_kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 
 
 def test_what_apache_has_enabled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from modules import apache
+    from modules.web import apache
 
     for path in ("mods-enabled/ssl.load", "mods-enabled/mime.load", "sites-enabled/shop.conf"):
         (tmp_path / path).parent.mkdir(exist_ok=True)
@@ -335,8 +335,8 @@ ZONE = {
 
 
 def test_zones_of_firewalld(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from modules import firewalld
-    from states._resources import firewalld as resources
+    from modules.firewalls import firewalld
+    from states.firewalls._resources import firewalld as resources
 
     for path in ("zones/public.xml", "zones/public.xml.old", "services/mine.xml"):
         (tmp_path / path).parent.mkdir(exist_ok=True)
@@ -360,10 +360,10 @@ def test_zones_of_firewalld(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
 
 
 def test_packages_of_languages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from modules import gem, npm, pip
-    from states._resources import gem as gems
-    from states._resources import npm as npms
-    from states._resources import pip as pips
+    from modules.languages import gem, npm, pip
+    from states.languages._resources import gem as gems
+    from states.languages._resources import npm as npms
+    from states.languages._resources import pip as pips
 
     for path in (
         *("python3.11/dist-packages/Flask_Login-0.6.dist-info/REQUESTED", "node/@a/b/x"),

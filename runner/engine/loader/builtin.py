@@ -10,6 +10,7 @@ from functools import cache
 from runner import ROOT
 from runner.engine.loader.tree_modules import virtual_name
 from runner.model.errors import RunnerError
+from runner.model.families import FAMILIES
 
 
 def library(kind: str) -> dict[str, str]:
@@ -27,14 +28,24 @@ def library(kind: str) -> dict[str, str]:
                 " has to come first)"
             ),
         )
+    names = _below(kind, folder)
+    for family in FAMILIES:
+        names |= _below(f"{kind}.{family}", os.path.join(folder, family))
+    return names
+
+
+def _below(package: str, folder: str) -> dict[str, str]:
+    """The modules of a folder, but for the families among them."""
     names = {}
     for entry in os.scandir(folder):
         stem = entry.name.removesuffix(".py")
-        if stem.startswith("_") or not (
-            stem != entry.name or os.path.exists(os.path.join(entry.path, "__init__.py"))
+        if (
+            stem.startswith("_")
+            or stem in FAMILIES
+            or not (stem != entry.name or os.path.exists(os.path.join(entry.path, "__init__.py")))
         ):
             continue
-        names[virtual_name(stem)] = f"{kind}.{stem}"
+        names[virtual_name(stem)] = f"{package}.{stem}"
     return names
 
 

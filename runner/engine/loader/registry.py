@@ -179,10 +179,11 @@ class Registry:
                 if "resources" in source.__dict__:
                     hook: Callable[[str | None], Iterable[Any]] = source.__dict__["resources"]
                     return hook
-        if module in self._libraries["states"]:
+        if lies_at := self._libraries["states"].get(module):
+            package, _, name = lies_at.rpartition(".")
             with suppress(ModuleNotFoundError):
                 own: Callable[[str | None], Iterable[Any]]
-                own = importlib.import_module(f"states._resources.{module}").resources
+                own = importlib.import_module(f"{package}._resources.{name}").resources
                 return own
         return None
 

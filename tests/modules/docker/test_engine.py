@@ -16,10 +16,10 @@ from command import Machine
 from engine import Engine, Refusal, start_engine
 from harness import HarnessHere, apply, look
 
-from modules import docker
-from modules.docker import _engine
+from modules.containers import docker
+from modules.containers.docker import _engine
 from runner.api import CommandFailed, StateFailed, changes_allowed, running
-from states import docker_container, docker_image, docker_network
+from states.containers import docker_container, docker_image, docker_network
 
 
 @pytest.fixture
@@ -162,9 +162,9 @@ def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_package_is_imported_when_it_is_used() -> None:
     code = (
-        "import sys, json, states.docker_container, states.docker_image, states.docker_network,"
-        " states.docker_volume; print(json.dumps([m for m in sys.modules if m in"
-        " ('docker', 'requests', 'urllib3')]))"
+        "import sys, json; from states.containers import docker_container, docker_image;"
+        " from states.containers import docker_network, docker_volume;"
+        " print(json.dumps([m for m in sys.modules if m in ('docker', 'requests', 'urllib3')]))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert json.loads(done.stdout) == []

@@ -10,8 +10,8 @@ import pytest
 from engine import Engine, start_engine
 from harness import HarnessHere
 
-from modules.docker import find_container, find_image
-from modules.docker.options import ENGINE, NAMES, OPTIONS, declare
+from modules.containers.docker import find_container, find_image
+from modules.containers.docker.options import ENGINE, NAMES, OPTIONS, declare
 from runner.api import StateFailed, running
 
 # of each option: a value, what goes to the engine, and another value

@@ -1,0 +1,398 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Salt's mysql functions. connection: connection_host, connection_port, connection_user,
+connection_pass, connection_db, connection_unix_socket, connection_default_file,
+connection_default_group, connection_charset; else the configuration's mysql.host and so on.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from modules import _paths
+from modules.databases.mysql._grants import Rights, granting, held, level, lines, revoking, rights
+from modules.databases.mysql._server import (
+    Server,
+    TolerantServer,
+    account,
+    change,
+    literal,
+    name,
+    run_script,
+)
+from modules.databases.mysql._users import Login, accounts, alteration, creation, find, requirement
+from runner.api import CommandFailed, StateFailed, changer, here
+
+_FIELDS = {
+    "connection_host": "host",
+    "connection_port": "port",
+    "connection_user": "user",
+    "connection_pass": "password",
+    "connection_db": "db",
+    "connection_unix_socket": "unix_socket",
+    "connection_default_file": "default_file",
+    "connection_default_group": "default_group",
+    "connection_charset": "charset",
+}
+
+
+def server_of(**connection: Any) -> Server:
+    """The server of a call, with the names that Salt's functions have for it. Raises CommandFailed
+    for an unknown argument.
+    """
+    unknown = sorted(connection.keys() - _FIELDS)
+    if unknown:
+        raise CommandFailed(f"mysql.* has no argument {unknown[0]}; there are {', '.join(_FIELDS)}")
+    return TolerantServer(**{_FIELDS[key]: value for key, value in connection.items()})
+
+
+@changer(touches=[])
+def query(database: str, query: str, **connection: Any) -> dict[str, Any]:
+    """Run a query in a database: columns, rows and their number; of a change, the rows affected.
+
+    runner call mysql.query app 'SELECT id, name FROM users LIMIT 3'
+    """
+    server = server_of(**{**connection, "connection_db": database})
+    return executed(server, query)
+
+
+@changer(touches=[])
+def file_query(database: str, file_name: str, **connection: Any) -> dict[str, Any]:
+    """Run the statements of a file (salt:// too) in a database. The answer is that of mysql.query.
+
+    runner call mysql.file_query app salt://db/schema.sql
+    """
+    server = server_of(**{**connection, "connection_db": database})
+    return executed(server, script_text(file_name, here.saltenv))
+
+
+def script_text(path: str, saltenv: str) -> str:
+    """The statements of a file. Raises CommandFailed where there is none."""
+    local = here.tree.fetch(path, saltenv)
+    if local is None:
+        raise CommandFailed(f"There is no file {path}", missing=("file", path))
+    with _paths.open_text(local, encoding="utf-8") as stream:
+        return stream.read()
+
+
+def executed(server: Server, text: str) -> dict[str, Any]:
+    """The answer of statements, of the last one that has rows: as Salt's mysql.query gives it."""
+    begin = time.monotonic()
+    statement = text.rstrip().rstrip(";")
+    # the count belongs to the connection, so it is asked for in the same one
+    results = run_script(server, f"{statement}\n;\nSELECT ROW_COUNT() AS rows_affected;\n")
+    taken = time.monotonic() - begin
+    answer: dict[str, Any] = {"query time": {"human": _human(taken), "raw": f"{taken:.5f}"}}
+    if len(results) > 1:
+        rows = results[-2]
+        columns = [column for column, _ in rows[0]] if rows else []
+        answer |= {"rows returned": len(rows), "columns": columns}
+        return answer | {"results": [[value for _, value in row] for row in rows]}
+    return answer | {"rows affected": max(0, int(results[-1][0][0][1] or 0))}
+
+
+def _human(seconds: float) -> str:
+    return f"{seconds:.2f}s" if seconds > 1 else f"{seconds * 1000:.1f}ms"
+
+
+def status(**connection: Any) -> dict[str, str | None]:
+    """The server's counters, by name (SHOW STATUS)."""
+    rows = server_of(**connection).select("SHOW STATUS")
+    return {str(row["Variable_name"]): row["Value"] for row in rows}
+
+
+def version(**connection: Any) -> str:
+    """The server's version; empty when it does not answer.
+
+    {{ salt['mysql.version']() }}
+    """
+    rows = server_of(**connection).select("SELECT VERSION() AS v")
+    return str(rows[0]["v"]) if rows else ""
+
+
+# ---------------------------------------------------------------- databases
+
+
+def db_list(**connection: Any) -> list[str]:
+    """The names of the databases.
+
+    {{ salt['mysql.db_list'](connection_user='root') }}
+    """
+    rows = server_of(**connection).select("SHOW DATABASES")
+    return [str(value) for row in rows for value in row.values()]
+
+
+def db_exists(name: str, **connection: Any) -> bool:
+    """Return whether there is a database.
+
+    {{ salt['mysql.db_exists']('app') }}
+    """
+    return name in db_list(**connection)
+
+
+def db_get(name: str, **connection: Any) -> dict[str, Any]:
+    """The character set and the collation of a database; empty when there is none."""
+    rows = server_of(**connection).select(
+        "SELECT SCHEMA_NAME AS n, DEFAULT_CHARACTER_SET_NAME AS c, DEFAULT_COLLATION_NAME AS o"
+        f" FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = {literal(name)}"
+    )
+    own = [row for row in rows if row["n"] == name]
+    return {"character_set": own[0]["c"], "collate": own[0]["o"]} if own else {}
+
+
+def db_tables(name: str, **connection: Any) -> list[str]:
+    """The tables of a database; none when there is no such database."""
+    rows = server_of(**connection).select(
+        "SELECT TABLE_NAME AS t FROM information_schema.TABLES WHERE TABLE_SCHEMA ="
+        f" {literal(name)}"
+    )
+    return [str(row["t"]) for row in rows]
+
+
+def _settings(character_set: str | None, collate: str | None) -> str:
+    words = f" CHARACTER SET {literal(character_set)}" if character_set else ""
+    return words + (f" COLLATE {literal(collate)}" if collate else "")
+
+
+@changer(touches=[])
+def db_create(
+    name: str, character_set: str | None = None, collate: str | None = None, **connection: Any
+) -> bool:
+    """Make a database; False when there is one of this name.
+
+    runner call mysql.db_create app character_set=utf8mb4
+    """
+    if db_exists(name, **connection):
+        return False
+    words = _settings(character_set, collate)
+    change(server_of(**connection), (f"CREATE DATABASE {_quoted(name)}{words}",))
+    return True
+
+
+@changer(touches=[])
+def alter_db(
+    name: str, character_set: str | None = None, collate: str | None = None, **connection: Any
+) -> bool:
+    """Change the character set or the collation of a database, or of all that there are: name *."""
+    words = _settings(character_set, collate)
+    own = ("information_schema", "performance_schema", "mysql", "sys")
+    names = (
+        [database for database in db_list(**connection) if database not in own]
+        if name == "*"
+        else [name]
+    )
+    statements = tuple(f"ALTER DATABASE {_quoted(database)}{words}" for database in names)
+    change(server_of(**connection), statements)
+    return True
+
+
+@changer(touches=[])
+def db_remove(name: str, **connection: Any) -> bool:
+    """Remove a database with all that is in it; False when there is none of this name."""
+    if not db_exists(name, **connection):
+        return False
+    change(server_of(**connection), (f"DROP DATABASE {_quoted(name)}",))
+    return True
+
+
+_quoted = name
+
+
+# ---------------------------------------------------------------- accounts
+
+
+def user_list(**connection: Any) -> list[dict[str, str]]:
+    """The accounts: User and Host."""
+    return accounts(server_of(**connection))
+
+
+def user_exists(
+    user: str,
+    host: str = "localhost",
+    password: str | None = None,
+    password_hash: str | None = None,
+    passwordless: bool = False,
+    unix_socket: bool = False,
+    password_column: str | None = None,
+    auth_plugin: str = "mysql_native_password",
+    **connection: Any,
+) -> bool:
+    """Return whether there is an account; where one of them is given, whether it has this password
+    or hash, needs none (passwordless), or is that of the system's user (unix_socket).
+
+    {{ salt['mysql.user_exists']('app', 'localhost') }}
+    """
+    there, mariadb = find(server_of(**connection), user, host)
+    if there is None or not (password or password_hash or passwordless or unix_socket):
+        return there is not None
+    login = Login(password, password_hash, unix_socket, auth_plugin)
+    return login.agrees(there.methods, mariadb)
+
+
+def user_info(user: str, host: str = "localhost", **connection: Any) -> dict[str, Any] | bool:
+    """Return what the table of users says of an account; False when there is none."""
+    rows = server_of(**connection).select(
+        f"SELECT * FROM mysql.user WHERE User = {literal(user)} AND Host = {literal(host)}"
+    )
+    return next((dict(row) for row in rows if row["User"] == user), False)
+
+
+def _login(
+    password: str | None, password_hash: str | None, allow: bool, socket: bool, plugin: str
+) -> Login:
+    if not (password or password_hash or allow):
+        raise CommandFailed(
+            "password or password_hash must be specified, unless allow_passwordless=True"
+        )
+    return Login(password, password_hash, socket, plugin)
+
+
+@changer(touches=[])
+def user_create(
+    user: str,
+    host: str = "localhost",
+    password: str | None = None,
+    password_hash: str | None = None,
+    allow_passwordless: bool = False,
+    unix_socket: bool = False,
+    password_column: str | None = None,
+    auth_plugin: str = "mysql_native_password",
+    **connection: Any,
+) -> bool:
+    """Make an account; False when there is one of this name and host.
+
+    runner call mysql.user_create app localhost password=secret
+    """
+    login = _login(password, password_hash, allow_passwordless, unix_socket, auth_plugin)
+    server = server_of(**connection)
+    there, mariadb = find(server, user, host)
+    if there is not None:
+        return False
+    change(server, (creation(user, host, login, mariadb),))
+    return True
+
+
+@changer(touches=[])
+def user_chpass(
+    user: str,
+    host: str = "localhost",
+    password: str | None = None,
+    password_hash: str | None = None,
+    allow_passwordless: bool = False,
+    unix_socket: bool | None = None,
+    password_column: str | None = None,
+    **connection: Any,
+) -> bool:
+    """Change how an account logs in; False when there is none of this name and host."""
+    login = _login(
+        password, password_hash, allow_passwordless, bool(unix_socket), "mysql_native_password"
+    )
+    server = server_of(**connection)
+    there, mariadb = find(server, user, host)
+    if there is None:
+        return False
+    change(server, (alteration(user, host, login, mariadb),))
+    return True
+
+
+@changer(touches=[])
+def user_remove(user: str, host: str = "localhost", **connection: Any) -> bool:
+    """Remove an account; False when there is none of this name and host."""
+    server = server_of(**connection)
+    if find(server, user, host)[0] is None:
+        return False
+    change(server, (f"DROP USER {account(user, host)}",))
+    return True
+
+
+# ---------------------------------------------------------------- rights
+
+
+def user_grants(user: str, host: str = "localhost", **connection: Any) -> list[str] | bool:
+    """Return what SHOW GRANTS says of an account, without its password; False without one."""
+    server = server_of(**connection)
+    if find(server, user, host)[0] is None:
+        return False
+    return [line.partition(" IDENTIFIED ")[0] for line in lines(server, user, host)]
+
+
+def grant_exists(
+    grant: str,
+    database: str,
+    user: str,
+    host: str = "localhost",
+    grant_option: bool = False,
+    escape: bool = True,
+    **connection: Any,
+) -> bool:
+    """Return whether an account has rights on a database or a table.
+
+    {{ salt['mysql.grant_exists']('SELECT,INSERT', 'app.*', 'app', 'localhost') }}
+    """
+    server, wanted, on = server_of(**connection), rights(grant), level(database, escape)
+    if find(server, user, host)[0] is None:
+        return False
+    own = held(lines(server, user, host), on)
+    granted = all(own.has(right, columns) for right, columns in wanted.names.items())
+    return granted and (own.grant or not (grant_option or wanted.grant))
+
+
+@changer(touches=[])
+def grant_add(
+    grant: str,
+    database: str,
+    user: str,
+    host: str = "localhost",
+    grant_option: bool = False,
+    escape: bool = True,
+    ssl_option: Any = False,
+    **connection: Any,
+) -> bool:
+    """Give an account rights on a database or a table.
+
+    runner call mysql.grant_add 'SELECT,INSERT' 'app.*' app localhost
+    """
+    read = rights(grant)
+    wanted = Rights(read.names, read.grant or grant_option)
+    tls = tls_wanted(ssl_option)
+    more = (requirement(user, host, tls),) if tls else ()
+    first = granting(user, host, level(database, escape), wanted)
+    change(server_of(**connection), (first, *more))
+    return True
+
+
+@changer(touches=[])
+def grant_revoke(
+    grant: str,
+    database: str,
+    user: str,
+    host: str = "localhost",
+    grant_option: bool = False,
+    escape: bool = True,
+    **connection: Any,
+) -> bool:
+    """Take rights on a database or a table from an account."""
+    read = rights(grant)
+    unwanted = Rights(read.names, read.grant or grant_option)
+    statements = revoking(user, host, level(database, escape), unwanted)
+    change(server_of(**connection), tuple(statements))
+    return True
+
+
+def tls_wanted(option: Any) -> dict[str, str]:
+    """Return what ssl_option asks of connections: SSL, X509, or SUBJECT, ISSUER and CIPHER with
+    values.
+
+    Raises StateFailed for what is none of these.
+    """
+    given = option if isinstance(option, list) else [option] if option else []
+    words: dict[str, Any] = {}
+    for part in given:
+        pairs: Any = part.items() if isinstance(part, dict) else [(part, True)]
+        words |= {str(key).upper(): value for key, value in pairs if value is not False}
+    plain = {word for word in words if word in ("SSL", "X509")}
+    if words.keys() - plain - {"SUBJECT", "ISSUER", "CIPHER"} or (plain and len(words) > 1):
+        raise StateFailed(
+            "ssl_option: expected SSL, X509, or a list of SUBJECT, ISSUER and CIPHER with values"
+        )
+    return {word: "" if word in plain else str(value) for word, value in words.items()}

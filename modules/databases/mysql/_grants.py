@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rights of MariaDB and MySQL: what an account has, and the statements that change it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from modules.databases.mysql._server import Server, account, name
+from runner.api import Record, StateFailed
+
+ALL = "ALL PRIVILEGES"
+_IDENTIFIER = r"`(?:[^`]|``)*`|[^`.\s()]+"
+_LEVEL = re.compile(
+    rf"(?:(TABLE|FUNCTION|PROCEDURE)\s+)?(\*|{_IDENTIFIER})\.(\*|{_IDENTIFIER})", re.IGNORECASE
+)
+_RIGHT = re.compile(r"([A-Za-z][A-Za-z _]*?)\s*(?:\(([^()]*)\))?")
+_LINE = re.compile(r"GRANT (.*?) ON (.*?) TO [`'](?:.*)", re.DOTALL)
+_NAME = re.compile(_IDENTIFIER)
+# one right, several names: what the servers print for the other ones
+_ALIASES = {
+    "ALL": ALL,
+    "REPLICATION CLIENT": "BINLOG MONITOR",
+    "SHOW MASTER STATUS": "BINLOG MONITOR",
+    "REPLICATION REPLICA": "REPLICATION SLAVE",
+    "REPLICATION REPLICA ADMIN": "REPLICATION SLAVE ADMIN",
+    "DELETE VERSIONING ROWS": "DELETE HISTORY",
+    "CREATE TEMPORARY TABLE": "CREATE TEMPORARY TABLES",
+}
+
+
+class Level(Record):
+    """The object that rights are on. kind: empty, FUNCTION or PROCEDURE. database, thing: as they
+    are, without quotes; * for all of them. pattern: the database as it is kept, where it is a
+    pattern.
+    """
+
+    kind: str
+    database: str
+    thing: str
+
+    @property
+    def text(self) -> str:
+        """As GRANT names it."""
+        parts = [part if part == "*" else name(part) for part in (self.database, self.thing)]
+        return f"{self.kind} {'.'.join(parts)}".strip()
+
+
+def level(database: str, escape: bool = True) -> Level:
+    """Return what a state's `database` means: *.*, db.*, db.table.
+
+    escape: the names are taken as they are; else the text is SQL, where % and _ in the name of a
+    database are wildcards. Raises StateFailed for what is none of these.
+    """
+    if not escape:
+        match = _LEVEL.fullmatch(database.strip())
+        if not match:
+            raise StateFailed(f"database: expected `db`.`table`, `db`.* or *.*, not {database}")
+        kind = (match[1] or "").upper().replace("TABLE", "")
+        return Level(kind, _unquoted(match[2]), _unquoted(match[3]))
+    first, dot, thing = database.rpartition(".")
+    if not dot or not first or not thing:
+        raise StateFailed(f"database: expected db.table, db.* or *.*, not {database}")
+    if thing == "*" and first != "*":
+        first = re.sub(r"([\\_%])", r"\\\1", first)
+    return Level("", first, thing)
+
+
+def _unquoted(identifier: str) -> str:
+    if identifier.startswith("`"):
+        return identifier[1:-1].replace("``", "`")
+    return identifier
+
+
+class Rights(Record):
+    """Rights on one level. names: each with the columns it is limited to, None for all. grant: they
+    may be passed on.
+    """
+
+    names: dict[str, frozenset[str] | None]
+    grant: bool = False
+
+    def has(self, right: str, columns: frozenset[str] | None) -> bool:
+        """Return whether a right is among them."""
+        if right == "USAGE" or ALL in self.names:
+            return True
+        if right not in self.names:
+            return False
+        own = self.names[right]
+        return own is None or (columns is not None and columns <= own)
+
+    @property
+    def text(self) -> str:
+        """As GRANT names them."""
+        return ", ".join(
+            f"{right} ({', '.join(name(column) for column in sorted(columns))})"
+            if columns
+            else right
+            for right, columns in self.names.items()
+        )
+
+
+NOTHING = Rights({})
+
+
+def rights(text: str) -> Rights:
+    """Rights as somebody wrote them: `select, insert (a, b)`; `grant option` among them, too.
+
+    Raises StateFailed for what cannot be a right.
+    """
+    names: dict[str, frozenset[str] | None] = {}
+    for part in re.split(r",(?![^(]*\))", text):
+        match = _RIGHT.fullmatch(part.strip())
+        if not match:
+            raise StateFailed(f"Invalid grant: {part.strip() or 'nothing'}")
+        word = " ".join(match[1].upper().split())
+        columns = _NAME.findall(match[2].replace(",", " ")) if match[2] else []
+        names[_ALIASES.get(word, word)] = frozenset(map(_unquoted, columns)) or None
+    grant = names.pop("GRANT OPTION", _ABSENT) is not _ABSENT
+    if ALL in names:
+        names = {ALL: None}
+    return Rights(names, grant)
+
+
+_ABSENT: frozenset[str] = frozenset({"\0"})
+
+
+def lines(server: Server, user: str, host: str) -> list[str]:
+    """Return what SHOW GRANTS says of an account, which must be there."""
+    rows = server.select(f"SHOW GRANTS FOR {account(user, host)}")
+    return [value for row in rows for value in row.values() if value]
+
+
+def held(grants: Iterable[str], on: Level) -> Rights:
+    """The rights that an account has on a level, from the lines of SHOW GRANTS."""
+    names: dict[str, frozenset[str] | None] = {}
+    grant = False
+    for line in grants:
+        match = _LINE.fullmatch(line)
+        place = _LEVEL.fullmatch(match[2]) if match else None
+        if not match or not place:
+            continue  # a role, or the right to act for another account
+        kind = (place[1] or "").upper().replace("TABLE", "")
+        if Level(kind, _unquoted(place[2]), _unquoted(place[3])) == on:
+            names |= rights(match[1]).names
+            grant = grant or line.endswith(" WITH GRANT OPTION")
+    names.pop("USAGE", None)
+    return Rights(names, grant)
+
+
+def granting(user: str, host: str, on: Level, wanted: Rights) -> str:
+    """The statement that gives rights to an account."""
+    passing = " WITH GRANT OPTION" if wanted.grant else ""
+    return f"GRANT {wanted.text or 'USAGE'} ON {on.text} TO {account(user, host)}{passing}"
+
+
+def revoking(user: str, host: str, on: Level, unwanted: Rights) -> list[str]:
+    """The statements that take rights from an account."""
+    whom = f"ON {on.text} FROM {account(user, host)}"
+    return [
+        *([f"REVOKE {unwanted.text} {whom}"] if unwanted.names else []),
+        *([f"REVOKE GRANT OPTION {whom}"] if unwanted.grant else []),
+    ]

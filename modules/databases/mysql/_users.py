@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Accounts of MariaDB and MySQL, and how they log in."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from modules.databases.mysql._server import Row, Server, account, literal
+from runner.api import Record, StateFailed, for_states
+
+NATIVE = "mysql_native_password"
+SOCKET = ("unix_socket", "auth_socket")
+Method = tuple[str, str]  # a plugin, and what it keeps
+
+
+class Login(Record):
+    """How an account is to log in.
+
+    password: as it is; password_hash: as the server keeps it; else without one: by_socket for the
+    user of the system with the same name. plugin: what keeps a password, on MySQL.
+    """
+
+    password: str | None = None
+    password_hash: str | None = None
+    by_socket: bool = False
+    plugin: str = NATIVE
+
+    @property
+    def passwordless(self) -> bool:
+        return not self.password and not self.password_hash
+
+    def agrees(self, methods: Sequence[Method], mariadb: bool) -> bool:
+        """Return whether an account that logs in like this is as wanted. Raises StateFailed for a
+        password that cannot be compared.
+        """
+        sockets = [plugin for plugin, _ in methods if plugin in SOCKET]
+        others = [(plugin, stored) for plugin, stored in methods if plugin not in SOCKET]
+        if self.passwordless and self.by_socket:
+            return bool(sockets) and not any(_is_usable(stored) for _, stored in others)
+        if self.passwordless:
+            return bool(sockets) or any(not stored for _, stored in others)
+        plugin = NATIVE if mariadb else self.plugin
+        if plugin != NATIVE and self.password:
+            raise StateFailed(
+                f"A password that {plugin} keeps cannot be compared: give its password_hash"
+            )
+        wanted = native_hash(self.password) if self.password else str(self.password_hash)
+        return any(
+            which == plugin and _same(plugin, stored, wanted) for which, stored in others if stored
+        )
+
+    def statement(self, mariadb: bool) -> str:
+        """Return what CREATE USER and ALTER USER say of it."""
+        if self.passwordless and self.by_socket:
+            return "IDENTIFIED VIA unix_socket" if mariadb else "IDENTIFIED WITH 'auth_socket'"
+        how = "" if mariadb else f"WITH {literal(self.plugin)} "
+        if self.password_hash and not self.password:
+            if problem := hash_problem(self.password_hash):
+                raise StateFailed(f"password_hash: {problem}")
+            by = "BY PASSWORD" if mariadb else "AS"
+            return f"IDENTIFIED {how}{by} {literal(self.password_hash)}"
+        return f"IDENTIFIED {how}BY {literal(self.password or '')}"
+
+
+def _is_usable(stored: str) -> bool:
+    """Return whether somebody can log in with this: no password, or a real one."""
+    return not stored or stored.startswith(("*", "$"))
+
+
+def _same(plugin: str, stored: str, wanted: str) -> bool:
+    return stored.upper() == wanted.upper() if plugin == NATIVE else stored == wanted
+
+
+def hash_problem(text: str) -> str | None:
+    """The reason why a text is nothing that a server keeps of a password: a star and 40 digits, 16
+    digits of old ones, what begins with $A$ or $5$, 43 letters of ed25519.
+    """
+    kept = r"\*[0-9A-Fa-f]{40}|[0-9a-f]{16}|\$(A|5)\$.+|[A-Za-z0-9+/]{43}"
+    if not text or re.fullmatch(kept, text, re.DOTALL):
+        return None
+    return "expected what the server keeps of a password, and this is no such hash"
+
+
+def native_hash(password: str) -> str:
+    """Return what mysql_native_password keeps of a password."""
+    import hashlib
+
+    once = hashlib.sha1(password.encode(), usedforsecurity=False).digest()
+    return "*" + hashlib.sha1(once, usedforsecurity=False).hexdigest().upper()
+
+
+class Account(Record):
+    """An account that is there. methods: the ways in. tls: what it requires of a connection."""
+
+    user: str
+    host: str
+    methods: tuple[Method, ...]
+    tls: dict[str, str]
+    mariadb: bool
+
+
+def find(server: Server, user: str, host: str) -> tuple[Account | None, bool]:
+    """An account, None when there is none; and whether the server is a MariaDB."""
+    where = f"WHERE User = {literal(user)} AND Host = {literal(host)}"
+    version, rows = server.look(
+        "SELECT VERSION() AS v, @@version_comment AS c", f"SELECT * FROM mysql.user {where}"
+    )
+    mariadb = any("mariadb" in str(value).lower() for row in version for value in row.values())
+    own = [row for row in rows if row["User"] == user]  # the server's collation may be lenient
+    if not own:
+        return None, mariadb
+    methods = _several(server, where) if mariadb and own[0].get("plugin") is not None else []
+    tls = _tls(own[0])
+    return Account(user, host, tuple(methods or [_one(own[0])]), tls, mariadb), mariadb
+
+
+def _one(row: Row) -> Method:
+    """The way in that the table of users shows."""
+    stored = row.get("authentication_string") or row.get("Password") or ""
+    return row.get("plugin") or NATIVE, stored
+
+
+def _several(server: Server, where: str) -> list[Method]:
+    """All ways in, where the server has a table that knows of several (MariaDB from 10.4)."""
+    there = server.select(
+        "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'mysql' AND"
+        " TABLE_NAME = 'global_priv'"
+    )
+    if not there:
+        return []
+    rows = server.select(f"SELECT Priv FROM mysql.global_priv {where}")
+    data: dict[str, Any] = json.loads(rows[0]["Priv"] or "{}") if rows else {}
+    own = {"plugin": data.get("plugin"), "authentication_string": data.get("authentication_string")}
+    ways = [{**own, **way} for way in data.get("auth_or", [own])]
+    return [(way["plugin"] or NATIVE, way["authentication_string"] or "") for way in ways]
+
+
+def _tls(row: Row) -> dict[str, str]:
+    """Return what the account requires of a connection, as ssl_option says it."""
+    kind = row.get("ssl_type") or ""
+    if kind in ("ANY", "X509"):
+        return {"SSL" if kind == "ANY" else "X509": ""}
+    columns = {"SUBJECT": "x509_subject", "ISSUER": "x509_issuer", "CIPHER": "ssl_cipher"}
+    return {word: value for word, column in columns.items() if (value := row.get(column))}
+
+
+@for_states
+def accounts(server: Server) -> list[dict[str, str]]:
+    """All accounts: User and Host."""
+    rows = server.select("SELECT User, Host FROM mysql.user ORDER BY User, Host")
+    return [{key: value or "" for key, value in row.items()} for row in rows]
+
+
+def creation(user: str, host: str, login: Login, mariadb: bool) -> str:
+    """The statement that makes an account."""
+    return f"CREATE USER {account(user, host)} {login.statement(mariadb)}"
+
+
+def alteration(user: str, host: str, login: Login, mariadb: bool) -> str:
+    """The statement that changes how an account logs in."""
+    return f"ALTER USER {account(user, host)} {login.statement(mariadb)}"
+
+
+def requirement(user: str, host: str, tls: dict[str, str]) -> str:
+    """The statement for what an account requires of a connection."""
+    words = [f"{word} {literal(value)}" if value else word for word, value in tls.items()]
+    return f"ALTER USER {account(user, host)} REQUIRE {' AND '.join(words)}"

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PostgreSQL: what the postgres_* states look at and change, and Salt's functions for templates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from modules.databases.postgres._clusters import (
+    cluster_create,
+    cluster_exists,
+    cluster_list,
+    cluster_remove,
+    datadir_exists,
+    datadir_init,
+    initdb,
+    server_exists,
+)
+from modules.databases.postgres._functions import (
+    available_extensions,
+    db_create,
+    db_remove,
+    group_create,
+    installed_extensions,
+    is_available_extension,
+    is_installed_extension,
+    language_exists,
+    language_list,
+    role_get,
+    schema_exists,
+    schema_get,
+    schema_list,
+    server_of,
+    tablespace_exists,
+    tablespace_list,
+    user_create,
+    user_remove,
+    user_update,
+)
+from modules.databases.postgres._rights import KINDS, grantee, held, member, target, wanted
+from modules.databases.postgres._roles import hash_problem, matches, moment, roles, stored
+from modules.databases.postgres._server import Server, literal, name, option
+
+__all__ = [
+    "KINDS",
+    "Server",
+    "available_extensions",
+    "cluster_create",
+    "cluster_exists",
+    "cluster_list",
+    "cluster_remove",
+    "databases",
+    "datadir_exists",
+    "datadir_init",
+    "db_create",
+    "db_exists",
+    "db_list",
+    "db_remove",
+    "grantee",
+    "group_create",
+    "group_exists",
+    "group_remove",
+    "group_update",
+    "hash_problem",
+    "held",
+    "initdb",
+    "installed_extensions",
+    "is_available_extension",
+    "is_installed_extension",
+    "language_exists",
+    "language_list",
+    "literal",
+    "matches",
+    "member",
+    "moment",
+    "name",
+    "option",
+    "psql_query",
+    "role_get",
+    "roles",
+    "schema_exists",
+    "schema_get",
+    "schema_list",
+    "server_exists",
+    "stored",
+    "tablespace_exists",
+    "tablespace_list",
+    "target",
+    "user_create",
+    "user_exists",
+    "user_list",
+    "user_remove",
+    "user_update",
+    "version",
+    "wanted",
+]
+
+
+NEEDS_PROGRAM = "psql"  # without it templates find no function of this module
+
+
+def psql_query(query: str, **connection: Any) -> list[dict[str, Any]]:
+    """The rows that a query answers with. connection: user, host, port, maintenance_db, password,
+    runas.
+
+    {{ salt['postgres.psql_query']('SELECT datname FROM pg_database') }}
+    """
+    return server_of(**connection).select(query.strip().rstrip(";"))
+
+
+def version(**connection: Any) -> str | None:
+    """The server's version; None when it does not answer. Connection as with psql_query."""
+    rows = server_of(**connection).select("SELECT current_setting('server_version') AS v")
+    return str(rows[0]["v"].split()[0]) if rows else None
+
+
+def db_list(**connection: Any) -> dict[str, dict[str, Any]]:
+    """The databases: owner, encoding, collation, tablespace. Connection as with psql_query."""
+    return databases(server_of(**connection))
+
+
+def db_exists(name: str, **connection: Any) -> bool:
+    """Return whether there is a database. Connection as with psql_query.
+
+    {{ salt['postgres.db_exists']('app') }}
+    """
+    return name in db_list(**connection)
+
+
+def user_list(return_password: bool = False, **connection: Any) -> dict[str, dict[str, Any]] | bool:
+    """The roles with what they may; False when the server does not answer. Connection as with
+    psql_query.
+
+    return_password: with what the server keeps of passwords.
+    """
+    return roles(server_of(**connection), passwords=return_password) or False
+
+
+def user_exists(name: str, **connection: Any) -> bool:
+    """Return whether there is a role. Connection as with psql_query.
+
+    {{ salt['postgres.user_exists']('app') }}
+    """
+    return name in roles(server_of(**connection), name, passwords=False)
+
+
+group_exists = user_exists
+group_remove = user_remove
+group_update = user_update
+
+
+def databases(server: Server) -> dict[str, dict[str, Any]]:
+    """The databases by name."""
+    rows = server.select(
+        'SELECT datname AS "Name", pg_get_userbyid(datdba) AS "Owner",'
+        ' pg_encoding_to_char(encoding) AS "Encoding", datcollate AS "Collate", datctype AS'
+        ' "Ctype", spcname AS "Tablespace" FROM pg_database JOIN pg_tablespace ON pg_tablespace.oid'
+        " = dattablespace"
+    )
+    return {row["Name"]: row for row in rows}

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rights on objects of PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from modules.databases.postgres._server import Server, literal, name
+from runner.api import StateFailed
+
+KINDS = ("table", "sequence", "schema", "tablespace", "language", "database", "group", "function")
+RIGHTS = {
+    "table": ("SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER"),
+    "sequence": ("USAGE", "SELECT", "UPDATE"),
+    "schema": ("CREATE", "USAGE"),
+    "tablespace": ("CREATE",),
+    "language": ("USAGE",),
+    "database": ("CREATE", "CONNECT", "TEMPORARY"),
+    "function": ("EXECUTE",),
+    "group": (),
+}
+SHORT = {"TEMP": "TEMPORARY"}
+# kind: (table, what identifies the object, access list, owner, letter of acldefault)
+_PLACES = {
+    "table": ("pg_class", "oid = to_regclass({text})", "relacl", "relowner", "r"),
+    "sequence": ("pg_class", "oid = to_regclass({text})", "relacl", "relowner", "s"),
+    "schema": ("pg_namespace", "nspname = {text}", "nspacl", "nspowner", "n"),
+    "tablespace": ("pg_tablespace", "spcname = {text}", "spcacl", "spcowner", "t"),
+    "language": ("pg_language", "lanname = {text}", "lanacl", "lanowner", "l"),
+    "database": ("pg_database", "datname = {text}", "datacl", "datdba", "d"),
+    "function": ("pg_proc", "oid = to_regprocedure({text})", "proacl", "proowner", "f"),
+}
+
+
+def wanted(kind: str, rights: Sequence[str] | None) -> list[str]:
+    """The rights as the server names them. Raises StateFailed for those that such an object does
+    not have.
+    """
+    names = [right.strip().upper() for text in rights or () for right in text.split(",")]
+    rights_wanted = [SHORT.get(right, right) for right in names]
+    unknown = [right for right in rights_wanted if right not in (*RIGHTS[kind], "ALL")]
+    if unknown:
+        raise StateFailed(
+            f"Invalid privilege(s): {','.join(unknown)} provided for object {kind};"
+            f" there are {', '.join(RIGHTS[kind])} and ALL"
+        )
+    return list(RIGHTS[kind]) if "ALL" in rights_wanted else rights_wanted
+
+
+def target(kind: str, thing: str, schema: str) -> str:
+    """The object as GRANT names it. schema: of tables, sequences and functions."""
+    if thing.upper() == "ALL" and kind in ("table", "sequence"):
+        return f"ALL {kind.upper()}S IN SCHEMA {name(schema)}"
+    if kind == "function":
+        called, _, arguments = thing.partition("(")
+        return f"FUNCTION {name(schema)}.{name(called)}({arguments.rstrip(')')})"
+    return (
+        f"{kind.upper()} {f'{name(schema)}.' if kind in ('table', 'sequence') else ''}{name(thing)}"
+    )
+
+
+def grantee(role: str) -> str:
+    """A role as GRANT names it."""
+    return "PUBLIC" if role.lower() == "public" else name(role)
+
+
+def member(server: Server, role: str, group: str) -> bool | None:
+    """Return whether a role is a member of a group; True where it may pass this on, False where
+    not, None when it is none.
+    """
+    rows = server.select(
+        "SELECT m.admin_option AS passes_on FROM pg_auth_members m JOIN pg_roles g ON g.oid ="
+        f" m.roleid JOIN pg_roles u ON u.oid = m.member WHERE g.rolname = {literal(group)} AND"
+        f" u.rolname = {literal(role)}"
+    )
+    return bool(rows[0]["passes_on"]) if rows else None
+
+
+def held(server: Server, role: str, kind: str, thing: str, schema: str) -> list[dict[str, bool]]:
+    """For each object that is meant, the rights that a role has on it; True for one that it may
+    pass on.
+
+    The owner has all of them. Raises StateFailed when there is no such object.
+    """
+    table, match, acl, owner, letter = _PLACES[kind]
+    if thing.upper() == "ALL" and kind in ("table", "sequence"):
+        kinds = "'S'" if kind == "sequence" else "'r', 'v', 'm', 'f', 'p'"
+        where = f"relnamespace = to_regnamespace({literal(name(schema))}) AND relkind IN ({kinds})"
+    else:
+        where = match.format(text=literal(_catalogue_name(kind, thing, schema)))
+    to = (
+        "0"
+        if role.lower() == "public"
+        else f"(SELECT oid FROM pg_roles WHERE rolname = {literal(role)})"
+    )
+    rows = server.select(
+        f"SELECT pg_get_userbyid({owner}) AS owner, (SELECT json_object_agg(privilege_type,"
+        " is_grantable) FROM (SELECT privilege_type, bool_or(is_grantable) AS is_grantable FROM"
+        f" aclexplode(coalesce({acl}, acldefault('{letter}', {owner}))) WHERE grantee = {to} GROUP"
+        f" BY 1) r) AS rights FROM {table} WHERE {where}"
+    )
+    if not rows:
+        raise StateFailed(f"There is no {kind} {thing}", missing=("postgres", thing))
+    return [
+        dict.fromkeys(RIGHTS[kind], True) if row["owner"] == role else row["rights"] or {}
+        for row in rows
+    ]
+
+
+def _catalogue_name(kind: str, thing: str, schema: str) -> str:
+    """The name that identifies an object in a catalogue: tables and functions are looked up by
+    their quoted name.
+    """
+    if kind in ("table", "sequence"):
+        return f"{name(schema)}.{name(thing)}"
+    if kind == "function":
+        called, _, arguments = thing.partition("(")
+        return f"{name(schema)}.{name(called)}({arguments.rstrip(')')})"
+    return thing

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Users and groups of PostgreSQL: roles that log in and roles that do not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any
+
+from modules.databases import postgres
+from modules.databases.postgres import Server
+from runner.api import Check, Line, Plan, Planned, Record
+from states.databases._postgres import after_server, carry_out, drop
+
+WORDS = {
+    **{
+        "createdb": "CREATEDB",
+        "createroles": "CREATEROLE",
+        "superuser": "SUPERUSER",
+        "replication": "REPLICATION",
+    },
+    **{"inherit": "INHERIT", "login": "LOGIN"},
+}
+
+Password = Annotated[
+    Line, Check(postgres.hash_problem, "copy all of it, from pg_authid, or write the password")
+]
+
+
+class Role(Record):
+    """A role as it should be. flags: what is None stays as it is."""
+
+    name: str
+    kind: str
+    flags: dict[str, bool | None]
+    password: str | None = None
+    how: str | bool | None = None
+    first_password: str | None = None
+    refresh: bool = False
+    valid_until: str | None = None
+    groups: Sequence[str] = ()
+
+    def present(self, server: Server) -> Planned:
+        """The state of a role that has to be there."""
+        role = postgres.roles(server, self.name, passwords=not self.refresh).get(self.name)
+        fact = (f"postgres_{self.kind}", self.name)
+        if role is None:
+            plan = Plan(
+                {self.name: "Present"}, f"{self._title} is set to be created", provides=[fact]
+            )
+            done, failed = (
+                f"The {self.kind} {self.name} has been created",
+                f"Failed to create {self.kind} {self.name}",
+            )
+            return (yield from carry_out(server, plan, done, failed, *self._created()))
+        changes = self._changes(server, role)
+        if not changes:
+            return f"{self._title} is already present"
+        plan = Plan({self.name: changes}, f"{self._title} is set to be updated")
+        done, failed = (
+            f"The {self.kind} {self.name} has been updated",
+            f"Failed to update {self.kind} {self.name}",
+        )
+        return (yield from carry_out(server, plan, done, failed, *self._updated(changes)))
+
+    @property
+    def _title(self) -> str:
+        return f"{self.kind.capitalize()} {self.name}"
+
+    def _created(self) -> list[str]:
+        flags = dict(self.flags)
+        if self.kind == "user" and flags["login"] is None:
+            flags["login"] = True
+        words = [_word(flag, value) for flag, value in flags.items() if value is not None]
+        password = self.password if self.password is not None else self.first_password
+        options = self._role_options(words, password)
+        create = (
+            f"CREATE ROLE {self._role} WITH {options}" if options else f"CREATE ROLE {self._role}"
+        )
+        return [*self._hashing(password), create, *self._joined(self.groups)]
+
+    def _updated(self, changes: dict[str, Any]) -> list[str]:
+        words = [_word(flag, value) for flag, value in changes.items() if flag in WORDS]
+        password = self.password if "password" in changes else None
+        options = self._role_options(words, password, "valid_until" in changes)
+        alter = [f"ALTER ROLE {self._role} WITH {options}"] if options else []
+        return [*self._hashing(password), *alter, *self._joined(changes.get("groups", ()))]
+
+    @property
+    def _role(self) -> str:
+        return postgres.name(self.name)
+
+    def _role_options(self, words: list[str], password: str | None, until: bool = True) -> str:
+        if password is not None:
+            words = [
+                *words,
+                f"PASSWORD {postgres.literal(postgres.stored(self.name, password, self.how))}",
+            ]
+        if self.valid_until and until:
+            words = [*words, f"VALID UNTIL {postgres.literal(self.valid_until)}"]
+        return " ".join(words)
+
+    def _hashing(self, password: str | None) -> list[str]:
+        """The setting for how the server keeps a password that it gets as it is."""
+        return (
+            ["SET password_encryption = 'scram-sha-256'"]
+            if password and self.how == "scram-sha-256"
+            else []
+        )
+
+    def _joined(self, groups: Sequence[str]) -> list[str]:
+        return [f"GRANT {postgres.name(group)} TO {self._role}" for group in groups]
+
+    def _changes(self, server: Server, role: dict[str, Any]) -> dict[str, Any]:
+        wanted = {
+            flag: value
+            for flag, value in self.flags.items()
+            if value is not None and role[flag] != value
+        }
+        changes: dict[str, Any] = dict(wanted)
+        if self.valid_until and role["valid_until"] != _moment(server, self.valid_until):
+            changes["valid_until"] = self.valid_until
+        if self.password is not None and (
+            self.refresh
+            or not postgres.matches(self.name, self.password, role["password"], self.how)
+        ):
+            changes["password"] = True
+        missing = [group for group in self.groups if group not in role["groups"]]
+        return {**changes, "groups": missing} if missing else changes
+
+
+def _moment(server: Server, text: str) -> str:
+    return "infinity" if text == "infinity" else postgres.moment(server, text)
+
+
+def _word(flag: str, value: bool | None) -> str:
+    return WORDS[flag] if value else f"NO{WORDS[flag]}"
+
+
+def split(groups: Sequence[str] | None) -> list[str]:
+    """Groups as a list, or as a text with commas."""
+    return [group.strip() for text in groups or () for group in text.split(",") if group.strip()]
+
+
+def absent(name: str, kind: str, server: Server) -> Planned:
+    """The state of a role that has to go."""
+    if name not in postgres.roles(server, name, passwords=False):
+        return f"{kind.capitalize()} {name} is not present, so it cannot be removed"
+    return (yield from drop(server, kind.capitalize(), name, f"ROLE {postgres.name(name)}"))
+
+
+def autorequire(name: str, groups: object = None, **_: object) -> Iterator[tuple[str, str]]:
+    """A role comes after the server and the groups that it joins."""
+    joined = split(
+        [groups] if isinstance(groups, str) else groups if isinstance(groups, list) else []
+    )
+    yield from after_server(*(("postgres_group", group) for group in joined))

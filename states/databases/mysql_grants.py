@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rights of the accounts of MariaDB and MySQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from modules.databases import mysql
+from modules.databases.mysql import Level, Rights, Server
+from runner.api import AbsolutePath, Line, Name, NameOrEmpty, Plan, Planned, Secret, StateFailed
+from runner.api.opposite import Opposite
+from states.databases._mysql import after_server, carry_out
+
+
+def present(
+    name: Line,
+    grant: Line,
+    database: Line,
+    user: NameOrEmpty,
+    host: Line = "localhost",
+    grant_option: bool = False,
+    escape: bool = True,
+    revoke_first: bool = False,
+    ssl_option: Any = False,
+    connection_host: Line | None = None,
+    connection_port: int | Line | None = None,
+    connection_user: Line | None = None,
+    connection_pass: Secret[Line] | None = None,
+    connection_db: Line | None = None,
+    connection_unix_socket: Line | None = None,
+    connection_default_file: AbsolutePath | None = None,
+    connection_default_group: Line | None = None,
+    connection_charset: Name | None = None,
+) -> Planned:
+    """Make sure that an account has rights.
+
+    name: Names the state.
+    grant: The rights, separated by commas: select, insert (name), all privileges.
+    database: What the rights are on: `db.*`, `db.table` or `*.*`.
+    user: The user of the account.
+    host: The host of the account, as mysql_user.present has it.
+    grant_option: The account may pass the rights on.
+    escape: The names are meant as they are; false for a database in SQL, where % and _ are
+      wildcards.
+    revoke_first: Take all other rights on this away.
+    ssl_option: What connections of the account must have: SSL, X509, or a list of SUBJECT, ISSUER
+      and CIPHER with values.
+    connection_host, connection_port, connection_user, connection_pass, connection_db,
+      connection_unix_socket, connection_default_file, connection_default_group, connection_charset:
+      As of mysql_database.present.
+
+        app may read and write:
+          mysql_grants.present:
+            - grant: select,insert,update
+            - database: app.*
+            - user: app
+
+    Behaviour: Salt 3007's mysql_grants.present; several rights that an account has in several
+    grants count, too.
+    """
+    server = Server(
+        connection_host,
+        connection_port,
+        connection_user,
+        connection_pass,
+        connection_db,
+        connection_unix_socket,
+        connection_default_file,
+        connection_default_group,
+        connection_charset,
+    )
+    given, on = mysql.read_rights(grant), mysql.level(database, escape)
+    wanted = Rights(given.names, given.grant or grant_option)
+    account, _ = mysql.find_account(server, user, host)
+    if account is None:
+        raise StateFailed(f"There is no user {user}@{host}", missing=("mysql_user", user))
+    own = mysql.held(mysql.grant_lines(server, user, host), on)
+    whom = f"{user}@{host}"
+    statements = _granting(user, host, on, own, wanted, exactly=revoke_first)
+    tls = mysql.tls_wanted(ssl_option)
+    if tls and tls != account.tls:
+        statements.append(mysql.requirement(user, host, tls))
+    if not statements:
+        return f"Grant {grant} on {database} to {whom} is already present"
+    return (
+        yield from carry_out(
+            server,
+            Plan({name: "Present"}, f"MySQL grant {name} is set to be created"),
+            f"Grant {grant} on {database} to {whom} has been added",
+            f'Failed to execute: "GRANT {grant} ON {database} TO {whom}"',
+            *statements,
+        )
+    )
+
+
+def _granting(
+    user: str, host: str, on: Level, own: Rights, wanted: Rights, exactly: bool
+) -> list[str]:
+    """The statements for the rights that an account lacks and, with exactly, has too many."""
+    granted = all(own.has(right, columns) for right, columns in wanted.names.items())
+    names = {right: columns for right, columns in wanted.names.items() if right != "USAGE"}
+    if exactly and own != mysql.NOTHING and (own.names != names or own.grant != wanted.grant):
+        everything = Rights({"ALL PRIVILEGES": None} if own.names else {}, own.grant)
+        return [
+            *mysql.revoking(user, host, on, everything),
+            mysql.granting(user, host, on, wanted),
+        ]
+    enough = granted and (own.grant or not wanted.grant)
+    return [] if enough else [mysql.granting(user, host, on, wanted)]
+
+
+def absent(
+    name: Line,
+    grant: Line,
+    database: Line,
+    user: NameOrEmpty,
+    host: Line = "localhost",
+    grant_option: bool = False,
+    escape: bool = True,
+    connection_host: Line | None = None,
+    connection_port: int | Line | None = None,
+    connection_user: Line | None = None,
+    connection_pass: Secret[Line] | None = None,
+    connection_db: Line | None = None,
+    connection_unix_socket: Line | None = None,
+    connection_default_file: AbsolutePath | None = None,
+    connection_default_group: Line | None = None,
+    connection_charset: Name | None = None,
+) -> Planned:
+    """Make sure that an account does not have rights.
+
+    name: Names the state.
+    grant: The rights, separated by commas.
+    database: What the rights are on: `db.*`, `db.table` or `*.*`.
+    user, host: As of mysql_grants.present.
+    grant_option: Take the right to pass them on away, too.
+    escape: as of mysql_grants.present.
+    connection_host, connection_port, connection_user, connection_pass, connection_db,
+      connection_unix_socket, connection_default_file, connection_default_group, connection_charset:
+      As of mysql_database.present.
+
+        app may not drop:
+          mysql_grants.absent:
+            - grant: drop
+            - database: app.*
+            - user: app
+
+    Behaviour: Salt 3007's mysql_grants.absent; it revokes what an account has of the rights.
+    """
+    server = Server(
+        connection_host,
+        connection_port,
+        connection_user,
+        connection_pass,
+        connection_db,
+        connection_unix_socket,
+        connection_default_file,
+        connection_default_group,
+        connection_charset,
+    )
+    given, on = mysql.read_rights(grant), mysql.level(database, escape)
+    whom = f"{user}@{host}"
+    unwanted = mysql.NOTHING
+    if mysql.find_account(server, user, host)[0] is not None:
+        own = mysql.held(mysql.grant_lines(server, user, host), on)
+        passing = own.grant and (grant_option or given.grant)
+        unwanted = Rights(_held_of(own, given), passing)
+    if unwanted == mysql.NOTHING:
+        return f"Grant {grant} on {database} to {whom} is not present, so it cannot be revoked"
+    return (
+        yield from carry_out(
+            server,
+            Plan({name: "Absent"}, f"MySQL grant {name} is set to be revoked"),
+            f"Grant {grant} on {database} for {whom} has been revoked",
+            f"Unable to revoke grant {grant} on {database} for {whom}",
+            *mysql.revoking(user, host, on, unwanted),
+        )
+    )
+
+
+def _held_of(own: Rights, given: Rights) -> dict[str, frozenset[str] | None]:
+    """The rights among those given that there are to revoke."""
+    if "ALL PRIVILEGES" in given.names:
+        return given.names if own.names else {}
+    every = "ALL PRIVILEGES" in own.names
+    held: dict[str, frozenset[str] | None] = {}
+    for right, columns in given.names.items():
+        limited = own.names.get(right)
+        if every or (right in own.names and limited is None):
+            held[right] = None
+        elif limited and (columns is None or columns & limited):
+            held[right] = limited if columns is None else columns & limited
+    held.pop("USAGE", None)
+    return held
+
+
+def autorequire(
+    name: Line,
+    user: str | None = None,
+    database: str | None = None,
+    **_: object,
+) -> Iterator[tuple[str, str]]:
+    """Rights come after the server, the account and the database."""
+    first = database.rpartition(".")[0].strip("`") if isinstance(database, str) else None
+    yield from after_server(("mysql_user", user), ("mysql_database", first))
+
+
+OPPOSITE = {"present": Opposite("absent", by=("grant", "database", "user", "host"))}

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Groups of PostgreSQL."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from modules.databases.postgres import Server
+from runner.api import Line, Name, NonEmptyLine, OneOrMany, Planned, Secret
+from states.databases import _postgres_role
+from states.databases._postgres_role import Password, Role, split
+
+NON_IDEMPOTENT = {"present": "with refresh_password it sets the password in each run"}
+
+
+def present(
+    name: NonEmptyLine,
+    createdb: bool | None = None,
+    createroles: bool | None = None,
+    encrypted: bool | Literal["md5", "scram-sha-256"] | None = None,
+    superuser: bool | None = None,
+    replication: bool | None = None,
+    inherit: bool | None = None,
+    login: bool | None = None,
+    password: Secret[Password] | None = None,
+    refresh_password: bool | None = None,
+    groups: OneOrMany[Name] | None = None,
+    user: Name | None = None,
+    maintenance_db: Line | None = None,
+    db_password: Secret[Line] | None = None,
+    db_host: Line | None = None,
+    db_port: int | Line | None = None,
+    db_user: Name | None = None,
+) -> Planned:
+    """Make sure that there is a group, and what it may.
+
+    name: The name of the group.
+    createdb: Whether it may make databases; without it as it is.
+    createroles: Whether it may make roles; without it as it is.
+    encrypted: How the password is kept: `md5` (or true), `scram-sha-256`, or false for what the
+      server itself does.
+    superuser: Whether it may do anything; without it as it is.
+    replication: Whether it may replicate the server; without it as it is.
+    inherit: Whether it has the rights of the groups that it is in; without it as it is.
+    login: Whether it may log in; without it as it is.
+    password: The password, as it is typed or as the server keeps it (md5..., SCRAM-SHA-256$...).
+    refresh_password: Set the password in each run, for servers that do not show what they keep.
+    groups: The groups that it is a member of.
+    user: The user of the system as whom psql runs (postgres).
+    maintenance_db, db_password, db_host, db_port, db_user: As of postgres_database.present.
+
+        readers:
+          postgres_group.present: []
+
+    Behaviour: Salt 3008's postgres_group.present; a password is compared in either form.
+    """
+    flags = {"createdb": createdb, "createroles": createroles, "superuser": superuser}
+    flags |= {"replication": replication, "inherit": inherit, "login": login}
+    server = Server(user, maintenance_db, db_user, db_password, db_host, db_port)
+    role = Role(
+        name,
+        "group",
+        flags,
+        password,
+        encrypted,
+        refresh=bool(refresh_password),
+        groups=split(groups),
+    )
+    return (yield from role.present(server))
+
+
+def absent(
+    name: NonEmptyLine,
+    user: Name | None = None,
+    maintenance_db: Line | None = None,
+    db_password: Secret[Line] | None = None,
+    db_host: Line | None = None,
+    db_port: int | Line | None = None,
+    db_user: Name | None = None,
+) -> Planned:
+    """Make sure that there is no such group.
+
+    name: The name of the group.
+    user: The user of the system as whom psql runs (postgres).
+    maintenance_db, db_password, db_host, db_port, db_user: As of postgres_database.present.
+
+        oldgroup:
+          postgres_group.absent: []
+
+    Behaviour: Salt 3008's postgres_group.absent.
+    """
+    return (
+        yield from _postgres_role.absent(
+            name, "group", Server(user, maintenance_db, db_user, db_password, db_host, db_port)
+        )
+    )
+
+
+autorequire = _postgres_role.autorequire
+
+
+OPPOSITE = {"present": "absent"}

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Procedural languages in PostgreSQL's databases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from modules.databases import postgres
+from modules.databases.postgres import Server, literal
+from runner.api import Line, Name, NonEmptyLine, Plan, Planned, Secret
+from states.databases._postgres import after_server, carry_out
+
+
+def present(
+    name: NonEmptyLine,
+    maintenance_db: Line,
+    user: Name | None = None,
+    db_password: Secret[Line] | None = None,
+    db_host: Line | None = None,
+    db_port: int | Line | None = None,
+    db_user: Name | None = None,
+) -> Planned:
+    """Make sure that a language is installed in a database.
+
+    name: The language.
+    maintenance_db: The database that it is installed in.
+    user: The user of the system as whom psql runs (postgres).
+    db_password, db_host, db_port, db_user: As of postgres_database.present.
+
+        plperl:
+          postgres_language.present:
+            - maintenance_db: app
+
+    Behaviour: Salt 3008's postgres_language.present.
+    """
+    server = Server(user, maintenance_db, db_user, db_password, db_host, db_port)
+    if _exists(server, name):
+        return f"Language {name} is already installed"
+    plan = Plan({name: "Present"}, f"Language {name} is set to be installed")
+    done, failed = f"Language {name} has been installed", f"Failed to install language {name}"
+    return (
+        yield from carry_out(server, plan, done, failed, f"CREATE LANGUAGE {postgres.name(name)}")
+    )
+
+
+def absent(
+    name: NonEmptyLine,
+    maintenance_db: Line,
+    user: Name | None = None,
+    db_password: Secret[Line] | None = None,
+    db_host: Line | None = None,
+    db_port: int | Line | None = None,
+    db_user: Name | None = None,
+) -> Planned:
+    """Make sure that a language is not installed in a database.
+
+    name, user, db_password, db_host, db_port, db_user: As of postgres_language.present.
+    maintenance_db: The database that it is removed from.
+
+        plperl:
+          postgres_language.absent:
+            - maintenance_db: app
+
+    Behaviour: Salt 3008's postgres_language.absent.
+    """
+    server = Server(user, maintenance_db, db_user, db_password, db_host, db_port)
+    if not _exists(server, name):
+        return f"Language {name} is not present so it cannot be removed"
+    plan = Plan({name: "Absent"}, f"Language {name} is set to be removed")
+    done, failed = f"Language {name} has been removed", f"Failed to remove language {name}"
+    return (
+        yield from carry_out(server, plan, done, failed, f"DROP LANGUAGE {postgres.name(name)}")
+    )
+
+
+def _exists(server: Server, name: str) -> bool:
+    return bool(server.select(f"SELECT lanname FROM pg_language WHERE lanname = {literal(name)}"))
+
+
+def autorequire(
+    name: str, maintenance_db: str | None = None, **_: object
+) -> Iterator[tuple[str, str]]:
+    """A language comes after its database."""
+    yield from after_server(("postgres_database", maintenance_db))

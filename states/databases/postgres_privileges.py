@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rights of PostgreSQL's roles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from modules.databases import postgres
+from modules.databases.postgres import Server
+from runner.api import Line, Name, NonEmptyLine, OneOrMany, Plan, Planned, Secret, StateFailed
+from states.databases._postgres import after_server, carry_out
+
+Kind = Literal[
+    "table", "sequence", "schema", "tablespace", "language", "database", "group", "function"
+]
+
+
+def present(
+    name: NonEmptyLine,
+    object_name: Line,
+    object_type: Kind,
+    privileges: OneOrMany[Line] | None = None,
+    grant_option: bool | None = None,
+    prepend: Line = "public",
+    user: Name | None = None,
+    maintenance_db: Line | None = None,
+    db_password: Secret[Line] | None = None,
+    db_host: Line | None = None,
+    db_port: int | Line | None = None,
+    db_user: Name | None = None,
+) -> Planned:
+    """Make sure that a role has rights on an object.
+
+    name: The role, or public.
+    object_name: The object; ALL for all tables or sequences of a schema; a function with the types
+      of its arguments.
+    object_type: The kind of object; `group` makes the role a member.
+    privileges: SELECT, CREATE, ALL, ... (not for group).
+    grant_option: The role may pass them on.
+    prepend: The schema of tables, sequences and functions.
+    user: The user of the system as whom psql runs (postgres).
+    maintenance_db, db_password, db_host, db_port, db_user: As of postgres_database.present.
+
+        app may read:
+          postgres_privileges.present:
+            - name: app
+            - object_name: ALL
+            - object_type: table
+            - privileges: [SELECT]
+            - maintenance_db: app
+
+    Behaviour: Salt 3008's postgres_privileges.present.
+    """
+    server = Server(user, maintenance_db, db_user, db_password, db_host, db_port)
+    rights = _rights(object_type, privileges)
+    missing = _is_missing(
+        server, name, object_type, object_name, prepend, rights, bool(grant_option)
+    )
+    if not missing:
+        return "The requested privilege(s) are already set"
+    shown = _shown(object_type, object_name, privileges)
+    passing = (
+        f" WITH {'ADMIN' if object_type == 'group' else 'GRANT'} OPTION" if grant_option else ""
+    )
+    plan = Plan({name: "Present"}, f"The privilege(s): {shown} are set to be granted to {name}")
+    what = _statement_object(object_type, object_name, prepend, rights)
+    return (
+        yield from carry_out(
+            server,
+            plan,
+            f"The privilege(s): {shown} have been granted to {name}",
+            f"Failed to grant privilege(s): {shown} to {name}",
+            f"GRANT {what} TO {postgres.grantee(name)}{passing}",
+        )
+    )
+
+
+def absent(
+    name: NonEmptyLine,
+    object_name: Line,
+    object_type: Kind,
+    privileges: OneOrMany[Line] | None = None,
+    prepend: Line = "public",
+    user: Name | None = None,
+    maintenance_db: Line | None = None,
+    db_password: Secret[Line] | None = None,
+    db_host: Line | None = None,
+    db_port: int | Line | None = None,
+    db_user: Name | None = None,
+) -> Planned:
+    """Make sure that a role does not have rights on an object.
+
+    name, object_name, object_type, privileges, prepend, user: As of postgres_privileges.present.
+    maintenance_db, db_password, db_host, db_port, db_user: as of postgres_privileges.present.
+
+        app may not create:
+          postgres_privileges.absent:
+            - name: app
+            - object_name: app
+            - object_type: database
+            - privileges: [CREATE]
+
+    Behaviour: Salt 3008's postgres_privileges.absent.
+    """
+    server = Server(user, maintenance_db, db_user, db_password, db_host, db_port)
+    rights = _rights(object_type, privileges)
+    if not _has_any(server, name, object_type, object_name, prepend, rights):
+        return "The requested privilege(s) are not set so cannot be revoked"
+    shown = _shown(object_type, object_name, privileges)
+    plan = Plan({name: "Absent"}, f"The privilege(s): {shown} are set to be revoked from {name}")
+    what = _statement_object(object_type, object_name, prepend, rights)
+    return (
+        yield from carry_out(
+            server,
+            plan,
+            f"The privilege(s): {shown} have been revoked from {name}",
+            f"Failed to revoke privilege(s): {shown} from {name}",
+            f"REVOKE {what} FROM {postgres.grantee(name)}",
+        )
+    )
+
+
+def _rights(kind: str, privileges: list[str] | None) -> list[str]:
+    if kind != "group" and not privileges:
+        raise StateFailed(f"privileges is missing or empty: say which rights on a {kind} are meant")
+    return postgres.wanted(kind, privileges) if kind != "group" else []
+
+
+def _shown(kind: str, thing: str, privileges: list[str] | None) -> str:
+    return thing if kind == "group" else ",".join(privileges or ())
+
+
+def _statement_object(kind: str, thing: str, schema: str, rights: list[str]) -> str:
+    if kind == "group":
+        return postgres.name(thing)
+    return f"{', '.join(rights)} ON {postgres.target(kind, thing, schema)}"
+
+
+def _require_role(server: Server, role: str) -> None:
+    if role.lower() != "public" and role not in postgres.roles(server, role, passwords=False):
+        raise StateFailed(f'role "{role}" does not exist', missing=("postgres_user", role))
+
+
+def _is_missing(
+    server: Server, role: str, kind: str, thing: str, schema: str, rights: list[str], passing: bool
+) -> bool:
+    """Return whether a right, or the right to pass it on, is missing."""
+    _require_role(server, role)
+    if kind == "group":
+        _require_role(server, thing)
+        member = postgres.member(server, role, thing)
+        return member is None or (passing and not member)
+    objects = postgres.held(server, role, kind, thing, schema)
+    return any(
+        right not in held or (passing and not held[right]) for held in objects for right in rights
+    )
+
+
+def _has_any(
+    server: Server, role: str, kind: str, thing: str, schema: str, rights: list[str]
+) -> bool:
+    _require_role(server, role)
+    if kind == "group":
+        return postgres.member(server, role, thing) is not None
+    return any(
+        right in held
+        for held in postgres.held(server, role, kind, thing, schema)
+        for right in rights
+    )
+
+
+def autorequire(
+    name: str,
+    object_name: str | None = None,
+    object_type: str | None = None,
+    maintenance_db: str | None = None,
+    **_: object,
+) -> Iterator[tuple[str, str]]:
+    """Rights come after the role, the database and the object."""
+    yield from after_server(
+        ("postgres_user", name),
+        ("postgres_database", maintenance_db),
+        (f"postgres_{object_type}", object_name),
+    )

@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: Apache-2.0
+"""firewalld: what its zones let in, and its services."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from modules.firewalls import firewalld
+from runner.api import CommandFailed, Line, Name, OneOrMany, Plan, Planned, Record, StateFailed
+
+KEYS = ("Source port", "Destination port", "Protocol", "Destination address")
+
+
+class Part(Record):
+    """One list of a zone. key: what results call it; says: what firewalld calls it; option: of
+    firewall-cmd.
+    """
+
+    key: str
+    says: str
+    option: str
+    wanted: list[str] | None
+    prune: bool
+
+
+def present(
+    name: Name,
+    block_icmp: OneOrMany[Line] | None = None,
+    prune_block_icmp: bool = False,
+    default: bool | None = None,
+    masquerade: bool | None = None,
+    ports: OneOrMany[Line] | None = None,
+    prune_ports: bool = False,
+    port_fwd: OneOrMany[Line] | None = None,
+    prune_port_fwd: bool = False,
+    services: OneOrMany[Name] | None = None,
+    prune_services: bool = False,
+    interfaces: OneOrMany[Line] | None = None,
+    prune_interfaces: bool = False,
+    sources: OneOrMany[Line] | None = None,
+    prune_sources: bool = False,
+    rich_rules: OneOrMany[Line] | None = None,
+    prune_rich_rules: bool = False,
+) -> Planned:
+    """Make sure that there is a zone, and what it lets in.
+
+    name: The zone.
+    block_icmp: The kinds of ICMP packets that are blocked.
+    prune_block_icmp: Other kinds of ICMP packets are let through.
+    default: Make it the zone of interfaces that are in no other.
+    masquerade: Whether the zone hides addresses; without it as it is.
+    ports: The ports that are open, such as `8080/tcp`.
+    prune_ports: Close other ports.
+    port_fwd: The ports that are forwarded: `22:2222:tcp:10.0.0.5` (port, port there, protocol,
+      address there).
+    prune_port_fwd: Forward no other ports.
+    services: The services that are let in, such as `ssh`.
+    prune_services: Let no other services in.
+    interfaces: The interfaces of the zone.
+    prune_interfaces: Take other interfaces out of the zone.
+    sources: The addresses and networks that belong to the zone.
+    prune_sources: Take other addresses and networks out of the zone.
+    rich_rules: The rules in firewalld's own language.
+    prune_rich_rules: Remove other rich rules.
+
+        public:
+          firewalld.present:
+            - services: [ssh, https]
+            - ports: [8080/tcp]
+            - prune_services: True
+
+    Behaviour: Salt 3008's firewalld.present.
+    """
+    parts = [
+        Part("icmp_types", "icmp-blocks", "icmp-block", block_icmp, prune_block_icmp),
+        Part("ports", "ports", "port", ports, prune_ports),
+        Part(
+            "port_fwd",
+            "forward-ports",
+            "forward-port",
+            [_forward(forward) for forward in port_fwd or []],
+            prune_port_fwd,
+        ),
+        Part("services", "services", "service", services, prune_services),
+        Part("interfaces", "interfaces", "interface", interfaces, prune_interfaces),
+        Part("sources", "sources", "source", sources, prune_sources),
+        Part(
+            "rich_rules",
+            "rich rules",
+            "rich-rule",
+            [_quoted(rule) for rule in rich_rules or []],
+            prune_rich_rules,
+        ),
+    ]
+    zones = firewalld.list_zones()
+    now = firewalld.zone(name) if name in zones else {}
+    changes: dict[str, Any] = {} if name in zones else {name: {"old": zones, "new": name}}
+    steps: list[Sequence[str]] = (
+        [] if name in zones else [("--permanent", f"--new-zone={name}"), ("--reload",)]
+    )
+    if default and (standard := firewalld.default_zone()) != name:
+        changes["default"] = {"old": standard, "new": name}
+        steps.append((f"--set-default-zone={name}",))
+    hides = now.get("masquerade") == ["yes"]
+    if masquerade is not None and masquerade is not hides:
+        word = "set" if masquerade else "disabled"
+        changes["masquerade"] = {"old": hides or "", "new": f"Masquerading successfully {word}."}
+        steps.append(
+            ("--permanent", f"--zone={name}", f"--{'add' if masquerade else 'remove'}-masquerade")
+        )
+    for part in parts:
+        old = now.get(part.says, [])
+        new = _new_list(part, old)
+        if set(new) != set(old):
+            _refuse_unknown(part, old)
+            show = _shown_forwards if part.key == "port_fwd" else list
+            changes[part.key] = {"old": show(old), "new": show(new)}
+            steps += _steps(name, part.option, old, new)
+    return (yield from _configured(name, changes, steps))
+
+
+def _new_list(part: Part, old: list[str]) -> list[str]:
+    """The list as it is to be; pruning without a list is not meant."""
+    wanted = part.wanted or []
+    remaining = [
+        element
+        for element in old
+        if element in wanted or not (part.prune and part.wanted is not None)
+    ]
+    return [*remaining, *(element for element in wanted if element not in old)]
+
+
+def _steps(name: str, option: str, old: list[str], new: list[str]) -> Iterator[Sequence[str]]:
+    where = ("--permanent", f"--zone={name}")
+    yield from ((*where, f"--add-{option}={element}") for element in new if element not in old)
+    yield from ((*where, f"--remove-{option}={element}") for element in old if element not in new)
+
+
+def _refuse_unknown(part: Part, old: list[str]) -> None:
+    """Fail for services and kinds of ICMP that firewalld does not know."""
+    look = {"services": firewalld.get_services, "icmp_types": firewalld.get_icmp_types}.get(
+        part.key
+    )
+    known = look() if look else []
+    for element in part.wanted or []:
+        if look and element not in known and element not in old:
+            what = "service" if part.key == "services" else "kind of ICMP"
+            raise StateFailed(
+                f"firewalld knows no {what} {element!r}", missing=("firewalld", element)
+            )
+
+
+def _forward(text: str) -> str:
+    """`22:2222:tcp:10.0.0.5` as firewalld writes it."""
+    port, to_port, protocol, *address = text.split(":") if text.count(":") > 1 else ["", "", ""]
+    if not (port and to_port and protocol):
+        raise StateFailed(
+            f"{text!r} is not a forwarded port: write PORT:PORT_THERE:PROTOCOL:ADDRESS_THERE"
+        )
+    return f"port={port}:proto={protocol}:toport={to_port}:toaddr={':'.join(address)}"
+
+
+def _shown_forwards(forwards: list[str]) -> list[dict[str, str]]:
+    """Forwarded ports as results show them."""
+    shown = []
+    for forward in forwards:
+        fields = dict(pair.partition("=")[::2] for pair in forward.split(":", 3))
+        shown.append(
+            dict(
+                zip(
+                    KEYS,
+                    (fields.get(key, "") for key in ("port", "toport", "proto", "toaddr")),
+                    strict=True,
+                )
+            )
+        )
+    return shown
+
+
+def _quoted(rule: str) -> str:
+    """A rich rule with its values in quotes, as firewalld writes it."""
+    return re.sub(r'([\w-]+)=([^"\s]\S*)', r'\1="\2"', rule)
+
+
+def _configured(name: str, changes: dict[str, Any], steps: Sequence[Sequence[str]]) -> Planned:
+    if not changes:
+        return f"'{name}' is already in the desired state."
+    yield Plan(changes, f"Configuration for '{name}' will change.", provides=[("firewalld", name)])
+    try:
+        firewalld.change(steps)
+    except CommandFailed as failure:
+        raise StateFailed(f"Error: {failure.message}") from None
+    return f"'{name}' was configured."
+
+
+def service(
+    name: Name, ports: OneOrMany[Line] | None = None, protocols: OneOrMany[Line] | None = None
+) -> Planned:
+    """Make sure that there is a service, with exactly these ports and protocols.
+
+    name: The service.
+    ports: The ports of the service, such as `9100/tcp`.
+    protocols: The protocols of the service, such as `ah`.
+
+        node-exporter:
+          firewalld.service:
+            - ports: [9100/tcp]
+
+    Behaviour: Salt 3008's firewalld.service.
+    """
+    exists = name in firewalld.get_services()
+    now = firewalld.service(name) if exists else {"ports": [], "protocols": []}
+    changes: dict[str, Any] = {} if exists else {name: {"old": "", "new": name}}
+    steps: list[Sequence[str]] = [] if exists else [("--permanent", f"--new-service={name}")]
+    for key, wanted in (("ports", ports or []), ("protocols", protocols or [])):
+        old = now[key]
+        if set(old) != set(wanted):
+            changes[key] = {"old": old, "new": wanted}
+            where, option = ("--permanent", f"--service={name}"), key.removesuffix("s")
+            steps += [
+                (*where, f"--add-{option}={element}") for element in wanted if element not in old
+            ]
+            steps += [
+                (*where, f"--remove-{option}={element}") for element in old if element not in wanted
+            ]
+    return (yield from _configured(name, changes, steps))
+
+
+def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:
+    """The firewall comes after its package and its service."""
+    yield "pkg", "firewalld"
+    yield "service", "firewalld"

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ufw: the firewall of Ubuntu and Debian that is easy to set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from modules.firewalls import ufw
+from runner.api import CommandFailed, Line, Name, Plan, Planned, StateFailed
+
+Direction = Literal["in", "out"]
+Port = int | Name
+
+
+def enabled(name: Name) -> Planned:
+    """Make sure that the firewall is on, now and at the next start. The rules that let you in come
+    before it.
+
+    name: Names the state.
+
+        OpenSSH:
+          ufw.allow: []
+        firewall:
+          ufw.enabled:
+            - require:
+              - ufw: OpenSSH
+    """
+    return (yield from _switched(True))
+
+
+def disabled(name: Name) -> Planned:
+    """Make sure that the firewall is off, now and at the next start; its rules stay.
+
+    name: Names the state.
+
+        firewall:
+          ufw.disabled: []
+    """
+    return (yield from _switched(False))
+
+
+def _switched(on: bool) -> Planned:
+    word = "enabled" if on else "disabled"
+    if ufw.is_enabled() is on and ufw.is_active() is on:
+        return f"ufw is already {word}"
+    yield Plan({"enabled": {"old": not on, "new": on}}, f"ufw would be {word}")
+    _change("enable" if on else "disable")
+    return f"ufw is {word}"
+
+
+def default(
+    name: Literal["incoming", "outgoing", "routed"], policy: Literal["allow", "deny", "reject"]
+) -> Planned:
+    """Make sure what is done with packets that no rule decides.
+
+    name: The direction: incoming, outgoing or routed.
+    policy: What becomes of such packets: `allow`, `deny` or `reject`.
+
+        incoming:
+          ufw.default:
+            - policy: deny
+    """
+    old = ufw.default_policy(name)
+    if old == policy:
+        return f"The default policy for {name} packets is already {policy}"
+    yield Plan(
+        {name: {"old": old, "new": policy}},
+        f"The default policy for {name} packets would be {policy}",
+    )
+    _change("default", policy, name)
+    return f"The default policy for {name} packets is {policy}"
+
+
+def allow(
+    name: Name,
+    port: Port | None = None,
+    proto: Name | None = None,
+    source: Name = "any",
+    destination: Name = "any",
+    interface: Name | None = None,
+    direction: Direction = "in",
+    comment: Line | None = None,
+) -> Planned:
+    """Make sure that packets are let through. A rule with another action for the same packets is
+    replaced.
+
+    name: The port (22/tcp, 8000:8010/udp, 80,443/tcp), service or application, unless port says it.
+    port: The port, or `any` for all ports.
+    proto: The protocol, such as `tcp` or `udp`; without it any.
+    source: The address or network that packets come from.
+    destination: The address or network that packets go to.
+    interface: Only packets of this interface.
+    direction: Whether packets come `in` or go `out`.
+    comment: A comment that is kept with the rule.
+
+        22/tcp:
+          ufw.allow: []
+        the database for the web servers:
+          ufw.allow:
+            - port: 5432
+            - proto: tcp
+            - source: 10.0.0.0/24
+            - interface: eth1
+    """
+    chosen = (proto, source, destination, interface, direction, comment)
+    return (yield from _ruled("allow", name, port, *chosen))
+
+
+def deny(
+    name: Name,
+    port: Port | None = None,
+    proto: Name | None = None,
+    source: Name = "any",
+    destination: Name = "any",
+    interface: Name | None = None,
+    direction: Direction = "in",
+    comment: Line | None = None,
+) -> Planned:
+    """Make sure that packets are dropped: their sender learns nothing.
+
+    name, port, proto, source, destination, interface, direction, comment: As of ufw.allow.
+
+        mail goes out by the relay alone:
+          ufw.deny:
+            - port: 25/tcp
+            - direction: out
+    """
+    chosen = (proto, source, destination, interface, direction, comment)
+    return (yield from _ruled("deny", name, port, *chosen))
+
+
+def limit(
+    name: Name,
+    port: Port | None = None,
+    proto: Name | None = None,
+    source: Name = "any",
+    destination: Name = "any",
+    interface: Name | None = None,
+    direction: Direction = "in",
+    comment: Line | None = None,
+) -> Planned:
+    """Make sure that packets are let through, but not for an address that connects six times in
+    thirty seconds.
+
+    name, port, proto, source, destination, interface, direction, comment: As of ufw.allow.
+
+        22/tcp:
+          ufw.limit: []
+    """
+    chosen = (proto, source, destination, interface, direction, comment)
+    return (yield from _ruled("limit", name, port, *chosen))
+
+
+def reject(
+    name: Name,
+    port: Port | None = None,
+    proto: Name | None = None,
+    source: Name = "any",
+    destination: Name = "any",
+    interface: Name | None = None,
+    direction: Direction = "in",
+    comment: Line | None = None,
+) -> Planned:
+    """Make sure that packets are refused, which their sender learns.
+
+    name, port, proto, source, destination, interface, direction, comment: As of ufw.allow.
+
+        113/tcp:
+          ufw.reject: []
+    """
+    chosen = (proto, source, destination, interface, direction, comment)
+    return (yield from _ruled("reject", name, port, *chosen))
+
+
+def _ruled(action: str, name: str, port: Port | None, *chosen: Any) -> Planned:
+    try:
+        words = ufw.rule(action, str(name if port is None else port), *chosen)
+        shown = " ".join(words)
+        present = ufw.has_rule(words)
+    except StateFailed as failure:
+        raise StateFailed(
+            f"Failed to set the rule of ufw for {name}: {failure.message}", missing=failure.missing
+        ) from None
+    if present:
+        return f"ufw has the rule already: {shown}"
+    yield Plan({"rule": shown}, f"ufw would get the rule: {shown}")
+    _change(*words)
+    return f"ufw has the rule: {shown}"
+
+
+def _change(*words: str) -> None:
+    try:
+        ufw.change(*words)
+    except CommandFailed as failure:
+        raise StateFailed(f"ufw {' '.join(words)}: {failure.message}", changes={}) from None
+
+
+def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:
+    """The firewall comes after its package."""
+    yield "pkg", "ufw"

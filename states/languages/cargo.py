@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs written in Rust."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated
+
+from modules.languages import cargo
+from runner.api import OPEN, AbsolutePath, Done, Name, OneOrMany, Pattern, Plan, Planned
+from runner.api.opposite import Opposite
+from states._tools import carry_out, explained
+
+Version = Annotated[str, Pattern(r"\d+\.\d+\.\d+[-+.\w]*", "a whole version like 1.2.3")]
+Crate = Annotated[
+    Name, Pattern(r"[A-Za-z0-9_][\w-]*", "the name of a package (letters, digits, - and _)")
+]
+
+OPPOSITE = {"installed": Opposite("removed", by=("root", "user"))}
+
+
+def installed(
+    name: Crate,
+    version: Version | None = None,
+    root: AbsolutePath | None = None,
+    user: Name | None = None,
+    features: OneOrMany[Name] | None = None,
+    locked: bool = False,
+) -> Planned:
+    """Make sure that a package of crates.io is installed. cargo builds it.
+
+    name: The package.
+    version: The version; without it any, and the newest when there is none.
+    root: The directory whose bin gets the programs; without it .cargo of the user.
+    user: The user who builds it, and whom it belongs to.
+    features: The features that it is built with beside its defaults.
+    locked: Build it with the dependencies of its own Cargo.lock.
+
+        ripgrep:
+          cargo.installed:
+            - version: 14.1.0
+            - root: /usr/local
+            - locked: true
+    """
+    with explained(f"Error looking up '{name}'"):
+        old = cargo.list_(root, user).get(name, "")
+        built_with = cargo.features(name, root, user)
+    wanted = sorted(features or [])
+    if old and version in (None, old) and (not wanted or built_with in (None, wanted)):
+        return f"Package {name} {old} is already installed"
+    done = yield from carry_out(
+        Plan(
+            {name: {"old": old, "new": version or "installed"}},
+            f"Package {name} would be installed",
+            provides=OPEN,
+        ),
+        lambda: cargo.install(name, version or old or None, root, user, features, locked),
+        f"Package {name} was installed",
+        f"Error installing '{name}'",
+    )
+    return Done(str(done), {name: {"old": old, "new": cargo.list_(root, user).get(name, "")}})
+
+
+def removed(name: Crate, root: AbsolutePath | None = None, user: Name | None = None) -> Planned:
+    """Make sure that a package is not installed.
+
+    name: The package.
+    root: The directory that it is below; without it .cargo of the user.
+    user: The user whom it belongs to.
+
+        ripgrep:
+          cargo.removed: []
+    """
+    with explained(f"Error looking up '{name}'"):
+        old = cargo.list_(root, user).get(name)
+    if not old:
+        return f"Package {name} is not installed"
+    return (
+        yield from carry_out(
+            Plan({name: {"old": old, "new": ""}}, f"Package {name} would be removed"),
+            lambda: cargo.uninstall(name, root, user),
+            f"Package {name} was removed",
+            f"Error removing '{name}'",
+        )
+    )
+
+
+def autorequire(name: str, user: str | None = None, **_: object) -> Iterator[tuple[str, str]]:
+    """Packages come after cargo and the user who builds them."""
+    yield "pkg", "cargo"
+    yield "pkg", "rust"
+    if user:
+        yield "user", user
+
+
+__all__ = ["autorequire", "installed", "removed"]

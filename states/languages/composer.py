@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Packages of PHP in the directory of a project."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from modules.languages import composer as composers
+from modules.languages.composer import Composer
+from runner.api import OPEN, AbsolutePath, Done, Name, Plan, Planned
+from states._tools import Variables, explained
+
+WHY = "composer does not say what it would do"
+
+
+def installed(
+    name: AbsolutePath,
+    composer: Name | None = None,
+    php: Name | None = None,
+    user: Name | None = None,
+    prefer_source: bool | None = None,
+    prefer_dist: bool | None = None,
+    no_scripts: bool | None = None,
+    no_plugins: bool | None = None,
+    optimize: bool | None = None,
+    no_dev: bool | None = None,
+    quiet: bool = False,
+    composer_home: AbsolutePath | None = "/root",
+    always_check: bool = True,
+    env: Variables | None = None,
+) -> Planned:
+    """Make sure that a directory has the packages of its composer.json and composer.lock.
+
+    name: The directory.
+    composer: The program composer, by name or path.
+    php: The program php that runs it, by name or path.
+    user: The user who runs it.
+    prefer_source: Get packages from their repositories.
+    prefer_dist: Get packages as archives.
+    no_scripts: Run no scripts of composer.json.
+    no_plugins: Load no plugins.
+    optimize: Make the class map of the autoloader, too.
+    no_dev: Leave out what is needed for development only.
+    quiet: Leave its output out of the result.
+    composer_home: The directory of its settings.
+    always_check: Ask composer even when there is a folder vendor.
+    env: Further variables, as of cmd.run.
+
+        /srv/app:
+          composer.installed:
+            - no_dev: true
+            - user: app
+            - composer_home: /home/app/.composer
+
+    Behaviour: Salt 3007's composer.installed; it changes nothing when composer has nothing to do.
+    """
+    if not always_check and composers.did_composer_install(name):
+        return "Composer already installed this directory"
+    how = Composer(
+        *(composer, php, user, prefer_source, prefer_dist, no_scripts, no_plugins, optimize),
+        *(no_dev, quiet, composer_home, env),
+    )
+    return (yield from _run("install", name, how))
+
+
+def update(
+    name: AbsolutePath,
+    composer: Name | None = None,
+    php: Name | None = None,
+    user: Name | None = None,
+    prefer_source: bool | None = None,
+    prefer_dist: bool | None = None,
+    no_scripts: bool | None = None,
+    no_plugins: bool | None = None,
+    optimize: bool | None = None,
+    no_dev: bool | None = None,
+    quiet: bool = False,
+    composer_home: AbsolutePath | None = "/root",
+    env: Variables | None = None,
+) -> Planned:
+    """Make sure that a directory has the newest packages that its composer.json allows.
+
+    name, composer, php, user, prefer_source, prefer_dist, no_scripts, no_plugins, optimize, no_dev,
+      quiet, composer_home, env: As of composer.installed.
+
+        /srv/app:
+          composer.update:
+            - no_dev: true
+
+    Behaviour: Salt 3007's composer.update; it changes nothing when composer has nothing to do.
+    """
+    how = Composer(
+        *(composer, php, user, prefer_source, prefer_dist, no_scripts, no_plugins, optimize),
+        *(no_dev, quiet, composer_home, env),
+    )
+    return (yield from _run("update", name, how))
+
+
+def _run(command: str, name: str, how: Composer) -> Planned:
+    failed = f"Error executing composer in '{name}'"
+    with explained(failed, ("composer", name)):
+        pending = composers.pending(command, name, how)
+    if pending is None:
+        return f"Composer has nothing to do in {name}"
+    yield Plan(
+        {"stdout": "", "stderr": pending or f"composer {command} will be run in {name}"},
+        f'The state of "{name}" will be changed.',
+        exact=bool(pending),
+        why=WHY,
+        provides=OPEN,
+    )
+    with explained(failed):
+        output = composers.change(command, name, how)
+    silenced = ", output silenced by quiet flag" if how.quiet else ""
+    return Done(f"Composer {command} completed successfully{silenced}", output)
+
+
+def autorequire(name: str, user: str | None = None, **_: object) -> Iterator[tuple[str, str]]:
+    """Packages come after composer, the user who installs them, and the project."""
+    yield "pkg", "composer"
+    if user:
+        yield "user", user
+    folder = name.rstrip("/")
+    for path in (folder, f"{folder}/composer.json", f"{folder}/composer.lock"):
+        yield "file", path
+
+
+__all__ = ["autorequire", "installed", "update"]

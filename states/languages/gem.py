@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Packages of Ruby."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from modules.languages import gem
+from runner.api import OPEN, Line, Name, Plan, Planned
+from runner.api.opposite import Opposite
+from states._tools import carry_out, ensure, explained
+
+OPPOSITE = {
+    "installed": Opposite("removed", by=("user",)),
+    "sources_add": Opposite("sources_remove", by=("user",)),
+}
+
+
+def installed(
+    name: Name,
+    ruby: Name | None = None,
+    gem_bin: Name | None = None,
+    user: Name | None = None,
+    version: Line | None = None,
+    rdoc: bool = False,
+    ri: bool = False,
+    pre_releases: bool = False,
+    proxy: Line | None = None,
+    source: Line | None = None,
+) -> Planned:
+    """Make sure that a gem is installed.
+
+    name: The gem.
+    ruby: Refused; there is no rvm or rbenv here, gem_bin says it.
+    gem_bin: The path of the gem of another Ruby.
+    user: The user who installs it.
+    version: The version, or what gem knows as a requirement (">= 1.2, < 2", "~> 1.2").
+    rdoc: Make its documentation, for the browser.
+    ri: Make its documentation, for the program ri.
+    pre_releases: Take also versions that are not finished.
+    proxy: The proxy that gem goes through.
+    source: The address that it comes from.
+
+        bundler:
+          gem.installed:
+            - version: '~> 2.4'
+
+    Behaviour: Salt 3007's gem.installed; versions are compared by gem.
+    """
+    failed = "Could not install gem"
+    with explained(failed):
+        versions = gem.list_("", ruby, user, gem_bin).get(name, [])
+        if gem.is_installed(name, version, user, gem_bin):
+            exact = version is None or any(version in text.split() for text in versions)
+            return (
+                "Gem is already installed."
+                if exact
+                else "Installed Gem meets version requirements."
+            )
+    with explained(failed, ("gem", name)):
+        gem.would_install(name, ruby, gem_bin, user, version, pre_releases, proxy, source)
+    return (
+        yield from carry_out(
+            Plan({name: "Installed"}, f"The gem {name} would have been installed", provides=OPEN),
+            lambda: gem.install(
+                *(name, ruby, gem_bin, user, version, rdoc, ri, pre_releases, proxy, source)
+            ),
+            "Gem was successfully installed",
+            failed,
+        )
+    )
+
+
+def removed(
+    name: Name, ruby: Name | None = None, user: Name | None = None, gem_bin: Name | None = None
+) -> Planned:
+    """Make sure that no version of a gem is installed.
+
+    name: The gem.
+    ruby: Refused; there is no rvm or rbenv here, gem_bin says it.
+    user: The user who removes it.
+    gem_bin: The path of the gem of another Ruby.
+
+        bundler:
+          gem.removed: []
+
+    Behaviour: Salt 3007's gem.removed.
+    """
+    failed = "Could not remove gem"
+    with explained(failed):
+        present = name in gem.list_("", ruby, user, gem_bin)
+    if not present:
+        return "Gem is already not installed."
+    return (
+        yield from carry_out(
+            Plan({name: "Removed"}, f"The gem {name} would have been removed"),
+            lambda: gem.uninstall(name, ruby, user, gem_bin),
+            "Gem was successfully removed.",
+            failed,
+        )
+    )
+
+
+def sources_add(name: Name, ruby: Name | None = None, user: Name | None = None) -> Planned:
+    """Make sure that gems come from an address, too.
+
+    name: The address.
+    ruby: refused; there is no rvm or rbenv here.
+    user: The user whose gems it is about.
+
+        https://gems.example.com/:
+          gem.sources_add: []
+
+    Behaviour: Salt 3007's gem.sources_add.
+    """
+    return (
+        yield from ensure(
+            lambda: name in gem.sources_list(ruby, user),
+            "Gem source is already added.",
+            Plan({name: "Added"}, f"The gem source {name} would have been added."),
+            lambda: gem.sources_add(name, ruby, user),
+            "Gem source was successfully added.",
+            "Could not add gem source",
+        )
+    )
+
+
+def sources_remove(name: Name, ruby: Name | None = None, user: Name | None = None) -> Planned:
+    """Make sure that gems do not come from an address.
+
+    name: The address.
+    ruby: refused; there is no rvm or rbenv here.
+    user: The user whose gems it is about.
+
+        https://rubygems.org/:
+          gem.sources_remove: []
+
+    Behaviour: Salt 3007's gem.sources_remove.
+    """
+    return (
+        yield from ensure(
+            lambda: name not in gem.sources_list(ruby, user),
+            "Gem source is already removed.",
+            Plan({name: "Removed"}, f"The gem source {name} would have been removed."),
+            lambda: gem.sources_remove(name, ruby, user),
+            "Gem source was successfully removed.",
+            "Could not remove gem source",
+        )
+    )
+
+
+def autorequire(name: str, user: str | None = None, **_: object) -> Iterator[tuple[str, str]]:
+    """Gems come after Ruby and the user who installs them."""
+    for package in ("ruby", "rubygems", "ruby-rubygems"):
+        yield "pkg", package
+    if user:
+        yield "user", user
+
+
+__all__ = ["autorequire", "installed", "removed", "sources_add", "sources_remove"]

@@ -1,0 +1,451 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Python packages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from modules.languages import pip
+from runner.api import (
+    OPEN,
+    AbsolutePath,
+    CommandFailed,
+    Done,
+    Line,
+    Name,
+    OneOrMany,
+    Plan,
+    Planned,
+    Record,
+    StateFailed,
+    here,
+)
+from runner.api.opposite import Opposite, Removal
+from states.languages._requirements import check, files, lines, met, name_of, spec_of
+
+
+def installed(
+    name: Name,
+    pkgs: list[Name | dict[Name, Any]] | None = None,
+    pip_bin: Line | None = None,
+    requirements: OneOrMany[Line] | None = None,
+    bin_env: AbsolutePath | None = None,
+    use_wheel: bool | None = None,
+    no_use_wheel: bool | None = None,
+    log: Line | None = None,
+    proxy: Line | None = None,
+    timeout: int | None = None,
+    repo: Line | None = None,
+    mirrors: OneOrMany[Line] | None = None,
+    editable: OneOrMany[Line] | None = None,
+    find_links: OneOrMany[Line] | None = None,
+    index_url: Line | None = None,
+    extra_index_url: OneOrMany[Line] | None = None,
+    no_index: bool = False,
+    build: Line | None = None,
+    target: AbsolutePath | None = None,
+    download: Line | None = None,
+    download_cache: Line | None = None,
+    source: Line | None = None,
+    upgrade: bool = False,
+    force_reinstall: bool = False,
+    ignore_installed: bool = False,
+    exists_action: Line | None = None,
+    no_deps: bool = False,
+    no_install: bool = False,
+    no_download: bool = False,
+    install_options: OneOrMany[Line] | None = None,
+    global_options: OneOrMany[Line] | None = None,
+    user: Name | None = None,
+    cwd: AbsolutePath | None = None,
+    pre_releases: bool = False,
+    cert: Line | None = None,
+    allow_all_external: bool = False,
+    allow_external: Line | None = None,
+    allow_unverified: Line | None = None,
+    process_dependency_links: bool = False,
+    env_vars: dict[Line, Line] | None = None,
+    use_vt: bool = False,
+    trusted_host: OneOrMany[Line] | None = None,
+    no_cache_dir: bool = False,
+    cache_dir: Line | None = None,
+    no_binary: OneOrMany[Line] | None = None,
+    extra_args: OneOrMany[Line] | None = None,
+    disable_version_check: bool = True,
+) -> Planned:
+    """Make sure that Python packages are installed.
+
+    name: One package, also as `name==1.2` or `name>=1,<2`; with pkgs, requirements or editable only
+      the state's name.
+    pkgs: Several packages.
+    pip_bin: An older name of bin_env.
+    requirements: A file with packages, or several (salt:// too).
+    bin_env: The environment, or the pip to use; without it the system's.
+    use_wheel: ignored; pip takes wheels by itself.
+    no_use_wheel: ignored; write no_binary.
+    log: The file that pip writes a log to.
+    proxy: The proxy that pip goes through.
+    timeout: Seconds to wait for an answer of a server.
+    repo: The same as a name that begins with git+https://.
+    mirrors: refused; today's pip knows no mirrors.
+    editable: Projects that are installed as they lie, in a folder or a repository.
+    find_links: Further places with packages: addresses, folders.
+    index_url: The address of the index, instead of PyPI.
+    extra_index_url: The addresses of further indexes.
+    no_index: Look only in find_links, in no index.
+    build: refused; today's pip chooses where it builds.
+    target: The folder that the packages are put in, instead of the environment.
+    download: refused; today's pip downloads by a command of its own.
+    download_cache: ignored; write cache_dir.
+    source: The folder that editable projects from repositories are kept in.
+    upgrade: Bring the packages to their newest version.
+    force_reinstall: Install packages anew that are there already.
+    ignore_installed: Install without regard to what is there.
+    exists_action: What pip does with a path that exists: `s`witch, `i`gnore, `w`ipe, `b`ackup or
+      `a`bort.
+    no_deps: Do not install what the packages need.
+    no_install: refused; today's pip always installs.
+    no_download: refused; write no_index and find_links.
+    install_options: refused; today's pip hands no options to setup.py install.
+    global_options: Options for setup.py, before its command.
+    user: The user that pip runs as; without it the caller.
+    cwd: The folder that pip runs in.
+    pre_releases: Take also versions that are not finished.
+    cert: A file with the authorities that pip trusts.
+    allow_all_external: refused; today's indexes have no external packages.
+    allow_external: refused; write the address of the package.
+    allow_unverified: refused; write trusted_host.
+    process_dependency_links: refused; write `name @ address` in what needs it.
+    env_vars: Further variables for pip.
+    use_vt: ignored; pip has no terminal to wait at.
+    trusted_host: Servers that are trusted without a valid certificate.
+    no_cache_dir: Use no cache.
+    cache_dir: The folder of the cache.
+    no_binary: Packages that are built from their sources, `:all:` for all.
+    extra_args: Further options of pip.
+    disable_version_check: ignored; pip never looks for a newer pip.
+
+        /srv/venv packages:
+          pip.installed:
+            - pkgs: [requests>=2.31, gunicorn]
+            - bin_env: /srv/venv
+
+    Behaviour: Salt 3008's pip.installed.
+    """
+    arguments = locals()
+    _refuse_removed(arguments)
+    where = _Where(bin_env or pip_bin, user, cwd)
+    paths = files(requirements)
+    specs = [spec_of(package) for package in pkgs or ()]
+    if not pkgs and not requirements and not editable:
+        specs = [repo or name]
+    check(specs)
+    words = _options({word: arguments[key] for key, word in _WORDS.items()})
+    words += [*(extra_args or ()), *(word for path in paths for word in ("--requirement", path))]
+    before = _present(f"Error installing '{name}'", *where, target)
+    missing = [spec for spec in specs if not met(spec, before)]
+    always = upgrade or force_reinstall or ignore_installed or bool(editable) or bool(paths)
+    if not missing and not always:
+        return _already(specs)
+    broken = _broken(specs, requirements, editable)
+    would = _would_install([*_without_log(words), *specs], where, env_vars, broken, [*specs, name])
+    nothing_new = would is not None and (not would or (target and not _changes(before, would)))
+    if nothing_new and not force_reinstall:
+        return "Requirements were already installed." if paths else _already(specs)
+    _refuse_managed(where, broken, env_vars, words)
+    planned: dict[str, Any] = {f"{name_of(spec)}==???": "Installed" for spec in missing}
+    planned = _changes(before, would) if would is not None else planned
+    yield Plan(
+        {"requirements": True} if paths else planned,
+        _pending(specs, bool(pkgs), requirements, editable),
+        exact=would is not None,
+        why="pip cannot say what it would install",
+        provides=OPEN,
+    )
+    try:
+        pip.change(["install", *words, *specs], *where, env_vars)
+    except StateFailed as failure:
+        left = _changes(before, pip.list_(None, *where, target))
+        raise StateFailed(broken + failure.message, changes=left) from None
+    if requirements:
+        done = f"Successfully processed requirements file {_named(requirements)}."
+        return Done(done, {"requirements": True})
+    again = would or {} if force_reinstall else {}
+    changed = {
+        key: version
+        for key, version in pip.list_(None, *where, target).items()
+        if before.get(key) != version or key in again
+    }
+    already = [] if always else [spec for spec in specs if spec not in missing]
+    lines = [f"Python package {spec} was already installed" for spec in already]
+    return Done(
+        "\n".join([*lines, "All packages were successfully installed"]), _changes({}, changed)
+    )
+
+
+class _Where(Record):
+    """The environment whose pip is run, as which user, in which folder."""
+
+    place: str | None
+    user: str | None
+    cwd: str | None
+
+
+def _would_install(
+    words: list[str],
+    where: _Where,
+    env_vars: dict[str, str] | None,
+    broken: str,
+    names: list[str],
+) -> dict[str, str] | None:
+    """Return what pip would install; None when it cannot say. In a dry run that is a failure."""
+    try:
+        return pip.would_install(words, *where, env_vars)
+    except StateFailed as failure:
+        if not here.dry:
+            return None
+        missing = [("pip", name) for name in names]
+        raise StateFailed(broken + failure.message, changes={}, missing=missing) from None
+
+
+def _refuse_managed(
+    where: _Where, broken: str, env_vars: dict[str, str] | None = None, words: Sequence[str] = ()
+) -> None:
+    """Raise StateFailed where pip will refuse to change a Python of the system."""
+    if not here.dry:
+        return
+    try:
+        pip.refuse_managed(*where, env_vars, words)
+    except StateFailed as failure:
+        raise StateFailed(broken + failure.message, changes={}) from None
+
+
+def _present(
+    problem: str, place: str | None, user: str | None, cwd: str | None, target: str | None = None
+) -> dict[str, str]:
+    """Return what is installed. Raises StateFailed when there is no pip to ask."""
+    try:
+        return pip.list_(None, place, user, cwd, target)
+    except CommandFailed as failure:
+        raise StateFailed(f"{problem}: {failure.message}", missing=failure.missing) from None
+
+
+def _pending(
+    specs: list[str], many: bool, requirements: list[str] | None, editable: list[str] | None
+) -> str:
+    if requirements:
+        return f"Requirements file '{_named(requirements)}' will be processed."
+    if editable and not specs:
+        mode = 'editable mode (i.e. setuptools "develop mode")'
+        return f"Package will be installed in {mode} from {', '.join(editable)}."
+    if many:
+        return "\n".join(["Python package(s) set to be installed:", *specs])
+    return f"Python package {specs[0]} is set to be installed"
+
+
+def _broken(specs: list[str], requirements: list[str] | None, editable: list[str] | None) -> str:
+    if requirements:
+        return f'Unable to process requirements file "{_named(requirements)}" Error: '
+    if editable and not specs:
+        return f"Unable to install from VCS checkout {', '.join(editable)}. Error: "
+    return f"Failed to install packages: {', '.join(specs)}. Error: "
+
+
+def removed(
+    name: Name,
+    pkgs: list[Name] | None = None,
+    requirements: OneOrMany[Line] | None = None,
+    bin_env: AbsolutePath | None = None,
+    log: Line | None = None,
+    proxy: Line | None = None,
+    timeout: int | None = None,
+    user: Name | None = None,
+    cwd: AbsolutePath | None = None,
+    use_vt: bool = False,
+) -> Planned:
+    """Make sure that Python packages are not installed.
+
+    name: One package, or with pkgs or requirements only the state's name.
+    pkgs: Several packages.
+    requirements: A file with the packages that go, or several.
+    bin_env, user, cwd: As of pip.installed.
+    log: ignored; the log of pip.
+    proxy: ignored; nothing is fetched.
+    timeout: ignored; no server is asked.
+    use_vt: ignored; pip has no terminal to wait at.
+
+        simplejson:
+          pip.removed:
+            - bin_env: /srv/venv
+
+    Behaviour: Salt 3008's pip.removed.
+    """
+    have = {
+        pip.normal(package): package
+        for package in _present(f"Error uninstalling '{name}'", bin_env, user, cwd)
+    }
+    names = [name_of(package) for package in pkgs or [name]]
+    if requirements:
+        names = [name_of(line) for path in files(requirements) for line in lines(path)]
+    there = [have[pip.normal(package)] for package in names if pip.normal(package) in have]
+    if not there:
+        return "Package is not installed." if len(names) == 1 else "Packages are not installed."
+    _refuse_managed(_Where(bin_env, user, cwd), "")
+    yield Plan(dict.fromkeys(there, "Removed"), _going(there))
+    pip.change(["uninstall", "--yes", *there], bin_env, user, cwd)
+    return f"Package{'s were' if len(there) > 1 else ' was'} successfully removed."
+
+
+def uptodate(
+    name: Name,
+    bin_env: AbsolutePath | None = None,
+    user: Name | None = None,
+    cwd: AbsolutePath | None = None,
+    use_vt: bool = False,
+) -> Planned:
+    """Make sure that all Python packages of an environment are in their newest version.
+
+    name: Names the state.
+    bin_env, user, cwd: As of pip.installed.
+    use_vt: as of pip.installed.
+
+        /srv/venv is up to date:
+          pip.uptodate:
+            - bin_env: /srv/venv
+
+    Behaviour: Salt 3008's pip.uptodate.
+    """
+    newer = pip.list_upgrades(bin_env, user, cwd)
+    here.follows(repr(newer))
+    if not newer:
+        return "System is already up-to-date."
+    _refuse_managed(_Where(bin_env, user, cwd), "")
+    before = pip.list_(None, bin_env, user, cwd)
+    changes = {
+        package: {"old": before.get(package, ""), "new": version}
+        for package, version in newer.items()
+    }
+    yield Plan(changes, "System update will be performed", provides=OPEN)
+    pip.change(["install", "--upgrade", *newer], bin_env, user, cwd)
+    return "Upgrade ran successfully"
+
+
+def _going(names: list[str]) -> str:
+    several = len(names) > 1
+    return (
+        f"Package{'s' if several else ''} {', '.join(names)} {'are' if several else 'is'} set to be"
+        " removed"
+    )
+
+
+NON_IDEMPOTENT = {
+    "installed": "with force_reinstall, ignore_installed or editable it installs in each run"
+}
+
+
+def _without_log(words: list[str]) -> list[str]:
+    """The words of a look: it writes nothing, no log either."""
+    if "--log" not in words:
+        return words
+    at = words.index("--log")
+    return [*words[:at], *words[at + 2 :]]
+
+
+_WORDS = {  # arguments that pip has an option for, in the order that pip gets them
+    "proxy": "--proxy",
+    "timeout": "--timeout",
+    "index_url": "--index-url",
+    "target": "--target",
+    "cert": "--cert",
+    "extra_index_url": "--extra-index-url",
+    "find_links": "--find-links",
+    "trusted_host": "--trusted-host",
+    "no_index": "--no-index",
+    "pre_releases": "--pre",
+    "no_deps": "--no-deps",
+    "no_cache_dir": "--no-cache-dir",
+    "upgrade": "--upgrade",
+    "force_reinstall": "--force-reinstall",
+    "ignore_installed": "--ignore-installed",
+    "no_binary": "--no-binary",
+    "global_options": "--global-option",
+    "editable": "--editable",
+    "cache_dir": "--cache-dir",
+    "exists_action": "--exists-action",
+    "log": "--log",
+    "source": "--src",
+}
+_REMOVED = (  # arguments that today's pip has no option for
+    "no_install",
+    "no_download",
+    "download",
+    "build",
+    "mirrors",
+    "install_options",
+    "allow_all_external",
+    "allow_external",
+    "allow_unverified",
+    "process_dependency_links",
+)
+
+
+def _refuse_removed(arguments: Mapping[str, Any]) -> None:
+    for argument in _REMOVED:
+        if arguments[argument]:
+            raise StateFailed(f"{argument}: today's pip has this no more; take it out")
+
+
+def autorequire(
+    name: str, bin_env: str | None = None, user: str | None = None, **_: object
+) -> Iterator[tuple[str, str]]:
+    """Packages come after their environment, the user who installs them, and pip."""
+    if bin_env:
+        yield "virtualenv", bin_env.rstrip("/")
+    if user:
+        yield "user", user
+    yield "pkg", "python3-pip"
+
+
+def _options(values: Mapping[str, Any]) -> list[str]:
+    words: list[str] = []
+    for key, value in values.items():
+        if value is True:
+            words.append(key)
+        elif isinstance(value, list):
+            words += [word for item in value for word in (key, str(item))]
+        elif value not in (None, False):
+            words += [key, str(value)]
+    return words
+
+
+def _already(specs: Sequence[str]) -> str:
+    comments = [f"Python package {spec} was already installed" for spec in specs]
+    return "\n".join([*comments, "All specified packages are already installed"])
+
+
+def _changes(before: dict[str, str], after: dict[str, str]) -> dict[str, str]:
+    return {
+        f"{name}=={version}": "Installed"
+        for name, version in after.items()
+        if before.get(name) != version
+    }
+
+
+def _named(requirements: OneOrMany[str]) -> str:
+    return str(requirements[0] if len(requirements) == 1 else requirements)
+
+
+def _packages(
+    name: str, pkgs: Sequence[Any] | None = None, requirements: object = None, **arguments: Any
+) -> Iterator[Removal]:
+    """Each package, in its environment; those of requirements are in files of the tree."""
+    given = {key: arguments[key] for key in ("bin_env", "user", "cwd") if arguments.get(key)}
+    where = arguments.get("bin_env") or "the system"
+    for entry in () if requirements else pkgs or [name]:
+        spec = str(next(iter(entry))) if isinstance(entry, Mapping) else str(entry)
+        bare = name_of(spec)
+        yield Removal(bare, given, {**given, "name": spec}, thing=f"{bare} in {where}")
+
+
+OPPOSITE = {"installed": Opposite("removed", things=_packages)}

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Clusters of RabbitMQ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from modules.messaging import rabbitmq
+from runner.api import Name, Plan, Planned
+from states._tools import carry_out
+from states.messaging._rabbitmq import after_server
+
+
+def joined(
+    name: Name,
+    host: Name,
+    user: Name = "rabbit",
+    ram_node: bool | None = None,
+    runas: Name = "root",
+) -> Planned:
+    """Make sure that this node is in the cluster of another one. It loses what it has; both need
+    the same /var/lib/rabbitmq/.erlang.cookie.
+
+    name: Names the state.
+    host: The machine of the other node.
+    user: The part of its name before the @.
+    ram_node: Keep what the node knows in memory only.
+    runas: The user who runs rabbitmqctl.
+
+        one cluster:
+          rabbitmq_cluster.joined:
+            - host: rabbit1
+
+    Behaviour: Salt 3008's rabbitmq_cluster.joined.
+    """
+    node = f"{user}@{host}"
+    status = rabbitmq.cluster_status(runas)
+    nodes = {*status.get("disk_nodes", ()), *status.get("ram_nodes", ())}
+    if node in nodes | {*status.get("running_nodes", ())}:
+        return "Already in cluster"
+    return (
+        yield from carry_out(
+            Plan({"old": "", "new": node}, f"Node is set to join cluster {node}"),
+            lambda: rabbitmq.join_cluster(host, user, ram_node, runas),
+            f"Node joined cluster {node}",
+            f"Failed to join cluster {node}",
+        )
+    )
+
+
+join = joined  # its older name
+
+
+def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:
+    """A node joins after its server started."""
+    yield from after_server()
+    yield "file", "/var/lib/rabbitmq/.erlang.cookie"
+
+
+__all__ = ["autorequire", "join", "joined"]

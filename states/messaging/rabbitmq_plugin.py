@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plugins of RabbitMQ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from modules.messaging import rabbitmq
+from runner.api import Name, Plan, Planned, StateFailed
+from states._tools import carry_out
+
+OPPOSITE = {"enabled": "disabled"}
+
+
+def enabled(name: Name, runas: Name | None = None) -> Planned:
+    """Make sure that a plugin is enabled, and what it needs. A server that does not run has it from
+    its start on.
+
+    name: The plugin.
+    runas: The user who runs rabbitmq-plugins.
+
+        rabbitmq_management:
+          rabbitmq_plugin.enabled: []
+
+    Behaviour: Salt 3008's rabbitmq_plugin.enabled.
+    """
+    if rabbitmq.plugin_is_enabled(name, runas):
+        return f"Plugin '{name}' is already enabled."
+    if name not in rabbitmq.list_available_plugins(runas):
+        raise StateFailed(f"There is no plugin '{name}'", missing=("rabbitmq plugin", name))
+    return (
+        yield from carry_out(
+            Plan({"old": "", "new": name}, f"Plugin '{name}' is set to be enabled."),
+            lambda: rabbitmq.enable_plugin(name, runas),
+            f"Plugin '{name}' was enabled.",
+            f"Failed to enable the plugin '{name}'",
+        )
+    )
+
+
+def disabled(name: Name, runas: Name | None = None) -> Planned:
+    """Make sure that a plugin is not enabled.
+
+    name: The plugin.
+    runas: The user who runs rabbitmq-plugins.
+
+        rabbitmq_management:
+          rabbitmq_plugin.disabled: []
+
+    Behaviour: Salt 3008's rabbitmq_plugin.disabled.
+    """
+    if not rabbitmq.plugin_is_enabled(name, runas):
+        return f"Plugin '{name}' is already disabled."
+    return (
+        yield from carry_out(
+            Plan({"old": name, "new": ""}, f"Plugin '{name}' is set to be disabled."),
+            lambda: rabbitmq.disable_plugin(name, runas),
+            f"Plugin '{name}' was disabled.",
+            f"Failed to disable the plugin '{name}'",
+        )
+    )
+
+
+def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:
+    """A plugin comes after the package of the server."""
+    yield "pkg", "rabbitmq-server"
+
+
+__all__ = ["autorequire", "disabled", "enabled"]

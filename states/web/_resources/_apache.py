@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the modules of Apache's resources share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from modules import file
+from modules.web import apache
+from runner.api import Resource
+
+# what Debian's package enables itself
+USUAL = {
+    "mod": (
+        *("access_compat", "alias", "auth_basic", "authn_core", "authn_file", "authz_core"),
+        *("authz_host", "authz_user", "autoindex", "deflate", "dir", "env", "filter", "mime"),
+        *("mpm_event", "negotiation", "reqtimeout", "setenvif", "status"),
+    ),
+    "site": ("000-default",),
+    "conf": (
+        *("charset", "localized-error-pages", "other-vhosts-access-log", "security"),
+        "serve-cgi-bin",
+    ),
+}
+
+
+def enabled(kind: str, function: str, name: str | None) -> Iterator[Resource]:
+    """What is enabled of a kind: mod, site or conf."""
+    folder = f"{apache.ROOT}/{apache.FOLDERS[kind]}-enabled"
+    for entry in sorted(file.listdir(folder)) if file.is_dir(folder) else ():
+        known = entry.removesuffix(apache.SUFFIXES[kind])
+        if known == entry or name not in (None, known) or not file.is_link(f"{folder}/{entry}"):
+            continue
+        files = (f"{folder}/{entry}", f"{folder}/{known}.conf")
+        yield Resource(function, known, shipped=known in USUAL[kind], files=files)
