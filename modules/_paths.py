@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from io import FileIO
 from typing import IO
 
-from modules._planned_files import KERNELS, Entry, PlannedFiles, planned_files
+from modules._planned_files import KERNELS, Entry, PlannedFiles, is_planned, planned_files
+from runner.api import for_states, here
 
 READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
@@ -112,6 +114,29 @@ def access(path: str, mode: int) -> bool:
     groups = (os.getegid(), *os.getgroups())
     shift = 6 if entry.uid == os.geteuid() else 3 if entry.gid in groups else 0
     return entry.bits >> shift & mode == mode
+
+
+@for_states
+def fetched(url: str, saltenv: str | None = None) -> str | None:
+    """The local file of `salt://path[?saltenv=x]`, `file:///path` or `/path`, in a dry run one that
+    is only planned, too; None if there is none.
+    """
+    path = url.removeprefix("file://")
+    if path.startswith("/") and is_planned(path):
+        return path if isfile(path) else None
+    return here.tree.fetch(url, saltenv or here.saltenv)
+
+
+def planned_among(words: Iterable[str]) -> str | None:
+    """The first path among the words of a command that is not on the machine as it is planned."""
+    if planned_files() is None:
+        return None
+    for word in words:
+        path = word if word.startswith("/") else word.partition("=")[2]
+        with suppress(OSError):  # it cannot be looked at
+            if path.startswith("/") and not path.startswith(KERNELS) and is_planned(path):
+                return path
+    return None
 
 
 def source(path: str) -> str | None:
@@ -223,7 +248,8 @@ def reader_of(entry: Entry) -> FileIO:
 
 def stat_of(file: IO[bytes] | FileIO) -> os.stat_result:
     """The stat of an open file, of a planned one what it will be."""
-    return file.at if isinstance(file, _PlannedReader) else os.fstat(file.fileno())
+    reader = getattr(file, "raw", file)
+    return reader.at if isinstance(reader, _PlannedReader) else os.fstat(file.fileno())
 
 
 def _planned(path: str) -> PlannedFiles | None:

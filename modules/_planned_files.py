@@ -275,14 +275,16 @@ def planned_files() -> PlannedFiles | None:
 
 
 def is_planned(path: str) -> bool:
-    """Return whether a file, or a link, will not be the one that the machine has there."""
+    """Return whether what is at a path, or in a folder, will not be what the machine has there."""
     files = planned_files()
     if files is None:
         return False
     entry = files.entry(path)
     if entry is None:
         return os.path.exists(path)
-    return entry.contents is not None or entry.origin != os.path.realpath(path)
+    if entry.names or entry.contents is not None:
+        return True
+    return entry.origin != os.path.realpath(path)
 
 
 def _begun() -> PlannedFiles:

@@ -40,6 +40,11 @@ class View(Record):
     below: tuple[str, ...]
     room: str
 
+    @property
+    def variables(self) -> dict[str, str]:
+        """What a program needs to take the planned folders for a part of their file system."""
+        return {"GIT_DISCOVERY_ACROSS_FILESYSTEM": "1"}
+
     def entering(
         self, cwd: str | None, user: int | None, group: int | None, groups: list[int] | None
     ) -> Callable[[], None]:

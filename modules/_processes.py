@@ -121,6 +121,7 @@ def run_to_end(
     if view is not None:
         who = (identity.pop(key, None) for key in ("user", "group", "extra_groups"))
         identity["preexec_fn"] = view.entering(cwd, *who)
+        env = {**env, **view.variables}
         cwd = None
     process: subprocess.Popen[bytes] | None = None
     started = threading.Event()

@@ -121,9 +121,7 @@ def _read(place: str) -> bytes | None:
         return file.read_bytes(place)
     if "://" not in place:
         return None
-    local = (
-        here.tree.fetch(place, here.saltenv) if place.startswith(("salt://", "file://")) else None
-    )
+    local = file.fetched(place) if place.startswith(("salt://", "file://")) else None
     if local is None and place.startswith(("http://", "https://", "ftp://")):
         local, problem = file.download(place)
         if problem:

@@ -36,16 +36,22 @@ def probe(
     stdin: str | None = None,
     timeout: float | None = None,
 ) -> Completed:
-    """Run a program that only looks, without a shell.
+    """Run a program that only looks, without a shell. In a dry run it sees the planned files where
+    one of them is among its words.
 
     env: added to the environment. timeout: seconds. Raises CommandFailed when it cannot be started.
     """
+    planned = _paths.planned_among([*argv, cwd or ""])
+    view = _processes.view() if planned else None
+    if planned and view is None:
+        raise CommandFailed(f"{planned} is only planned", missing=("planned", planned))
     return _processes.run_to_end(
         list(argv),
         env={**os.environ, **LOCALE, **(env or {})},
         cwd=cwd,
         stdin=stdin,
         timeout=timeout,
+        view=view,
     )
 
 
@@ -479,7 +485,7 @@ def script(
         {{ salt['cmd.script']('salt://probe.sh', '--all').stdout }}
     """
     env = saltenv or here.saltenv
-    local = here.tree.fetch(source, env)
+    local = _paths.fetched(source, env)
     if local is None:
         return {"pid": 0, "retcode": 1, "stdout": "", "stderr": "", "cache_error": True}
     with _paths.open_text(local, encoding="utf-8", errors="surrogateescape") as file:

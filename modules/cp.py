@@ -52,7 +52,7 @@ def _local(path: str, saltenv: str | None, verify_ssl: bool = True, use_etag: bo
         return downloaded
     if not scheme and not path.startswith("/"):
         raise StateFailed(f"Path '{path}' is not absolute")
-    return here.tree.fetch(path, saltenv or here.saltenv) or ""
+    return file.fetched(path, saltenv) or ""
 
 
 def get_file_str(path: str, saltenv: str | None = None) -> str | bool:

@@ -7,6 +7,7 @@ diffs are equal.
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
 import random
@@ -279,6 +280,59 @@ def test_clones_of_what_can_be_reached_are_foreseen(machine: Machine) -> None:
         name: each["changes"] for name, each in real.items()
     }
     assert (dry["met"]["comment"], dry["again"]["result"]) == ("Success!", True)
+
+
+SOURCES = """
+archive: {file.copy: [name: '{tmp}/made.tar', source: '{tmp}/app.tar']}
+unpacked: {archive.extracted: [name: '{tmp}/opt', source: '{tmp}/made.tar']}
+on a member: {file.append: [name: '{tmp}/opt/app/conf', text: more]}
+text: {file.managed: [name: '{tmp}/text', contents: 'echo hello']}
+verified:
+  file.managed: [name: '{tmp}/verified', source: '{tmp}/text', source_hash: '{hash}']
+added: {file.append: [name: '{tmp}/verified', source: '{tmp}/text']}
+by a list: {file.prepend: [name: '{tmp}/verified', sources: ['file://{tmp}/text']]}
+cached: {file.cached: [name: '{tmp}/text', source_hash: '{hash}']}
+patch:
+  file.managed:
+    - name: '{tmp}/a.patch'
+    - contents: "--- a\\n+++ b\\n@@ -1 +1 @@\\n-echo hello\\n+echo bye\\n"
+patched: {file.patch: [name: '{tmp}/text', source: '{tmp}/a.patch']}
+script: {cmd.script: [name: '{tmp}/text']}
+its name: {file.exists: [name: '{tmp}/text']}
+repository: {git.present: [name: '{tmp}/bare']}
+cloned: {git.latest: [name: '{tmp}/other', target: '{tmp}/app']}
+folder: {file.directory: [name: '{tmp}/app/sub']}
+in the clone: {test.nop: [onlyif: git rev-parse, cwd: '{tmp}/app/sub']}
+"""
+IN_A_CLONE = """
+made: {file.managed: [name: '{tmp}/other/sub/f', contents: x]}
+there: {test.nop: [onlyif: git rev-parse && test -e f, cwd: '{tmp}/other/sub']}
+"""
+
+
+def test_what_earlier_states_make_is_a_source_of_later_ones(machine: Machine) -> None:
+    other = machine.folder / "other"
+    git = ["git", "-C", str(other), "-c", "user.name=n", "-c", "user.email=n@example.org"]
+    subprocess.run(["git", "init", "-q", "-b", "main", str(other)], check=True)
+    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "one"], check=True)
+    with tarfile.open(machine.folder / "app.tar", "w") as archive:
+        member = tarfile.TarInfo("app/conf")
+        member.size = 3
+        archive.addfile(member, io.BytesIO(b"one"))
+    digits = hashlib.sha256(b"echo hello\n").hexdigest()
+    machine.write(sources=SOURCES.replace("{hash}", f"sha256={digits}"))
+    dry = machine.results("sls", "sources", "--test")
+    real = machine.results("sls", "sources")
+    for result in (*dry.values(), *real.values()):
+        result["changes"].pop("pid", None)
+    del dry["script"]["changes"], real["script"]["changes"]
+    assert {name: each.get("changes") for name, each in dry.items()} == {
+        name: each.get("changes") for name, each in real.items()
+    }
+    assert dry["in the clone"]["comment"] == "Success!"
+    (other / "sub").mkdir()
+    machine.write(clone=IN_A_CLONE)
+    assert machine.results("sls", "clone", "--test")["there"]["comment"] == "Success!"
 
 
 def differing(machine: Machine, seed: int) -> dict[str, Any]:

@@ -2,13 +2,16 @@
 """The three laws, for every state function in the registry.
 
 1. A dry run changes nothing. 2. What a sure Plan says is what the real run reports. 3. A second run
-plans nothing.
+plans nothing. And a dry run says the same of what states before it would make as of what is there.
 """
 
 from __future__ import annotations
 
 import inspect
 import os
+import re
+import shutil
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +21,11 @@ import pytest
 from harness import HarnessHere, apply, foresee, look
 from laws import Scenario, all_scenarios
 
+from modules.file._copy import copy_place
+from modules.file._place import place
+from modules.file._write import Owner
 from runner.api import Plan, StateFailed, running
+from runner.api.planning import changes_planned
 from runner.engine.loader.registry import Registry
 from runner.language.arguments.bind import bind
 from runner.model.places import Place, Untyped
@@ -127,6 +134,7 @@ def hold_laws(scenario: Scenario, tmp_path: Path) -> None:
     scenario.setup(tmp_path)
     function = REGISTRY.state(scenario.function).function
     arguments = bound(scenario, tmp_path)
+    see_behind_a_plan(scenario, tmp_path)
     root = tmp_path if (tmp_path / "tree").is_dir() is False else tmp_path / "tree"
     before = snapshot(tmp_path)
 
@@ -172,6 +180,53 @@ def hold_laws(scenario: Scenario, tmp_path: Path) -> None:
     if scenario.converges:
         again = look(function, **arguments, current=HarnessHere(root, dry=True))
         assert not isinstance(again, Plan), f"a second run plans nothing, not {again}"
+
+
+def see_behind_a_plan(scenario: Scenario, tmp_path: Path) -> None:
+    """Fail where a dry run says something else of what states before would make than of what is
+    there.
+    """
+    tree, elsewhere = (tmp_path.with_name(f"{tmp_path.name}-{what}") for what in ("tree", "else"))
+    top = tmp_path / "tree" if (tmp_path / "tree").is_dir() else tmp_path
+    shutil.copytree(top, tree, symlinks=True, ignore=_no_sockets)
+    expected = said(scenario, tmp_path, HarnessHere(tree, dry=True))
+    stay = {path.partition(f"{tmp_path}/")[2].split("/")[0] for path in os.get_exec_path()}
+    elsewhere.mkdir()
+    for name in {*os.listdir(tmp_path)} - stay - {*scenario.stays}:
+        (tmp_path / name).rename(elsewhere / name)
+    planned = HarnessHere(tree, dry=True)
+    with (
+        running(planned),
+        changes_planned(),
+        place(str(elsewhere)) as old,
+        place(str(tmp_path)) as new,
+    ):
+        copy_place(old, new, Owner(), preserve=True, special=True)
+    assert said(scenario, tmp_path, planned) == expected, "a look sees what is only planned"
+    for name in os.listdir(elsewhere):
+        (elsewhere / name).rename(tmp_path / name)
+
+
+def _no_sockets(folder: str, names: list[str]) -> list[str]:
+    kinds = (stat.S_ISSOCK, stat.S_ISFIFO)
+    modes = {name: os.lstat(os.path.join(folder, name)).st_mode for name in names}
+    return [name for name in names if any(kind(modes[name]) for kind in kinds)]
+
+
+def said(scenario: Scenario, tmp: Path, current: HarnessHere) -> tuple[str, str, Any]:
+    """What a dry run says."""
+    function = REGISTRY.state(scenario.function).function
+    try:
+        outcome = look(function, **bound(scenario, tmp), current=current)
+    except StateFailed as failure:
+        return (
+            "fails",
+            re.sub(rf"{current.cache_dir}/(scratch-\w+)?", "CACHE/", failure.message),
+            None,
+        )
+    kind = "plans" if isinstance(outcome, Plan) else "done"
+    changes = {key: each for key, each in (outcome.changes or {}).items() if key != "pid"}
+    return kind, outcome.comment, changes
 
 
 def test_every_function_has_a_scenario() -> None:

@@ -58,7 +58,7 @@ class _PlannedUnpacked(Unpacked):
 def _plan_unpacking(source: str, target: str, kind: str, **options: Any) -> Unpacked:
     _, members = here.store("archives").get(source, (None, None))
     size = sum(member.size for member in members or ())
-    if members is None or os.path.getsize(source) > MOST_PLANNED or size > MOST_PLANNED_MEMBERS:
+    if members is None or _paths.stat(source).st_size > MOST_PLANNED or size > MOST_PLANNED_MEMBERS:
         raise Unforeseen(f"the members of {source}")
     return _fill(_PlannedUnpacked(target), source, kind, **options)
 

@@ -16,7 +16,7 @@ from modules.archive._source import source
 from modules.file._look import opened
 from modules.file._place import place as place_of
 from modules.file._write import Owner, replace
-from runner.api import StateFailed, changer, here
+from runner.api import StateFailed, changer
 
 
 def list_(
@@ -57,7 +57,7 @@ def _shown(member: Member, strip: int) -> str:
 
 
 def _local(name: str) -> str:
-    local = here.tree.fetch(name, here.saltenv) if name.startswith(("salt://", "file://")) else name
+    local = _paths.fetched(name) if name.startswith(("salt://", "file://")) else name
     if local is None or not _paths.isfile(local):
         raise StateFailed(
             f"{name} does not exist", missing=None if local is None else ("file", local)

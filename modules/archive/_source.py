@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, Any
 
+from modules import _paths
 from modules.file._look import opened
 from modules.file._resolve import others_write
 from runner.api import here
@@ -27,7 +28,7 @@ def fixed(path: str) -> Iterator[IO[bytes]]:
     of it.
     """
     with source(path) as file:
-        if not others_write(os.fstat(file.fileno())):
+        if not others_write(_paths.stat_of(file)):
             yield file
             return
         import shutil
@@ -41,7 +42,7 @@ def fixed(path: str) -> Iterator[IO[bytes]]:
 
 def identity(file: IO[bytes]) -> tuple[Any, ...]:
     """The identity of an open file: it changes when the file is another one, or written to."""
-    at = os.fstat(file.fileno())
+    at = _paths.stat_of(file)
     return (at.st_dev, at.st_ino, at.st_size, at.st_mtime_ns, at.st_ctime_ns)
 
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         Stat,
         device,
         exists,
+        fetched,
         get_attributes,
         is_dir,
         is_file,
@@ -174,6 +175,7 @@ __all__ = [
     "download",
     "entries_below",
     "exists",
+    "fetched",
     "file_exists",
     "find",
     "get_attributes",
@@ -292,7 +294,7 @@ _SUBMODULES = {
         "_find": "find",
         "_hash": "check_hash get_hash get_sum hash_of source_hash split_hash",
         "_look": (
-            "Stat device exists get_attributes is_dir is_file is_link lexists listdir "
+            "Stat device exists fetched get_attributes is_dir is_file is_link lexists listdir "
             "read_bytes readlink real_path seen stat why_no_file"
         ),
         "_owners": "gid_of gid_to_group group_to_gid primary_gid uid_of uid_to_user user_to_uid",

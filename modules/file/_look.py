@@ -10,6 +10,7 @@ from io import FileIO
 from typing import IO
 
 from modules import _paths
+from modules._paths import fetched as fetched
 from modules._planned_files import PlannedFiles, planned_files
 from modules.file._limit import read_limited
 from modules.file._owners import gid_to_group, uid_to_user

@@ -113,8 +113,8 @@ def others_replace(path: str) -> bool:
     path = real_path(path)
     trusted = (0, os.geteuid())
     while path != "/":
-        at, path = os.lstat(path), os.path.dirname(path)
-        above = os.stat(path)
+        at, path = _paths.lstat(path), os.path.dirname(path)
+        above = _paths.stat(path)
         sticky = above.st_mode & bits.S_ISVTX and above.st_uid in trusted and at.st_uid in trusted
         if others_write(above) and not sticky:
             return True

@@ -36,7 +36,7 @@ def source_list(
 def _is_there(url: str, saltenv: str) -> bool:
     if url.startswith(REMOTE):
         return not download(url)[1]
-    return here.tree.fetch(url, saltenv or here.saltenv) is not None
+    return _look.fetched(url, saltenv) is not None
 
 
 def extract_hash(
@@ -81,7 +81,7 @@ def get_source_sum(
         if problem:
             raise StateFailed(f"Source hash file {text}: {problem}")
     else:
-        path = here.tree.fetch(text, saltenv) or ""
+        path = _look.fetched(text, saltenv) or ""
     hashed = extract_hash(path, "", file_name, source, source_hash_name) if path else None
     if hashed is None:
         raise StateFailed(f"Source hash file {text} has no hash of {source or file_name}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 
+from modules import _paths
 from modules.file._look import opened_to_read
 from modules.file._resolve import others_replace, others_write
 from runner.api import fetcher, here
@@ -16,7 +17,7 @@ def unchangeable(path: str) -> str:
     that goes again.
     """
     with opened_to_read(path) as file:
-        at = os.fstat(file.fileno())
+        at = _paths.stat_of(file)
         if not others_write(at) and not others_replace(path):
             return path
         import shutil

@@ -106,7 +106,7 @@ def keys(identity: Sequence[str], user: str | None) -> tuple[str, ...]:
 
 
 def _key(url: str, user: str | None) -> str:
-    local = here.tree.fetch(url, here.saltenv)
+    local = file.fetched(url)
     if local is None:
         raise StateFailed(f"identity {url} not found in saltenv '{here.saltenv}'")
     if user and users.info(user).get("uid") != os.geteuid():

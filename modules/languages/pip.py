@@ -13,7 +13,7 @@ from typing import Any
 
 from modules import _paths, cmd
 from modules._scripts import temporary_script
-from runner.api import CommandFailed, StateFailed, cached_look, changer, here
+from runner.api import CommandFailed, StateFailed, cached_look, changer
 
 
 def _argv(bin_env: str | None) -> list[str]:
@@ -353,7 +353,7 @@ def _many(some: Some) -> list[str]:
 
 
 def _local(path: str) -> str:
-    local = here.tree.fetch(path, here.saltenv) if path.startswith("salt://") else path
+    local = _paths.fetched(path) if path.startswith("salt://") else path
     if local is None:
         raise StateFailed(f"{path} does not exist")
     return local

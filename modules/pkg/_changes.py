@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from modules import _paths
 from modules.pkg.package_manager import Changes, InstallOptions, Target, Transaction
 from modules.pkg.providers import provider, require
-from runner.api import StateFailed, for_states, here
+from runner.api import StateFailed, for_states
 
 Names = str | Sequence[str | Mapping[str, Any]] | None
 
@@ -190,7 +191,7 @@ def _wanted(name: str | None, pkgs: Names) -> list[tuple[str, str]]:
 def _files(sources: Sequence[Mapping[str, str]]) -> list[Target]:
     targets = []
     for name, url in ((name, str(url)) for source in sources for name, url in source.items()):
-        path = here.tree.fetch(url, here.saltenv) if "://" in url else url
+        path = _paths.fetched(url) if "://" in url else url
         if path is None:
             raise StateFailed(f"{url} does not exist")
         targets.append(Target(name, path=path))

@@ -9,7 +9,7 @@ import os
 import re
 
 from modules import file
-from runner.api import StateFailed, here
+from runner.api import StateFailed
 
 KEYRINGS = "/etc/apt/keyrings"
 TRUSTED = "/etc/apt/trusted.gpg.d"
@@ -22,7 +22,7 @@ def from_url(url: str) -> bytes:
         if problem:
             raise StateFailed(f"the key {url} cannot be fetched: {problem}")
         return file.read_bytes(path)
-    local_path = here.tree.fetch(url, here.saltenv)
+    local_path = file.fetched(url)
     if local_path is None:
         raise StateFailed(
             f"the key {url} does not exist", missing=("file", url) if url.startswith("/") else None

@@ -168,7 +168,7 @@ def renderer(
     if path:
         if "://" not in path and not path.startswith("/"):
             raise StateFailed(f"Path '{path}' is not absolute")
-        source = here.tree.fetch(path, saltenv or here.saltenv) or ""
+        source = _paths.fetched(path, saltenv) or ""
         if not source:
             return {}
         with _paths.open_text(source, encoding="utf-8") as file:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from modules import file
 from modules import user as users
 from modules._lines import encoded, one_line, split
-from runner.api import Record, StateFailed, here
+from runner.api import Record, StateFailed
 
 KINDS = (
     "ssh-rsa|ssh-dss|ssh-ed25519|ecdsa-sha2-nistp256|ecdsa-sha2-nistp384|ecdsa-sha2-nistp521|"
@@ -86,7 +86,7 @@ def path_of(user: str, config: str) -> str:
 
 def of_source(source: str, saltenv: str | None = None) -> list[Key]:
     """The keys of a file (salt://, or a path). Raises StateFailed where there is none."""
-    path = here.tree.fetch(source, saltenv or here.saltenv)
+    path = file.fetched(source, saltenv)
     if path is None:
         raise StateFailed(f"Failed to add the ssh key. The source {source} does not exist")
     entries = [

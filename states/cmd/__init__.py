@@ -236,7 +236,7 @@ def script(
     """
     _refuse(password)
     url, _, words = (source or name).partition(" ")
-    local = here.tree.fetch(url, here.saltenv)
+    local = file.fetched(url)
     if local is None:
         missing = {"pid": 0, "retcode": 1, "stdout": "", "stderr": "", "cache_error": True}
         what = file.why_no_file(url.removeprefix("file://"))

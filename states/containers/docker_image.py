@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
+from modules import file
 from modules.containers import docker
 from runner.api import CommandFailed, Done, Line, Name, OneOrMany, Plan, Planned, StateFailed
 from states.containers._docker import (
@@ -96,7 +97,7 @@ def _look_at_source(full: str, build: str | None, load: str | None, dockerfile: 
         refuse_without_image(full)
     elif build.startswith("/"):
         path = os.path.join(build, dockerfile or "Dockerfile")
-        if not os.path.isfile(path):
+        if not file.is_file(path):
             raise StateFailed(f"There is no {path} to build {full} of", missing=("file", path))
 
 

@@ -129,7 +129,7 @@ def chunks(
 def _rendered(
     url: str, expected: str | None, template: str | None, variables: Mapping[str, Any]
 ) -> str:
-    path = here.tree.fetch(url, here.saltenv)
+    path = file.fetched(url)
     if path is None:
         what = file.why_no_file(url.removeprefix("file://"))
         missing = ("file", url) if url.startswith("/") and not what else None

@@ -87,7 +87,7 @@ def _located(url: str, target: str, verify: Verify, reuse: bool) -> LocatedSourc
 
 def _source_of(url: str, target: str, verify: Verify, reuse: bool) -> LocatedSource:
     if url.startswith("salt://"):
-        path = here.tree.fetch(url, here.saltenv)
+        path = file.fetched(url)
         if path is None:
             raise _Absent(
                 f"Unable to manage file: Source file {url} not found in saltenv '{here.saltenv}'"
@@ -172,7 +172,7 @@ def expected(url: str, target: str, verify: Verify) -> tuple[str, str]:
     if text.startswith(REMOTE):
         path: str | None = _fetched(text, Verify(skip=True, verify_ssl=verify.verify_ssl))
     else:
-        path = here.tree.fetch(text, here.saltenv)
+        path = file.fetched(text)
     if path is None:
         raise StateFailed(f"Unable to manage file: Source hash file {text} not found")
     signed = verify.signed

@@ -82,7 +82,7 @@ def _local(name: str, verify: sources.Verify, saltenv: str) -> str:
     of_tree = name.startswith("salt://")
     if not of_tree and not name.startswith(("/", "file://")):
         raise StateFailed("Only URLs or local file paths are valid input")
-    path = here.tree.fetch(name, saltenv)
+    path = file.fetched(name, saltenv)
     if path is None and of_tree:
         raise StateFailed(
             f"Failed to cache {name}: it is not in the file roots of saltenv '{saltenv}'"

@@ -20,7 +20,6 @@ from runner.api import (
     StateFailed,
     TreeFolder,
     combine_plans,
-    here,
 )
 from states.file._folders import managed_below, superfluous
 from states.file._managed import Target, Writing, intended
@@ -172,7 +171,7 @@ class _Obstacles(Record):
         """A file, in the place of a folder or of something below a file."""
         if not self._blocked(path):
             return make()
-        local = here.tree.fetch(url, here.saltenv)
+        local = file.fetched(url)
         mode = file.stat(local).mode if self.mode == "keep" and local else self.mode
         new = Writing(Target(path, path, None), permissions(self.user, self.group, mode))
         changes = {"diff": "New file", **new.permission_changes(private=True)}

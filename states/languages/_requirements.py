@@ -8,7 +8,7 @@ from typing import Any
 
 from modules import file
 from modules.languages import pip
-from runner.api import StateFailed, here
+from runner.api import StateFailed
 
 _SPEC = re.compile(
     r"(?P<name>[A-Za-z0-9._-]+)(?P<extras>\[[^\]]*\])?\s*(?P<wants>(?:[<>=!~]=?=?|===)[^;]*)?(?:;.*)?"
@@ -96,7 +96,7 @@ def files(requirements: str | list[str] | None) -> list[str]:
 
 
 def _file(requirements: str) -> str:
-    path = here.tree.fetch(requirements, here.saltenv)
+    path = file.fetched(requirements)
     if path is None:
         if what := file.why_no_file(requirements.removeprefix("file://")):
             raise StateFailed(f"requirements file '{requirements}' is {what}")

@@ -213,7 +213,7 @@ def local_file(source: str, what: str = "") -> str:
                 f"{ERROR}Unable to cache source {source}{what}: {problem}", changes={}
             )
         return path
-    local_path = here.tree.fetch(source, here.saltenv)
+    local_path = file.fetched(source)
     if local_path is None and source.startswith("salt://"):
         raise StateFailed(f"{ERROR}Unable to cache source {source}{what}", changes={})
     if local_path is None:

@@ -144,6 +144,7 @@ def on(
         plans=plans and not fails,
         fails=fails,
         converges=converges,
+        stays=["keys"],
     )
 
 

@@ -6,7 +6,7 @@ runs them all.
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,8 @@ class Scenario:
     part of the message of one that only the real run can meet. machine: needs the throw-away
     machine (root); setup is then a shell script in `prepare`. layer: what that machine has
     (debian_layer.LAYERS). converges: False for functions in
-    their module's NON_IDEMPOTENT.
+    their module's NON_IDEMPOTENT. stays: what the scenario itself needs of the folder, such as the
+    files of its server; all else may be only planned.
     """
 
     function: str
@@ -39,6 +40,7 @@ class Scenario:
     layer: str = "base"
     prepare: str = ""
     converges: bool = True
+    stays: Sequence[str] = ()
 
     def arguments(self, tmp: Path) -> dict[str, Any]:
         """The arguments with `{tmp}` filled in."""

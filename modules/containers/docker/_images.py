@@ -20,7 +20,7 @@ from modules.containers.docker._engine import (
     stream,
 )
 from modules.file._look import opened_to_read
-from runner.api import CommandFailed, changer, here
+from runner.api import CommandFailed, changer
 
 Json = dict[str, Any]
 BUILD_TIMEOUT = 600  # seconds that one step of a build may take
@@ -200,7 +200,7 @@ def load(path: str, repository: str | None = None, tag: str | None = None) -> Js
 
 def archive(path: str) -> str:
     """The file of an archive. Raises CommandFailed where there is none."""
-    local = here.tree.fetch(path, here.saltenv)
+    local = _paths.fetched(path)
     if local is None or not _paths.isfile(local):
         raise CommandFailed(f"Source file {path} does not exist", missing=("file", path))
     return local

@@ -68,7 +68,7 @@ def file_query(database: str, file_name: str, **connection: Any) -> dict[str, An
 
 def script_text(path: str, saltenv: str) -> str:
     """The statements of a file. Raises CommandFailed where there is none."""
-    local = here.tree.fetch(path, saltenv)
+    local = _paths.fetched(path, saltenv)
     if local is None:
         raise CommandFailed(f"There is no file {path}", missing=("file", path))
     with _paths.open_text(local, encoding="utf-8") as stream:
