@@ -12,6 +12,7 @@ import errno
 import os
 import stat as bits
 import time
+from copy import copy as copy_of
 from itertools import count
 
 from runner.api import MOST_LINKS, Record, Unforeseen, here, is_planning, link_of_others
@@ -94,6 +95,19 @@ class Entry:
         if inherits and form == bits.S_IFDIR:
             mode |= bits.S_ISGID
         return cls(form | mode, os.geteuid(), folder.gid if inherits else os.getegid())
+
+    def copied(self, made: dict[int, Entry]) -> Entry:
+        """Return a copy with all that is planned in it. made: copies by what they are of, as one
+        file may have several names.
+        """
+        if id(self) not in made:
+            made[id(self)] = copy = copy_of(self)
+            copy.attributes = None if self.attributes is None else dict(self.attributes)
+            copy.names = {
+                name: None if entry is None else entry.copied(made)
+                for name, entry in self.names.items()
+            }
+        return made[id(self)]
 
     @property
     def is_dir(self) -> bool:
@@ -187,6 +201,13 @@ class PlannedFiles:
         self.taken: dict[int, int] = {}  # bytes that were planned, by the device they are on
         self.frees = False  # something was planned that may free more
         self._scratch: list[str] = []
+
+    def copied(self) -> PlannedFiles:
+        """Return a copy, in which something else can be planned."""
+        copy = PlannedFiles()
+        copy.root, copy.changes, copy.frees = self.root.copied({}), self.changes, self.frees
+        copy.taken, copy._scratch = dict(self.taken), [*self._scratch]
+        return copy
 
     def scratch(self) -> str:
         """A folder on the machine that is there as long as this is."""

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from modules import aliases
+from modules import aliases, file
 from runner.api import NonEmptyLine, Plan, Planned
 
 OPPOSITE = {"present": "absent"}
 
 
+@file.validated
 def present(name: NonEmptyLine, target: NonEmptyLine) -> Planned:
     """Make sure that mail for a name goes to a target.
 
@@ -27,6 +28,7 @@ def present(name: NonEmptyLine, target: NonEmptyLine) -> Planned:
     return f"Set email alias {name} -> {target}"
 
 
+@file.validated
 def absent(name: NonEmptyLine) -> Planned:
     """Make sure that there is no such alias.
 

@@ -10,6 +10,7 @@ from modules.file.edits import diff
 from runner.api import AbsolutePath, Line, Plan, Planned, StateFailed
 
 
+@file.validated
 def change(
     name: Line,
     context: Line | None = None,

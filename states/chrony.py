@@ -7,6 +7,7 @@ from modules import chrony, file
 from runner.api import AbsolutePath, Line, Name, Plan, Planned
 
 
+@file.validated
 def managed(
     name: Line,
     servers: list[Name] | None = None,

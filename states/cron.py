@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
 from modules import cron
+from modules import file as files
 from modules import user as users
 from runner.api import CommandFailed, Line, Name, NonEmptyLine, Plan, Planned, StateFailed, here
 from runner.api.opposite import Opposite, Removal
@@ -21,6 +22,7 @@ Special = Literal[
 ]
 
 
+@files.validated
 def present(
     name: NonEmptyLine,
     user: Name = "root",
@@ -89,6 +91,7 @@ def present(
     return f"Cron {name} {verb} to {user}'s crontab" if verb == "added" else f"Cron {name} updated"
 
 
+@files.validated
 def absent(
     name: NonEmptyLine,
     user: Name = "root",
@@ -180,6 +183,7 @@ def autorequire(name: str, user: str = "root", **_: object) -> Iterator[tuple[st
     yield "user", user
 
 
+@files.validated
 def env_present(
     name: NonEmptyLine,
     value: Line | int | float | bool | None = None,
@@ -215,6 +219,7 @@ def env_present(
     )
 
 
+@files.validated
 def env_absent(name: NonEmptyLine, user: Name = "root") -> Planned:
     """Make sure that a user's crontab does not set a variable.
 
@@ -233,6 +238,7 @@ def env_absent(name: NonEmptyLine, user: Name = "root") -> Planned:
     return f"Cron env {name} removed from {user}'s crontab"
 
 
+@files.validated
 def file(
     name: NonEmptyLine,
     source_hash: Line | None = None,

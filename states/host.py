@@ -17,6 +17,7 @@ def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
     file.refuse_rewrite(file.real_path(hosts.PATH))
 
 
+@file.validated
 def present(name: Name, ip: OneOrMany[Name], comment: Line = "", clean: bool = False) -> Planned:
     """Make sure that addresses have a name.
 
@@ -95,6 +96,7 @@ def _warn(name: str, addresses: list[str]) -> None:
         )
 
 
+@file.validated
 def absent(name: Name, ip: OneOrMany[Name]) -> Planned:
     """Make sure that addresses do not have a name.
 
@@ -128,6 +130,7 @@ def absent(name: Name, ip: OneOrMany[Name]) -> Planned:
     )
 
 
+@file.validated
 def only(name: Name, hostnames: OneOrMany[Name]) -> Planned:
     """Make sure that an address has these names and no others.
 

@@ -54,6 +54,7 @@ def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
     file.refuse_rewrite(file.real_path(name))
 
 
+@file.validated
 def options_present(
     name: IniFile,
     sections: Sections | None = None,
@@ -199,6 +200,7 @@ def _with_removals(
     return merged
 
 
+@file.validated
 def options_absent(
     name: IniFile,
     sections: Sections | None = None,
@@ -262,6 +264,7 @@ def _deletions(sections: Sections, unwanted: dict[str, list[str]]) -> Iterator[s
             yield f"Deleted key {place}." if exists else f"Key {place} does not exist."
 
 
+@file.validated
 def sections_present(
     name: IniFile,
     sections: list[Line] | dict[Line, Any] | None = None,
@@ -298,6 +301,7 @@ def sections_present(
     return "Changes take effect"
 
 
+@file.validated
 def sections_absent(
     name: IniFile,
     sections: list[Line] | dict[Line, Any] | None = None,

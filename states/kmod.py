@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from modules import kmod
+from modules import file, kmod
 from runner.api import OPEN, Name, Plan, Planned, StateFailed
 
 OPPOSITE = {"present": "absent"}
 
 
+@file.validated
 def present(name: Name, persist: bool = False, mods: list[Name] | None = None) -> Planned:
     """Make sure that kernel modules are loaded.
 
@@ -51,6 +52,7 @@ def present(name: Name, persist: bool = False, mods: list[Name] | None = None) -
     return f"Loaded kernel module{'s' if mods else ''} {', '.join(changed)}"
 
 
+@file.validated
 def absent(
     name: Name, persist: bool = False, comment: bool = True, mods: list[Name] | None = None
 ) -> Planned:

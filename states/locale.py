@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from modules import file
 from modules import locale as locales
 from runner.api import NonEmptyLine, Plan, Planned
 from states._tools import carry_out, explained
 
 
+@file.validated
 def system(name: NonEmptyLine) -> Planned:
     """Make sure that the system has a locale (LANG).
 

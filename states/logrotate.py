@@ -9,6 +9,7 @@ from modules import file, logrotate
 from runner.api import AbsolutePath, Line, Plan, Planned
 
 
+@file.validated
 def set_(
     name: Line,
     key: Line,

@@ -27,6 +27,7 @@ Device = Annotated[
 ]
 
 
+@file.validated
 def mounted(
     name: AbsolutePath,
     device: Name,
@@ -179,6 +180,7 @@ def _fstab_change(entry: mount.Entry, config: str) -> str:
     return "new" if old is None else "kept" if old.line == entry.line else "changed"
 
 
+@file.validated
 def unmounted(
     name: AbsolutePath,
     device: Name | None = None,
@@ -229,6 +231,7 @@ def unmounted(
     return done + (". Removed target from fstab" if drops else "")
 
 
+@file.validated
 def swap(name: Device, persist: bool = True, config: AbsolutePath = mount.FSTAB) -> Planned:
     """Make sure that a device or file is swapped to.
 
@@ -280,6 +283,7 @@ def swap(name: Device, persist: bool = True, config: AbsolutePath = mount.FSTAB)
     return Done(done if persists else f"{done}. Added new entry to the fstab.", now)
 
 
+@file.validated
 def fstab_present(
     name: Line,
     fs_file: Line,
@@ -357,6 +361,7 @@ def fstab_present(
     return done
 
 
+@file.validated
 def fstab_absent(
     name: Line, fs_file: Line, mount_by: Line | None = None, config: AbsolutePath = mount.FSTAB
 ) -> Planned:

@@ -7,6 +7,7 @@ from modules import file, ntp
 from runner.api import AbsolutePath, Line, Name, Plan, Planned, StateFailed
 
 
+@file.validated
 def managed(
     name: Line, servers: list[Name] | None = None, conf_file: AbsolutePath | None = None
 ) -> Planned:

@@ -23,6 +23,7 @@ def dry_run_check(
     file.refuse_rewrite(file.real_path(keys.path_of(user, config)))
 
 
+@file.validated
 def present(
     name: Line,
     user: Name,
@@ -77,6 +78,7 @@ def present(
     return f"The authorized host key {label} for user {user} was {done}"
 
 
+@file.validated
 def absent(
     name: Line,
     user: Name,
@@ -120,6 +122,7 @@ def absent(
     return "Key removed"
 
 
+@file.validated
 def manage(
     name: Line,
     ssh_keys: list[Line],

@@ -21,6 +21,7 @@ def dry_run_check(
     file.refuse_rewrite(file.real_path(known_hosts.path_of(user, config)))
 
 
+@file.validated
 def present(
     name: Name,
     user: Name | None = None,
@@ -106,6 +107,7 @@ def _shown_file(user: str | None, config: str | None) -> str:
     return config or (known_hosts.OWN if user else known_hosts.SYSTEM)
 
 
+@file.validated
 def absent(name: Name, user: Name | None = None, config: Line | None = None) -> Planned:
     """Make sure that a host is not known.
 

@@ -15,6 +15,7 @@ def dry_run_check(
         file.refuse_rewrite(file.real_path(config or sysctl.default_config()))
 
 
+@file.validated
 def present(
     name: Name,
     value: Line | int | float | bool,

@@ -36,6 +36,7 @@ class Files(Record):
     changes: Mapping[str, str]
 
 
+@file.validated
 def unit(
     name: Name,
     contents: str | None = None,

@@ -13,6 +13,7 @@ def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
         file.refuse_put("/etc/localtime")
 
 
+@file.validated
 def system(name: NonEmptyLine, utc: bool = True) -> Planned:
     """Make sure that the machine is in a time zone.
 

@@ -9,6 +9,7 @@ from modules import file, xml
 from runner.api import AbsolutePath, Line, Plan, Planned, StateFailed
 
 
+@file.validated
 def value_present(name: AbsolutePath, xpath: Line, value: str) -> Planned:
     """Make sure that an element of an XML file has a value.
 

@@ -7,7 +7,11 @@ some of them through `__func_alias__`, where Salt's arguments are not ours.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ParamSpec, cast
+
+from runner.api import Added, NonEmptyLine, Planned, for_states
 
 if TYPE_CHECKING:
     from modules.file._backed_up import backed_up
@@ -145,6 +149,8 @@ if TYPE_CHECKING:
     from modules.file._unchangeable import unchangeable
     from modules.file._write import default_folder_mode, default_mode, write
 
+P = ParamSpec("P")
+
 __all__ = [
     "Contents",
     "Stat",
@@ -272,6 +278,7 @@ __all__ = [
     "uncomment",
     "user_to_uid",
     "utime",
+    "validated",
     "whole",
     "why_no_file",
     "write",
@@ -333,6 +340,36 @@ _SUBMODULES = {
 _SUBMODULE_OF = {name: submodule for submodule, names in _SUBMODULES.items() for name in names}
 
 __load__ = [*_SUBMODULE_OF]  # what `runner call` and templates find
+
+
+VALIDATE = Added(
+    NonEmptyLine | None,
+    None,
+    "A command that must accept the new contents before they take their place, in a dry run too;"
+    " where it refuses, nothing changes. The path of a private copy with the name of the file is"
+    " added to it, or stands for `%s`.",
+)
+
+
+@for_states
+def validated(function: Callable[P, Planned]) -> Callable[P, Planned]:
+    """Give a state function that writes files the argument `validate`.
+
+    >>> @validated
+    ... def append(name: str, text: str) -> Planned: ...
+    """
+
+    @functools.wraps(function)
+    def call(*args: Any, validate: str | None = None, **kwargs: Any) -> Planned:
+        look = functools.partial(function, *args, **kwargs)
+        if not validate:
+            return look()
+        from modules.file._validated import judged
+
+        return judged(validate, look)
+
+    call.__dict__["adds"] = {"validate": VALIDATE}
+    return cast(Callable[P, Planned], call)
 
 
 def __getattr__(name: str) -> Any:

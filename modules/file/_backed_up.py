@@ -11,6 +11,7 @@ from modules.file._change import remove
 from modules.file._copy import copy
 from modules.file._look import real_path
 from modules.file._rights import refuse_rewrite
+from modules.file._validated import asked
 from runner.api import for_states
 
 
@@ -28,7 +29,8 @@ def backed_up(path: str, backup: str | bool) -> Iterator[None]:
     beside = real + (backup if isinstance(backup, str) else ".bak")
     refuse_rewrite(real)
     is_new = not _paths.lexists(beside)
-    copy(real, beside, preserve=True)
+    with asked(None):  # it is what was there
+        copy(real, beside, preserve=True)
     try:
         yield
     except Exception:

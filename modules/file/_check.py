@@ -8,7 +8,14 @@ import os
 
 from modules import _paths, _processes
 from modules.file._streamed import Contents, copy_into
-from runner.api import CommandFailed, Fact, StateFailed, here
+from runner.api import CommandFailed, Fact, Record, StateFailed, here
+
+
+class Verdict(Record):
+    """What a program says of contents."""
+
+    accepted: bool
+    words: str
 
 
 def try_contents(
@@ -22,7 +29,6 @@ def try_contents(
     """
     import tempfile
 
-    argv = _argv(command)
     elsewhere = here.dry and folder is not None
     try:
         if folder and elsewhere:
@@ -41,8 +47,21 @@ def try_contents(
     try:
         with open(handle, "wb") as file:
             copy_into(data, file)
+        verdict = run_check(command, path, "check_cmd")
+    finally:
+        os.unlink(path)
+    return verdict.accepted or (None if elsewhere else False), verdict.words
+
+
+def run_check(command: str, path: str, argument: str) -> Verdict:
+    """Run a command with the path of a file, which stands for `%s` in it or is added to it. Raises
+    StateFailed when it cannot be run. argument: the one that gives it.
+    """
+    words = _argv(command, argument)
+    argv = [word.replace("%s", path) for word in words]
+    try:
         done = _processes.run_to_end(
-            [*argv, path],
+            argv if argv != words else [*argv, path],
             env={**os.environ, "LC_ALL": "C.UTF-8"},
             cwd=None,
             stdin=None,
@@ -51,13 +70,14 @@ def try_contents(
             view=_processes.view(),
         )
     except CommandFailed as problem:
-        problem_text = f"check_cmd {command!r} cannot be run: {problem.message.rpartition(': ')[2]}"
-        raise StateFailed(problem_text, changes={}, missing=_program(command, argv[0])) from problem
-    finally:
-        os.unlink(path)
+        reason = problem.message.rpartition(": ")[2]
+        raise StateFailed(
+            f"{argument} {command!r} cannot be run: {reason}",
+            changes={},
+            missing=_program(command, argv[0]),
+        ) from problem
     outputs = [text.strip() for text in (done.stdout, done.stderr)]
-    accepted = done.retcode == 0 or (None if elsewhere else False)
-    return accepted, "\n".join(text for text in outputs if text)
+    return Verdict(done.retcode == 0, "\n".join(text for text in outputs if text))
 
 
 def _program(command: str, name: str) -> list[Fact]:
@@ -74,12 +94,15 @@ def _refuse_folder(folder: str) -> None:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
 
-def _argv(command: str) -> list[str]:
+def _argv(command: str, argument: str) -> list[str]:
     import shlex
 
     try:
-        return shlex.split(command)
+        argv = shlex.split(command)
     except ValueError as problem:
         raise StateFailed(
-            f"check_cmd {command!r} is not a command: {problem}", changes={}
+            f"{argument} {command!r} is not a command: {problem}", changes={}
         ) from problem
+    if not argv:
+        raise StateFailed(f"{argument} {command!r} is not a command: it is empty", changes={})
+    return argv

@@ -15,6 +15,8 @@ from modules.file._change import alters, owner_ids
 from modules.file._mounts import refuse_mounted
 from modules.file._place import Pinned, Place, place
 from modules.file._snapshot import paths_below, snapshot_of_copy, snapshot_of_move
+from modules.file._streamed import streamed
+from modules.file._validated import ask
 from modules.file._write import Owner, replace
 from runner.api import StateFailed
 
@@ -126,6 +128,7 @@ def _copy_file(source: Place, target: Place, owner: Owner, preserve: bool) -> No
 
     with source.reading() as (file, pinned):
         target.refuse_too_large(needed(pinned.at))
+        ask(target.path, streamed(source.path))
 
         def finish(new: Pinned) -> None:
             if preserve:

@@ -17,6 +17,7 @@ from modules.file._change import alters, owner_ids
 from modules.file._place import Pinned, Place, place
 from modules.file._snapshot import snapshot_of_written, target_of
 from modules.file._streamed import Contents, copy_into, room_for
+from modules.file._validated import ask
 from runner.api import Record, StateFailed, here, is_planning
 
 Fill = Callable[[IO[bytes]], object]
@@ -56,6 +57,7 @@ def write(
     owner = Owner(None if mode is None else int(mode, 8), *owner_ids(user, group))
     with place(target) as where:
         where.refuse_too_large(room_for(data))
+        ask(where.path, data)
         kept = _keep_file(where) if backup and not private and not is_planning() else ""
         fill = lambda file: copy_into(data, file)  # noqa: E731
         try:

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any, Final, ParamSpec, Protocol, TypeVar, cast
 from runner.api.argtypes import (
     ONE_LINE,
     AbsolutePath,
+    Added,
     Check,
     CheckUnless,
     Hidden,
@@ -434,15 +435,17 @@ here: Here = cast(Here, _Current())
 
 
 class running:  # in lower case: used as a function; a generator costs more
-    """Make a run the current one (engine and tests only)."""
+    """Make a run the current one (engine and tests only); gives the one that was, if any."""
 
     __slots__ = ("_current", "_token")
 
     def __init__(self, current: Here) -> None:
         self._current = current
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> Here | None:
+        before = _here.get(None)
         self._token = _here.set(self._current)
+        return before
 
     def __exit__(self, *problem: object) -> None:
         _here.reset(self._token)

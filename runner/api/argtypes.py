@@ -97,6 +97,20 @@ class requires_feature:
         return function
 
 
+class Added:
+    """An argument that a decorator adds to a state function, in its `adds`.
+
+    >>> call.__dict__["adds"] = {"validate": Added(str | None, None, "A command that ...")}
+    """
+
+    __slots__ = ("annotation", "default", "description")
+
+    def __init__(self, annotation: Any, default: Any, description: str) -> None:
+        self.annotation = annotation
+        self.default = default
+        self.description = description
+
+
 class NameVar:
     """Annotated[T, NameVar()]: this parameter, not `name`, is what identifies the thing; it
     defaults to the ID.

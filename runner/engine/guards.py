@@ -140,6 +140,13 @@ def _retcode(command: str, context: GuardContext) -> int:
     )
 
 
+def _run(command: str, context: GuardContext) -> Mapping[str, Any]:
+    done: Mapping[str, Any] = context.call(
+        "cmd.run_all", command, ignore_retcode=True, python_shell=True, **options(context.args)
+    )
+    return done
+
+
 def _function(entry: Mapping[str, Value], call: Call) -> Any:
     """`fun: module.function` with `args`, keyword arguments and `get_return`."""
     named = dict(entry)
@@ -164,13 +171,16 @@ def _within(answer: Any, path: str) -> Any:
     return answer
 
 
-def checked(context: GuardContext) -> tuple[bool, str]:
-    """Run check_cmd after a state: whether it succeeded, and Salt's words for it. Raises
-    RunnerError for a command that is no text.
+def checked(context: GuardContext, with_output: bool) -> tuple[bool, str]:
+    """Run check_cmd after a state: whether it succeeded, and Salt's words for it. with_output: and
+    those of the command that failed. Raises RunnerError for a command that is no text.
     """
     for command in _entries(context.args["check_cmd"]):
         if not isinstance(command, str):
             raise RunnerError(f"check_cmd takes commands, not {command!r}")
-        if _retcode(command, context) != 0:
-            return False, "check_cmd determined the state failed"
+        done = _run(command, context)
+        if done["retcode"] != 0:
+            output = [done["stdout"], done["stderr"]] if with_output else []
+            words = ["check_cmd determined the state failed", *filter(None, output)]
+            return False, "\n".join(words)
     return True, "check_cmd determined the state succeeded"

@@ -28,6 +28,7 @@ from runner.engine.dry_run_facts import Foreseen, PendingFacts
 from runner.engine.made import about_to_make
 from runner.engine.partial_changes import NOT_THE_STATES, apology, made
 from runner.engine.step import Call, Invocation, Mode, Reaction, Step
+from runner.language.arguments.bind import known
 from runner.language.arguments.retry import retry_options
 from runner.model.chunk import Chunk
 from runner.model.errors import RunnerError
@@ -150,7 +151,9 @@ class Invoker:
                 and not call.checks_itself
                 and (invocation.mode is Mode.REAL or result.result is not None)
             ):
-                result = self._checked(chunk, result)
+                # of a state that writes files the command says what is wrong with one
+                with_output = "validate" in known(call.function.function)
+                result = self._checked(chunk, result, with_output)
             return result
         except RunnerError as error:
             return Result(chunk, False, str(error))
@@ -161,10 +164,10 @@ class Invoker:
         except BaseException as error:  # sys.exit() too
             return Result(chunk, False, apology(error))
 
-    def _checked(self, chunk: Chunk, result: Result) -> Result:
+    def _checked(self, chunk: Chunk, result: Result, with_output: bool) -> Result:
         """The result after check_cmd; the changes stay reported."""
         try:
-            passed, comment = guards.checked(self._guard_context(chunk))
+            passed, comment = guards.checked(self._guard_context(chunk), with_output)
         except (RunnerError, StateFailed) as error:
             passed, comment = False, error.message
         return result._replace(result=passed, comment=comment)

@@ -62,6 +62,7 @@ def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
     file.refuse_rewrite(file.real_path(name) if arguments.get("follow_symlinks", True) else name)
 
 
+@file.validated
 def private_key_managed(
     name: AbsolutePath,
     algo: Line = "rsa",
@@ -190,6 +191,7 @@ def _key_changes(
     return loaded.key if stays else None, changes
 
 
+@file.validated
 def certificate_managed(
     name: AbsolutePath,
     days_remaining: int | None = None,
@@ -382,6 +384,7 @@ def _certificate_changes(
     return changes
 
 
+@file.validated
 def csr_managed(
     name: AbsolutePath,
     private_key: str,
@@ -454,6 +457,7 @@ def csr_managed(
     )
 
 
+@file.validated
 def crl_managed(
     name: AbsolutePath,
     signing_private_key: str,
@@ -580,6 +584,7 @@ def _signed(
     return (yield from manage(what, writing, arguments, changes, make, anew))
 
 
+@file.validated
 def pem_managed(
     name: AbsolutePath,
     text: str,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from modules import file
 from modules.file.edits import ending, with_block
 from runner.api import AbsolutePath, Planned, StateFailed
 from states.file import _edits, _lines
@@ -13,6 +14,7 @@ from states.file._contents import blocks
 NEWLINE = "\n"
 
 
+@file.validated
 def blockreplace(
     name: AbsolutePath,
     marker_start: str = "#-- start managed zone --",

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import re
 
+from modules import file
 from modules.file.bounded_regex import matches
 from modules.file.edits import bare, commented_out
 from runner.api import AbsolutePath, Planned, StateFailed
 from states.file import _edits, _lines
 
 
+@file.validated
 def comment(
     name: AbsolutePath,
     regex: str,

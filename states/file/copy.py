@@ -13,6 +13,7 @@ from states.file._nested import refuse_to_hold, refuse_to_replace
 from states.file._permissions import folder_mode, permissions
 
 
+@file.validated
 def copy(
     name: AbsolutePath,
     source: str,

@@ -10,6 +10,7 @@ from runner.api import AbsolutePath, Plan, Planned, StateFailed, here
 from states.file import _lines
 
 
+@file.validated
 def decode(
     name: AbsolutePath,
     encoded_data: str | None = None,

@@ -30,6 +30,7 @@ def _problem(settings: dict[str, Any]) -> str | None:
 Settings = Annotated[dict[str, Any], Check(_problem, ONE_LINE)]
 
 
+@file.validated
 def keyvalue(
     name: AbsolutePath,
     key: Line | None = None,

@@ -9,6 +9,7 @@ from runner.api import AbsolutePath, Mode, Planned, StateFailed, here
 from states.file import _edits
 
 
+@file.validated
 def line(
     name: AbsolutePath,
     content: str | None = None,

@@ -23,6 +23,7 @@ from states.file._signed import Signed
 Owner = str | int | None
 
 
+@file.validated
 def managed(
     name: AbsolutePath,
     source: OneOrMany[str | dict[str, Any]] | None = None,

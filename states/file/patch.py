@@ -28,6 +28,7 @@ REFUSED = {
 }
 
 
+@file.validated
 def patch(
     name: AbsolutePath,
     source: str | None = None,

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from modules import file
 from runner.api import AbsolutePath, OneOrMany, Planned
 from states.file import _lines
 
 
+@file.validated
 def prepend(
     name: AbsolutePath,
     text: OneOrMany[_lines.Text] | None = None,

@@ -30,6 +30,7 @@ from states.file.managed import managed
 from states.file.symlink import symlink
 
 
+@file.validated
 def recurse(
     name: AbsolutePath,
     source: OneOrMany[TreeFolder],

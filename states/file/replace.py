@@ -9,6 +9,7 @@ from runner.api import AbsolutePath, Plan, Planned, StateFailed
 from states.file import _lines
 
 
+@file.validated
 def replace(
     name: AbsolutePath,
     pattern: str,

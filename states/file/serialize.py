@@ -13,6 +13,7 @@ from runner.api import AbsolutePath, Done, Mode, Plan, Planned, StateFailed, her
 from states.file.managed import managed
 
 
+@file.validated
 def serialize(
     name: AbsolutePath,
     dataset: Any = None,

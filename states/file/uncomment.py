@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import re
 
+from modules import file
 from modules.file.bounded_regex import matches
 from modules.file.edits import bare, bared_lines
 from runner.api import AbsolutePath, Planned, StateFailed
 from states.file import _edits, _lines
 
 
+@file.validated
 def uncomment(
     name: AbsolutePath, regex: str, char: str = "#", backup: str | bool = ".bak"
 ) -> Planned:

@@ -51,7 +51,8 @@ T = {"name": "{tmp}/l", "target": "{tmp}/t"}
 # swap is this computer's: what would change it is played
 SWAPPED = (
     "printf 'Filename Type Size Used Priority\\n' >/srv/swaps; mount --bind /srv/swaps /proc/swaps;"
-    " touch /srv/swap; printf '#!/bin/sh\\nshift; echo \"$1 file 1 0 -2\" >>/srv/swaps\\n'"
+    " head -c 40960 /dev/zero >/srv/swap; mkswap /srv/swap;"
+    " printf '#!/bin/sh\\nshift; echo \"$1 file 1 0 -2\" >>/srv/swaps\\n'"
     " >/usr/local/sbin/swapon; chmod 755 /usr/local/sbin/swapon; "
 )
 SCENARIOS = [

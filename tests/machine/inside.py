@@ -23,6 +23,7 @@ import laws
 import yaml
 from harness import HarnessHere, apply, look
 from laws import Scenario
+from validation import is_excepted, refused, wrote
 
 from runner.api import Plan, StateFailed, running
 from runner.engine.loader.registry import Registry
@@ -106,12 +107,15 @@ def attempt(scenario: Scenario) -> dict[str, Any]:
         return answer | {"fails": failure.message, "untouched": state() == before}
     answer |= {"untouched": state() == before, "plans": isinstance(plan, Plan)}
     answer |= {"sure": isinstance(plan, Plan) and plan.exact, "keys": sorted(plan.changes or {})}
-    done = apply(function, **arguments, current=here())
+    refusal = refused(function, arguments, lambda dry: here(dry=dry), state)
+    real = here()
+    done = apply(function, **arguments, current=real)
     again = look(function, **arguments, current=here(dry=True))
     return answer | {
         "made": sorted(done.changes or {}),
         "again": isinstance(again, Plan),
         "comment": done.comment,
+        "unvalidated": wrote(real) and not refusal and not is_excepted(scenario.function),
     }
 
 

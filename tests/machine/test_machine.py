@@ -77,6 +77,7 @@ def test_laws_on_the_machine(number: int, attempt: Callable[[int], dict[str, Any
         return
     assert answer["fails"] is None, answer["prepared"]
     assert answer["plans"] is scenario.plans, answer["prepared"]
+    assert not answer["unvalidated"], "what writes a file asks `validate` first"
     if answer["sure"]:
         assert answer["keys"] == answer["made"], "the keys of a sure Plan are those of the real run"
     assert answer["again"] is not scenario.converges, (

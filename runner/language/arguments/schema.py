@@ -65,7 +65,10 @@ def schema_of(function: Callable[..., Any]) -> Schema:
 
 def _read(function: Callable[..., Any]) -> Schema:
     inner: Any = function
+    added: dict[str, Parameter] = {}
     while hasattr(inner, "__wrapped__"):
+        for name, extra in inner.__dict__.get("adds", {}).items():
+            added[name] = Parameter(name, extra.annotation, {}, extra.default)
         inner = inner.__wrapped__
     code = inner.__code__
     positional = code.co_varnames[: code.co_argcount]
@@ -77,7 +80,7 @@ def _read(function: Callable[..., Any]) -> Schema:
     def parameter(name: str) -> Parameter:
         return Parameter(name, annotations.get(name), namespace, defaults.get(name, MISSING))
 
-    parameters = {_in_sls(name): parameter(name) for name in (*positional, *keyword)}
+    parameters = {_in_sls(name): parameter(name) for name in (*positional, *keyword)} | added
     required = tuple(key for key, item in parameters.items() if item.default is MISSING)
     rule = None
     if code.co_flags & 0x08:  # CO_VARKEYWORDS

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from runner.api.argtypes import Added
 from runner.language.arguments.schema import Parameter, schema_of
 from runner.model.errors import RunnerError
 from runner.model.global_arguments import SETTINGS
@@ -89,8 +90,12 @@ def describe_reaction(library: Library, name: str) -> Docstring:
 
 
 def _read(function: Callable[..., Any] | None) -> Docstring:
-    text = inspect.getdoc(function) if function else ""
-    return docstring.read(text or "", parameters_of(function).keys() if function else ())
+    if function is None:
+        return docstring.read("", ())
+    documented = docstring.read(inspect.getdoc(function) or "", parameters_of(function).keys())
+    adds: Mapping[str, Added] = function.__dict__.get("adds", {})
+    added = {name: argument.description for name, argument in adds.items()}
+    return documented._replace(arguments=added | documented.arguments)
 
 
 def _resolved(library: Library, documented: Docstring, seen: set[str]) -> Docstring:

@@ -26,7 +26,7 @@ from runner.pipeline.highstate import (
 from runner.pipeline.session import Listeners, Session, of_named
 from runner.sources.config.load import Options
 from runner.sources.fileroots import unreadable
-from runner.tools.check import lint, lint_yaml, secret_files, tree_files, units
+from runner.tools.check import lint, lint_yaml, secret_files, tree_files, units, validators
 
 # what depends on a machine's values; the other codes are mistakes whatever the values are
 SALTS = ("missing-file", "match", "feature")  # what Salt finds out when it runs
@@ -157,7 +157,9 @@ class _Checker:
         )
         self._problems += lint.warnings(compiled.chunks, compiled.relations, reacts)
         self._problems += secret_files.warnings(self._session, compiled.chunks)
-        self._problems += lint_yaml.warnings(compiled.chunks, expected(self._session), lint.row)
+        expects = expected(self._session)
+        self._problems += lint_yaml.warnings(compiled.chunks, expects, lint.row)
+        self._problems += validators.hints(compiled.chunks, expects)
         self._problems += missing_references.templates(
             compiled.chunks, self._session.tree, self._session.renderer.compile
         )

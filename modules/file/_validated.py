@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `validate` of a state function does: a program judges new contents of files before they take
+their place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, cast
+
+from runner.api import Planned
+
+if TYPE_CHECKING:
+    from modules.file._judge import Judge
+    from modules.file._streamed import Contents
+
+_judge: ContextVar[Judge | None] = ContextVar("judge", default=None)
+
+
+def judged(command: str, look: Callable[[], Planned]) -> Planned:
+    """Carry out a state whose files a command judges. look: calls its function."""
+    outcome = look()
+    try:
+        plan = next(outcome)
+        from modules.file._judge import Judge
+
+        judge = Judge(command)
+        judge.try_apart(look)
+        yield plan
+        with asked(judge):
+            next(outcome)
+    except StopIteration as stop:
+        return cast(str, stop.value)
+    finally:
+        outcome.close()
+    raise RuntimeError("a state function yields twice")
+
+
+@contextmanager
+def asked(judge: Judge | None) -> Iterator[None]:
+    """Have a judge asked about all files that are written; None: nobody."""
+    token = _judge.set(judge)
+    try:
+        yield
+    finally:
+        _judge.reset(token)
+
+
+def ask(path: str, contents: Contents) -> None:
+    """Ask about the new contents of a file. Raises StateFailed where they are refused."""
+    if judge := _judge.get():
+        judge(path, contents)

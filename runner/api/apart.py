@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Carrying a state function out on a planned machine of its own, which nobody else sees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, MutableMapping
+from contextlib import suppress
+from typing import Any, cast
+
+from runner.api import Here, StateFailed, running
+from runner.api.planning import Unforeseen, changes_planned
+
+
+class Apart:
+    """The current run, for a state that is only tried: what it plans and what it says is kept from
+    the run.
+    """
+
+    dry = True
+
+    def __init__(self) -> None:
+        self.outer: Here | None = None  # the run itself
+        self._stores: dict[str, MutableMapping[Any, Any]] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.outer, name)
+
+    def store(self, name: str) -> MutableMapping[Any, Any]:
+        if name not in self._stores:
+            self._stores[name] = _copied(self.outer.store(name)) if self.outer else {}
+        return self._stores[name]
+
+    def warn(self, message: str) -> None:
+        return None
+
+    def follows(self, *facts: str) -> None:
+        return None
+
+
+def _copied(value: Any) -> Any:
+    """A copy that can be altered without altering the value: of what holds others, and of what says
+    by `copied` how it is copied.
+    """
+    if isinstance(value, dict):
+        return {key: _copied(item) for key, item in value.items()}
+    if isinstance(value, list | set):
+        return value.copy()
+    copied: Callable[[], Any] | None = getattr(type(value), "copied", None)
+    return value if copied is None else value.copied()
+
+
+def tried_apart(look: Callable[[], object]) -> None:
+    """Carry a state function out on a planned machine of its own, as far as that can be
+    foreseen. look: calls it.
+    """
+    apart = Apart()
+    with running(cast(Here, apart)) as apart.outer, suppress(StateFailed, Unforeseen):
+        outcome = look()
+        if not isinstance(outcome, Generator):
+            return
+        with suppress(StopIteration):
+            next(outcome)
+            with changes_planned():
+                next(outcome)
