@@ -19,7 +19,7 @@ from runner.model.chunk import Chunk
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError, RunnerError
 from runner.model.records import Record
-from runner.sources.config.load import Options
+from runner.sources.config.options import Options
 from runner.support.redaction import Secrets
 
 if TYPE_CHECKING:

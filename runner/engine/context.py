@@ -17,7 +17,7 @@ from runner.model.events import CustomEvent, Event
 from runner.model.ordered_dict import as_said
 from runner.model.records import Record
 from runner.model.result import Result
-from runner.sources.config.load import Options
+from runner.sources.config.options import Options
 from runner.support.files.trusted_folder import TrustedFolder, trusted_folder
 from runner.support.redaction import HIDDEN, Secrets
 

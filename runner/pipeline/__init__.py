@@ -50,7 +50,7 @@ from runner.pipeline.requisite_graph import requisite_graph
 from runner.pipeline.session import Listeners, Session, of_named
 from runner.pipeline.temp_files import Temporaries
 from runner.pipeline.watchers import WatchersByTag, no_watchers
-from runner.sources.config.load import Options
+from runner.sources.config.options import Options
 from runner.support.log import LOG
 from runner.support.redaction import Secrets, command_line
 

@@ -28,7 +28,7 @@ from runner.pipeline.compile import Compiled, compile_chunks, make_binder
 from runner.pipeline.highstate import gather, read_pillar, top_requests
 from runner.pipeline.selection import EVERYTHING
 from runner.pipeline.session import Listeners, Session
-from runner.sources.config.load import Options
+from runner.sources.config.options import Options
 from runner.support.redaction import HIDDEN
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 
 from runner.model.errors import RunnerError
 from runner.pipeline.lock import held
-from runner.sources.config.load import Options
+from runner.sources.config.options import Options
 from runner.sources.formulas import install
 from runner.sources.trees import Tree, TreeStore
 from runner.sources.trees import candidate as candidates

@@ -42,7 +42,7 @@ from runner.pipeline.aborted import recorded
 from runner.pipeline.compile import Compiled, Compiling, of_gathered, of_requests
 from runner.pipeline.lock import held
 from runner.pipeline.session import Listeners, Session, of_named
-from runner.sources.config.load import Options
+from runner.sources.config.options import Options
 from runner.support.redaction import HIDDEN, Secrets, command_line
 
 SHOWN = 100  # differences that a refusal lists

@@ -12,7 +12,7 @@ from runner.language.compiler import requisites
 from runner.model.chunk import LEFT_OUT, AbsentReactor, Chunk, Edge, Relations
 from runner.model.diagnostics import Diagnostic, did_you_mean
 from runner.model.errors import RunnerError
-from runner.sources.config.load import Options
+from runner.sources.config.options import Options
 
 # the options of a run that leaves out nothing
 EVERYTHING: Mapping[str, Any] = {

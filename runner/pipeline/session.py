@@ -26,7 +26,8 @@ from runner.model.errors import CompileError, RunnerError
 from runner.model.events import Event, Warned
 from runner.pipeline.node import GIVEN, Node
 from runner.sources.config.file import place_of
-from runner.sources.config.load import Options, roots_at_hand, with_fresh_grains
+from runner.sources.config.load import roots_at_hand, with_fresh_grains
+from runner.sources.config.options import Options
 from runner.sources.fileroots import FileTree
 from runner.support.files.permissions import Watch
 from runner.support.files.text import text_to_show

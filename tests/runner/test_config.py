@@ -15,7 +15,7 @@ from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError, UsageError
 from runner.sources.config import load as config
 from runner.sources.config.file import expand
-from runner.sources.config.load import Options
+from runner.sources.config.options import Options
 
 ROOT = os.geteuid() == 0
 

@@ -21,7 +21,7 @@ from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError
 from runner.sources.config import key_descriptions, key_manual, keys
 from runner.sources.config.file import read_settings, safe_load
-from runner.sources.config.load import Options
+from runner.sources.config.options import Options
 from runner.sources.config.report import KEYS as REPORT_KEYS
 from runner.sources.config.repository_descriptions import OF_REPOSITORIES
 from runner.sources.gitfs import settings as repositories

@@ -14,7 +14,8 @@ import pytest
 import yaml
 
 from runner.model.errors import UsageError
-from runner.sources.config.load import Options, load
+from runner.sources.config.load import load
+from runner.sources.config.options import Options
 from runner.tools.fleet.salt_export import MARK, export, left_out
 
 SETTINGS = {

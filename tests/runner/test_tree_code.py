@@ -12,7 +12,8 @@ import pytest
 
 from runner import pipeline
 from runner.model.errors import RunnerError
-from runner.sources.config.load import Options, load
+from runner.sources.config.load import load
+from runner.sources.config.options import Options
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO, get_args
 
 from runner.cli.parsing.option_spec import Parameter, option, parameters_of
 from runner.cli.running.answers import answered, show_problems
@@ -37,12 +37,6 @@ class Common(Record):
     saltenv: str | None = None
     pillarenv: str | None = None
     cachedir: str | None = None
-    only: list[str] = []
-    exclude: list[str] = []
-    tags: list[str] = []
-    skip_tags: list[str] = []
-    with_requisites: bool = False
-    start_at: str | None = None
     test: bool = False
     form: formats.Form = formats.FORMS[0]
     verbose: bool = False
@@ -50,12 +44,8 @@ class Common(Record):
     log_level: str | None = None
     log_file: str | None = None
     detailed_exitcodes: bool = False
-    wait: float | None = None
-    timeout: float | None = None
     events: str | None = None
     splay: float = 0.0
-    shuffle: str | None = None
-    verify: bool = False
     plan: str | None = None
     sign_key: str | None = None
     ask: bool = False
@@ -66,6 +56,7 @@ class Common(Record):
     diff: bool = False
     indent: int | None = None  # of JSON
     whole_pillar: dict[str, Any] | None = None  # what `--pillar-stdin` read
+    settings: dict[str, Any] = {}  # all that is read nowhere but in `Options`, under its name there
     more: dict[str, Any] = {}  # under the configuration's names
 
     @property
@@ -242,7 +233,7 @@ class WithCommon:
             forms = option("--out", metavar="FORM", help=f"{', '.join(names)} or {last}.")
             options["out"] = Annotated[str, forms]
         shared = {
-            name: Parameter(kind, DEFAULTS.form.name if name == "out" else getattr(DEFAULTS, name))
+            name: Parameter(kind, DEFAULTS.form.name if name == "out" else _default(name, kind))
             for name, kind in options.items()
         }
         own = parameters_of(self._command, leave_out="common")
@@ -257,10 +248,16 @@ class WithCommon:
 
     def __call__(self, **values: Any) -> int:
         shared = {name: values.pop(name) for name in self._options}
-        common = Common(
-            form=form_named(shared.pop("out", DEFAULTS.form.name), self._answer), **shared
-        )
+        form = form_named(shared.pop("out", DEFAULTS.form.name), self._answer)
+        settings = {name: shared.pop(name) for name in [*shared] if name not in Common._fields}
+        common = Common(form=form, settings=settings, **shared)
         return answered(common, lambda: self._command(common=_with_pillar(common), **values))
+
+
+def _default(name: str, kind: Any) -> Any:
+    """What an option is that is not typed: of `Common`, else nothing, as its kind has it."""
+    plain = {bool: False, list[str]: []}.get(get_args(kind)[0])
+    return getattr(DEFAULTS, name, plain)
 
 
 def with_common(
@@ -368,19 +365,10 @@ def overrides(common: Common) -> dict[str, Any]:
         "cachedir": common.cachedir,
         "log_level": _log_level(common.log_level),
         "log_file": common.log_file,
-        "only": common.only or None,
-        "exclude": common.exclude or None,
-        "tags": _tags(common.tags),
-        "skip_tags": words(common.skip_tags) or None,
-        "with_requisites": common.with_requisites or None,
-        "start_at": common.start_at,
         "test": common.test or None,
-        "wait": _time("--wait", common.wait, -1),
         "quiet": common.quiet or None,
-        "timeout": _time("--timeout", common.timeout, 0),
-        "shuffle": common.shuffle,
-        "verify": common.verify or None,
         "whole_pillar": common.whole_pillar,
+        **{name: _setting(name, value) for name, value in common.settings.items()},
         **common.more,
     }
     if common.state_tree:
@@ -398,6 +386,13 @@ def overrides(common: Common) -> dict[str, Any]:
     return {name: value for name, value in settings.items() if value is not None}
 
 
+def _setting(name: str, value: Any) -> Any:
+    """What an option sets; None where it is not typed. Raises UsageError."""
+    if value is None or value is False or value == []:
+        return None
+    return _READ[name](value) if name in _READ else value
+
+
 def _log_level(name: str | None) -> str | None:
     if name is not None:
         from runner.cli.running.logs import level_of
@@ -406,11 +401,15 @@ def _log_level(name: str | None) -> str | None:
     return name
 
 
-def _time(option: str, seconds: float | None, least: int) -> float | None:
-    """The seconds of an option. Raises UsageError for what no clock can measure."""
-    if seconds is not None and not least <= seconds <= LONGEST:
-        raise UsageError(f"{option} {seconds:g}: expected seconds, from 0 to {LONGEST}")
-    return seconds
+def _seconds(option: str, least: int) -> Callable[[float], float]:
+    """Reads the seconds of an option. Raises UsageError for what no clock can measure."""
+
+    def read(seconds: float) -> float:
+        if not least <= seconds <= LONGEST:
+            raise UsageError(f"{option} {seconds:g}: expected seconds, from 0 to {LONGEST}")
+        return seconds
+
+    return read
 
 
 def words(texts: Iterable[str]) -> list[str]:
@@ -418,12 +417,21 @@ def words(texts: Iterable[str]) -> list[str]:
     return [word.strip() for text in texts for word in text.split(",") if word.strip()]
 
 
-def _tags(texts: list[str]) -> list[str] | None:
+def _tags(texts: list[str]) -> list[str]:
     """Those of `--tags`. With none of them all states are not what was meant."""
     tags = words(texts)
-    if texts and not tags:
+    if not tags:
         raise UsageError("--tags: no tag is named")
-    return tags or None
+    return tags
+
+
+# how the values of options are read that a command line has in another form than a configuration
+_READ: dict[str, Callable[[Any], Any]] = {
+    "tags": _tags,
+    "skip_tags": lambda texts: words(texts) or None,
+    "wait": _seconds("--wait", -1),
+    "timeout": _seconds("--timeout", 0),
+}
 
 
 def _with_pillar(common: Common) -> Common:

@@ -123,15 +123,17 @@ def _run_options(common: Common, named: dict[str, Any]) -> tuple[dict[str, Any],
         more |= {"test": False, "real": True}
     taken["test"] = common.test or bool(test)
     if "exclude" in named:
-        taken["exclude"] = _listed(named.pop("exclude"))
+        more["exclude"] = _listed(named.pop("exclude"))
     if named.pop("queue", False):
-        taken["wait"] = -1.0
+        more["wait"] = -1.0
     pillar = named.pop("pillar", None)
     if not isinstance(pillar, dict | None):
         raise UsageError("pillar=: expected a mapping", hint='pillar=\'{"key": "value"}\'')
     if named.pop("mock", False):
         taken["test"] = True
-        more = {"mock": True}
+        more["mock"] = True
+        more.pop("test", None)
+        more.pop("real", None)
     return taken, more if pillar is None else {**more, "pillar": pillar}
 
 

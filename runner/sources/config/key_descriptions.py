@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The manual of the configuration: what each key is for.
 
-What a key may be, and what it is by default, stands in `keys.py` and in the defaults of `Options`;
-a new key has its line in `TYPES` there and its `KeyDescription` here (a test holds both together).
-They are two modules because every run reads the first, and only `runner doc` the second.
+What a key may be, and what it is by default, is said by its field of `Options` (options.py), or in
+`keys.py` where only templates or one part of the program read it; a new key has its line there and
+its `KeyDescription` here (a test holds both together), which only `runner doc` reads.
 """
 
 from __future__ import annotations

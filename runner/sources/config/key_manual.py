@@ -141,7 +141,7 @@ def _default(name: str) -> str:
         return _yaml(TIMEOUT)
     if name in DEFAULTS:
         return _yaml(DEFAULTS[name]) or "none"
-    from runner.sources.config.load import Options
+    from runner.sources.config.options import Options
 
     return _yaml(getattr(Options("", {}, {}, "", "", {}), name))
 

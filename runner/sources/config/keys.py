@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from runner.model.diagnostics import similar
+from runner.sources.config.options import kinds
 from runner.sources.config.unused_keys import INSTEAD
 
 # what templates find in `opts` when the configuration does not say otherwise: Salt's minion
@@ -94,45 +95,40 @@ KINDS: Mapping[str, tuple[type, ...]] = {
 }
 LONGEST = 10**9  # seconds that something may take: more than 30 years
 NOTIFYING = ("on_failure", "on_change")  # commands that a run calls at its end
+# the types of Options, as a configuration has them
+_WORDS = {
+    "bool": FLAG,
+    "str": TEXT,
+    "int": NUMBER,
+    "float": NUMBER,
+    "Mapping": MAPPING,
+    "tuple": LIST,
+}
 # what each key that runner itself reads has to be
 TYPES: Mapping[str, tuple[str, ...]] = {
+    **{name: tuple(_WORDS[kind] for kind in of_field) for name, of_field in kinds().items()},
     "age_identities": (LIST,),
     "age_recipients": (LIST,),
-    "auto_relationships": (FLAG,),
-    "cachedir": (TEXT,),
     "decrypt_pillar": (LIST, MAPPING),
     "decrypt_pillar_default": (TEXT,),
     "decrypt_pillar_delimiter": (TEXT,),
     "decrypt_pillar_renderers": (LIST,),
     "default_include": (TEXT,),
-    "default_top": (TEXT,),
     "durable": (TEXT, FLAG),  # a flag is Salt's: of a transport that is not here
-    "defaults": (MAPPING,),
-    "edit_size_limit": (
-        NUMBER,
-    ),  # MiB of a file that is read whole to be edited or searched; 0: no limit
-    "env_order": (LIST,),
-    "exclude": (LIST,),
+    # MiB of a file that is read whole to be edited or searched; 0: no limit
+    "edit_size_limit": (NUMBER,),
     "ext_pillar_first": (FLAG,),
-    "failhard": (FLAG,),
     "file_ignore_glob": (LIST, TEXT),
     "file_ignore_regex": (LIST, TEXT),
     "fleet": (MAPPING,),
-    "file_roots": (MAPPING,),
     "fileserver_followsymlinks": (FLAG,),
     "fileserver_ignoresymlinks": (FLAG,),
-    "grains": (MAPPING,),
     "gpg_decrypt_must_succeed": (FLAG,),
     "gpg_keydir": (TEXT,),
     "gpg_recipients": (LIST,),
-    "history_days": (NUMBER,),
-    "history_runs": (NUMBER,),
     "html_report": (TEXT,),
-    "id": (TEXT,),
     "include": (LIST, TEXT),
-    "jinja_env": (MAPPING,),
     "jinja_lstrip_blocks": (FLAG,),
-    "jinja_sls_env": (MAPPING,),
     "jinja_trim_blocks": (FLAG,),
     "log_datefmt": (TEXT,),
     "log_datefmt_console": (TEXT,),
@@ -145,59 +141,28 @@ TYPES: Mapping[str, tuple[str, ...]] = {
     "log_level_logfile": (TEXT,),
     "grains_dirs": (LIST,),
     "module_dirs": (LIST,),
-    "nodegroups": (MAPPING,),
-    "noop": (FLAG,),
-    "timeout": (NUMBER,),
-    "verify": (FLAG,),
-    "wait": (NUMBER,),
     "on_change": (LIST,),
     "otel_endpoint": (TEXT,),
     "otel_headers": (MAPPING,),
     "on_failure": (LIST,),
-    "only": (LIST,),
-    "tags": (LIST,),
-    "skip_tags": (LIST,),
-    "with_requisites": (FLAG,),
-    "pillar": (MAPPING,),
-    "pillar_includes_override_sls": (FLAG,),
-    "pillar_merge_lists": (FLAG,),
     "pillar_opts": (FLAG,),
     "pillar_raise_on_missing": (FLAG,),
-    "pillar_roots": (MAPPING,),
-    "pillar_source_merging_strategy": (TEXT,),
-    "pillarenv": (TEXT,),
     "pillarenv_from_saltenv": (FLAG,),
     "plan_allowed_signers": (TEXT,),
     "prometheus_textfile": (TEXT,),
     "renderer_blacklist": (LIST,),
     "renderer_whitelist": (LIST,),
     "report": (),  # runner.sources.config.report
-    "sls_size_limit": (
-        NUMBER,
-    ),  # MiB of a file that is compiled (SLS, pillar, top file, template); 0: no limit
+    # MiB of a file that is compiled (SLS, pillar, top file, template); 0: no limit
+    "sls_size_limit": (NUMBER,),
     "render_limit": (NUMBER,),  # seconds of the processor for one file; 0: no limit
-    "renderer": (TEXT,),
-    "saltenv": (TEXT,),
     "environment": (TEXT,),
     "render_dirs": (LIST,),
-    "secret_keys": (LIST,),
-    "strict_permissions": (FLAG,),
-    "state_aggregate": (FLAG, LIST),
-    "state_auto_order": (FLAG,),
-    "state_max_parallel": (NUMBER,),
-    "state_dir": (TEXT,),
-    "state_top": (TEXT,),
     "states_dirs": (LIST,),
     "utils_dirs": (LIST,),
-    "state_top_saltenv": (TEXT,),
-    "strict": (FLAG,),
     "master_tops": (TEXT, LIST, MAPPING),
     "master_tops_first": (FLAG,),
-    "test": (FLAG,),
-    "top_file_merging_strategy": (TEXT,),
     "tree": (MAPPING,),
-    "unknown_states": (TEXT,),
-    "vars": (MAPPING,),
     "vault": (MAPPING,),
     "x509_signing_policies": (MAPPING,),
 }

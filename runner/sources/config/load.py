@@ -23,121 +23,16 @@ from runner.sources.config.file import (
     safe_load,
 )
 from runner.sources.config.keys import DEFAULTS
+from runner.sources.config.options import COMPUTED, LISTS, Options
 from runner.support.files.text import read_bounded
 from runner.support.redaction.keys import KEYS
 
 if TYPE_CHECKING:
-    from runner.sources.config.report import Destination
     from runner.sources.trees import Tree
     from runner.sources.trees.source import TreeSource
 
 SALT_MINION = "/etc/salt/minion"
 SYSTEM = "/etc/runner/runner.yaml"
-
-
-class Options(Record):
-    """The checked configuration; `raw` is what templates see as `opts`."""
-
-    id: str
-    file_roots: Mapping[str, tuple[str, ...]]
-    pillar_roots: Mapping[str, tuple[str, ...]]
-    cachedir: str
-    state_dir: str
-    raw: Mapping[str, Any]
-    grains: Mapping[str, Any] = {}  # static ones
-    own_grains: Mapping[str, Any] = {}  # those of the configuration itself
-    tree_grains: Mapping[str, Any] = {}  # those that a pulled tree brings
-    tree_source: TreeSource | None = None  # where `runner pull` gets the tree from
-    tree: Tree | None = None  # the pulled tree that is used
-    awaits_tree: bool = False  # there is none yet
-    pillar: Mapping[str, Any] = {}  # from --pillar, merged last
-    pillar_of_file: Mapping[str, Any] = {}  # from the configuration file
-    whole_pillar: Mapping[str, Any] | None = None  # in place of all that would be compiled
-    nodegroups: Mapping[str, Any] = {}
-    jinja_env: Mapping[str, Any] = {}
-    jinja_sls_env: Mapping[str, Any] = {}
-    saltenv: str | None = None
-    pillarenv: str | None = None
-    renderer: str = "jinja|yaml"
-    state_top: str = "top.sls"
-    topfn: str | None = None  # the top file of the states alone
-    state_top_saltenv: str | None = None
-    top_file_merging_strategy: str = "merge"
-    default_top: str = "base"
-    env_order: tuple[str, ...] = ()
-    state_auto_order: bool = True
-    state_aggregate: bool | tuple[str, ...] = False
-    state_max_parallel: int = 0  # how many `parallel` states at once; 0: 32
-    failhard: bool = False
-    pillar_source_merging_strategy: str = "smart"
-    pillar_merge_lists: bool = False
-    pillar_includes_override_sls: bool = False
-    test: bool = False
-    real: bool = False  # no dry run, whatever the configuration and the pillar say
-    mock: bool = False  # a dry run in which no state function is called
-    strict: bool = False
-    unknown_states: str = "error"  # or "fail"
-    wait: float = 0.0  # seconds to wait for another run; negative: as long as it takes
-    timeout: float | None = None  # seconds for a whole run
-    durable: str = "wanted"  # or "required": no change without its reactions written down
-    history_runs: int = 500  # how many runs, and how many days, the history keeps; 0: all
-    history_days: int = 180
-    auto_relationships: bool = True
-    noop: bool = False
-    defaults: Mapping[str, Mapping[str, Any]] = {}  # of arguments: state or function -> values
-    vars: Mapping[str, Any] = {}  # variables of all SLS files
-    secret_keys: tuple[str, ...] = KEYS  # keys of the pillar whose values are secrets (globs)
-    report: Destination | None = None  # where reports go; `raw` has it without the password
-    strict_permissions: bool = False  # refuse a tree or a configuration that others can write
-    shuffle: str | None = None  # the seed of a random order
-    quiet: bool = False  # no warnings about the tree in a run that changes nothing
-    verify: bool = False  # look again after each change
-    only: tuple[str, ...] = ()  # the states to run, and which to leave out: pipeline/selection
-    tags: tuple[str, ...] = ()
-    skip_tags: tuple[str, ...] = ()
-    with_requisites: bool = False
-    start_at: str = ""
-    typed: frozenset[str] = frozenset()  # the settings that the command line made
-    files: tuple[str, ...] = ()  # that the configuration was read from
-    formula_folder: str = ""  # where the formulas.yml is that is used; empty without one
-    formula_roots: tuple[str, ...] = ()  # those of file_roots that are its formulas
-    formula_problems: tuple[Diagnostic, ...] = ()  # what keeps formulas from being used
-    exclude: tuple[
-        str | Mapping[str, str], ...
-    ] = ()  # IDs or SLS files, or only one of both: {id: NAME}, {sls: NAME}
-
-
-# those that are taken over as they are
-PLAIN = (
-    *(
-        "id",
-        "grains",
-        "nodegroups",
-        "jinja_env",
-        "jinja_sls_env",
-        "renderer",
-        "state_top",
-        "state_top_saltenv",
-    ),
-    *(
-        "top_file_merging_strategy",
-        "default_top",
-        "state_auto_order",
-        "failhard",
-        "pillar_source_merging_strategy",
-    ),
-    *(
-        "pillar_merge_lists",
-        "pillar_includes_override_sls",
-        "test",
-        "strict",
-        "unknown_states",
-        "shuffle",
-        "verify",
-    ),
-    *("state_max_parallel", "strict_permissions", "auto_relationships", "noop", "defaults", "vars"),
-    *("wait", "timeout", "quiet", "mock", "real", "durable", "history_runs", "history_days"),
-)
 
 
 def load(
@@ -329,30 +224,21 @@ def _options(
     if raw["pillarenv_from_saltenv"] and not raw["pillarenv"]:
         raw["pillarenv"] = raw["saltenv"]
     aggregate = raw["state_aggregate"]
-    plain = {key: raw[key] for key in PLAIN if raw.get(key) is not None}
+    said = {key: raw[key] for key in Options._fields if raw.get(key) is not None}
+    plain = {key: value for key, value in said.items() if key not in COMPUTED}
+    plain |= {key: tuple(plain[key]) for key in LISTS if key in plain}
     plain["state_top"] = plain["state_top"].removeprefix("salt://")
     return Options(
         **plain,
         file_roots={env: tuple(folders) for env, folders in raw["file_roots"].items()},
         pillar_roots={env: tuple(folders) for env, folders in raw["pillar_roots"].items()},
-        cachedir=raw["cachedir"],
-        state_dir=raw["state_dir"],
         raw=raw,
         pillar=overrides.get("pillar") or {},
         pillar_of_file=settings.get("pillar") or {},
         whole_pillar=overrides.get("whole_pillar"),
-        saltenv=raw["saltenv"],
-        pillarenv=raw["pillarenv"],
-        env_order=tuple(raw["env_order"] or ()),
         state_aggregate=tuple(aggregate) if isinstance(aggregate, list) else bool(aggregate),
         secret_keys=KEYS if raw.get("secret_keys") is None else tuple(map(str, raw["secret_keys"])),
-        only=tuple(raw.get("only") or ()),
-        tags=tuple(raw.get("tags") or ()),
-        skip_tags=tuple(raw.get("skip_tags") or ()),
-        with_requisites=bool(raw.get("with_requisites")),
-        start_at=str(raw.get("start_at") or ""),
         typed=frozenset(overrides),
-        exclude=tuple(raw.get("exclude") or ()),
     )
 
 

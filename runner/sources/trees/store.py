@@ -29,7 +29,7 @@ from runner.model.records import Record
 from runner.support.files.trusted_folder import TrustedFolder, trusted_folder
 
 if TYPE_CHECKING:
-    from runner.sources.config.load import Options
+    from runner.sources.config.options import Options
     from runner.sources.trees.manifest import Manifest
 
 TREES, CURRENT, LAST = "trees", "current", "last.json"

@@ -24,7 +24,7 @@ from runner.pipeline.highstate import (
     requests,
 )
 from runner.pipeline.session import Listeners, Session, of_named
-from runner.sources.config.load import Options
+from runner.sources.config.options import Options
 from runner.sources.fileroots import unreadable
 from runner.tools.check import lint, lint_yaml, secret_files, tree_files, units, validators
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from runner.pipeline.pillar_data import read_pillar
 from runner.pipeline.session import Session
-from runner.sources.config.load import Options
+from runner.sources.config.options import Options
 
 
 def pillar_of(options: Options, host: str, grains: Mapping[str, Any]) -> Mapping[str, Any]:

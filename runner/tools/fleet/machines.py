@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from runner.model.diagnostics import similar, suggestion
-from runner.sources.config.load import Options
+from runner.sources.config.options import Options
 from runner.tools.fleet.inventory import Inventory, Listed, check_names, listed_in
 from runner.tools.fleet.playing import Play, Played, gather_job
 from runner.tools.fleet.progress import Progress

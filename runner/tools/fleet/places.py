@@ -7,7 +7,7 @@ import re
 
 from runner.model.errors import RunnerError
 from runner.model.places import Source
-from runner.sources.config.load import Options
+from runner.sources.config.options import Options
 from runner.sources.fileroots import FileTree
 from runner.support.files.text import text_to_show
 

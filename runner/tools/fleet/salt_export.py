@@ -16,7 +16,7 @@ from runner.model.diagnostics import Diagnostic
 from runner.model.errors import UsageError
 from runner.sources.config.file import is_store, place_of
 from runner.sources.config.keys import DEFAULTS, SALT_KEYS, TYPES
-from runner.sources.config.load import Options
+from runner.sources.config.options import Options
 
 MARK = "# Written by `runner fleet export salt`"
 MODULES = "modules"  # a folder of file_roots of its own: minions may read all that lies there

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from runner.model.records import Record
-from runner.sources.config.load import Options
+from runner.sources.config.options import Options
 from runner.tools.fleet.facts import FactsCache
 from runner.tools.fleet.host_pillar import pillar_of
 from runner.tools.fleet.playing import Played, grains_of

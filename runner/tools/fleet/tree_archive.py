@@ -17,7 +17,7 @@ from runner.model.records import Record
 from runner.pipeline.session import Session
 from runner.sources.bundle import archived
 from runner.sources.config.keys import DEFAULTS
-from runner.sources.config.load import Options
+from runner.sources.config.options import Options
 from runner.sources.fileroots import FileTree
 
 CONFIG, ROOTS, CODE = "runner.yaml", "roots", "code"  # what the archive has

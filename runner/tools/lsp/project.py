@@ -16,7 +16,8 @@ from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError
 from runner.model.records import Record
 from runner.pipeline.session import Session
-from runner.sources.config.load import Options, load
+from runner.sources.config.load import load
+from runner.sources.config.options import Options
 from runner.sources.fileroots import FileTree
 from runner.support.files import text as files_text
 from runner.tools.lsp.analysis import Analysis

@@ -16,7 +16,7 @@ from runner.history import query
 from runner.model.errors import RunnerError
 from runner.pipeline.highstate import all_requests
 from runner.pipeline.session import Session
-from runner.sources.config.load import Options
+from runner.sources.config.options import Options
 from runner.support.files.text import text_to_show
 
 Named = tuple[str, str]  # what to type, a word on it

@@ -13,7 +13,7 @@ from runner.model.errors import RunnerError
 from runner.model.records import Record
 from runner.pipeline.highstate import learn_secrets
 from runner.pipeline.session import Session
-from runner.sources.config.load import Options
+from runner.sources.config.options import Options
 from runner.support.redaction import HIDDEN
 from runner.support.redaction.likely import likely_key_file, likely_secret
 

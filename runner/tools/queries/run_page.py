@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from runner import __version__
 from runner.history.query import run_for_page
-from runner.sources.config.load import Options
+from runner.sources.config.options import Options
 
 
 def html(options: Options, number: str, pending: Sequence[Mapping[str, str]] | None = None) -> str:

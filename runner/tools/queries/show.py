@@ -22,7 +22,7 @@ from runner.pipeline.highstate import (
     top_requests,
 )
 from runner.pipeline.session import Session, of_named
-from runner.sources.config.load import Options
+from runner.sources.config.options import Options
 
 if TYPE_CHECKING:
     from runner.engine.reaction_journal import ReactionJournal
