@@ -19,6 +19,7 @@ from runner.model.errors import CompileError, RunnerError
 from runner.model.events import CycleFound
 from runner.model.highdata import HighData
 from runner.model.records import Record
+from runner.pipeline import undecrypted
 from runner.pipeline.compile_cache import CompileCache
 from runner.pipeline.highstate import (
     Gathered,
@@ -118,6 +119,7 @@ def _compiled(
     chunks = selection.chunks
     said += selection.warnings
     session.run.secrets.collect_arguments(chunks, session.options.secret_keys)
+    said += undecrypted.in_arguments(session, chunks)
     binder = make_binder(session)
     steps, mistakes = binder.steps(chunks)
     said += mistakes

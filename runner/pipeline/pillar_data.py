@@ -16,6 +16,7 @@ from runner.language.targeting.top_includes import including
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError
 from runner.model.plain_values import texts_in
+from runner.pipeline import undecrypted
 from runner.pipeline.session import Session
 from runner.sources.config.file import is_store, place_of
 
@@ -47,6 +48,7 @@ def read_pillar(session: Session) -> None:
         place = place_of(options.raw.get("conf_file"), "decrypt_pillar")
         decryptor = session.pillar_renderer.decryptor()
         pillar = decrypt(pillar, options.raw, CIPHERS, decryptor, place)
+    undecrypted.refuse(session, pillar)
     if options.raw.get("pillar_opts"):
         pillar["master"] = {key: value for key, value in options.raw.items() if key != "grains"}
     session.run.facts.pillar = pillar

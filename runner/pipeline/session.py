@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
 from functools import cached_property
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from runner.api import StateFailed, running
 from runner.engine.context import Current, Facts, Run
@@ -33,6 +33,9 @@ from runner.support.files.permissions import Watch
 from runner.support.files.text import text_to_show
 from runner.support.log import LOG
 from runner.support.yaml.rendered_text import Rendered
+
+if TYPE_CHECKING:
+    from runner.language.pillar.undecrypted import Found
 
 TOO_DEEP = "something in the tree is nested too deeply to be followed"
 Listeners = Iterable[Callable[[Event], None]]
@@ -92,6 +95,9 @@ class Session:
         self.external_keys: dict[
             str, str
         ] = {}  # keys of the pillar -> the external pillar they are of
+        self.pillar_read: dict[tuple[str, str], None] = {}  # (SLS, environment), in order
+        self.undecrypted: tuple[Found, ...] = ()  # in the pillar, for who can still resolve it
+        self.left_encrypted: frozenset[object] = frozenset()  # texts of it that are data
         self.asked_once: dict[str, Any] = {}  # answers that hold for the whole run
         self.report_grains: Callable[[Diagnostic], None] = (
             logged  # what is wrong with those of the tree
@@ -396,7 +402,12 @@ class Session:
     ) -> Any:
         if file.startswith("/"):
             self.watch.read(file)
-        return self.renderer.template(text, engine, context, file=file, saltenv=saltenv)
+        printed = self.renderer.template(text, engine, context, file=file, saltenv=saltenv)
+        if self.undecrypted:
+            from runner.pipeline.undecrypted import refuse_printed
+
+            refuse_printed(self, printed, file)
+        return printed
 
     def read(self, sls: str, saltenv: str) -> SlsFile:
         """One rendered SLS of the state tree."""
@@ -431,6 +442,7 @@ class Session:
         self, sls: str, saltenv: str, defaults: Mapping[str, Any] | None = None
     ) -> SlsFile:
         """A rendered SLS of the pillar; `defaults` of an include are variables of its template."""
+        self.pillar_read[sls, saltenv] = None
         return _read(self.pillar_tree, self.pillar_renderer, sls, saltenv, defaults or {})
 
     def read_top(self, saltenv: str) -> Any:

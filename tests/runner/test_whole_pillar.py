@@ -251,7 +251,8 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 def test_decrypt_pillar(machine: Machine, keys: tuple[Path, str]) -> None:
     machine.config.update(
-        gpg_keydir=str(keys[0]), decrypt_pillar=["a|b", {"l": "gpg"}, "not|there"]
+        gpg_keydir=str(keys[0]),
+        decrypt_pillar=["a|b", {"l": "gpg"}, "not|there", {"other": "none"}],
     )
     machine.config["decrypt_pillar_delimiter"] = "|"
     machine.write(
@@ -268,7 +269,11 @@ def test_decrypt_pillar(machine: Machine, keys: tuple[Path, str]) -> None:
     found = pillar(machine)
     assert found["a"] == {"b": {"c": "**********"}}
     assert found["other"].startswith("-----BEGIN PGP MESSAGE-----")
-    machine.config["decrypt_pillar"] = {"other": "gpg"}
+    machine.config["decrypt_pillar"] = {"other": "gpg", "l": "none"}
+    told = machine("show", "pillar", code=1).stderr
+    assert "a:b:c: a PGP message that was not decrypted" in told and "pillar/x.sls:3:8" in told
+    assert "l:1" not in told and "decrypt_pillar: [{'a|b|c': none}]" in told
+    machine.config["decrypt_pillar"] = {"other": "gpg", "l": "none", "a|b": "none"}
     assert pillar(machine)["other"] == "**********"
 
 

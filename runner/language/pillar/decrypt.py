@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
+from runner.language.pillar.undecrypted import LEFT
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError
 from runner.model.places import Source
@@ -41,9 +42,12 @@ def decrypt(
     for path, renderer in _named(
         opts["decrypt_pillar"], str(opts.get("decrypt_pillar_default") or "gpg")
     ):
+        if renderer == LEFT:
+            continue
         if renderer not in allowed or renderer not in renderers:
             what = f"decrypt_pillar: {renderer!r} is not a valid decryption renderer"
-            problems.append(Diagnostic(what, place, f"there is {', '.join(renderers)}", "pillar"))
+            hint = f"there is {', '.join(renderers)}, and {LEFT} for what is to stay encrypted"
+            problems.append(Diagnostic(what, place, hint, "pillar"))
             continue
         *parents, last = str(path).split(delimiter)
         inner: Any = pillar

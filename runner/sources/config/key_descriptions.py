@@ -448,8 +448,8 @@ GROUPS: Mapping[str, Mapping[str, KeyDescription]] = {
             default=NOTHING,
         ),
         "decrypt_pillar": D(
-            "Parts of the pillar that are decrypted after it is compiled.",
-            "decrypt_pillar:\n  - secrets:passwords\n  - tokens: age",
+            "Parts of the pillar to decrypt when it is compiled; `none` leaves one as it is.",
+            "decrypt_pillar:\n  - secrets:passwords\n  - tokens: age\n  - backup:key: none",
         ),
         "decrypt_pillar_default": D(
             "The renderer of `decrypt_pillar` where it names none.", "decrypt_pillar_default: age"

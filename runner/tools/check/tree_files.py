@@ -17,6 +17,7 @@ from runner.language.targeting.top_includes import including
 from runner.model.diagnostics import Diagnostic, suggestion
 from runner.model.errors import RunnerError
 from runner.model.places import Source
+from runner.pipeline import undecrypted
 from runner.pipeline.session import Session
 from runner.sources.config.file import place_of
 from runner.sources.fileroots import FileTree
@@ -149,9 +150,11 @@ def of_pillar(session: Session) -> Iterator[Diagnostic]:
     for env in envs:
         for name in tree.sls_names(env):
             try:
-                session.read_pillar(name, env)
+                value, path, _ = session.read_pillar(name, env)
             except RunnerError as error:
                 yield from error.diagnostics
+            else:
+                yield from undecrypted.of_file(session, value, path)
 
 
 def of_modules(session: Session) -> Iterator[Diagnostic]:
