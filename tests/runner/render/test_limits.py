@@ -16,8 +16,9 @@ from command import Machine
 
 from runner.language.render import Renderer
 from runner.language.render.jinja import limits as limits_of_rendering
-from runner.language.render.jinja.limits import allow_parsing, bounded
+from runner.language.render.jinja.limits import TooMuch, allow_parsing, bounded
 from runner.model.errors import RenderError
+from runner.language.render.jinja.bounded_operations import BoundedEnvironment, checked
 from runner.support.yaml import limits
 from runner.support.yaml.rendered_text import Rendered
 
@@ -170,3 +171,57 @@ def test_a_thread_that_ends_in_time_is_left_alone() -> None:
     thread.start()
     thread.join()
     assert ended
+
+
+PLAIN = {
+    "{{ '^(|#)%s(.*)$' % 'Port' }}": "^(|#)Port(.*)$",
+    "{{ '0 */%s * * *' % 4 }}": "0 */4 * * *",
+    "{{ '%s*'|format('x') }}": "x*",
+    "{{ '%s-2026112615' % 'v' }}": "v-2026112615",
+    "{{ '%d'|format(1795000000) }}": "1795000000",
+    "{{ '%(a)s 99999999' % {'a': 'x'} }}": "x 99999999",
+    "{{ '%*d|%-.*f' % (4, 7, 1, 2.55) }}": "   7|2.5",
+    "{{ '{} 123456789 *'.format(1795000000) }}": "1795000000 123456789 *",
+    "{{ '{:>{w}}{:,}'.format('x', 1795000000, w=3) }}": "  x1,795,000,000",
+    "{{ '{a[b]:*^5}'.format_map({'a': {'b': 'x'}}) }}": "**x**",
+    "{{ 'a.b.c'.split('.', 1795000000)|join }}": "abc",
+    "{{ 'aaa'.replace('a', 'b', 1795000000) }}": "bbb",
+    "{{ '100%% %5.2f' % 2 }}": "100%  2.00",
+}
+LARGE = [
+    "'%1000000000s' % 1",
+    "'%.1000000000f' % 1",
+    "'%*d' % (1000000000, 1)",
+    "'%.*f' % (1000000000, 1.0)",
+    "'%.*f'|format(1000000000, 1.0)",
+    "'%(a)1000000000s' % {'a': 1}",
+    "'%(a(b))1000000000s' % {'a(b)': 1}",
+    "'%(a)1000000000s'|format(a=1)",
+    "'%s%40000000s%40000000s' % (1, 2, 3)",
+    "('%(a)s' * 1000) % {'a': 'x' * 1000000}",
+    "'{:>1000000000}'.format(1)",
+    "'{:.1000000000f}'.format(1.0)",
+    "'{:>{w}}'.format(1, w=1000000000)",
+    "'{:{w}}'.format(1, w='000000000000000000000001000000000')",
+    "'{a:*>1000000000}'.format_map({'a': 1})",
+    "('{0}' * 1000).format('x' * 1000000)",
+    "'x'.center(1000000000)",
+    "'x'.zfill(1000000000)",
+    "'x'|center(1000000000)",
+]
+
+
+def test_formats_are_limited_by_their_widths_and_not_by_what_they_print(machine: Machine) -> None:
+    ids = [f"{{{{ ({written[2:-2]})|json }}}}: test.nop\n" for written in PLAIN]
+    machine.write(a="".join(ids))
+    assert [*machine.results("sls", "a")] == [*PLAIN.values()]
+
+
+@pytest.mark.parametrize("expression", LARGE)
+def test_a_format_that_would_be_far_too_large(expression: str) -> None:
+    environment = BoundedEnvironment(extensions=[])
+    environment.filters |= {
+        name: checked(name, environment.filters[name]) for name in ("format", "center")
+    }
+    with pytest.raises(TooMuch, match="would be far too large"):
+        environment.from_string(f"{{{{ {expression} }}}}").render()

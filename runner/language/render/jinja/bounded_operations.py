@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from jinja2.sandbox import SandboxedEnvironment
+from jinja2.sandbox import SandboxedEnvironment, SandboxedFormatter
 
 from runner.language.render.jinja.bound import TooMuch
 
@@ -38,7 +38,7 @@ def check_operation(operator: str, left: Any, right: Any) -> None:
         ):
             raise _far_too_large(f"{type(left).__name__} + {type(right).__name__}")
     elif isinstance(left, str):
-        check_format(left)
+        check_conversions(left, right)
 
 
 def _most(value: str | list[Any] | tuple[Any, ...]) -> int:
@@ -62,15 +62,77 @@ def joined(parts: tuple[Any, ...]) -> str:
     return "".join(texts)
 
 
-def check_format(text: str) -> None:
-    """Raise TooMuch for a format with a width that nobody can mean."""
-    wide = re.search(r"\d{8,}|\*", text) if "%" in text or "{" in text else None
-    if wide:
-        raise _far_too_large(f"a format with a width of {wide[0]}")
+_CONVERSION = re.compile(r"[-#0 +]*(\*|\d*)(?:\.(\*|\d*))?[hlL]?(.)", re.DOTALL)
+_SPECIFICATION = re.compile(r"(?:.?[<>=^])?[-+ ]?z?#?0?(\d*)[,_]?(?:\.(\d+))?", re.DOTALL)
+
+
+class _Size:
+    """How long a text at least becomes."""
+
+    def __init__(self) -> None:
+        self._characters = 0
+
+    def add(self, number: Any) -> None:
+        if isinstance(number, str):
+            number = int(number) if 0 < len(number) < 20 else LARGEST * bool(number)
+        if isinstance(number, int):
+            self._characters += abs(number)
+            if self._characters >= LARGEST:
+                raise _far_too_large(f"a format with a width of {number}")
+
+
+def check_conversions(text: str, values: Any) -> None:
+    """Raise TooMuch where widths, precisions and texts make the result of `text % values` far too
+    large.
+    """
+    size = _Size()
+    given = iter(values if isinstance(values, tuple) else (values,))
+    at = text.find("%") + 1
+    while at:
+        key, at = _key(text, at)
+        found = _CONVERSION.match(text, at)
+        if found is None:
+            return  # Python complains
+        *numbers, kind = found.groups()
+        for number in numbers:
+            size.add(next(given, None) if number == "*" else number or 0)
+        if kind != "%":
+            named = values.get(key) if isinstance(values, dict) else None
+            value = next(given, None) if key is None else named
+            size.add(len(value) if isinstance(value, str) else 0)
+        at = text.find("%", found.end()) + 1
+
+
+def _key(text: str, at: int) -> tuple[str | None, int]:
+    """The `(key)` at a place of a format, which may have parentheses in it, and where it ends."""
+    if text[at : at + 1] != "(":
+        return None, at
+    depth = 0
+    for end in range(at, len(text)):
+        depth += {"(": 1, ")": -1}.get(text[end], 0)
+        if not depth:
+            return text[at + 1 : end], end + 1
+    return None, len(text)
+
+
+class _Measuring(SandboxedFormatter):
+    """Formats nothing, and adds up how long the result would be at least."""
+
+    def __init__(self, environment: SandboxedEnvironment) -> None:
+        super().__init__(environment)
+        self._size = _Size()
+
+    def format_field(self, value: Any, format_spec: str) -> Any:
+        if isinstance(value, str | int | float | complex):  # others have forms of their own
+            found = _SPECIFICATION.match(format_spec)
+            for number in found.groups() if found else ():
+                self._size.add(number or 0)
+        self._size.add(len(value) if isinstance(value, str) else 0)
+        return value if isinstance(value, str) else str(value)  # a part of a specification, perhaps
 
 
 def check_arguments(name: str, values: Any) -> None:
-    """Raise TooMuch when a function of texts is given a number that nobody can mean."""
+    """Raise TooMuch when a function that fills up texts is given a number that nobody can mean."""
     for value in values:
         if isinstance(value, int) and value > LARGEST:
             raise _far_too_large(f"{name}({value})")
@@ -87,17 +149,30 @@ class BoundedEnvironment(SandboxedEnvironment):
         return super().call_binop(context, operator, left, right)
 
     def call(__self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:
-        owner = getattr(__obj, "__self__", None)
+        # the sandbox has a function of its own in front of `format`
+        owner = getattr(getattr(__obj, "__wrapped__", __obj), "__self__", None)
         if isinstance(owner, list | dict | set) and getattr(__obj, "__name__", "") in (
             "extend",
             "update",
         ):
             check_growth(owner, args)
-        if isinstance(owner, str):  # a method of a text
-            check_arguments(getattr(__obj, "__name__", ""), args)
-            if __obj.__name__.startswith("format"):
-                check_format(__obj.__self__)
+        if isinstance(owner, str):
+            name = getattr(__obj, "__name__", "")
+            if name in FILLING:
+                check_arguments(name, args)
+            elif name in ("format", "format_map"):
+                __self._check_fields(owner, args, kwargs, name == "format_map")
         return super().call(__context, __obj, *args, **kwargs)
+
+    def _check_fields(self, text: str, args: Any, kwargs: Any, mapped: bool) -> None:
+        """Raise TooMuch for a text whose fields would make it far too large."""
+        measuring = _Measuring(self)
+        try:
+            measuring.vformat(text, () if mapped else args, args[0] if mapped else kwargs)
+        except TooMuch:
+            raise
+        except Exception:  # what is wrong with it the real call says
+            pass
 
 
 def _far_too_large(what: str) -> TooMuch:
@@ -115,12 +190,14 @@ def checked(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        check_arguments(name, [*args, *kwargs.values()])
         if name == "format":
-            check_format(str(args[0]))
+            check_conversions(str(args[0]), kwargs or args[1:])
+        else:
+            check_arguments(name, [*args, *kwargs.values()])
         return function(*args, **kwargs)
 
     return call
 
 
+FILLING = frozenset(["center", "expandtabs", "ljust", "rjust", "zfill"])  # methods of texts
 WIDE = ("batch", "center", "format", "indent", "slice", "tojson")
