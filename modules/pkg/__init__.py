@@ -39,6 +39,7 @@ from modules.pkg._repositories import (
     repository_settings,
     write_repository,
 )
+from modules.pkg._run import environment
 from modules.pkg.package_manager import (
     Changes,
     InstallOptions,
@@ -72,6 +73,7 @@ __all__ = [
     "autoremove",
     "available_version",
     "del_repo",
+    "environment",
     "file_list",
     "get_repo",
     "group_info",

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from modules import _paths
-from modules.pkg.package_manager import Changes, InstallOptions, Target, Transaction
+from modules.pkg.package_manager import Action, Changes, InstallOptions, Target, Transaction
 from modules.pkg.providers import provider, require
 from runner.api import StateFailed, for_states
 
@@ -82,14 +82,17 @@ def upgrade(refresh: bool = True, dist_upgrade: bool = False, **_: Any) -> Chang
 
 
 @for_states
-def upgrade_transaction(dist_upgrade: bool | None = None) -> Transaction:
+def upgrade_transaction(
+    dist_upgrade: bool | None = None, options: InstallOptions | None = None
+) -> Transaction:
     """Return the transaction that brings all packages to their newest version.
 
     dist_upgrade: whatever that takes, or not; None: as is usual with the package manager.
     """
     if dist_upgrade is None:
         dist_upgrade = not provider().has("distribution_upgrades")
-    return Transaction("full-upgrade" if dist_upgrade else "upgrade")
+    action: Action = "full-upgrade" if dist_upgrade else "upgrade"
+    return Transaction(action, (), options or InstallOptions())
 
 
 def autoremove(list_only: bool = False, purge: bool = False) -> Any:

@@ -4,12 +4,28 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
 
 from modules import cmd
-from runner.api import CommandFailed
+from modules._surroundings import parse_variables
+from runner.api import CommandFailed, for_states
 
 LOCK_SECONDS = 300.0  # how long another package manager is waited for
+_variables: ContextVar[tuple[tuple[str, str], ...]] = ContextVar("variables", default=())
+
+
+@for_states
+@contextmanager
+def environment(variables: Any) -> Iterator[None]:
+    """Run the package manager with further variables, a mapping or a list of them."""
+    token = _variables.set(tuple(parse_variables(variables).items()))
+    try:
+        yield
+    finally:
+        _variables.reset(token)
 
 
 def run_unlocked(
@@ -27,7 +43,7 @@ def run_unlocked(
     """
     until = 0.0
     while True:
-        done = cmd.probe(argv, env=env)
+        done = cmd.probe(argv, env={**(env or {}), **dict(_variables.get())})
         problem = lock_problem(done) if done.retcode else ""
         if not problem:
             return done

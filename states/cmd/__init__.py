@@ -142,6 +142,7 @@ def wait(
     cwd: str | None = None,
     root: str | None = None,
     runas: str | None = None,
+    password: Secret[str] | None = None,
     group: str | None = None,
     shell: str | None = None,
     env: Variables | None = None,
@@ -153,7 +154,10 @@ def wait(
     output_loglevel: str | None = None,
     hide_output: bool = False,
     timeout: float | None = None,
+    ignore_timeout: bool = False,
     use_vt: bool = False,
+    bg: bool = False,
+    python_shell: bool | None = None,
     success_retcodes: OneOrMany[int] | None = None,
     success_stdout: OneOrMany[str] | None = None,
     success_stderr: OneOrMany[str] | None = None,
@@ -164,9 +168,10 @@ def wait(
     """Run a command only when something that the state watches changed. The arguments are those of
     cmd.run.
 
-    name, cwd, root, runas, group, shell, env, clean_env, prepend_path, stateful, stdin, umask,
-      output_loglevel, hide_output, timeout, use_vt, success_retcodes, success_stdout,
-      success_stderr, rstrip, output_encoding, reset_system_locale: As of cmd.run.
+    name, cwd, root, runas, password, group, shell, env, clean_env, prepend_path, stateful, stdin,
+      umask, output_loglevel, hide_output, timeout, ignore_timeout, use_vt, bg, python_shell,
+      success_retcodes, success_stdout, success_stderr, rstrip, output_encoding,
+      reset_system_locale: As of cmd.run.
 
         rebuild the index:
           cmd.wait:
@@ -302,13 +307,21 @@ def wait_script(
     args: str | list[Any] | None = None,
     cwd: str | None = None,
     runas: str | None = None,
+    password: Secret[str] | None = None,
+    group: str | None = None,
     shell: str | None = None,
     env: Variables | None = None,
+    clean_env: bool = False,
+    prepend_path: str | None = None,
     stateful: bool | list[Any] = False,
+    stdin: str | None = None,
     umask: Mode | None = None,
-    use_vt: bool = False,
     output_loglevel: str | None = None,
     hide_output: bool = False,
+    timeout: float | None = None,
+    ignore_timeout: bool = False,
+    use_vt: bool = False,
+    bg: bool = False,
     success_retcodes: OneOrMany[int] | None = None,
     success_stdout: OneOrMany[str] | None = None,
     success_stderr: OneOrMany[str] | None = None,
@@ -318,9 +331,10 @@ def wait_script(
 ) -> str:
     """Run a script of the tree only when something that the state watches changed.
 
-    name, source, template, context, defaults, args, cwd, runas, shell, env, stateful, umask,
-      use_vt, output_loglevel, hide_output, success_retcodes, success_stdout, success_stderr,
-      rstrip, output_encoding, reset_system_locale: as of cmd.script.
+    name, source, template, context, defaults, args, cwd, runas, password, group, shell, env,
+      clean_env, prepend_path, stateful, stdin, umask, output_loglevel, hide_output, timeout,
+      ignore_timeout, use_vt, bg, success_retcodes, success_stdout, success_stderr, rstrip,
+      output_encoding, reset_system_locale: as of cmd.script.
 
         reload the rules:
           cmd.wait_script:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 from modules import file, pkg
 from modules.pkg import Target, Transaction
@@ -22,6 +22,7 @@ from runner.api import (
     requires_feature,
 )
 from runner.api.opposite import Opposite, Removal
+from states._tools import Variables
 from states.pkg import _selection as selection
 from states.pkg import _simulation as simulation
 from states.pkg._declared import declared
@@ -63,12 +64,17 @@ def latest(
     disableexcludes: Line | None = None,
     setopt: OneOrMany[Line] | None = None,
     no_recommends: bool = False,
+    update_holds: Annotated[bool, requires_feature("holdable")] = False,
+    force_conf_new: bool = False,
+    debconf: Line | None = None,
+    env: Variables | None = None,
 ) -> Planned:
     """Make sure that packages are installed in their newest version.
 
     name: One package, or with pkgs only the state's name.
     pkgs, cache_valid_time, fromrepo, skip_verify, install_recommends, only_upgrade, enablerepo,
-      disablerepo, disableexcludes, setopt, no_recommends: As of pkg.installed.
+      disablerepo, disableexcludes, setopt, no_recommends, update_holds, force_conf_new, debconf,
+      env: As of pkg.installed.
     refresh: Renew the package lists first; false does not.
     watch_flags: Ignored; it is for Gentoo.
 
@@ -114,8 +120,11 @@ def latest(
         f"The following packages would be installed/upgraded: {', '.join(old)}",
         provides=OPEN,
     )
+    if debconf:
+        selection.answer(debconf)
     try:
-        pkg.provider().run(Transaction("install", tuple(targets.values()), options))
+        with pkg.environment(env):
+            pkg.provider().run(Transaction("install", tuple(targets.values()), options))
     except CommandFailed as failure:
         done = selection.differences(present, pkg.list_pkgs())
         raise StateFailed(selection.ERROR + failure.message, changes=done) from None
@@ -238,12 +247,31 @@ def purged(
 
 
 @requires_feature("upgradable")
-def uptodate(name: Name, refresh: bool = False, pkgs: Names | None = None) -> Planned:
+def uptodate(
+    name: Name,
+    refresh: bool = False,
+    pkgs: Names | None = None,
+    dist_upgrade: bool | None = None,
+    cache_valid_time: int = 0,
+    fromrepo: Name | None = None,
+    skip_verify: bool = False,
+    force_conf_new: bool = False,
+    enablerepo: OneOrMany[Line] | None = None,
+    disablerepo: OneOrMany[Line] | None = None,
+    disableexcludes: Line | None = None,
+    setopt: OneOrMany[Line] | None = None,
+    no_recommends: bool = False,
+    env: Variables | None = None,
+) -> Planned:
     """Make sure that all packages, or some, are in their newest version.
 
     name: Names the state.
     refresh: Renew the package lists first.
     pkgs: Only these packages.
+    dist_upgrade: Also those whose new version needs further packages, or has others removed; false
+      leaves them as they are. Without it so, except that zypper stays within its release.
+    cache_valid_time, fromrepo, skip_verify, force_conf_new, enablerepo, disablerepo,
+      disableexcludes, setopt, no_recommends, env: As of pkg.installed.
 
         all packages:
           pkg.uptodate:
@@ -252,8 +280,10 @@ def uptodate(name: Name, refresh: bool = False, pkgs: Names | None = None) -> Pl
     Behaviour: Salt 3008's pkg.uptodate.
     """
     if refresh:
-        selection.refresh_lists(0)
-    newer = simulation.to_upgrade()
+        selection.refresh_lists(cache_valid_time)
+    options = selection.install_options(locals())
+    everything = pkg.upgrade_transaction(dist_upgrade, options)
+    newer = simulation.to_upgrade(everything)
     here.follows(repr(newer))
     names = [selection.name_of(entry) for entry in pkgs or ()]
     changes = {
@@ -264,8 +294,9 @@ def uptodate(name: Name, refresh: bool = False, pkgs: Names | None = None) -> Pl
     simulation.plan(changes)
     yield Plan(changes, "System update will be performed", provides=OPEN)
     present = pkg.list_pkgs()
-    chosen = Transaction("upgrade", tuple(map(Target, changes)))
-    pkg.provider().run(chosen if names else pkg.upgrade_transaction())
+    chosen = Transaction("upgrade", tuple(map(Target, changes)), options)
+    with pkg.environment(env):
+        pkg.provider().run(chosen if names else everything)
     return Done("Upgrade ran successfully", selection.differences(present, pkg.list_pkgs()))
 
 

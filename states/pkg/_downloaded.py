@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 from modules import pkg
 from modules.pkg import Target, Transaction
-from runner.api import CommandFailed, Done, Name, Plan, Planned, StateFailed
+from runner.api import CommandFailed, Done, Line, Name, OneOrMany, Plan, Planned, StateFailed
 from states.pkg import _selection as selection
 from states.pkg import _simulation as simulation
 from states.pkg._selection import Names
@@ -23,12 +23,16 @@ def downloaded(
     cache_valid_time: int = 0,
     skip_verify: bool = False,
     install_recommends: bool = True,
+    enablerepo: OneOrMany[Line] | None = None,
+    disablerepo: OneOrMany[Line] | None = None,
+    disableexcludes: Line | None = None,
+    setopt: OneOrMany[Line] | None = None,
 ) -> Planned:
     """Make sure that packages lie in the package manager's cache, ready to be installed.
 
     name: One package, or with pkgs only the state's name.
     version, pkgs, fromrepo, ignore_epoch, refresh, cache_valid_time, skip_verify,
-      install_recommends: As of pkg.installed.
+      install_recommends, enablerepo, disablerepo, disableexcludes, setopt: As of pkg.installed.
 
         kernel of tonight:
           pkg.downloaded:
@@ -37,9 +41,7 @@ def downloaded(
     Behaviour: Salt 3008's pkg.downloaded; what they depend on is downloaded too.
     """
     manager = pkg.require("downloadable", "pkg.downloaded")
-    options = pkg.InstallOptions(
-        repository=fromrepo or "", unsigned=skip_verify, recommended=install_recommends
-    )
+    options = selection.install_options(locals())
     wanted = selection.wanted(name, version, pkgs, None)
     if not wanted:
         return "No packages to download provided"

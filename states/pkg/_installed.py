@@ -21,6 +21,7 @@ from runner.api import (
     here,
     requires_feature,
 )
+from states._tools import Variables
 from states.pkg import _selection as selection
 from states.pkg import _simulation as simulation
 from states.pkg._holds import Holding, held_packages
@@ -58,6 +59,7 @@ def installed(
     disableexcludes: Line | None = None,
     setopt: OneOrMany[Line] | None = None,
     no_recommends: bool = False,
+    env: Variables | None = None,
 ) -> Planned:
     """Make sure that packages are installed.
 
@@ -91,6 +93,7 @@ def installed(
     disableexcludes: The repositories whose excluded packages count for once, such as `main` (dnf).
     setopt: Settings of dnf as `key=value`.
     no_recommends: Leave out what is recommended (zypper).
+    env: Further variables for the package manager, as a mapping or a list of them.
 
         web server:
           pkg.installed:
@@ -138,9 +141,10 @@ def installed(
         provides=OPEN,
     )
     if debconf:
-        _answer(debconf)
+        selection.answer(debconf)
     held = held_packages() & {*missing} if update_holds else frozenset()
-    changes = todo.carry_out(present, others)
+    with pkg.environment(env):
+        changes = todo.carry_out(present, others)
     _hold(sorted(held | {*holding.add}), holding.drop)
     there = {*missing, *again, *others}
     already_there = [
@@ -217,12 +221,6 @@ def _or_newer(wanted: Mapping[str, str | None]) -> dict[str, str | None]:
 def _hold(names: list[str], release: list[str]) -> None:
     if names or release:
         pkg.provider().hold(names, release)
-
-
-def _answer(source: str) -> None:
-    from modules import debconf
-
-    debconf.set_file(selection.local_file(source))
 
 
 def _already(wanted: Mapping[str, str | None], from_files: bool) -> str:

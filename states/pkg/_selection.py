@@ -158,6 +158,13 @@ def refuse_unlisted(names: Collection[str], newest: Mapping[str, str]) -> None:
     raise StateFailed(f"{PROBLEM}errors:{problems}{when}", missing=[LISTS, *sources])
 
 
+def answer(source: str) -> None:
+    """Give the answers in a file to the questions of packages."""
+    from modules import debconf
+
+    debconf.set_file(local_file(source))
+
+
 def install_options(args: Mapping[str, Any]) -> pkg.InstallOptions:
     """Return how a state's arguments say that packages are to be installed."""
     return pkg.InstallOptions(

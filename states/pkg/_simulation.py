@@ -122,11 +122,10 @@ def _removal(names: Iterable[str]) -> Transaction:
     return Transaction("remove", tuple(map(Target, names)))
 
 
-def to_upgrade() -> Changes:
+def to_upgrade(transaction: Transaction) -> Changes:
     """Return what bringing all packages to their newest version would change, the plans of this dry
     run done.
     """
-    transaction = pkg.upgrade_transaction()
     return _alone(transaction) or {}
 
 

@@ -109,6 +109,7 @@ WORK_TREE = {
 }
 ANSWERS = "echo 'greeting greeting/{{ w }} string {{ v }}' > /srv/answers; "
 SELECTIONS = {"template": "jinja", "context": {"w": "word"}, "defaults": {"w": "x", "v": "hi"}}
+WAITING = {"password": "x", "ignore_timeout": True, "bg": True}
 SCENARIOS = [
     Scenario(
         "file.recurse",
@@ -206,7 +207,14 @@ SCENARIOS = [
         converges=False,
     ),
     Scenario("cmd.wait", {"name": "true", "root": "/", **HOW, **MORE}, plans=False),
+    Scenario("cmd.wait", {"name": "true", "python_shell": False, **WAITING}, plans=False),
     Scenario("cmd.wait_script", {"name": "{tmp}/say.sh", **HOW, **TEMPLATE}, script, plans=False),
+    Scenario(
+        "cmd.wait_script",
+        {"name": "{tmp}/say.sh", "clean_env": True, **MORE, **WAITING},
+        script,
+        plans=False,
+    ),
     Scenario(
         "file.cached",
         {

@@ -4,6 +4,10 @@
 from laws import Scenario
 
 ADVISORY = {"name": "x", "advisory_ids": ["x"]}
+INSTALLED = {
+    **{"cache_valid_time": 60, "fromrepo": "x", "skip_verify": True, "install_recommends": False},
+    **{"enablerepo": "a", "disablerepo": "b", "disableexcludes": "all", "setopt": "x=1"},
+}
 LINK = {
     "arguments": "-x",
     "working_dir": "/",
@@ -14,7 +18,7 @@ LINK = {
 SCENARIOS = [
     Scenario(
         "pkg.group_installed",
-        {"name": "x", "skip": ["a"], "include": "b"},
+        {"name": "x", "skip": ["a"], "include": "b", "refresh": False, **INSTALLED},
         fails="the feature groups, which the provider apt lacks",
     ),
     Scenario(

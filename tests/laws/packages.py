@@ -17,6 +17,23 @@ DEB = "cp /usr/local/archive/greeting_1.0_all.deb /srv/greeting.deb; "
 # apt does not copy from an archive that is a folder unless it is told to
 COPY = "sed -i 's/file:/copy:/' /etc/apt/sources.list; apt-get -q update; "
 ANSWERS = "echo 'greeting greeting/word string hi' > /srv/answers; "
+# `kernel` is installed, and its newer version needs `modules`, which is not
+NEEDS_MORE = r"""
+mkdir -p /tmp/new/DEBIAN /usr/local/more; cd /usr/local/more
+pack() {
+    printf 'Package: %s\nVersion: %s\nArchitecture: all\nMaintainer: me\n' $1 $2
+    printf 'Depends: %s\nDescription: x\n' $3
+}
+for what in "kernel 1.0 dpkg" "kernel 2.0 modules" "modules 2.0 dpkg"; do
+    pack $what >/tmp/new/DEBIAN/control; dpkg-deb -b /tmp/new . >/dev/null
+done
+for f in *.deb; do
+    dpkg-deb -f $f; printf 'Filename: ./%s\nSize: %s\n' $f $(stat -c %s $f)
+    printf 'SHA256: %s\n\n' $(sha256sum <$f | cut -d' ' -f1)
+done >Packages
+dpkg -i kernel_1.0_all.deb >/dev/null
+echo 'deb [trusted=yes] file:/usr/local/more ./' >/etc/apt/sources.list
+apt-get -q update; """
 
 
 def on(
@@ -54,6 +71,14 @@ SCENARIOS = [
     on("installed", version="1.*", ignore_epoch=True),
     on("installed", OLD, version="latest"),
     on("latest", OLD, **REDHAT_AND_SUSE),
+    on("latest", HELD, update_holds=True, force_conf_new=True, env=[{"LANG": "C"}]),
+    on("latest", OLD + ANSWERS, debconf="/srv/answers"),
+    on("installed", OLD, version="2.0", env={"LANG": "C"}),
+    on("uptodate", OLD, dist_upgrade=True, refresh=True, cache_valid_time=60, **REDHAT_AND_SUSE),
+    on("uptodate", OLD, force_conf_new=True, skip_verify=True, env={"LANG": "C"}),
+    on("uptodate", NEEDS_MORE, plans=False, dist_upgrade=False),
+    on("uptodate", NEEDS_MORE, dist_upgrade=True),
+    on("uptodate", OLD, fromrepo="nowhere", fails="is invalid for APT::Default-Release"),
     on("installed", OLD, plans=False, pkgs=[{"greeting": "1.0"}], refresh=False),
     on("installed", OLD, plans=False, version="0.5", allow_updates=True),
     on("declared", keep=["*"], fails="no other state of this run declares a package"),
@@ -103,6 +128,7 @@ SCENARIOS = [
     on("installed", resolve_capabilities=True, fails="needs the feature capabilities"),
     on("installed", plans=False, pkgs=[]),
     on("downloaded", COPY),
+    on("downloaded", COPY, setopt="x=1", enablerepo="a", disablerepo="b", disableexcludes="all"),
     on(
         "downloaded",
         COPY,

@@ -53,6 +53,7 @@ SCENARIOS = [
     on("held", OLD),
     on("unheld", HELD),
     on("group_installed", name="talking", skip=["greeting"], include=["old"]),
+    on("group_installed", name="talking", fromrepo="local", skip_verify=True, refresh=True),
     on("group_installed", name="nosuch", fails="Group 'nosuch' not found"),
     on("downloaded", SERVED, name="phrase"),
     on("patch_installed", OLD, name="TEST-2024:1"),

@@ -75,7 +75,7 @@ def test_the_command_lists_what_is_missing(machine: Machine) -> None:
     assert "file.managed" not in whole["states"] and whole["states"]["apt.held"] == "pkg.held"
     part = json.loads(machine("doc", "--missing", "cp.", "--out", "json").stdout)["local"]
     assert part["states"] == {} and "master" in part["functions"]["cp.push"]
-    assert machine("doc", "--missing", "file.managed").stdout == "nothing: runner has them all\n"
+    assert machine("doc", "--missing", "file.absent").stdout == "nothing: runner has them all\n"
     assert "did you mean pkg?" in machine("doc", "--missing", "pkgg", code=1).stderr
 
 

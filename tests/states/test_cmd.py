@@ -314,3 +314,16 @@ def test_a_command_with_the_locale_of_the_run(machine: Machine) -> None:
     for name, locale in (("a", "de_DE.UTF-8"), ("b", "C")):
         (result,) = machine.results("sls", name).values()
         assert result["changes"]["stdout"] == locale
+
+
+def test_a_command_that_waits_for_a_change_may_run_in_the_background(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    os.mkfifo(tmp_path / "pipe")
+    machine.write(
+        a="changed: test.succeed_with_changes\n"
+        "cat {tmp}/pipe >{tmp}/out:\n"
+        "  cmd.wait: [{bg: true}, {watch: [{test: changed}]}]\n"
+    )
+    done = machine("sls", "a")  # with the pipe still empty
+    assert "has no argument" not in done.stderr and "2 changed" in done.stdout
+    (tmp_path / "pipe").write_text("x")

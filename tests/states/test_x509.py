@@ -203,3 +203,21 @@ def test_without_the_package(site: Machine) -> None:
     assert re.search(
         r"Python package cryptography: .*pip.* install ", results["request"]["comment"]
     )
+
+
+def test_older_names_of_arguments_mean_the_same(site: Machine) -> None:
+    site.write(
+        old="{tmp}/old.key:\n  x509.private_key_managed: [{bits: 4096}]\n"
+        "{tmp}/old.crt:\n  x509.certificate_managed:\n"
+        "    [{signing_private_key: '{tmp}/old.key'}, {CN: a}, {algorithm: sha512}]\n"
+        "{tmp}/old.csr:\n"
+        "  x509.csr_managed: [{private_key: '{tmp}/old.key'}, {CN: a}, {algorithm: sha384}]\n"
+    )
+    done = site("sls", "old")
+    assert "has no argument" not in done.stderr
+    assert "4096 bit" in openssl(site, "pkey", "-in", "old.key", "-noout", "-text")
+    assert "sha512With" in openssl(site, "x509", "-in", "old.crt", "-noout", "-text")
+    assert "sha384With" in openssl(site, "req", "-in", "old.csr", "-noout", "-text")
+    assert changes(site.results("sls", "old")) == {}
+    site.write(old="{tmp}/old.key:\n  x509.private_key_managed: [{bits: many}]\n")
+    assert "bits: expected" in site("sls", "old", code=None).stderr

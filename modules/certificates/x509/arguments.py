@@ -69,13 +69,14 @@ _SPELLED = {name.lower(): name for name in EXTENSIONS} | {
     "x509v3 crl distribution points": "crlDistributionPoints",
     "x509v3 certificate policies": "certificatePolicies",
     "authority information access": "authorityInfoAccess",
+    "algorithm": "digest",  # its older name
 }
 # those of `x509` before `x509_v2`, which no longer say anything
-WITHOUT_EFFECT = ("version", "text", "testrun", "subject_hash", "issuer_hash", "algorithm", "bits")
+WITHOUT_EFFECT = ("version", "text", "testrun", "subject_hash", "issuer_hash")
 
 
 def known(name: str) -> bool:
-    """Return whether a further argument is a part of a subject or an extension."""
+    """Return whether a further argument is a part of a subject, an extension or an older name."""
     return name in SUBJECT or name.lower() in _SPELLED
 
 

@@ -20,7 +20,7 @@ from runner.language.arguments.schema import (
 )
 from runner.model.diagnostics import IGNORED, Diagnostic, refused
 from runner.model.errors import CompileError
-from runner.model.global_arguments import GLOBAL_ARGUMENTS, PASSED_ON
+from runner.model.global_arguments import COMMAND_OPTIONS, GLOBAL_ARGUMENTS, PASSED_ON
 from runner.model.places import Place, Source, Value, item_place, value_place
 from runner.model.records import Record
 
@@ -34,6 +34,11 @@ __all__ = [
 ]
 
 
+# what every state takes, and no function acts on. What commands of guards take is not among them:
+# functions of Salt have arguments of those names
+_SETTLED = GLOBAL_ARGUMENTS.keys() - COMMAND_OPTIONS
+
+
 class Bound(Record):
     """Checked and converted arguments, by the names of the function's parameters."""
 
@@ -45,6 +50,7 @@ class Bound(Record):
 class _Binding:
     __slots__ = (
         "arguments",
+        "built_in",
         "conditional",
         "default_place",
         "named_by_id",
@@ -56,7 +62,12 @@ class _Binding:
     )
 
     def __init__(
-        self, where: str, places: Mapping[str, Place], default_place: Place, named_by_id: bool
+        self,
+        where: str,
+        places: Mapping[str, Place],
+        default_place: Place,
+        named_by_id: bool,
+        built_in: bool,
     ) -> None:
         self.where, self.places, self.default_place, self.named_by_id = (
             where,
@@ -64,6 +75,7 @@ class _Binding:
             default_place,
             named_by_id,
         )
+        self.built_in = built_in
         self.arguments: dict[str, Any] = {}
         self.conditional: list[tuple[Parameter, str, Any]] = []
         self.problems: list[Diagnostic] = []
@@ -155,7 +167,8 @@ def bind(
     gives no name but the ID.
     """
     schema = schema_of(function)
-    binding = _Binding(where or function.__name__, places, default_place, named_by_id)
+    built_in = (function.__module__ or "").startswith("states.")
+    binding = _Binding(where or function.__name__, places, default_place, named_by_id, built_in)
     for key, value in given.items():
         parameter = schema.parameters.get(key)
         if parameter is not None:
@@ -167,11 +180,11 @@ def bind(
         ):
             if not key.startswith("__"):
                 binding.arguments[key] = binding.convert(schema.open, key, value)
-                binding.unknown.append(_unknown(schema, binding, key, extra_known))
+                _lack(schema, binding, key, value, extra_known)
         elif schema.open is not None and not schema.leftover:
             _bind_open(schema, schema.open, binding, key, value, extra_known)
-        elif not (key in GLOBAL_ARGUMENTS or key in extra_known or key.startswith("__")):
-            binding.unknown.append(_unknown(schema, binding, key, extra_known))
+        elif not (key in _SETTLED or key in extra_known or key.startswith("__")):
+            _lack(schema, binding, key, value, extra_known)
     _fill_identifier(schema, binding, given)
     binding.check_together()
     if binding.problems or not schema.needed <= binding.arguments.keys():
@@ -194,11 +207,10 @@ def _bind_open(
     if rule.annotation is not None and (key in PASSED_ON or key in extra_known) and not listed:
         return
     if rule.shape.names and not rule.shape.names(key):
-        unknown = _unknown(schema, binding, key, extra_known)
         if rule.shape.every:
-            binding.problems.append(refused(unknown))
+            binding.problems.append(refused(_unknown(schema, binding, key, extra_known)))
         else:
-            binding.unknown.append(unknown)
+            _lack(schema, binding, key, value, extra_known)
         return
     converted = binding.convert(rule, key, value)
     if converted is not MISSING:
@@ -267,12 +279,44 @@ def _near(schema: Schema, key: str, extra_known: frozenset[str]) -> str | None:
     return hints.meant(str(key), own, sorted(GLOBAL_ARGUMENTS))
 
 
+def _lack(
+    schema: Schema,
+    binding: _Binding,
+    key: str,
+    value: Value,
+    extra_known: frozenset[str],
+) -> None:
+    """What becomes of an argument that the function does not have."""
+    from runner.language.arguments import lacking
+
+    row = lacking.row(binding.where, str(key)) if binding.built_in else None
+    if row is not None and row.becomes == lacking.RENAMED:
+        parameter = schema.parameters[row.text]
+        binding.arguments.pop(key, None)
+        binding.arguments[parameter.name] = binding.convert(parameter, key, value)
+    elif row is not None and row.becomes == lacking.REFUSED:
+        message = f"{binding.where}: runner does not do what {key!r} asks for"
+        hint = f"write instead: {row.text}"
+        binding.problems.append(
+            Diagnostic(
+                *(message, binding.source(key), hint, "argument"),
+                argument=(binding.where, str(key)),
+            )
+        )
+    elif key not in GLOBAL_ARGUMENTS:
+        binding.unknown.append(_unknown(schema, binding, key, extra_known, row and row.text))
+
+
 def _unknown(
-    schema: Schema, binding: _Binding, key: str, extra_known: frozenset[str]
+    schema: Schema,
+    binding: _Binding,
+    key: str,
+    extra_known: frozenset[str],
+    why: str | None = None,
 ) -> Diagnostic:
     from runner.language.arguments import hints
 
-    hint = hints.unknown(
+    hint = why or hints.unknown(
         str(key), schema.parameters, _near(schema, key, extra_known), binding.where
     )
     message = f"{binding.where} has no argument {key!r}{IGNORED}"

@@ -41,8 +41,6 @@ def meant(key: str, own: Collection[str], others: Iterable[str]) -> str | None:
 
 def unknown(key: str, own: Collection[str], near: str | None, function: str) -> str:
     """The hint for an argument that the function does not have."""
-    if key.startswith("win_"):
-        return "it is for Windows; on Linux it has no effect: leave it out"
     if near:
         return suggestion(repr(near))
     theirs = other_tools.argument_word(key)

@@ -41,7 +41,11 @@ def contents(states: Mapping[str, Sequence[str]], modules: Iterable[str], width:
     return "\n".join(lines) + "\n"
 
 
-_KINDS = {"states": "States", "functions": "Execution functions"}
+_KINDS = {
+    "states": "States",
+    "functions": "Execution functions",
+    "arguments": "Arguments of states",
+}
 _OWN = "nothing takes its place; one of your own belongs in _states/ or _modules/ of the tree"
 
 
@@ -63,7 +67,7 @@ def missing(
         for name, instead in advice.items():
             by_advice.setdefault(instead or _OWN, []).append(name)
         for instead in sorted(by_advice, key=lambda text: (text == _OWN, by_advice[text])):
-            names = _shortened(by_advice[instead], partly[kind])
+            names = _shortened(by_advice[instead], partly.get(kind))
             lines += textwrap.wrap(
                 ", ".join(names), width, initial_indent="  ", subsequent_indent="  "
             )
@@ -74,7 +78,10 @@ def missing(
     return "\n".join(lines) or "nothing: runner has them all\n"
 
 
-def _shortened(names: Iterable[str], partly: Collection[str]) -> Iterator[str]:
+def _shortened(names: Iterable[str], partly: Collection[str] | None) -> Iterator[str]:
+    if partly is None:
+        yield from names
+        return
     for module, group in groupby(names, key=lambda name: name.partition(".")[0]):
         of_module = list(group)
         whole = len(of_module) > 1 and module not in partly

@@ -16,9 +16,9 @@ from command import Machine
 
 from runner.language.render import Renderer
 from runner.language.render.jinja import limits as limits_of_rendering
+from runner.language.render.jinja.bounded_operations import BoundedEnvironment, checked
 from runner.language.render.jinja.limits import TooMuch, allow_parsing, bounded
 from runner.model.errors import RenderError
-from runner.language.render.jinja.bounded_operations import BoundedEnvironment, checked
 from runner.support.yaml import limits
 from runner.support.yaml.rendered_text import Rendered
 
