@@ -37,11 +37,11 @@ from runner.model.events import Warned
 from runner.model.highdata import of_one
 from runner.model.records import Record
 from runner.model.result import Report, Result
-from runner.pipeline import about_run, compile_and_run, new_run_id
 from runner.pipeline.aborted import recorded
 from runner.pipeline.compile import Compiled, Compiling, of_gathered, of_requests
 from runner.pipeline.lock import held
 from runner.pipeline.session import Listeners, Session, of_named
+from runner.pipeline.stages import about_run, compile_and_run, new_run_id
 from runner.sources.config.options import Options
 from runner.support.redaction import HIDDEN, Secrets, command_line
 

@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The stages of a run, a line each, with values in between.
+
+Options -> SLS names -> high data -> chunks -> relations -> order -> results
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from runner.api import StateFailed, forget_looks, running
+from runner.engine.context import Execution
+from runner.engine.executor import Executor
+from runner.engine.interrupts import ending
+from runner.engine.invoke import Invoker
+from runner.engine.reaction_journal import ReactionJournal
+from runner.engine.reactions import ReactionTracker
+from runner.engine.run_plan import RunPlan
+from runner.engine.step_hooks import refusals
+from runner.history import revision
+from runner.history.made import HIGHSTATE
+from runner.history.recorder import About, History
+from runner.model.diagnostics import Diagnostic
+from runner.model.errors import CompileError, RunnerError
+from runner.model.events import Warned
+from runner.model.result import Report, Result
+from runner.pipeline.aborted import recorded
+from runner.pipeline.compile import Compiled, Compiling
+from runner.pipeline.highstate import (
+    missing_sls,
+    read_pillar,
+)
+from runner.pipeline.lock import held
+from runner.pipeline.orphans import declared, tree_of
+from runner.pipeline.requisite_graph import requisite_graph
+from runner.pipeline.session import Session
+from runner.pipeline.temp_files import Temporaries
+from runner.pipeline.watchers import WatchersByTag, no_watchers
+from runner.sources.config.options import Options
+from runner.support.log import LOG
+from runner.support.redaction import Secrets, command_line
+
+
+def run_pipeline(
+    session: Session,
+    compiling: Compiling,
+    scope: str = "",
+    of_tree: bool = True,
+    ready: Callable[[Compiled], None] = lambda compiled: None,
+) -> Report:
+    """Compile, check, run; nobody else does meanwhile. scope: HIGHSTATE for all states that the top
+    file assigns. of_tree: whether the states are those of a tree. ready: called before the first
+    state runs.
+    """
+    run_id = new_run_id()
+
+    def about(secrets: Secrets) -> About:
+        return about_run(session, secrets, scope, of_tree)
+
+    with (
+        ending(session.options.timeout),
+        recorded(session, run_id, about),
+        held(session.options.state_dir, session.options.wait),
+    ):
+        return compile_and_run(session, compiling, run_id, about, ready)
+
+
+def about_run(session: Session, secrets: Secrets, scope: str = "", of_tree: bool = True) -> About:
+    """The facts of a run for the history. scope: HIGHSTATE for all states that the top file
+    assigns. of_tree: whether the states are those of a tree.
+    """
+    return facts_of(session, "test" if session.options.test else "run", secrets)._replace(
+        judged=of_tree, scope=scope, tree=tree_of(session.options)
+    )
+
+
+def compile_and_run(
+    session: Session,
+    compiling: Compiling,
+    run_id: str,
+    about: Callable[[Secrets], About],
+    ready: Callable[[Compiled], None] = lambda compiled: None,
+    observe: Callable[[Result], None] = lambda result: None,
+    in_history: bool = True,
+) -> Report:
+    """Compile, check, run, while the caller holds the lock.
+
+    about: the facts of the run for the history, given the secrets that are known by then. ready:
+    called before the first state runs. observe: gets each result, secrets included.
+    """
+    compiled = _compiled(session, compiling)
+    ready(compiled)
+    warnings = [
+        *session.watch.problems(),
+        *_shuffled(session),
+        *map(session.run.secrets.diagnostic, compiled.warnings),
+    ]
+    _emit_warnings(session, warnings, of_tree=True)
+    facts = about(session.run.secrets)
+    report = _executed(session, compiled, run_id, facts, observe, in_history)
+    _emit_warnings(session, session.watch.problems(), of_tree=True)
+    return report
+
+
+def _compiled(session: Session, compiling: Compiling) -> Compiled:
+    """SLS files -> chunks in their order; all mistakes at once."""
+    with session.opened(), LOG.timed("compiled"):
+        read_pillar(session)
+        LOG.arguments = True
+        if session.run.pillar.get("test") and not session.options.real:
+            session.only_look()
+        compiled, problems = compiling()
+        problems = problems if compiled is None else refusals(compiled.steps)
+        if compiled is None or problems:
+            raise CompileError(problems)
+        session.watch.refuse()
+        return compiled
+
+
+def _executed(
+    session: Session,
+    compiled: Compiled,
+    run_id: str,
+    about: About,
+    observe: Callable[[Result], None],
+    in_history: bool,
+) -> Report:
+    """Chunks in their order -> results, with the pending reactions and the history of the run."""
+    options, run = session.options, session.run
+    run.secrets.recall(options.state_dir, remember=True)
+    plan = _run_plan(options, compiled, run_id)
+    journal = ReactionJournal(options.state_dir)
+    tracker = ReactionTracker(journal, plan, required=options.durable == "required")
+    past = history(session, about, plan)
+    if about.scope == HIGHSTATE and not options.test:
+        past.declared = lambda: declared(compiled, session)
+    if in_history:
+        run.listeners.add(past)
+    with temp_file_cleanup(session) as intends:
+        run.begin(
+            Execution(
+                tuple(compiled.steps[position].chunk for position in compiled.order),
+                compiled.left_out,
+                lambda: missing_sls(session, compiled.sls_files),
+                **({"confirm": session.confirm} if session.confirm else {}),
+                reload=lambda what: _reload(session, what),
+                intends=intends,
+                observe=observe,
+            )
+        )
+        report = Executor(plan, run, Invoker(run, compiled.binder.call), tracker, past.origin)()
+    for note in [*journal.notes, *past.notes, *run.listeners.lost]:
+        warn(session, note)
+    warn(session, past.problem and f"the history of this run is not kept: {past.problem}")
+    _report_orphans(session, past.orphans)
+    warn(session, tracker.unprotected and f"not protected against a kill: {tracker.unprotected}")
+    return report
+
+
+def _report_orphans(session: Session, number: int) -> None:
+    if number:
+        things = "1 thing" if number == 1 else f"{number} things"
+        message = f"no state declares {things} of earlier highstates any more"
+        note = Diagnostic(message, None, "`runner orphans` shows what", "orphans", "info")
+        _emit_warnings(session, [note], of_tree=True)
+
+
+def history(session: Session, about: About, plan: RunPlan | None = None) -> History:
+    """The history of a run that begins. plan: of its states; None: it runs none."""
+    options = session.options
+
+    def look(kind: str, name: str) -> Mapping[str, Any]:
+        try:
+            with running(session.current()):
+                state: Mapping[str, Any] = session.registry.function("undo.look")(kind, name)
+                return state
+        except (RunnerError, StateFailed) as problem:
+            return {"unknown": str(problem)}
+
+    chunks = () if plan is None else tuple(step.chunk for step in plan.steps)
+    watchers = WatchersByTag(plan, session.run.secrets) if plan else no_watchers
+    keep = (options.history_runs, options.history_days)
+    return History(
+        *(options.state_dir, about, chunks, *keep),
+        look=look,
+        along=lambda kind: session.registry.function("undo.along")(kind),
+        watchers=watchers,
+        graph=partial(requisite_graph, plan, session.run.secrets) if plan else lambda: "",
+    )
+
+
+def _run_plan(options: Options, compiled: Compiled, run_id: str) -> RunPlan:
+    return RunPlan(
+        compiled.steps,
+        compiled.relations,
+        compiled.order,
+        verify=options.verify,
+        max_parallel=max(0, options.state_max_parallel),
+        failhard=options.failhard,
+        run_id=run_id,
+    )
+
+
+@contextmanager
+def temp_file_cleanup(session: Session) -> Iterator[Callable[[str], None]]:
+    """Remove the temporary files of a killed run. Gives the function that notes new ones."""
+    if session.options.test:
+        yield lambda path: None
+        return
+    temporaries = Temporaries(session.options.state_dir)
+    for path in temporaries.sweep():
+        warn(session, f"{path} was left by a run that was killed; it is removed")
+    try:
+        yield temporaries.note
+    finally:
+        temporaries.done()
+
+
+def _shuffled(session: Session) -> list[Diagnostic]:
+    seed = session.options.shuffle
+    message = f"shuffled with seed {seed}: --shuffle {seed} gives this order again"
+    return [] if seed is None else [Diagnostic(message, severity="info", code="shuffled")]
+
+
+def facts_of(session: Session, kind: str, secrets: Secrets) -> About:
+    """The facts of a run for the history; it may have ended before its pillar was read."""
+    roots = [root for roots in session.options.file_roots.values() for root in roots]
+    state = revision.revision_of(roots[0]) if roots else (None, None)
+    checkouts = getattr(session.options.file_roots, "checkouts", {})  # see gitfs.EnvironmentRoots
+    fetched = [root for root in roots if root in checkouts]
+    if state[0] is None and fetched:
+        state = (checkouts[fetched[0]].target.commit, False)
+    program = "runner-salt-call" if session.options.raw.get("as_salt") else "runner"
+    command = secrets.mask(
+        " ".join([program, *command_line(sys.argv[1:], session.options.secret_keys)])
+    )
+    pillar = session.run.pillar if "run" in session.__dict__ else {}
+    return About(command, kind, *state, pillar, secrets.tag)
+
+
+def new_run_id() -> str:
+    """The ID of a run that begins now."""
+    return f"{time.strftime('%Y%m%d%H%M%S')}-{os.urandom(3).hex()}"
+
+
+def warn(session: Session, message: str) -> None:
+    if message:
+        _emit_warnings(session, [Diagnostic(message, severity="warning")])
+
+
+def _emit_warnings(session: Session, warnings: Sequence[Diagnostic], of_tree: bool = False) -> None:
+    if warnings:
+        session.emit(Warned(tuple(warnings), of_tree))
+
+
+def _reload(session: Session, what: str) -> None:
+    """Do what `reload_modules`, `reload_grains` and `reload_pillar` of a state ask for."""
+    with session.opened():
+        forget_looks(None)
+        _look_again(session, what)
+
+
+def _look_again(session: Session, what: str) -> None:
+    if what == "modules":
+        session.registry.refresh()
+    elif what == "grains":
+        session.reload_grains()
+    else:
+        read_pillar(session)
