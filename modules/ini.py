@@ -12,8 +12,11 @@ from modules._lines import as_read as as_read
 from modules._lines import one_line, split
 from modules._lines import value_problem as value_problem
 from modules._lines import whole_value as whole_value
+from runner.api import for_states
 
 _SECTION = re.compile(r"^\s*\[(?P<name>[^\]]*)\]\s*$")
+NO_VALUE = "(no value)"  # of an option that is there, as changes show it
+_ALONE = re.compile(r"\w[\w.:/*+-]*\s*")  # an option without a value, such as skip-name-resolve
 
 
 def _lines(file_name: str, encoding: str | None) -> list[str]:
@@ -22,8 +25,10 @@ def _lines(file_name: str, encoding: str | None) -> list[str]:
     return split(file.read_bytes(file_name).decode(encoding or "utf-8", "surrogateescape"))
 
 
-def _option(line: str, separator: str) -> tuple[str, str] | None:
-    """(option, value) of a line; None for comments, sections, empty lines and continuations."""
+def _option(line: str, separator: str) -> tuple[str, str | None] | None:
+    """(option, value) of a line, without a value (option, None); None for comments, sections, empty
+    lines and continuations.
+    """
     if (
         not line.strip()
         or line.lstrip()[:1] in ("#", ";")
@@ -32,13 +37,15 @@ def _option(line: str, separator: str) -> tuple[str, str] | None:
     ):
         return None
     key, mark, value = line.partition(separator)
-    return (key.strip(), value.strip()) if mark else None
+    if mark:
+        return key.strip(), value.strip()
+    return (key.strip(), None) if _ALONE.fullmatch(line) else None
 
 
-def _walk(lines: list[str], separator: str) -> list[tuple[str, str | None, str]]:
-    """For each line: (section, option or None, value)."""
+def _walk(lines: list[str], separator: str) -> list[tuple[str, str | None, str | None]]:
+    """For each line: (section, option or None, value or None)."""
     section, option = "", None
-    rows: list[tuple[str, str | None, str]] = []
+    rows: list[tuple[str, str | None, str | None]] = []
     for line in lines:
         header = _SECTION.match(line)
         if header:
@@ -47,8 +54,9 @@ def _walk(lines: list[str], separator: str) -> list[tuple[str, str | None, str]]
             continue
         pair = _option(line, separator)
         if pair:
-            option = pair[0]
-            rows.append((section, option, pair[1]))
+            name, value = pair
+            option = name if value is not None else None  # a next line continues no value
+            rows.append((section, name, value))
         elif option and line[:1] in (" ", "\t") and line.strip():
             rows.append((section, option, line.strip()))
         else:
@@ -57,7 +65,8 @@ def _walk(lines: list[str], separator: str) -> list[tuple[str, str | None, str]]
 
 
 def get_ini(file_name: str, separator: str = "=", encoding: str | None = None) -> dict[str, Any]:
-    """All sections with their options; what stands before the first section at the top level.
+    """All sections with their options, null for one without a value; what stands before the first
+    section at the top level.
 
     {{ salt['ini.get_ini']('/etc/php/php.ini') }}
     """
@@ -91,6 +100,13 @@ def get_option(
     return place.get(option) if isinstance(place, dict) else None
 
 
+@for_states
+def shown(options: Mapping[str, Any], option: str) -> Any:
+    """The value of an option as changes show it; None where it is not there."""
+    value = options.get(option)
+    return NO_VALUE if value is None and option in options else value
+
+
 def get_section(
     file_name: str, section: str, separator: str = "=", encoding: str | None = None
 ) -> dict[str, Any]:
@@ -122,8 +138,9 @@ def _with_option(
     lines: list[str], section: str, option: str, value: Any, separator: str, spaces: bool
 ) -> list[str]:
     sign = f" {separator} " if spaces and separator.strip() else separator
-    separator, value = one_line(separator, "the separator"), whole_value(option, value)
-    new = f"{one_line(option, 'the name of an option')}{sign}{value}"
+    separator, name = one_line(separator, "the separator"), one_line(option, "an option's name")
+    value = None if value is None else whole_value(option, value)
+    new = name if value is None else f"{name}{sign}{value}"
     where = _walk(lines, separator)
     at = [
         index
@@ -209,13 +226,13 @@ def set_option(
     for name, options in wanted.items():
         if isinstance(options, Mapping) and name in old:
             changed = {
-                str(option): {"before": old[name].get(str(option)), "after": new[name][str(option)]}
-                for option in options
-                if old[name].get(str(option)) != new[name][str(option)]
+                option: {"before": shown(old[name], option), "after": shown(new[name], option)}
+                for option in map(str, options)
+                if shown(old[name], option) != shown(new[name], option)
             }
             changes |= {name: changed} if changed else {}
-        elif old.get(name) != new.get(name):
-            changes[name] = {"before": old.get(name), "after": new[name]}
+        elif shown(old, name) != shown(new, name):
+            changes[name] = {"before": shown(old, name), "after": shown(new, name)}
     return changes
 
 
@@ -232,12 +249,13 @@ def remove_option(
 
         {% do salt['ini.remove_option']('/etc/app.ini', 'web', 'port') %}
     """
-    value = get_option(file_name, section or "", option, separator, encoding)
-    if value is None:
+    sections = get_ini(file_name, separator, encoding)
+    options = sections.get(section, {}) if section else sections
+    if not isinstance(options, dict) or isinstance(options.get(option), dict):
         return None
     unwanted = {section or "": [option]}
     _rewrite(file_name, encoding, lambda text: without_options(text, unwanted, separator))
-    return str(value)
+    return options.get(option)
 
 
 def remove_section(

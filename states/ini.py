@@ -20,7 +20,7 @@ def _problem(sections: dict[str, Any]) -> str | None:
             if problem := line_problem(text):
                 return f"a name in it: {problem}"
         for option, value in pairs:
-            if problem := ini.value_problem(value):
+            if value is not None and (problem := ini.value_problem(value)):
                 return f"{option}: {problem}"
     return None
 
@@ -66,8 +66,8 @@ def options_present(
     """Make sure that an ini file has options.
 
     name: The file, created when it is missing.
-    sections: Section -> option -> value; an option with a value at the top level stands before the
-      first section.
+    sections: Section -> option -> value, null for an option without one; an option with a value at
+      the top level stands before the first section.
     separator: What stands between an option and its value.
     strict: Remove other options of these sections.
     encoding: The encoding of the file; without it UTF-8.
@@ -142,8 +142,8 @@ def _differences(wanted: Sections, present: dict[str, Any]) -> tuple[dict[str, A
 def _difference(options: dict[str, Any], present_options: dict[str, Any]) -> dict[str, Any]:
     differing = {}
     for option, value in options.items():
-        before = present_options.get(str(option))
-        after = ini.whole_value(str(option), value)
+        before = ini.shown(present_options, str(option))
+        after = ini.NO_VALUE if value is None else ini.whole_value(str(option), value)
         if before != ini.as_read(after):
             differing[str(option)] = {"before": before, "after": after}
     return differing
@@ -184,7 +184,7 @@ def _removal_changes(
     unwanted: dict[str, list[str]], unwanted_sections: list[str], present: dict[str, Any]
 ) -> dict[str, Any]:
     return {
-        key: {"before": present[key], "after": None}
+        key: {"before": ini.shown(present, key), "after": None}
         for key in [*unwanted.get("", ()), *unwanted_sections]
     }
 
@@ -195,7 +195,9 @@ def _with_removals(
     merged = dict(changes)
     for section, keys in unwanted.items():
         if section:
-            taken = {key: {"before": present[section][key], "after": None} for key in keys}
+            taken = {
+                key: {"before": ini.shown(present[section], key), "after": None} for key in keys
+            }
             merged[section] = {**taken, **changes.get(section, {})}
     return merged
 
@@ -235,7 +237,8 @@ def options_absent(
             unwanted.setdefault("", []).append(section)
     changes = {
         section or name: {
-            option: (present.get(section, {}) if section else present)[option] for option in names
+            option: ini.shown(present.get(section, {}) if section else present, option)
+            for option in names
         }
         for section, names in unwanted.items()
         if names

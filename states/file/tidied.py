@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Mapping
 
 from modules import file
 from runner.api import AbsolutePath, Plan, Planned, StateFailed
@@ -26,13 +27,14 @@ def tidied(
     age_size_only: str | None = None,
     rmlinks: bool = True,
 ) -> Planned:
-    """Remove files of a folder, and of those below it, that are old enough or large enough.
+    """Remove files of a folder, and of those below it, that are old enough or large enough. Without
+    `age` and `size` all go that match.
 
     name: The folder.
-    age: Days since the time that `time_comparison` names.
+    age: Days since the time that `time_comparison` names; 0 asks for no age.
     matches: Regular expressions of the names of files to look at; without them all.
     rmdirs: Remove folders, too.
-    size: The smallest size, as a number of bytes or as 10k, 5m, 1g.
+    size: The smallest size, as a number of bytes or as 10k, 5m, 1g; 0 asks for no size.
     exclude: Regular expressions of the names of files to leave.
     full_path_match: The expressions are about whole paths instead of names.
     followlinks: Go into linked folders.
@@ -74,8 +76,8 @@ def tidied(
         ):
             continue
         old = (time.time() - getattr(entry, time_comparison)) / 86400 >= abs(age)
-        large = entry.size >= limit
-        if _is_chosen(old, large, age_size_logical_operator, age_size_only):
+        criteria = {"age": (age, old), "size": (limit, entry.size >= limit)}
+        if _is_chosen(criteria, age_size_logical_operator, age_size_only):
             removed.append(entry.path)
     if not removed:
         return f"Nothing to remove from directory {name}"
@@ -85,10 +87,14 @@ def tidied(
     return f"Removed {len(removed)} files or directories from directory {name}"
 
 
-def _is_chosen(old: bool, large: bool, operator: str, only: str | None) -> bool:
+def _is_chosen(criteria: Mapping[str, tuple[int, bool]], operator: str, only: str | None) -> bool:
+    """Return whether a file goes. criteria: what each asks for, 0 for nothing, and whether the file
+    meets it.
+    """
     if only:
-        return old if only.lower() == "age" else large
-    return (old and large) if operator.upper() == "AND" else (old or large)
+        return criteria["age" if only.lower() == "age" else "size"][1]
+    met = [is_met for wanted, is_met in criteria.values() if wanted]
+    return all(met) if operator.upper() == "AND" else any(met) or not met
 
 
 def _bytes(size: int | str) -> int:

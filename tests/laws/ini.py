@@ -8,7 +8,7 @@ from typing import Any
 
 from laws import Scenario
 
-TEXT = "; top\ntopkey = 1\n\n[a]\nx = 1\n# note\ny=2\n\n[b]\nz = 3\n"
+TEXT = "; top\ntopkey = 1\n\n[a]\nx = 1\n# note\ny=2\nalone\n\n[b]\nz = 3\n"
 
 
 def write(tmp: Path) -> None:
@@ -28,6 +28,9 @@ SCENARIOS = [
     ini("options_present", {"a": {"x": 2}}, separator=":"),
     ini("options_absent", {"a": ["x"], "topkey": None}),
     ini("options_absent", {"a": ["nope"]}, plans=False, separator="=", encoding="utf-8"),
+    ini("options_present", {"a": {"alone": None}}, plans=False),
+    ini("options_present", {"a": {"alone": 1, "x": None}}),
+    ini("options_absent", {"a": ["alone"]}),
     ini("sections_present", ["a", "c"], encoding="utf-8"),
     ini("sections_present", ["a"], plans=False),
     ini("sections_absent", ["a"]),

@@ -44,6 +44,26 @@ def test_options_are_set_and_removed(tmp_path: Path) -> None:
     assert path.read_text() == "; c\n[s]\n# x\nc=2\nn = x\n[t]\nd=4\ne=6\n\n"
 
 
+def test_an_option_may_have_no_value(tmp_path: Path) -> None:
+    path = tmp_path / "my.cnf"
+    path.write_text("!includedir /etc/x\n[d]\nskip-name-resolve\n  port = 1\nempty =\n[e]\n")
+    name = str(path)
+    with running(HarnessHere()), changes_allowed():
+        assert ini.get_ini(name) == {"d": {"skip-name-resolve": None, "empty": ""}, "e": {}}
+        assert ini.set_option(name, {"d": {"skip-name-resolve": None}}) == {}
+        assert ini.set_option(name, {"d": {"new": None, "empty": None}, "e": {"f": None}}) == {
+            "d": {
+                "new": {"before": None, "after": ini.NO_VALUE},
+                "empty": {"before": "", "after": ini.NO_VALUE},
+            },
+            "e": {"f": {"before": None, "after": ini.NO_VALUE}},
+        }
+        ini.remove_option(name, "d", "skip-name-resolve")
+        ini.set_option(name, {"e": {"f": "x"}})
+    text = "!includedir /etc/x\n[d]\n  port = 1\nempty\nnew\n[e]\nf = x\n"
+    assert path.read_text() == text
+
+
 def test_only_line_feeds_end_a_line(tmp_path: Path) -> None:
     path = tmp_path / "x.ini"
     path.write_bytes("[s]\r\na = 1\u2028b = 2\x0c\r\nc = 3\r\n".encode())
