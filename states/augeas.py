@@ -33,7 +33,7 @@ def change(
             - context: /files/etc/redis/redis.conf
             - lens: Redis.lns
             - changes:
-              - set bind 0.0.0.0
+              - set maxmemory-policy allkeys-lru
               - set maxmemory 1G
 
     Behaviour: Salt 3007's augeas.change; a dry run shows the difference.

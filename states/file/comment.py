@@ -31,7 +31,7 @@ def comment(
 
         /etc/fstab:
           file.comment:
-            - regex: ^/dev/sdb1
+            - regex: ^/dev/sdb1\\s
 
     Behaviour: Salt 3008's file.comment.
     """

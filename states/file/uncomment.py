@@ -25,7 +25,7 @@ def uncomment(
 
         /etc/adduser.conf:
           file.uncomment:
-            - regex: EXTRA_GROUPS
+            - regex: EXTRA_GROUPS=
 
     Behaviour: Salt 3008's file.uncomment: only a sign that begins a line is taken, and white space
     after it stays.
