@@ -16,12 +16,14 @@ from modules import _paths
 from modules._lines import split
 from modules._planned_files import is_planned
 from runner.api import cached_look, here
+from runner.api.planning import doubts
 
 if TYPE_CHECKING:
     import grp
     import pwd
 
 PASSWD, GROUP = "/etc/passwd", "/etc/group"
+NO_SHELL = "/usr/sbin/nologin"
 
 T = TypeVar("T", bound="pwd.struct_passwd | grp.struct_group")
 
@@ -46,7 +48,12 @@ def user(name: str) -> pwd.struct_passwd:
     """The user of a name. Raises KeyError."""
     import pwd
 
-    return _one(PASSWD, _user, lambda entry: entry.pw_name == name, lambda: pwd.getpwnam(name))
+    try:
+        return _one(PASSWD, _user, lambda entry: entry.pw_name == name, lambda: pwd.getpwnam(name))
+    except KeyError:
+        if not _may_come(name):
+            raise
+        return pwd.struct_passwd((name, "x", 999, 999, "", f"/var/lib/{name}", NO_SHELL))
 
 
 def user_of(uid: int) -> pwd.struct_passwd:
@@ -68,7 +75,18 @@ def group(name: str) -> grp.struct_group:
     """The group of a name. Raises KeyError."""
     import grp
 
-    return _one(GROUP, _group, lambda entry: entry.gr_name == name, lambda: grp.getgrnam(name))
+    try:
+        return _one(GROUP, _group, lambda entry: entry.gr_name == name, lambda: grp.getgrnam(name))
+    except KeyError:
+        if not _may_come(name):
+            raise
+        return grp.struct_group((name, "x", 999, []))
+
+
+def _may_come(name: str) -> bool:
+    """Return whether a look is to see an account that only a pending package may bring."""
+    doubted = doubts()
+    return doubted is not None and doubted.of_account(name) and doubted.world == "file"
 
 
 def group_of(gid: int) -> grp.struct_group:

@@ -16,6 +16,7 @@ from copy import copy as copy_of
 from itertools import count
 
 from runner.api import MOST_LINKS, Record, Unforeseen, here, is_planning, link_of_others
+from runner.api.planning import SETTLED, doubts
 
 KERNELS = ("/proc/", "/sys/")  # what is below is no file that keeps what is written to it
 KEPT_IN_MEMORY = 1 << 20  # bytes of a planned file; more are kept in a file without a name
@@ -168,6 +169,40 @@ class Entry:
         return kept + [name for name, entry in self.names.items() if entry is not None]
 
 
+class Supposed(Entry):
+    """What may be at a path in the place of what is there now, in another world of a look."""
+
+    __slots__ = ()
+
+
+def _supposed(path: str, is_folder: bool, contents: bytes) -> Supposed:
+    if is_folder:
+        return Supposed(bits.S_IFDIR | 0o755, 0, 0)
+    is_program = os.path.dirname(path).endswith("bin")
+    entry = Supposed(bits.S_IFREG | (0o755 if is_program else 0o644), 0, 0)
+    entry.contents = contents
+    return entry
+
+
+def _in_doubt(
+    at: list[tuple[str, Entry]], name: str, entry: Entry | None, last: bool
+) -> Entry | None:
+    """What a look sees of a name in the last of these folders: in another world what may be there
+    instead. last: no other name follows in the path.
+    """
+    doubted = doubts()
+    if doubted is None or is_planning():
+        return entry
+    folder = at[-1][1]
+    path = _path_of(at, name)
+    in_own = _path_of(at) if folder.origin is None and type(folder) is not Supposed else None
+    if not doubted.of_path(path, entry is not None, in_own) or not doubted.world:
+        return entry
+    if doubted.world == "nothing":
+        return None
+    return _supposed(path, not last or doubted.world == "folder", doubted.contents)
+
+
 class Link(Record):
     """A link of somebody else on the way, whose owner has to own what it leads to."""
 
@@ -189,7 +224,9 @@ class Way(Record):
     def entry(self) -> Entry | None:
         """What is there; None for nothing."""
         folder = self.folders[-1][1]
-        return folder if self.name == "." else folder.child(self.name)
+        if self.name == ".":
+            return folder
+        return _in_doubt([*self.folders], self.name, folder.child(self.name), last=True)
 
 
 class PlannedFiles:
@@ -240,7 +277,7 @@ class PlannedFiles:
                 at = at[:-1] or at
                 continue
             folder = at[-1][1]
-            child = folder.child(step)
+            child = _in_doubt(at, step, folder.child(step), last=not pending)
             if child is not None and child.is_link and (pending or follow):
                 links += 1
                 if links > MOST_LINKS:
@@ -270,6 +307,7 @@ class PlannedFiles:
     def hold(self, way: Way) -> Entry:
         """The last folder of a way, as one in which something can be planned."""
         self.changes += 1
+        here.store(SETTLED)[way.path] = True
         folder = self.root
         for name, entry in way.folders[1:]:
             folder = folder.names.get(name) or folder.names.setdefault(name, entry) or entry
@@ -292,7 +330,7 @@ def planned_files() -> PlannedFiles | None:
             return None
     except LookupError:  # outside of a run
         return None
-    return _begun() if is_planning() else here.store("planned").get("files")
+    return _begun() if is_planning() or doubts() else here.store("planned").get("files")
 
 
 def is_planned(path: str) -> bool:

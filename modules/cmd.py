@@ -14,9 +14,11 @@ from typing import Any, ParamSpec, TypeVar
 
 from modules import _paths, _processes
 from modules import _surroundings as surroundings
+from modules._planned_files import planned_files
 from modules._processes import Completed as Completed
 from modules._scripts import temporary_script
 from runner.api import CommandFailed, changer, for_states, here
+from runner.api.alterations import Alterations
 from runner.api.shell_tests import ShellTest, shell_test
 
 P = ParamSpec("P")
@@ -146,12 +148,23 @@ def _words(line: str) -> list[str]:
     return shlex.split(line)
 
 
-def _will_be_found(name: str) -> bool:
-    """Return whether there is a program, in a dry run also where it is only planned."""
+@for_states
+def alterations(command: str, cwd: str | None, runas: str | None) -> Alterations:
+    """What a command line may do to paths."""
+    from runner.api.command_lines import alterations
+
+    return alterations(command, cwd or surroundings.home(runas))
+
+
+def _will_be_found(name: str) -> str | None:
+    """The path of a program, in a dry run also where it is only planned; None when there is
+    none.
+    """
     path = surroundings.inherited().get("PATH", os.defpath)
     folders = [""] if "/" in name else path.split(os.pathsep)
     paths = (os.path.join(folder, name) for folder in folders)
-    return any(_paths.isfile(path) and _paths.access(path, os.X_OK) for path in paths)
+    there = (path for path in paths if _paths.isfile(path) and _paths.access(path, os.X_OK))
+    return next(there, None)
 
 
 @for_states
@@ -452,6 +465,8 @@ def shell(cmd: str, cwd: str | None = None, **options: Any) -> str:
 
 def which(cmd: str) -> str | None:
     """The path of a program; None when there is none."""
+    if planned_files() is not None:
+        return _will_be_found(cmd)
     import shutil
 
     return shutil.which(cmd)

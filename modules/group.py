@@ -22,8 +22,9 @@ def info(name: str) -> dict[str, Any]:
 
     {{ salt['group.info']('sudo').members }}
     """
-    entry = _accounts.groups().get(name)
-    if entry is None:
+    try:
+        entry = _accounts.group(name)
+    except KeyError:
         return {}
     return {
         "name": entry.gr_name,

@@ -54,8 +54,9 @@ def info(name: str) -> dict[str, Any]:
 
     {{ salt['user.info']('www-data').home }}
     """
-    user = _accounts.users().get(name)
-    if user is None:
+    try:
+        user = _accounts.user(name)
+    except KeyError:
         return {}
     parts = [*user.pw_gecos.split(",", 4), "", "", "", "", ""]
     return {

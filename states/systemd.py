@@ -150,7 +150,7 @@ def _texts(
 def _files(folder: str, texts: Mapping[str, str]) -> Files:
     changes = {}
     for path, text in texts.items():
-        old = file.read_bytes(path) if file.is_file(path) else None
+        old = file.whole(file.streamed(path)) if file.is_file(path) else None
         if old != text.encode():
             changes[path] = diff(old, text.encode())
     return Files(folder, texts, changes)

@@ -17,6 +17,7 @@ from modules.file._owners import gid_to_group, uid_to_user
 from modules.file._place import READ, place
 from modules.file._resolve import real_path as real_path
 from runner.api import Record, StateFailed, for_states, here, refuse_unforeseen
+from runner.api.planning import doubts
 
 _KINDS = {
     bits.S_IFREG: "file",
@@ -193,9 +194,12 @@ def read_bytes(path: str) -> bytes:
         file, real = _opened(os.fspath(path))
         here.store("read")[path] = (here.chunk, real)
         with file:
-            return read_limited(file, path)
+            data = read_limited(file, path)
     except OSError as problem:
         raise _explained(path, problem) from problem
+    if (doubted := doubts()) is not None:
+        doubted.note_read(data)
+    return data
 
 
 def read_whole(path: str) -> bytes:

@@ -18,7 +18,7 @@ from modules.pkg._changes import (
     upgrade_transaction,
 )
 from modules.pkg._indispensable import indispensable
-from modules.pkg._planned import leftovers, list_pkgs, note_plan, planned_changes
+from modules.pkg._planned import brought, leftovers, list_pkgs, note_plan, planned_changes
 from modules.pkg._queries import (
     file_list,
     group_info,
@@ -72,6 +72,7 @@ __all__ = [
     "Versions",
     "autoremove",
     "available_version",
+    "brought",
     "del_repo",
     "environment",
     "file_list",

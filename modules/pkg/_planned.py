@@ -15,7 +15,7 @@ from modules import _paths, file
 from modules.pkg.package_manager import Changes, Transaction, Versions
 from modules.pkg.providers import provider
 from modules.service._planned import plan
-from runner.api import Unforeseen, for_states, here, leave_pending
+from runner.api import OPEN, Unforeseen, for_states, here, leave_pending
 
 COMMANDS = ("/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/games")
 _NOTED = "pkg.planned"  # by the tag of a state, the changes of its Plan
@@ -27,6 +27,13 @@ def note_plan(changes: Changes) -> None:
     """Keep in mind what the state that runs now will do."""
     if here.dry and here.chunk:
         here.store(_NOTED)[here.chunk.tag] = changes
+
+
+@for_states
+def brought(changes: Changes) -> list[Any]:
+    """What changes provide: packages, and what goes with others, which nobody knows."""
+    packages = [("pkg", name) for name, change in changes.items() if change["new"]]
+    return packages if len(packages) == len(changes) else [*packages, OPEN]
 
 
 @for_states

@@ -121,7 +121,7 @@ class Plan(Record):
     comment: str
     exact: bool = True
     why: str | None = None
-    provides: Iterable[Fact] | _Open = ()
+    provides: Iterable[Fact | _Open] | _Open = ()
     reacted_by: Collection[str] | None = None
     before: Mapping[str, Value] = {}
     extra: Mapping[str, Value] = {}

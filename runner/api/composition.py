@@ -93,20 +93,18 @@ def _done(outcome: str | Done, changes: Changes) -> Done:
 
 def _merged(plans: list[Plan], comment: str, provides: Iterable[Fact] | _Open | None) -> Plan:
     changes: dict[str, Value] = {}
-    facts: list[Fact] = []
-    opened = any(plan.provides is OPEN for plan in plans)
+    facts: list[Fact | _Open] = []
     for plan in plans:
         changes.update(plan.changes)
-        if not isinstance(plan.provides, _Open):
-            facts.extend(plan.provides)
+        facts += [OPEN] if isinstance(plan.provides, _Open) else plan.provides
     if provides is not None:
-        opened, facts = (True, []) if isinstance(provides, _Open) else (opened, [*facts, *provides])
+        facts += [OPEN] if isinstance(provides, _Open) else provides
     return Plan(
         changes,
         comment,
         exact=all(plan.exact for plan in plans),
         why=next((plan.why for plan in plans if plan.why), None),
-        provides=OPEN if opened else facts,
+        provides=facts,
         reacted_by=_reacting(plans),
         before={key: value for plan in plans for key, value in plan.before.items()},
     )

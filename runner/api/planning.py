@@ -11,11 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+if TYPE_CHECKING:
+    from runner.api.doubts import Doubts
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
+SETTLED = "settled paths"  # the store of the paths that this run has planned
+_doubts: ContextVar[Doubts | None] = ContextVar("doubts", default=None)
 _altering: ContextVar[str] = ContextVar("altering", default="")
 _planning: ContextVar[Planning] = ContextVar("planning")
 
@@ -106,3 +111,18 @@ def stand_in(planned: Callable[P, R], args: tuple[Any, ...], kwargs: Mapping[str
         _planning.get().only_files = False
     with in_stand_in():
         return planned(*args, **kwargs)
+
+
+@contextmanager
+def doubting(doubts: Doubts | None) -> Iterator[None]:
+    """Let looks note what they cannot know, and see it as it is in the doubts' world."""
+    token = _doubts.set(doubts)
+    try:
+        yield
+    finally:
+        _doubts.reset(token)
+
+
+def doubts() -> Doubts | None:
+    """The doubts of the look that runs now; None where all is known."""
+    return _doubts.get()

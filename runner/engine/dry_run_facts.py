@@ -1,13 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Facts that the plans of a dry run will have made true."""
+"""What a dry run knows of what its plans will have made true, and what its looks cannot know."""
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
-from runner.api import OPEN, Plan, StateFailed
+from runner.api import OPEN, Plan, StateFailed, running
+from runner.api.planning import doubting
+from runner.engine.context import Current, Run
+from runner.engine.partial_changes import NOT_THE_STATES
 from runner.model.chunk import Chunk
+
+if TYPE_CHECKING:
+    from runner.api.doubts import Doubts
 
 # kinds of facts that bring more than looks see on the planned machine: what answers at a service
 # that will run, what a package has in it, the systemd of a user who will linger
@@ -29,24 +36,64 @@ class PendingFacts:
         self.facts: dict[object, str] = {}  # fact -> "state: ID"
         self.seen: dict[object, str] = {}  # those that looks see; commands of guards may not
         self._foreseen: dict[str, Foreseen] = {}  # by "state: ID"
-        self._open: dict[str, None] = {}  # after these anything may be there
+        # after these anything may be there: with packages, what packages bring
+        self._open: dict[str, frozenset[str]] = {}
+        self._altered: dict[str, str] = {}  # paths that commands name
+        self._made: dict[str, str] = {}  # paths that may be there afterwards
+        self._doubted: set[str] = set()  # states that say what they alter or bring
+
+    def is_doubted(self, state: str) -> bool:
+        """Return whether looks doubt all that a pending state may bring."""
+        return state in self._doubted and self._open.get(state) != frozenset()
 
     @property
     def open_by(self) -> str:
-        """The first state after which anything may be there; empty without one."""
-        return next(iter(self._open), "")
+        """The first state after which anything may be there, be it in no package; empty without
+        one.
+        """
+        return next((state for state, packages in self._open.items() if not packages), "")
+
+    def doubts(
+        self, required: Callable[[], Sequence[str]], settled: Collection[str]
+    ) -> Doubts | None:
+        """What a look cannot know; None where all is known. required: as of `brings`. settled:
+        paths that were planned since.
+        """
+        if not (self._open or self._made or self._altered or self.facts):
+            return None
+        from runner.api.doubts import Doubts  # few runs need it
+
+        packages = {state: names for state, names in self._open.items() if names}
+        if len(packages) > 1:
+            nearest = {state: packages[state] for state in required() if state in packages}
+            packages = nearest | packages
+        files = (fact for fact in self.facts if isinstance(fact, tuple) and fact[0] == "file")
+        promised = {str(fact[1]): self.facts[fact] for fact in files}
+        return Doubts(packages, promised, self._made, self._altered, settled) or None
 
     def note(self, chunk: Chunk, provides: object, foreseen: Foreseen = Foreseen.NOT) -> None:
         """Note what a pending plan provides."""
         state = f"{chunk.state}: {chunk.id}"
         self._foreseen[state] = min(foreseen, self._foreseen.get(state, foreseen))
-        if isinstance(provides, Iterable):
-            for fact in provides:
-                brings = isinstance(fact, tuple) and fact[0] in BRINGING
-                seen = foreseen is not Foreseen.NOT and not brings
-                (self.seen if seen else self.facts).setdefault(fact, state)
-        elif provides is OPEN and foreseen is Foreseen.NOT:
-            self._open[state] = None
+        facts = tuple(provides) if isinstance(provides, Iterable) else (provides,)
+        for fact in facts:
+            if fact is OPEN:
+                if foreseen is Foreseen.NOT:
+                    self._open[state] = frozenset()
+                continue
+            match fact:
+                case ("pkg", str(name)) if self._open.get(state) != frozenset():
+                    self._doubted.add(state)
+                    self._open[state] = self._open.get(state, frozenset()) | {name}
+                case ("altered", str(path)) if foreseen is Foreseen.NOT:
+                    self._doubted.add(state)
+                    self._altered[path] = state
+                case ("made", str(path)) if foreseen is Foreseen.NOT:
+                    self._doubted.add(state)
+                    self._made[path] = state
+            brings = isinstance(fact, tuple) and fact[0] in BRINGING
+            seen = foreseen is not Foreseen.NOT and not brings
+            (self.seen if seen else self.facts).setdefault(fact, state)
 
     def brings(self, facts: Iterable[object], required: Sequence[str] = ()) -> str:
         """The state that will have provided one of some facts, or may have; empty when none.
@@ -60,20 +107,43 @@ class PendingFacts:
         return (
             self._provider(facts)
             or (next(filter(None, map(self.maker_of, facts)), "") if judged else "")
-            or next((state for state in required if state in self._open), "")
+            or self._opens(facts, required)
             or (next(iter(required), "") if judged else "")
-            or self.open_by
+            or self._opens(facts, self._open)
         )
+
+    def _opens(self, facts: Sequence[object], states: Iterable[str]) -> str:
+        """The first of some states after which one of some facts may be true; of those that bring
+        packages one whose packages are named like it.
+        """
+        from runner.api.doubts import is_named_like
+
+        able = [state for state in states if state in self._open and self._may(state, facts)]
+        names = [str(fact[1]) for fact in facts if isinstance(fact, tuple)]
+        alike = (
+            state for state in able if any(is_named_like(name, self._open[state]) for name in names)
+        )
+        return next(alike, next(iter(able), ""))
+
+    def _may(self, state: str, facts: Sequence[object]) -> bool:
+        from runner.api.doubts import may_be_packaged
+
+        packages = self._open[state]
+        paths = [fact[1] for fact in facts if isinstance(fact, tuple) and fact[0] == "file"]
+        if not packages or not paths or len(paths) < len(facts):
+            return True
+        return any(may_be_packaged(str(path), packages) for path in paths)
 
     def may_bring(self, facts: Collection[object], required: Sequence[str]) -> str:
         """The same for a state that has nothing to do without them: for OPEN, or where a pending
         state is required.
         """
-        if self._provider(facts) or not self.open_by:
+        if self._provider(facts) or not self._open:
             return self._provider(facts)
+        known = tuple(fact for fact in facts if fact is not OPEN)
         if OPEN in facts:
-            return self.brings((), required)
-        return next((state for state in required if state in self._open), next(iter(required), ""))
+            return self.brings(known, required)
+        return self._opens(known, required) or next(iter(required), "")
 
     def hindered(self, dry_run_check: Callable[[Plan], object], plan: Plan) -> StateFailed | None:
         """The reason why a plan cannot be carried out, unless a pending one may change that."""
@@ -103,7 +173,20 @@ class PendingFacts:
                     return next(filter(self._runs_programs, self._foreseen), "")
                 case _ if fact in self.facts:
                     return self.facts[fact]
+                case ("file", str(path)) if maker := self._alters(path):
+                    return maker
         return ""
+
+    def _alters(self, path: str) -> str:
+        """The state whose command names a path, or one above or below."""
+        return next(
+            (
+                state
+                for named, state in (self._altered | self._made).items()
+                if f"{path}/".startswith(f"{named}/") or f"{named}/".startswith(f"{path}/")
+            ),
+            "",
+        )
 
     def _runs_programs(self, state: str) -> bool:
         return self._foreseen[state] < Foreseen.IN_FILES
@@ -115,3 +198,83 @@ class PendingFacts:
                 return planner
             path = path.rpartition("/")[0]
         return next(iter(self._foreseen), "")
+
+
+Outcome = Literal["planned", "done", "failed"]
+
+
+class Look:
+    """A function that only looks, up to its Plan. doubts: what it cannot know; None where all is
+    known.
+    """
+
+    def __init__(
+        self, run: Run, chunk: Chunk, function: Callable[[], object], doubts: Doubts | None
+    ) -> None:
+        self.function, self.doubts = function, doubts
+        self._run, self._chunk = run, chunk
+
+    def outcome(self) -> Any:
+        """What the function returns."""
+        if self.doubts is None:
+            return self.function()
+        with doubting(self.doubts):
+            return self.function()
+
+    def first(self, begun: Generator[Any, None, Any]) -> Any:
+        """What it yields first."""
+        if self.doubts is None:
+            return next(begun)
+        with doubting(self.doubts):
+            return next(begun)
+
+    def unsure(self, outcome: Outcome) -> str:
+        """The pending state after which the look may come to something else; empty when none. That
+        it may fail is no other outcome: trees are written for what their packages bring.
+        """
+        if self.doubts is None or not self.doubts.by:
+            return ""
+        otherwise = (
+            doubts.is_read or _kind_of(other) not in (outcome, "failed")
+            for doubts, other in self.others()
+        )
+        return self.doubts.by if any(otherwise) else ""
+
+    def others(self) -> Iterator[tuple[Doubts, object]]:
+        """Generate other worlds and what it comes to in them; a failure is an exception."""
+        if self.doubts is None:
+            return
+        for world in sorted(self.doubts.worlds):
+            doubts = self.doubts.instead(world)
+            yield doubts, self._in_other_world(doubts)
+
+    def _in_other_world(self, doubts: Doubts) -> object:
+        stores = self._run.stores
+        kept = stores.pop("cached_look", None)
+        current = Current(self._run, self._chunk, dry=True)
+        try:
+            with running(current), doubting(doubts):
+                outcome = self.function()
+                if not isinstance(outcome, Generator):
+                    return outcome
+                try:
+                    return next(outcome)
+                finally:
+                    outcome.close()
+        except StopIteration as stop:
+            return stop.value
+        except NOT_THE_STATES:
+            raise
+        except BaseException as problem:
+            return problem
+        finally:
+            current.clean()
+            stores.pop("cached_look", None)
+            if kept is not None:
+                stores["cached_look"] = kept
+
+
+def _kind_of(outcome: object) -> Outcome:
+    if isinstance(outcome, BaseException):
+        return "failed"
+    return "planned" if isinstance(outcome, Plan) else "done"

@@ -65,10 +65,15 @@ def asks_commands(args: Mapping[str, Value]) -> bool:
 
 def asks_programs(args: Mapping[str, Value]) -> bool:
     """Return whether some guard is a command that a program has to answer."""
+    return next(programs(args), None) is not None  # be it an empty one
+
+
+def programs(args: Mapping[str, Value]) -> Iterator[str]:
+    """Generate the commands among the guards that a program has to answer."""
     from runner.api.shell_tests import shell_test  # few runs need it
 
     given = options(args)
-    return any(shell_test(command, given) is None for command in _commands(args))
+    return (command for command in _commands(args) if shell_test(command, given) is None)
 
 
 def _commands(args: Mapping[str, Value]) -> Iterator[str]:

@@ -21,10 +21,10 @@ from runner.api import (
     running,
 )
 from runner.api.durability import make_names_durable
-from runner.api.planning import Unforeseen, changes_planned
+from runner.api.planning import SETTLED, Unforeseen, changes_planned
 from runner.engine import guards, slots
 from runner.engine.context import Current, Run
-from runner.engine.dry_run_facts import Foreseen, PendingFacts
+from runner.engine.dry_run_facts import Foreseen, Look, PendingFacts
 from runner.engine.made import about_to_make
 from runner.engine.partial_changes import NOT_THE_STATES, apology, made
 from runner.engine.step import Call, Invocation, Mode, Reaction, Step
@@ -132,18 +132,18 @@ class Invoker:
     def _attempt(self, invocation: Invocation) -> Result:
         chunk = invocation.chunk
         try:
-            skipped = (
-                guards.reason_to_skip(self._guard_context(chunk))
-                if not _GUARDS.isdisjoint(chunk.args)
-                else None
-            )
+            skipped, unsure = None, ""
+            if not _GUARDS.isdisjoint(chunk.args):
+                skipped, unsure = self._guards(invocation)
             if skipped:
-                return self._skipped(invocation, skipped)
+                return self._skipped(invocation, skipped, unsure)
             if self.run.mock:
                 return Result(chunk, True, "Not called, mocked")
             step = self._filled(invocation.step)
             call = self.bind(step, invocation.reaction)
             result = self._called(invocation, call)
+            if unsure and result.result is not False:
+                result = _undecided(result, unsure)
             if (name := step.chunk.name) != chunk.name:  # a slot
                 result = result._replace(extra={**result.extra, "name": name})
             if (
@@ -156,7 +156,8 @@ class Invoker:
                 result = self._checked(chunk, result, with_output)
             return result
         except RunnerError as error:
-            return Result(chunk, False, str(error))
+            refused = StateFailed(str(error), missing=error.missing)
+            return self._failed(invocation, refused, {}, of_guard=True)
         except StateFailed as failure:  # a guard's command that cannot be started
             return self._failed(invocation, failure, {}, of_guard=True)
         except NOT_THE_STATES:
@@ -181,19 +182,40 @@ class Invoker:
             exists=partial(call, "file.exists"), is_dir=partial(call, "file.is_dir")
         )
 
-    def _skipped(self, invocation: Invocation, reason: str) -> Result:
+    def _guards(self, invocation: Invocation) -> tuple[str | None, str]:
+        """The reason to skip a state, and the pending state that may make it otherwise; empty when
+        none.
+        """
+        args = invocation.chunk.args
+        context = self._guard_context(invocation.chunk)
+        look = self._look(invocation, partial(guards.reason_to_skip, context))
+        skipped = look.outcome()
+        if (doubts := look.doubts) is None:
+            return skipped, ""
+        for command in guards.programs(args):
+            from runner.api.command_lines import asked_of_machine  # few runs need it
+
+            question = asked_of_machine(command, context.exists)
+            if question and (by := doubts.of_program(f"{command} {question}")):
+                return skipped, by
+        otherwise = any(bool(other) != bool(skipped) for _, other in look.others())
+        return skipped, doubts.by if otherwise else ""
+
+    def _look(self, invocation: Invocation, look: Callable[[], object]) -> Look:
+        """A look, in a dry run with what it cannot know."""
+        settled = self.run.stores.get(SETTLED, {})
+        dry = self.run.dry and invocation.mode is not Mode.REAL
+        doubts = self._facts(invocation).doubts(invocation.waits_for, settled) if dry else None
+        return Look(self.run, invocation.chunk, look, doubts)
+
+    def _skipped(self, invocation: Invocation, reason: str, unsure: str) -> Result:
+        """unsure: the pending state that may change what guards say."""
         chunk = invocation.chunk
         folder = guards.missing_folder(self._guard_context(chunk))
         dry = self.run.dry or invocation.mode is Mode.DRY
-        undecided = dry and self._unseen(invocation, folder)
+        undecided = unsure or (dry and self._unseen(invocation, folder))
         if undecided:
-            return Result(
-                chunk,
-                None,
-                f"{reason}; decided when {undecided} is done",
-                exact=False,
-                undecided=True,
-            )
+            return _undecided(Result(chunk, None, reason), undecided)
         warnings = (
             (f"the cwd {folder} does not exist: guards that should run in it were not evaluated",)
             if folder
@@ -207,8 +229,13 @@ class Invoker:
 
         folder: the missing one that commands of guards are to run in.
         """
-        hidden = self._hidden(invocation, guards.asks_programs(invocation.chunk.args))
+        programs = guards.asks_programs(invocation.chunk.args)
         pending = self._facts(invocation)
+        hidden = [
+            state
+            for state in self._hidden(invocation, programs)
+            if programs or not pending.is_doubted(state)
+        ]
         return pending.maker_of(("file", folder)) or next(iter(hidden), pending.open_by)
 
     def _facts(self, invocation: Invocation) -> PendingFacts:
@@ -252,8 +279,9 @@ class Invoker:
         if call.function.classic:
             return self._classic(invocation, call)
         try:
-            look = partial(call.function.function, **call.arguments)
-            outcome = look()
+            function = partial(call.function.function, **call.arguments)
+            look = self._look(invocation, function)
+            outcome = look.outcome()
             if isinstance(outcome, Generator):
                 return self._planned(invocation, call, outcome, look)
             return _done(invocation.chunk, outcome, {})
@@ -265,12 +293,13 @@ class Invoker:
         invocation: Invocation,
         call: Call,
         outcome: Generator[Plan, None, str | Done],
-        look: Callable[[], object],
+        look: Look,
     ) -> Result:
         chunk, mode = invocation.chunk, invocation.mode
         plan: Plan | None = None
         try:
-            plan = _plan(chunk, next(outcome))
+            plan = _plan(chunk, look.first(outcome))
+            unsure = look.unsure("planned") if plan.exact else ""
             if failure := self._dry_run_check(invocation, call, plan):
                 outcome.close()
                 return Result(chunk, False, failure.message)
@@ -281,9 +310,10 @@ class Invoker:
                 if mode is Mode.DRY:
                     changes = self._foresee(call, plan, outcome, invocation)
                 outcome.close()
-                return _with_plan(
-                    plan, Result(chunk, None, plan.comment, changes, exact=plan.exact)
-                )
+                result = Result(chunk, None, plan.comment, changes, exact=plan.exact)
+                if unsure:
+                    return _undecided(result, unsure)
+                return _with_plan(plan, result)
             if self._things is None:  # not what an attempt before this one has made
                 self._things = about_to_make(self.run, call, chunk)
             if not call.function.is_built_in:
@@ -295,17 +325,22 @@ class Invoker:
         except StopIteration as stop:
             done = _done(chunk, stop.value, plan.changes if plan else {})
             done = _with_plan(plan, done) if plan else done
+            if mode is not Mode.REAL and (unsure := look.unsure("done")):
+                return _undecided(done, unsure)
             return self._undecided(invocation, stop.value, done) if mode is Mode.DRY else done
         except StateFailed as failure:
-            part = made(plan, look) if plan and failure.changes is None else {}
-            return self._failed(invocation, failure, part)
+            part = made(plan, look.function) if plan and failure.changes is None else {}
+            unsure = look.unsure("failed") if plan is None else ""
+            return self._failed(invocation, failure, part, unsure=unsure)
         except RunnerError as error:
-            return Result(chunk, False, str(error), plan.changes if plan else {})
+            refused = StateFailed(str(error), missing=error.missing)
+            return self._failed(invocation, refused, plan.changes if plan else {})
         except NOT_THE_STATES:
             raise
         except BaseException as error:
             note = " (what it had planned may have been changed in part)" if plan else ""
-            return Result(chunk, False, apology(error) + note, made(plan, look) if plan else {})
+            part = made(plan, look.function) if plan else {}
+            return Result(chunk, False, apology(error) + note, part)
 
     def _foresee(
         self,
@@ -355,12 +390,7 @@ class Invoker:
         )
         if not provider:
             return done
-        return done._replace(
-            result=None,
-            comment=f"{done.comment}; decided when {provider} is done",
-            exact=False,
-            undecided=True,
-        )
+        return _undecided(done, provider)
 
     def _failed(
         self,
@@ -368,11 +398,14 @@ class Invoker:
         failure: StateFailed,
         planned: Mapping[str, Value],
         of_guard: bool = False,
+        unsure: str = "",
     ) -> Result:
-        """of_guard: its commands run on the machine, and see nothing that is only planned."""
+        """of_guard: its commands run on the machine, and see nothing that is only planned. unsure:
+        the pending state after which it may not fail.
+        """
         chunk, mode = invocation.chunk, invocation.mode
-        provider = ""
-        if failure.missing and mode is not Mode.REAL:
+        provider = unsure
+        if failure.missing and not unsure and mode is not Mode.REAL:
             facts = self._facts(invocation)
             makers = map(facts.maker_of, failure.missing if of_guard else ())
             provider = next(filter(None, makers), "") or facts.brings(
@@ -398,9 +431,26 @@ class Invoker:
         with changes_allowed() if mode is Mode.REAL else nullcontext():
             answer = called(call.function.function, arguments)
         result = result_of(chunk, answer)
+        if mode is Mode.REAL:
+            return result
+        if unsure := self._unseen_by_tree(invocation):
+            result = _undecided(result, unsure)
         if mode is Mode.DRY and result.result is None:
             self._note(invocation, OPEN)
         return result
+
+    def _unseen_by_tree(self, invocation: Invocation) -> str:
+        """The pending state that may change what a tree's own function says; empty when none."""
+        if not self.run.dry:
+            return ""
+        hidden = self._hidden(invocation, from_commands=True)
+        return next(iter(hidden), "") or self._facts(invocation).brings(())
+
+
+def _undecided(result: Result, by: str) -> Result:
+    """A result that depends on a pending state."""
+    comment = f"{result.comment}; decided when {by} is done"
+    return result._replace(result=None, comment=comment, changes={}, exact=False, undecided=True)
 
 
 def _plan(chunk: Chunk, yielded: object) -> Plan:

@@ -22,6 +22,7 @@ class RunnerError(Exception):
     """
 
     code = "error"
+    missing: tuple[tuple[str, str], ...] = ()  # facts for want of which it is one
 
     def __init__(
         self,

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from modules import cmd, file
 from runner.api import OPEN, Check, Mode, OneOrMany, Plan, Planned, Secret, StateFailed, here
+from runner.api.alterations import Alterations
 from states.cmd._call import call, wait_call
 from states.cmd._outcome import Accepted, outcome, stateful_answer
 
@@ -107,7 +108,9 @@ def run(
     if here.dry and (trial := _test_command(stateful)):
         return (yield from _run_test(trial, cwd, runas, env, shell))
     _refuse(password)
-    yield _plan(f'Command "{name}" would have been executed', {"cmd": name}, stateful)
+    alters = cmd.alterations(name, cwd, runas) if here.dry and not root else Alterations()
+    told = f'Command "{name}" would have been executed'
+    yield _plan(told, {"cmd": name}, stateful, alters)
     _refuse_surroundings(cwd, runas, group, shell, root, umask)
     if python_shell is False and not (root or env or clean_env or prepend_path):
         cmd.refuse_program(name)
@@ -258,7 +261,8 @@ def script(
             file=local,
             saltenv=here.saltenv,
         )
-    yield _plan(f"Command '{name}' would have been executed", {}, stateful)
+    told = f"Command '{name}' would have been executed"
+    yield _plan(told, {}, stateful, Alterations())
     _refuse_surroundings(cwd, runas, group, shell, None, umask)
     _refuse_interpreter(text, url)
     path = f"{here.scratch()}/{os.path.basename(url)}"
@@ -397,13 +401,15 @@ def _refuse_interpreter(text: str, url: str) -> None:
         )
 
 
-def _plan(comment: str, changes: Mapping[str, Any], stateful: object) -> Plan:
+def _plan(comment: str, changes: Mapping[str, Any], stateful: object, alters: Alterations) -> Plan:
+    paths = [("made", path) for path in alters.made]
+    paths += [("altered", path) for path in alters.altered]
     return Plan(
         {} if stateful else changes,
         "" if stateful else comment,
         exact=False,
         why=WHY,
-        provides=OPEN,
+        provides=paths if alters.is_all else [*paths, OPEN],
     )
 
 

@@ -146,7 +146,8 @@ class Template(Record):
         try:
             return here.render(text, self.engine, variables, file=path, saltenv=here.saltenv)
         except RunnerError as problem:
-            raise StateFailed(f"Unable to manage file: {problem}") from problem
+            failed = f"Unable to manage file: {problem}"
+            raise StateFailed(failed, missing=problem.missing) from problem
 
 
 def accumulated(name: str, template: str | bool | None) -> dict[str, Any]:

@@ -35,9 +35,9 @@ def dry_run_check(
     """Raise StateFailed when a file state would fail because it may not write. unlocks: it takes
     the attributes away that keep it from that.
     """
-    for kind, path in plan.provides if isinstance(plan.provides, Iterable) else ():
-        if kind == "no file":
-            file.refuse_put(path)
+    for fact in plan.provides if isinstance(plan.provides, Iterable) else ():
+        if isinstance(fact, tuple) and fact[0] == "no file":
+            file.refuse_put(fact[1])
     for path, kind, keys in _operations(name, plan.changes):
         if not path.startswith("/"):
             continue

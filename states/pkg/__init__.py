@@ -118,7 +118,7 @@ def latest(
     yield Plan(
         changes,
         f"The following packages would be installed/upgraded: {', '.join(old)}",
-        provides=OPEN,
+        provides=simulation.brought(changes),
     )
     if debconf:
         selection.answer(debconf)
@@ -292,7 +292,8 @@ def uptodate(
     if not changes:
         return "System is already up-to-date"
     simulation.plan(changes)
-    yield Plan(changes, "System update will be performed", provides=OPEN)
+    provides = simulation.brought(changes)
+    yield Plan(changes, "System update will be performed", provides=provides)
     present = pkg.list_pkgs()
     chosen = Transaction("upgrade", tuple(map(Target, changes)), options)
     with pkg.environment(env):

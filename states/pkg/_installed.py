@@ -9,7 +9,6 @@ from typing import Annotated, Any
 from modules import pkg
 from modules.pkg import InstallOptions, Target, Transaction
 from runner.api import (
-    OPEN,
     CommandFailed,
     Done,
     Line,
@@ -138,7 +137,7 @@ def installed(
         "\n".join([*todo.told(), *holding.told()]),
         exact=simulated is not None,
         why="the package lists do not know it yet" if simulated is None else None,
-        provides=OPEN,
+        provides=simulation.brought(todo.guessed if simulated is None else simulated),
     )
     if debconf:
         selection.answer(debconf)
@@ -160,7 +159,11 @@ def _report_share(share: dict[str, Any]) -> Planned:
     """Report what another state of the same transaction has installed for this one."""
     names = ", ".join(share)
     simulation.plan(share)
-    yield Plan(share, f"The following packages would be installed/updated: {names}", provides=OPEN)
+    yield Plan(
+        share,
+        f"The following packages would be installed/updated: {names}",
+        provides=simulation.brought(share),
+    )
     return Done(f"The following packages were installed/updated: {names}", share)
 
 

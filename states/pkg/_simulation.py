@@ -31,6 +31,7 @@ def present() -> dict[str, str]:
 
 
 plan = pkg.note_plan
+brought = pkg.brought
 
 
 def candidates(names: Collection[str]) -> dict[str, str]:
@@ -327,6 +328,7 @@ def _names(chunk: Chunk, functions: Iterable[str], versions: bool = True) -> lis
 
 __all__ = [
     "Changes",
+    "brought",
     "candidates",
     "known",
     "plan",

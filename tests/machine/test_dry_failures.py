@@ -84,7 +84,7 @@ FAIL: dict[str, dict[str, Any]] = {
 }
 # what a pending state may bring is undecided, and named
 PENDING = """
-brings: {cmd.run: [name: 'true']}
+brings: {cmd.run: [name: env true]}
 gone: {user.absent: [name: owner]}
 unmounted: {mount.unmounted: [name: /srv/tree/inside]}
 stopped: {service.dead: [name: cron]}

@@ -72,7 +72,7 @@ def test_a_guard_that_runs_as_a_user_who_is_not_there_fails(machine: Machine) ->
 GONE = """
 unpacks:
   cmd.run:
-    - name: mkdir {tmp}/new; touch {tmp}/default {tmp}/new/default
+    - name: mkdir {tmp}/new; env touch {tmp}/default {tmp}/new/default
 with its folder:
   file.absent:
     - name: {tmp}/new/default
@@ -132,8 +132,8 @@ def test_what_is_not_there_yet_may_have_to_go(machine: Machine) -> None:
 def test_of_several_that_may_bring_it_the_required_one_is_named(machine: Machine) -> None:
     machine.write(
         a=(
-            "first:\n  cmd.run:\n    - name: 'true'\nsecond:\n  cmd.run:\n    - name:"
-            " 'true'\n{tmp}/no/folder/any:\n  file.managed:\n    - contents:"
+            "first:\n  cmd.run:\n    - name: 'env true'\nsecond:\n  cmd.run:\n    - name:"
+            " 'env true'\n{tmp}/no/folder/any:\n  file.managed:\n    - contents:"
             " x\n{tmp}/no/folder/required:\n  file.managed:\n    - contents: x\n    - require:\n   "
             "   - cmd: second\n"
         )
@@ -153,8 +153,8 @@ def test_of_several_that_are_required_the_one_that_may_bring_it_is_named(machine
     """
     machine.write(
         a=(
-            "basic:\n  cmd.run:\n    - name: 'true'\nright:\n  cmd.run:\n    - name:"
-            " 'true'\n{tmp}/plain:\n  file.managed:\n    - contents: x\nbetween:\n "
+            "basic:\n  cmd.run:\n    - name: 'env true'\nright:\n  cmd.run:\n    - name:"
+            " 'env true'\n{tmp}/plain:\n  file.managed:\n    - contents: x\nbetween:\n "
             " test.succeed_with_changes:\n    - require: [cmd: right]\n{tmp}/no/folder/several:\n "
             " file.managed:\n    - contents: x\n    - require: [file: {tmp}/plain, cmd:"
             " right]\n{tmp}/no/folder/through:\n  file.managed:\n    - contents: x\n    - require:"
@@ -171,7 +171,7 @@ def test_of_several_that_are_required_the_one_that_may_bring_it_is_named(machine
 
 
 HOME = """
-adds: {cmd.run: [{name: 'true'}, {onlyif: 'BRINGS'}]}
+adds: {cmd.run: [{name: 'env true'}, {onlyif: 'BRINGS'}]}
 inside:
   file.managed:
     - name: ~nobody-has-this-name/.profile
@@ -192,3 +192,40 @@ def test_a_path_in_the_home_folder_of_a_user_who_may_come(machine: Machine) -> N
         found = machine.results("sls", "a", *words, code=2 if told[0] is False else 0)
         assert (found["inside"]["result"], found["inside"]["comment"]) == told
         assert found["other"]["result"] is True
+
+
+NAMED = """
+makes: {cmd.run: [name: touch made other put]}
+makes too: {cmd.run: [name: mkdir -p {tmp}/new/in && echo x > {tmp}/new/in/it]}
+removes: {cmd.run: [name: rm -r {tmp}/gone {tmp}/folder]}
+alters: {cmd.run: [name: echo five >>{tmp}/altered]}
+u kept: {file.managed: [name: '{tmp}/made', contents: x, replace: False]}
+u made: {cmd.run: [name: 'true', creates: '{tmp}/other']}
+u above: {file.directory: [name: '{tmp}/new']}
+u below: {test.nop: [onlyif: 'test -e {tmp}/new/in/it']}
+u gone: {file.managed: [name: '{tmp}/gone', contents: here]}
+u in it: {test.nop: [unless: test -e {tmp}/folder/it]}
+u altered: {file.append: [name: '{tmp}/altered', text: five]}
+d put: {file.managed: [name: '{tmp}/put', contents: y]}
+d put again: {file.append: [name: '{tmp}/put', text: y]}
+d there: {test.nop: [unless: test -e {tmp}/there]}
+d nowhere: {test.nop: [unless: test -e {tmp}/nowhere]}
+d user: {user.absent: [name: nobody-has-this-name]}
+d failed: {file.append: [name: '{tmp}/no/folder', text: x]}
+"""
+
+
+def test_what_a_command_names_is_undecided_and_nothing_else(machine: Machine) -> None:
+    """Of a command whose words tell all that it does."""
+    for name in ("gone", "folder/it", "altered", "there"):
+        (machine.folder / name).parent.mkdir(exist_ok=True)
+        (machine.folder / name).write_text("here\n")
+    machine.write(named=NAMED.replace("name: touch made", "cwd: '{tmp}', name: touch made"))
+    dry = machine.results("sls", "named", "--test", code=2)
+    undecided = {name for name, each in dry.items() if "decided when cmd: " in each["comment"]}
+    assert undecided == {name for name in dry if name.startswith("u ")}
+    assert dry["d failed"]["result"] is False
+    real = machine.results("sls", "named", code=2)
+    for name, each in dry.items():
+        if name not in undecided:
+            assert bool(each["changes"]) == bool(real[name]["changes"]), name

@@ -257,7 +257,9 @@ class Registry:
                     continue
                 if ready and (program := lacking(module)):
                     hint = f"the program {program} is not installed (yet)"
-                    raise UnavailableFunction(f"'{name}' is not available", hint=hint)
+                    error = UnavailableFunction(f"'{name}' is not available", hint=hint)
+                    error.missing = (("command", program),)
+                    raise error
                 return function
         except UnavailableFunction:
             raise

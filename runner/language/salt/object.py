@@ -108,12 +108,13 @@ def _undefined(registry: Functions, name: str, kind: Any = None) -> Any:
     from jinja2 import StrictUndefined
 
     def problem(message: str) -> UnknownFunction:
-        hint = None
+        unknown = UnknownFunction(message)
         try:
             registry.function(name)
         except RunnerError as error:  # it says why: the program that it lacks
-            hint = error.hint
-        return UnknownFunction(message, hint=hint or registry.function_hint(name))
+            unknown.hint, unknown.missing = error.hint, error.missing
+        unknown.hint = unknown.hint or registry.function_hint(name)
+        return unknown
 
     made: Any = kind or StrictUndefined
     return made(hint=f"'{name}' is not available", name=name, exc=problem)

@@ -49,7 +49,9 @@ def explain(error: Exception, file: str, environment: PlacedEnvironment) -> Rend
             source = own._replace(via=(*own.via, *without(places, own.file, own.line)))
         else:
             source = source._replace(column=call_column(source, error.message))
-        return RenderError(error.message, source, error.hint, error.code)
+        at_its_place = RenderError(error.message, source, error.hint, error.code)
+        at_its_place.missing = error.missing
+        return at_its_place
     row = row_of(source)
     if passed:
         source = source._replace(values=values_of(passed[-1][1], row))
