@@ -7,6 +7,7 @@ import os
 from importlib.resources import files
 from pathlib import Path
 
+from runner import ROOT
 from runner.model.errors import RunnerError
 
 
@@ -29,7 +30,7 @@ def path(folder: str) -> str:
 def _source() -> Path:
     """The collection of a wheel, or that of a checkout."""
     package = Path(str(files("runner.tools.fleet")))
-    for folder in (package / "collection", package.parent.parent / "ansible"):
+    for folder in (package / "collection", Path(ROOT) / "ansible"):
         if (folder / "galaxy.yml").is_file():
             return folder.resolve()
     raise RunnerError(
