@@ -14,6 +14,7 @@ NON_IDEMPOTENT = {
     "fail_with_changes": "it pretends to change something in each run",
     "configurable_test_state": "it pretends to change something in each run",
 }
+Comment = str | dict[Any, Any] | list[Any]
 PRETENDED: Changes = {"testing": {"old": "Unchanged", "new": "Something pretended to change"}}
 
 
@@ -30,25 +31,25 @@ def nop(name: str) -> str:
     return "Success!"
 
 
-def succeed_without_changes(name: str, comment: str = "Success!") -> str:
+def succeed_without_changes(name: str, comment: Comment = "Success!") -> str:
     """Succeed without doing anything.
 
     name: As of test.nop.
-    comment: What the result says.
+    comment: What the result says; of a list each item in a line, a mapping as text.
 
         always:
           test.succeed_without_changes: []
 
     Behaviour: Salt 3008's test.succeed_without_changes.
     """
-    return comment
+    return _text(comment)
 
 
-def fail_without_changes(name: str, comment: str = "Failure!") -> str:
+def fail_without_changes(name: str, comment: Comment = "Failure!") -> str:
     """Fail without doing anything.
 
     name: As of test.nop.
-    comment: What the result says.
+    comment: As of test.succeed_without_changes.
 
         stop here:
           test.fail_without_changes:
@@ -56,14 +57,14 @@ def fail_without_changes(name: str, comment: str = "Failure!") -> str:
 
     Behaviour: Salt 3008's test.fail_without_changes.
     """
-    raise StateFailed(comment)
+    raise StateFailed(_text(comment))
 
 
-def succeed_with_changes(name: str, comment: str = "Success!") -> Planned:
+def succeed_with_changes(name: str, comment: Comment = "Success!") -> Planned:
     """Pretend to change something.
 
     name: As of test.nop.
-    comment: What the result says.
+    comment: As of test.succeed_without_changes.
 
         changed:
           test.succeed_with_changes: []
@@ -71,14 +72,14 @@ def succeed_with_changes(name: str, comment: str = "Success!") -> Planned:
     Behaviour: Salt 3008's test.succeed_with_changes.
     """
     yield Plan(PRETENDED, "If we weren't testing, this would be successful with changes")
-    return comment
+    return _text(comment)
 
 
-def fail_with_changes(name: str, comment: str = "Failure!") -> Planned:
+def fail_with_changes(name: str, comment: Comment = "Failure!") -> Planned:
     """Pretend to change something, then fail.
 
     name: As of test.nop.
-    comment: What the result says.
+    comment: As of test.succeed_without_changes.
 
         broken:
           test.fail_with_changes: []
@@ -87,14 +88,14 @@ def fail_with_changes(name: str, comment: str = "Failure!") -> Planned:
     """
     yield Plan(PRETENDED, "If we weren't testing, this would be failed with changes")
     refuse_unforeseen("a failure")
-    raise StateFailed(comment, changes=PRETENDED)
+    raise StateFailed(_text(comment), changes=PRETENDED)
 
 
 def configurable_test_state(
     name: str,
     changes: bool | Literal["Random"] = True,
     result: bool | Literal["Random"] = True,
-    comment: str | dict[Any, Any] | list[Any] = "",
+    comment: Comment = "",
     warnings: OneOrMany[str] | None = None,
     allow_test_mode_failure: bool = False,
 ) -> Planned:
@@ -103,7 +104,7 @@ def configurable_test_state(
     name: As of test.nop.
     changes: Whether it changes something; Random tosses a coin.
     result: Whether it succeeds; Random tosses a coin for that, too.
-    comment: What the result says (a mapping or a list as text).
+    comment: As of test.succeed_without_changes.
     warnings: Warnings of the result.
     allow_test_mode_failure: A dry run fails, too, if the state is to fail.
 
@@ -114,7 +115,7 @@ def configurable_test_state(
 
     Behaviour: Salt 3008's test.configurable_test_state.
     """
-    message = str(comment) or ("This is a test" if here.dry else "")
+    message = _text(comment) or ("This is a test" if here.dry else "")
     succeeds = random.choice([True, False]) if result == "Random" else result
     changing = random.choice([True, False]) if changes == "Random" else changes
     for warning in warnings or ():
@@ -131,6 +132,10 @@ def configurable_test_state(
     if not succeeds:
         raise StateFailed(message, changes=PRETENDED)
     return message
+
+
+def _text(comment: Comment) -> str:
+    return "\n".join(map(str, comment)) if isinstance(comment, list) else str(comment)
 
 
 def show_notification(name: str, text: str) -> str:
@@ -218,7 +223,7 @@ def mod_watch(
     name: str,
     sfun: str = "",
     result: Any = True,
-    comment: str | dict[Any, Any] | list[Any] = "Watch statement fired.",
+    comment: Comment = "Watch statement fired.",
     changes: Any = None,
 ) -> Planned:
     """Report which watched states changed.
@@ -228,7 +233,7 @@ def mod_watch(
     """
     if not isinstance(changes, dict):  # as configurable_test_state takes it: whether to change
         changes = {"Requisites with changes": list(here.changed_requisites)}
-    message = str(comment)
+    message = _text(comment)
     yield Plan(changes, message)
     refuse_unforeseen("a failure")
     if not result:

@@ -46,7 +46,12 @@ SEVERAL_LINES = {
     "saltutil": "done nothing with",
     "stateconf": "values for other states",
     "test": "shown",
-    "archive.extracted": {"options", "list_options"},
+    "archive.extracted": {
+        *("options", "list_options"),
+        # as of file.managed: opened, compared, and keys in PEM
+        *("source", "source_hash", "source_hash_name", "source_hash_sig", "signature", "keyring"),
+        *("signed_by_any", "signed_by_all", "gnupghome", "sig_backend", "user", "group"),
+    },
     "cron.present": {"comment"},  # each of its lines is written as a comment
     "cron.absent": {"comment"},
     "pkg.installed": {"pkg_verify", "ignore_types"},  # not used

@@ -101,7 +101,7 @@ def wait_call(
     func: Function,
     args: list[Any] | None = None,
     kws: dict[str, Any] | None = None,
-    stateful: bool = False,
+    stateful: bool | list[Any] = False,
     use_vt: bool = False,
     output_loglevel: str | None = None,
     hide_output: bool = False,

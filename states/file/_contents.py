@@ -123,6 +123,11 @@ def _as_text(value: Any) -> str:
     return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else str(value)
 
 
+def engine_of(template: str | bool | None) -> str | None:
+    """The renderer that `template` names; null and false name none."""
+    return str(template) if template else None
+
+
 class Template(Record):
     """The engine that renders contents or source, the variables of defaults and context, and those
     beside them.

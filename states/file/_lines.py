@@ -109,7 +109,7 @@ def chunks(
     text: Sequence[Text] | None,
     sources: Sequence[str | Mapping[str, Any]],
     hashes: Sequence[str],
-    template: str | None,
+    template: str | bool | None,
     variables: Mapping[str, Any],
 ) -> list[str]:
     """The texts to add: those given, or the rendered sources instead of them. Raises StateFailed
@@ -127,7 +127,7 @@ def chunks(
 
 
 def _rendered(
-    url: str, expected: str | None, template: str | None, variables: Mapping[str, Any]
+    url: str, expected: str | None, template: str | bool | None, variables: Mapping[str, Any]
 ) -> str:
     path = file.fetched(url)
     if path is None:
@@ -141,7 +141,7 @@ def _rendered(
     text = data.decode("utf-8", "surrogateescape")
     if not template:
         return text
-    return here.render(text, template, variables, file=path, saltenv=here.saltenv)
+    return here.render(text, str(template), variables, file=path, saltenv=here.saltenv)
 
 
 def _check_hash(url: str, data: bytes, expected: str) -> None:

@@ -17,7 +17,7 @@ def append(
     makedirs: bool = False,
     source: str | None = None,
     source_hash: str | None = None,
-    template: str | None = "jinja",
+    template: str | bool | None = "jinja",
     sources: list[str | dict[str, Any]] | None = None,
     source_hashes: list[str] | None = None,
     defaults: dict[str, Any] | None = None,

@@ -21,7 +21,7 @@ def blockreplace(
     marker_end: str = "#-- end managed zone --",
     source: str | None = None,
     source_hash: str | None = None,
-    template: str | None = "jinja",
+    template: str | bool | None = "jinja",
     sources: list[str | dict[str, Any]] | None = None,
     source_hashes: list[str] | None = None,
     defaults: dict[str, Any] | None = None,

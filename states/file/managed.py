@@ -13,6 +13,7 @@ from states.file._contents import (
     Inline,
     Template,
     accumulated,
+    engine_of,
     inline_data,
     source_contents,
 )
@@ -197,7 +198,7 @@ def managed(
     if empty or (located and not located.path):
         return (yield from writing.permissions_only())
     handed = {**(defaults or {}), **(context or {}), **accumulated(name, template)}
-    rendering = Template(str(template) if template else None, handed, variables)
+    rendering = Template(engine_of(template), handed, variables)
     coding = Encoding(encoding, encoding_errors)
     if located:
         _refuse_itself(located.path if template else None, target.path)

@@ -11,7 +11,7 @@ from typing import Any
 from modules import cmd, file
 from runner.api import AbsolutePath, Done, Plan, Planned, StateFailed, here
 from states.file import _sources as sources
-from states.file._contents import Encoding, Template, source_data
+from states.file._contents import Encoding, Template, engine_of, source_data
 
 # what would work against the state: it looks first, never asks, and says itself what is patched
 # with what
@@ -35,7 +35,7 @@ def patch(
     source_hash: str | None = None,
     source_hash_name: str | None = None,
     skip_verify: bool = False,
-    template: str | None = None,
+    template: str | bool | None = None,
     context: dict[str, Any] | None = None,
     defaults: dict[str, Any] | None = None,
     options: str = "",
@@ -83,7 +83,8 @@ def patch(
     except StateFailed as failure:
         raise StateFailed(failure.message.replace(url, source), missing=failure.missing) from None
     variables = {**(defaults or {}), **(context or {})}
-    data = source_data(source_file, Template(template, variables), {"name": name}, Encoding())
+    rendering = Template(engine_of(template), variables)
+    data = source_data(source_file, rendering, {"name": name}, Encoding())
     where = ["--directory", name, f"-p{strip or 0}"] if file.is_dir(name) else []
     return (yield from _Patch(data, name, where, words, reject_file).applied())
 

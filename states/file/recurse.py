@@ -41,7 +41,7 @@ def recurse(
     dir_mode: Mode | None = None,
     file_mode: Literal["keep"] | Mode | None = None,
     sym_mode: Mode | None = None,
-    template: str | None = None,
+    template: str | bool | None = None,
     context: dict[str, Any] | None = None,
     replace: bool = True,
     defaults: dict[str, Any] | None = None,

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 from typing import Annotated, Any, Literal
 
 from modules import ip, pkg
@@ -21,25 +20,10 @@ from runner.api import (
     requires_feature,
 )
 from states.file._diff import unified
+from states.network._arguments import Address, Hostname, Netmask
 from states.network._interface import build, is_known
 
 Commands = Annotated[OneOrMany[Line] | None, requires_feature("commands")]
-
-
-def _is_address(value: str) -> str | None:
-    try:
-        ipaddress.ip_interface(value)
-    except ValueError:
-        return "expected an IP address, with its length behind a slash or without"
-    return None
-
-
-def _is_mask(value: str) -> str | None:
-    try:
-        ipaddress.ip_network(f"0.0.0.0/{value}")
-    except ValueError:
-        return "expected a netmask such as 255.255.255.0 or 24"
-    return None
 
 
 def _is_option(value: Any) -> str | None:
@@ -56,8 +40,6 @@ def _is_option(value: Any) -> str | None:
 
 
 Option = Annotated[Any, Check(_is_option), Named(is_known)]
-Address = Annotated[str, Check(_is_address)]
-Netmask = Annotated[str, Check(_is_mask)]
 Type = Literal[
     "eth", "bond", "bridge", "vlan", "slave", "alias", "clone", "ipsec", "dialup", "pppoe", "source"
 ]
@@ -96,7 +78,7 @@ def managed(
     metric: int | None = None,
     mtu: int | None = None,
     hwaddr: Line | None = None,
-    hostname: Name | None = None,
+    hostname: Hostname | None = None,
     dns: OneOrMany[Line] | None = None,
     search: OneOrMany[Line] | None = None,
     enable_ipv4: bool = True,

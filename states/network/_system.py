@@ -6,28 +6,17 @@ interfaces.
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any
+from typing import Any
 
 from modules import file, ip, network
 from modules.ip.configuration import NetworkTool
-from runner.api import Check, Line, Name, OneOrMany, Plan, Planned, StateFailed, here, split_lines
+from runner.api import Line, Name, OneOrMany, Plan, Planned, StateFailed, here, split_lines
 from states.file._diff import unified
+from states.network._arguments import Address, Hostname
 
 DEFAULTS = "/etc/default/networking"
 SWITCH = "CONFIGURE_INTERFACES"
 RESOLVER = "/etc/resolv.conf"
-LABEL = r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
-
-
-def _is_hostname(value: str) -> str | None:
-    if len(value) > 64 or not re.fullmatch(rf"{LABEL}(\.{LABEL})*", value):
-        return (
-            "expected the name of a machine: letters, digits and hyphens between dots, at most 64"
-        )
-    return None
-
-
-Hostname = Annotated[str, Check(_is_hostname)]
 
 
 def system(
@@ -39,7 +28,7 @@ def system(
     search: OneOrMany[Line] | None = None,
     retain_settings: bool = False,
     require_reboot: bool = False,
-    gateway: Line | None = None,
+    gateway: Address | None = None,
     gatewaydev: Line | None = None,
     nozeroconf: bool | None = None,
     nisdomain: Line | None = None,

@@ -89,6 +89,12 @@ SCENARIOS = [
         "file.append", {**F, "text": "beta", "ignore_whitespace": False}, write("f"), plans=False
     ),
     Scenario("file.append", {**G, "text": "a", "makedirs": True}),
+    Scenario(
+        "file.append",
+        {**F, "source": "{tmp}/f", "template": False},
+        write("f", "{{ 1 }}\n"),
+        plans=False,
+    ),
     Scenario("file.append", {**G, "text": "a"}, fails="file not found", plans=False),
     Scenario("file.prepend", MORE, write("f")),
     Scenario("file.prepend", {**F, "text": "beta", "header": True}, write("f")),

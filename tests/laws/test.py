@@ -9,6 +9,7 @@ SCENARIOS = [
     Scenario("stateconf.context", {"port": 80}, plans=False),
     Scenario("test.succeed_without_changes", {"comment": "fine"}, plans=False),
     Scenario("test.fail_without_changes", {"comment": "not here"}, fails="not here"),
+    Scenario("test.fail_without_changes", {"comment": ["not", 1]}, fails="not\n1"),
     Scenario("test.succeed_with_changes", {"comment": "done"}, converges=False),
     Scenario(
         "test.configurable_test_state",

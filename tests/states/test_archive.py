@@ -47,3 +47,38 @@ def test_another_archive_is_extracted_again(machine: Machine, more: dict[str, st
     assert comment(machine).endswith("due to source_hash update")
     assert member.read_text() == "two"
     assert "extracted to" not in comment(machine)
+
+
+def test_an_archive_is_verified_by_a_key_as_a_file_is(machine: Machine) -> None:
+    """A key in PEM has several lines."""
+    pytest.importorskip("cryptography")
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    release(machine, "one")
+    key = ec.generate_private_key(ec.SECP256R1())
+    pem = key.public_key().public_bytes(
+        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+    )
+    archive = machine.folder / "x.tar"
+    (machine.folder / "x.sig").write_bytes(
+        key.sign(archive.read_bytes(), ec.ECDSA(hashes.SHA256()))
+    )
+    lines = "".join(f"\n        {line}" for line in pem.decode().splitlines())
+    verified = (
+        "    - skip_verify: true\n    - sig_backend: asymmetric\n"
+        f"    - signature: {machine.folder}/x.sig\n    - signed_by_any: |{lines}\n"
+        f"    - signed_by_all:\n      - |{lines}\n"
+    )
+    machine.write(
+        a=f"{machine.folder}/copy:\n  file.managed:\n    - source: {archive}\n{verified}"
+        f"{machine.folder}/out:\n  archive.extracted:\n    - source: {archive}\n{verified}"
+    )
+    machine("sls", "a")
+    assert (machine.folder / "out/top/a").read_text() == "one"
+    (machine.folder / "x.sig").write_bytes(key.sign(b"other", ec.ECDSA(hashes.SHA256())))
+    machine.write(
+        a=f"{machine.folder}/new:\n  archive.extracted:\n    - source: {archive}\n{verified}"
+    )
+    machine("sls", "a", code=2)
+    assert not (machine.folder / "new").exists()

@@ -34,9 +34,13 @@ class Parameter:
         self.resolved: Shape | None = None
 
     @property
+    def type(self) -> Any:
+        return _evaluate(self.annotation, self.namespace)
+
+    @property
     def shape(self) -> Shape:
         if self.resolved is None:
-            self.resolved = shape(_evaluate(self.annotation, self.namespace))
+            self.resolved = shape(self.type)
         return self.resolved
 
 
@@ -164,7 +168,7 @@ def features_of(parameter: Parameter) -> tuple[str, ...]:
     """The features that `requires_feature` in an annotation names."""
     if not _says(parameter, "requires_feature"):
         return ()
-    annotation = _evaluate(parameter.annotation, parameter.namespace)
+    annotation = parameter.type
     extras = getattr(annotation, "__metadata__", ())
     return tuple(
         name for extra in extras if isinstance(extra, requires_feature) for name in extra.names
