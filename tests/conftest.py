@@ -13,8 +13,16 @@ from command import ROOT, Machine
 OWN = [Path("/var/cache/runner"), Path("/var/lib/runner")]
 
 
+LEFT_OUT = """\
+Left out ({places} places of tests/slow.txt), and what passes it:
+  what takes long                       sh tests/run.sh --rest -n 3 --ignore tests/machine
+  throw-away machines: root on Debian   sh tests/run.sh --rest -n 3 tests/machine
+Both use real servers (PostgreSQL, Prometheus ...), and say what they skip where one is missing."""
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--fast", action="store_true", help="leave out what tests/slow.txt names")
+    parser.addoption("--rest", action="store_true", help="only what --fast leaves out")
 
 
 @cache
@@ -25,20 +33,42 @@ def _slow() -> frozenset[Path]:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave out what is slow, unless the command line names it. None leaves it to pytest."""
-    return True if config.getoption("--fast") and collection_path in _slow() else None
+    """Leave out what is slow, unless the command line names it, or what is not. None leaves it to
+    pytest.
+    """
+    if config.getoption("--fast"):
+        return True if collection_path in _slow() else None
+    if config.getoption("--rest") and collection_path.is_file() and not _lies_in(collection_path):
+        some = any(str(path).startswith(f"{collection_path}::") for path in _slow())
+        return None if some else True
+    return None
+
+
+def _lies_in(path: Path) -> bool:
+    """Return whether all of a file is slow."""
+    return not _slow().isdisjoint((path, *path.parents))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the single tests that are slow."""
-    if not config.getoption("--fast"):
+    """Leave out the single tests that are slow, or those that are not."""
+    fast, rest = config.getoption("--fast"), config.getoption("--rest")
+    if not fast and not rest:
         return
     names = {str(path) for path in _slow()}
-    slow = [f"{item.path}::{item.name.split('[')[0]}" in names for item in items]
-    config.hook.pytest_deselected(
-        items=[item for item, is_slow in zip(items, slow, strict=True) if is_slow]
-    )
-    items[:] = [item for item, is_slow in zip(items, slow, strict=True) if not is_slow]
+    wanted, others = [], []
+    for item in items:
+        slow = f"{item.path}::{item.name.split('[')[0]}" in names or _lies_in(item.path)
+        (wanted if slow == rest else others).append(item)
+    config.hook.pytest_deselected(items=others)
+    items[:] = wanted
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Say what a fast run left out."""
+    if config.getoption("--fast"):
+        terminalreporter.write_line(LEFT_OUT.format(places=len(_slow())))
 
 
 def pytest_configure() -> None:
