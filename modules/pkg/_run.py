@@ -44,6 +44,8 @@ def run_unlocked(
     until = 0.0
     while True:
         done = cmd.probe(argv, env={**(env or {}), **dict(_variables.get())})
+        if done.retcode < 0:
+            raise CommandFailed(error_list(_killed(argv[0], -done.retcode)))
         problem = lock_problem(done) if done.retcode else ""
         if not problem:
             return done
@@ -64,6 +66,18 @@ def run_unlocked(
                 )
             )
         time.sleep(1)
+
+
+def _killed(program: str, number: int) -> str:
+    """What became of a program that a signal ended."""
+    import signal
+
+    name = signal.Signals(number).name if number in {*signal.Signals} else ""
+    why = " (the kernel does so where memory runs out: see `dmesg`)" * (name == "SIGKILL")
+    return (
+        f"{program} was ended by signal {f'{number} {name}'.strip()} before it was done{why}; what"
+        " it had begun may be done in part"
+    )
 
 
 def error_list(*lines: str) -> str:

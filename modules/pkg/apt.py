@@ -47,6 +47,7 @@ UNKNOWN_VERSION = "E: Version '{version}' for '{name}' was not found"
 # what apt-get takes for one name and nothing else, whether there is such a package or not
 _PLAIN = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(:[a-z0-9-]*[a-z0-9])?")
 _INSTALLED = re.compile(r"Inst (?P<name>\S+) (?:\[(?P<old>[^\]]+)\] )?\((?P<new>\S+)")
+_CONFIGURED = re.compile(r"Conf (?P<name>\S+) \((?P<new>\S+)")
 _REMOVED = re.compile(r"(?:Remv|Purg) (?P<name>\S+) \[(?P<old>[^\]]+)\]")
 
 
@@ -264,7 +265,7 @@ def install_words(options: InstallOptions) -> list[str]:
     words = [word for word, chosen in switches.items() if chosen]
     words += ["-t", options.repository] if options.repository else []
     if options.replace_configuration:
-        words += ["-o", "DPkg::Options::=--force-confnew"]
+        words += ["-o", apt_get.NEW_CONFFILES]
     return words
 
 
@@ -340,9 +341,11 @@ def _simulate(transaction: Transaction, *options: str) -> Simulation:
 
 def _simulated_changes(output: str) -> Changes:
     normalized = name_normalizer()
-    changes = {}
+    changes: Changes = {}
     for line in output.splitlines():
         match = _INSTALLED.match(line) or _REMOVED.match(line)
+        if half := _CONFIGURED.match(line):  # it was unpacked before, or is installed here
+            changes.setdefault(normalized(half["name"]), {"old": "", "new": half["new"]})
         if match:
             new = match.groupdict().get("new") or ""
             changes[normalized(match["name"])] = {"old": match["old"] or "", "new": new}

@@ -21,10 +21,21 @@ CONFFILES = (
     "--force-confold",
     "--force-confdef",
 )  # a configuration file that was changed here stays
+OPTIONS = "DPkg::Options::="
+NEW_CONFFILES = f"{OPTIONS}--force-confnew"  # --force-confdef would keep the changed ones
+MOST_LINES = 5  # of what a script says
 UPDATES = "/var/lib/dpkg/updates"
 _LOCKED = re.compile(
     r"^E: (Could not get lock .*|Unable to acquire the dpkg frontend lock.*another process.*)$",
     re.MULTILINE,
+)
+_KEPT = re.compile(
+    r"^Configuration file '(.+)'\n(?: ==> .*\n)* ==> Keeping old config file", re.MULTILINE
+)
+_SCRIPT = re.compile(r"installed (\S+) package (\S+) script subprocess")
+# lines of apt-get and dpkg among those of the scripts that they run
+_OF_DPKG = re.compile(
+    r"(?:dpkg: |E: |W: |N: |debconf: |Setting up |Processing triggers |Errors were )"
 )
 _INTERRUPTED = "dpkg was interrupted"
 _BROKEN = "apt --fix-broken install"
@@ -37,12 +48,17 @@ def interrupted() -> bool:
 
 def run(*words: str) -> None:
     """Have apt-get change something. Raises CommandFailed with its errors, a line each."""
-    done = _unlocked("apt-get", words[0], "-q", "-y", *_passed(), *words[1:])
+    done = _unlocked("apt-get", words[0], "-q", "-y", *_passed(words), *words[1:])
     if done.retcode and repairs(done):
         _heal()
-        done = _unlocked("apt-get", words[0], "-q", "-y", *_passed(), *words[1:])
+        done = _unlocked("apt-get", words[0], "-q", "-y", *_passed(words), *words[1:])
     if done.retcode:
         raise CommandFailed(errors(done))
+    for path in _KEPT.findall(done.stderr + done.stdout):
+        here.warn(
+            f"{path} was changed on this machine and stays as it is: the new one of its package is"
+            f" {path}.dpkg-dist (`force_conf_new: True` takes that)"
+        )
     for line in done.stderr.splitlines():
         if words[0] == "update" and line.startswith("W: Failed to fetch"):
             here.warn(f"the package lists are old: {line.removeprefix('W: ')}")
@@ -55,9 +71,9 @@ def repairs(done: cmd.Completed) -> bool:
     return _INTERRUPTED in done.stderr or _BROKEN in done.stderr + done.stdout
 
 
-def _passed() -> list[str]:
-    """Return what dpkg is told through apt-get."""
-    options = [f"DPkg::Options::={option}" for option in CONFFILES]
+def _passed(words: tuple[str, ...] = ()) -> list[str]:
+    """Return what dpkg is told through apt-get, unless words say otherwise."""
+    options = [] if NEW_CONFFILES in words else [f"{OPTIONS}{option}" for option in CONFFILES]
     return [word for option in ("DPkg::Lock::Timeout=0", *options) for word in ("-o", option)]
 
 
@@ -92,12 +108,27 @@ def _heal() -> None:
 
 
 def errors(done: cmd.Completed) -> str:
-    """The lines that say what went wrong."""
+    """The lines that say what went wrong, those of a package's script that failed among them."""
     lines: list[str] = []
+    said: list[str] = []  # since the last line of dpkg
     in_error = False
     for line in f"{done.stderr}\n{done.stdout}".splitlines():
         if in_error and line.startswith(" "):  # why
             lines[-1] += line
+            if failed := _SCRIPT.search(line):
+                lines += said or _said_by(failed[1], done.stdout)
+                said = []
+            continue
         in_error = line.startswith(("E:", "dpkg: error"))
         lines += [line] if in_error else []
-    return error_list(*(lines or done.stderr.strip().splitlines()[-3:]))
+        if not in_error:
+            said = [] if _OF_DPKG.match(line) else [*said, line][-MOST_LINES:]
+    others = [line for line in done.stderr.splitlines() if not line.startswith("debconf: ")]
+    return error_list(*(lines or others[-3:]))
+
+
+def _said_by(package: str, output: str) -> list[str]:
+    """The last lines that the script of a package printed when it was set up."""
+    lines = output.partition(f"Setting up {package} (")[2].splitlines()[1:]
+    end = next((at for at, line in enumerate(lines) if _OF_DPKG.match(line)), len(lines))
+    return lines[:end][-MOST_LINES:]

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from debian import Debian
+from debian_archive import INDEX
 
 # package: what it says of others
 GRAPH = {
@@ -40,20 +41,15 @@ GRAPH = {
 }
 NEWER = {"shared": "", "pair": "", "twin": "Depends: pair (= 2.0)"}
 THERE = ("old", "older", "oldest", *NEWER)
-MAKE = """
+MAKE = f"""
 set -e
-mkdir -p /srv/archive; cd /srv/archive; : >Packages
+mkdir -p /srv/archive; cd /srv/archive
 for dir in /srv/packages/*; do
     dpkg-deb -b $dir . >/dev/null; rm -r $dir
 done
-for f in *.deb; do
-    dpkg-deb -f $f
-    printf 'Filename: ./%s\\nSize: %s\\n' $f $(stat -c %s $f)
-    printf 'SHA256: %s\\n\\n' $(sha256sum <$f | cut -d' ' -f1)
-done >Packages
-echo 'deb [trusted=yes] file:/srv/archive ./' >/etc/apt/sources.list.d/graph.list
+{INDEX}
 echo 'APT::Install-Recommends "true";' >/etc/apt/apt.conf.d/zz-recommends
-apt-get -q update; apt-get -q -y install older oldest
+apt-get -q -y install older oldest
 dpkg -i shared_1.0_all.deb pair_1.0_all.deb twin_1.0_all.deb
 for name in apt-get apt-cache; do
     printf '#!/bin/sh\\necho '$name' "$@" >>/run/asked\\nexec /usr/bin/'$name' "$@"\\n' \\

@@ -9,34 +9,25 @@ import json
 import re
 
 from debian import Debian
+from debian_archive import INDEX, package
 
-MAKE = """
-set -e
-mkdir -p /srv/archive /srv/aaa/DEBIAN /srv/tool/DEBIAN
-cd /srv/tool
-mkdir -p etc/tool/conf.d usr/bin opt/tool
-for part in rc -kept -copy -gone -line -ini -own; do echo 'key = 1' >etc/tool$part; done
-printf '#!/bin/sh\\n' >usr/bin/tool
-chmod 755 usr/bin/tool
-cat >DEBIAN/postinst <<X
-#!/bin/sh
-for name in tooluser toolother toolgone; do useradd -r \\$name; done
+POSTINST = """#!/bin/sh
+for name in tooluser toolother toolgone; do useradd -r $name; done
 echo 'postmaster: root' >/etc/aliases
-X
-chmod 755 DEBIAN/postinst
-cd /srv/archive
-for name in aaa tool; do
-    printf 'Package: %s\\nVersion: 1\\nArchitecture: all\\nMaintainer: me\\nDescription: x\\n' \\
-        $name >/srv/$name/DEBIAN/control
-    dpkg-deb -b /srv/$name . >/dev/null
-done
-for f in *.deb; do
-    dpkg-deb -f $f
-    printf 'Filename: ./%s\\nSize: %s\\n' $f $(stat -c %s $f)
-    printf 'SHA256: %s\\n\\n' $(sha256sum <$f | cut -d' ' -f1)
-done >Packages
-echo 'deb [trusted=yes] file:/srv/archive ./' >/etc/apt/sources.list.d/own.list
-apt-get -q update
+chmod 755 /usr/bin/tool
+"""
+FILES = {
+    "DEBIAN/postinst": POSTINST,
+    "usr/bin/tool": "#!/bin/sh",
+    "etc/tool/conf.d/x": "",
+    "opt/tool/x": "",
+    **{f"etc/tool{part}": "key = 1" for part in ("rc", "-kept", "-copy", "-gone", "-line", "-ini")},
+    "etc/tool-own": "key = 1",
+}
+MAKE = f"""
+{package("aaa")}
+{package("tool", files=FILES)}
+{INDEX}
 rm -f /etc/aliases
 mkdir -p /srv/own /opt/own
 echo x >/srv/own/there

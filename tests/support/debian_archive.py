@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An archive of Debian packages of a test's own, for a throw-away machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+FOLDER = "/srv/archive"
+# the .deb files of the folder, as what apt installs from
+INDEX = f"""
+set -e
+cd {FOLDER}
+for f in *.deb; do
+    dpkg-deb -f $f
+    printf 'Filename: ./%s\\nSize: %s\\n' $f $(stat -c %s $f)
+    printf 'SHA256: %s\\n\\n' $(sha256sum <$f | cut -d' ' -f1)
+done >Packages
+echo 'deb [trusted=yes] file:{FOLDER} ./' >/etc/apt/sources.list.d/own.list
+apt-get -q update
+"""
+
+
+def package(name: str, version: str = "1", files: Mapping[str, str] = {}) -> str:
+    """The shell script that makes a package. files: by their paths, and dpkg's scripts by theirs
+    (DEBIAN/postinst).
+    """
+    folder = f"/srv/packages/{name}-{version}"
+    control = f"Package: {name}\nVersion: {version}\nArchitecture: all\nMaintainer: me\n"
+    texts = {"DEBIAN/control": f"{control}Description: {name}\n"}
+    texts |= files
+    lines = ["set -e", f"mkdir -p {FOLDER}"]
+    for path, text in texts.items():
+        place = f"{folder}/{path}"
+        lines += [f"mkdir -p $(dirname {place})", f"cat >{place} <<'END'\n{text.rstrip()}\nEND"]
+    scripts = [f"{folder}/{path}" for path in texts if path.startswith("DEBIAN/p")]
+    lines += [f"chmod 755 {' '.join(scripts)}"] if scripts else []
+    return "\n".join([*lines, f"dpkg-deb -b {folder} {FOLDER} >/dev/null\n"])
