@@ -8,6 +8,7 @@ Looks ask here instead of `pwd` and `grp`. Where something was planned for /etc/
 
 from __future__ import annotations
 
+# os in this file: it is the view of users and groups
 import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeVar

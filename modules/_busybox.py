@@ -7,10 +7,9 @@ busybox cannot change a user or a group that is there, but for its members, lock
 
 from __future__ import annotations
 
-import grp
 from collections.abc import Sequence
 
-from modules import cmd
+from modules import _accounts, cmd
 from runner.api import CommandFailed
 
 USERS_GROUP = "users"  # of a user without a group of its own
@@ -55,7 +54,7 @@ def usermod(name: str, options: Sequence[str]) -> list[list[str]]:
     if [*values] != ["-G"]:
         refuse("change a user, but for its groups, password and lock")
     wanted = {group for group in values["-G"].split(",") if group}
-    present = {entry.gr_name for entry in grp.getgrall() if name in entry.gr_mem}
+    present = {entry.gr_name for entry in _accounts.groups().values() if name in entry.gr_mem}
     leaves = [] if appends else sorted(present - wanted)
     return [
         *(["addgroup", "--", name, group] for group in sorted(wanted - present)),
@@ -89,7 +88,9 @@ def refuse_days() -> None:
 
 def members(name: str, users: Sequence[str]) -> list[list[str]]:
     """Return the command lines after which a group has exactly these members."""
-    present = next((entry.gr_mem for entry in grp.getgrall() if entry.gr_name == name), [])
+    present = next(
+        (entry.gr_mem for entry in _accounts.groups().values() if entry.gr_name == name), []
+    )
     return [
         *(["addgroup", "--", user, name] for user in users if user and user not in present),
         *(["delgroup", "--", user, name] for user in present if user not in users),
@@ -110,12 +111,12 @@ def _parsed(options: Sequence[str]) -> tuple[dict[str, str], list[str]]:
 
 
 def _exists(group: str) -> bool:
-    return any(entry.gr_name == group for entry in grp.getgrall())
+    return any(entry.gr_name == group for entry in _accounts.groups().values())
 
 
 def _group_name(group: str) -> str:
     """Return a group's name: adduser takes no number."""
-    for entry in grp.getgrall():
+    for entry in _accounts.groups().values():
         if group in (entry.gr_name, str(entry.gr_gid)):
             return entry.gr_name
     raise CommandFailed(f"group '{group}' does not exist")

@@ -14,6 +14,7 @@ from contextlib import suppress
 
 from modules import _paths, cmd
 from modules import user as users
+from modules.file import _space
 from runner.api import Fact, StateFailed
 
 SIGNATURES = (b"SWAPSPACE2", b"SWAP-SPACE")
@@ -81,30 +82,30 @@ def _used() -> Iterator[tuple[str, str]]:
                 if os.readlink(f"/proc/{pid}/ns/mnt") == own:
                     links = [f"/proc/{pid}/{name}" for name in ("cwd", "root", "exe")]
                     links += [f"/proc/{pid}/fd/{name}" for name in os.listdir(f"/proc/{pid}/fd")]
-                    yield from ((pid, path) for path in map(os.readlink, links) if path[0] == "/")
+                    used = map(_paths.readlink, links)
+                    yield from ((pid, path) for path in used if path[0] == "/")
 
 
 def refuse_swapon(name: str, priority: int | None = None) -> None:
     """Raise StateFailed for a file or a device without the mark of mkswap, and a file with
     holes.
     """
-    origin = _paths.source(_paths.realpath(name))
-    if origin is None:
+    if _paths.source(_paths.realpath(name)) is None:
         return
-    at = os.stat(origin)
+    at = _paths.stat(name)
     warning = ""
     if at.st_mode & 0o077:
         mode = bits.S_IMODE(at.st_mode)
         wanted = "0600" if at.st_gid == 0 or bits.S_ISREG(at.st_mode) else "0660"
         warning = f"swapon: {name}: insecure permissions {mode:04o}, {wanted} suggested.\n"
-    if bits.S_ISREG(at.st_mode) and at.st_blocks * 512 < at.st_size:
+    if bits.S_ISREG(at.st_mode) and _space.needed(at) < at.st_size:
         raise StateFailed(
             f"{warning}swapon: {name}: skipping - it appears to have holes.",
             missing=("file", name),
         )
     size = os.sysconf("SC_PAGE_SIZE")
     try:
-        with open(origin, "rb") as file:
+        with _paths.open_bytes(name) as file:
             first = file.read(size)
     except OSError:
         return

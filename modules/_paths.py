@@ -7,7 +7,9 @@ theirs, and so are the errors. Changes go through `file/_place.py`.
 
 from __future__ import annotations
 
+# os in this file: it is the view
 import errno
+import io
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -139,6 +141,48 @@ def planned_among(words: Iterable[str]) -> str | None:
     return None
 
 
+def which(program: str, path: str | None = None) -> str | None:
+    """The file of a program in the directories of PATH, or of another such list."""
+    if planned_files() is None:
+        import shutil
+
+        return shutil.which(program, path=path)
+    planned = here.store("planned").get("environ", {}).get("PATH")
+    path = path or planned or os.environ.get("PATH", os.defpath)
+    folders = [""] if "/" in program else path.split(":")
+    for found in (os.path.join(folder, program) for folder in folders):
+        if isfile(found) and access(found, os.X_OK):
+            return found
+    return None
+
+
+def statvfs(path: str) -> os.statvfs_result:
+    """The file system of what is at a path, or will be. Raises OSError."""
+    stat(path)  # for its errors
+    real = realpath(path)
+    while source(real) != real:  # it is only planned
+        real = os.path.dirname(real)
+    return os.statvfs(real)
+
+
+def below(folder: str) -> Iterator[tuple[str, os.stat_result]]:
+    """What lies in a folder, if there is one, in the order of the names. Raises OSError."""
+    for name in sorted(listdir(folder)) if isdir(folder) else ():
+        path = os.path.join(folder, name)
+        with suppress(FileNotFoundError):
+            yield path, stat(path)
+
+
+def copy_out(path: str, copy: str) -> None:
+    """Copy the contents that a file will have to one of a scratch folder, for a program that is to
+    read it there. Raises OSError.
+    """
+    import shutil
+
+    with open_bytes(path) as source, open(copy, "wb") as target:
+        shutil.copyfileobj(source, target)
+
+
 def source(path: str) -> str | None:
     """Where on the machine that is which is at a path; None for what is new, or nothing."""
     files = _planned(path)
@@ -199,6 +243,17 @@ def open_text(path: str, encoding: str, errors: str = "strict") -> IO[str]:
     if entry.is_dir:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
     return open(open_planned(entry), encoding=encoding, errors=errors)
+
+
+def open_bytes(path: str) -> IO[bytes]:
+    """A file, opened for reading. Raises OSError."""
+    files = _planned(path)
+    if files is None:
+        return open(path, "rb")
+    entry = _there(files, path, follow=True)
+    if entry.is_dir:
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+    return io.BufferedReader(reader_of(entry))
 
 
 class _PlannedReader(FileIO):

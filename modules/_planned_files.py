@@ -8,6 +8,7 @@ those before it would have made. What nothing was planned for is read from the m
 
 from __future__ import annotations
 
+# os in this file: it is the view
 import errno
 import os
 import stat as bits

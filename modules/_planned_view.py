@@ -8,6 +8,7 @@ machine as it is, and the engine takes that into account.
 
 from __future__ import annotations
 
+# os in this file: it lays the view over the machine
 import ctypes
 import os
 import shutil

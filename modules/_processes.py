@@ -11,7 +11,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from modules import _salt_call, _streams, _umask
+from modules import _paths, _salt_call, _streams, _umask
 from modules._planned_files import planned_files
 from runner.api import (
     CommandFailed,
@@ -64,9 +64,8 @@ def missing(program: str, package: str) -> StateFailed:
 
 def needs(program: str, package: str) -> None:
     """Raise StateFailed where a program is not on PATH."""
-    import shutil
 
-    if not shutil.which(program):
+    if not _paths.which(program):
         raise missing(program, package)
 
 

@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 
+from modules import _paths
 from modules._cache_files import load_text, save_text
 from runner.api import fetcher, here
 
@@ -21,12 +22,11 @@ def environment(argv: Sequence[str], variables: Mapping[str, str]) -> Mapping[st
     """
     if not any("salt-call" in word for word in argv):
         return variables
-    import shutil
 
     path = variables.get("PATH", os.defpath)
     return (
         variables
-        if shutil.which("salt-call", path=path)
+        if _paths.which("salt-call", path=path)
         else {**variables, "PATH": f"{path}:{_folder()}"}
     )
 

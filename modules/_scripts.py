@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from modules import _accounts
 from runner.api import StateFailed, refuse_unforeseen
 
 
@@ -16,13 +17,12 @@ def temporary_script(text: str, name: str, user: str | None) -> Iterator[str]:
     user.
     """
     refuse_unforeseen(name)
-    import pwd
     import tempfile
 
     with tempfile.TemporaryDirectory(prefix="runner-") as folder:
         path = os.path.join(folder, name)
         try:
-            account = pwd.getpwnam(user) if user else None
+            account = _accounts.user(user) if user else None
         except KeyError:
             raise StateFailed(
                 f"User '{user}' is not available", missing=("user", str(user))

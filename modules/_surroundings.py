@@ -115,7 +115,7 @@ def identity(
     kind, name = "user", runas
     try:
         if runas:
-            user = _accounts.user(runas) if planned else pwd.getpwnam(runas)
+            user = _accounts.user(runas) if planned else pwd.getpwnam(runas)  # os: no view
             variables.update(
                 HOME=user.pw_dir,
                 USER=user.pw_name,
@@ -123,12 +123,12 @@ def identity(
                 SHELL=user.pw_shell or "/bin/sh",
             )
             if user.pw_uid != os.geteuid():
-                groups_of = _accounts.group_numbers if planned else os.getgrouplist
+                groups_of = _accounts.group_numbers if planned else os.getgrouplist  # os: no view
                 groups = groups_of(user.pw_name, user.pw_gid)
                 arguments |= {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": groups}
         if group:
             kind, name = "group", group
-            entry = _accounts.group(group) if planned else grp.getgrnam(group)
+            entry = _accounts.group(group) if planned else grp.getgrnam(group)  # os: no view
             arguments["group"] = entry.gr_gid
     except KeyError:
         raise _unknown(kind, str(name)) from None

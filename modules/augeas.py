@@ -324,10 +324,10 @@ def _augtool(session: _Session, lines: Sequence[str]) -> tuple[int, str, str]:
 
 
 def _written(root: str) -> Iterator[tuple[str, bytes]]:
-    for above, _, names in os.walk(root):
+    for above, _, names in _paths.walk(root):
         for name in names:
             path = os.path.join(above, name)
-            with open(path, "rb") as stream:
+            with _paths.open_bytes(path) as stream:
                 yield path.removeprefix(root), stream.read()
 
 

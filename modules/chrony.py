@@ -3,10 +3,7 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
-from modules import _time_sources, cmd
+from modules import _paths, _time_sources, cmd
 from modules._time_sources import Source
 from runner.api import CommandFailed, for_states, here
 
@@ -17,7 +14,7 @@ DIRECTIVES = ("server", "pool")
 @for_states
 def configuration() -> str:
     """The path of the configuration that there is."""
-    return next(filter(os.path.isfile, CONFIGURATIONS), CONFIGURATIONS[0])
+    return next(filter(_paths.isfile, CONFIGURATIONS), CONFIGURATIONS[0])
 
 
 def get_sources(conf_file: str | None = None) -> list[str]:
@@ -46,13 +43,13 @@ def verify(text: str) -> None:
     """Have chronyd read a configuration, if it is installed. Raises CommandFailed with what it
     refuses.
     """
-    import shutil
 
-    program = shutil.which("chronyd") or shutil.which("chronyd", path="/usr/sbin:/usr/local/sbin")
+    program = _paths.which("chronyd") or _paths.which("chronyd", path="/usr/sbin:/usr/local/sbin")
     if not program:
         return
     path = f"{here.scratch()}/chrony.conf"
-    Path(path).write_bytes(text.encode("utf-8", "surrogateescape"))
+    with open(path, "w", encoding="utf-8", errors="surrogateescape") as stream:
+        stream.write(text)
     done = cmd.probe([program, "-p", "-f", path])
     if done.retcode:
         problem = (done.stderr or done.stdout).strip().splitlines()[-1:]

@@ -14,7 +14,6 @@ from typing import Any, ParamSpec, TypeVar
 
 from modules import _paths, _processes
 from modules import _surroundings as surroundings
-from modules._planned_files import planned_files
 from modules._processes import Completed as Completed
 from modules._scripts import temporary_script
 from runner.api import CommandFailed, changer, for_states, here
@@ -133,7 +132,7 @@ def refuse_program(command: str) -> None:
     words = _words(command)
     name = words[0] if words else ""
     inside = "/" in name and not name.startswith("/")  # of the folder that it runs in
-    if name and not inside and not _will_be_found(name):
+    if name and not inside and not which(name):
         raise CommandFailed(
             f"Unable to run command '{name}': No such file or directory",
             changes={},
@@ -154,17 +153,6 @@ def alterations(command: str, cwd: str | None, runas: str | None) -> Alterations
     from runner.api.command_lines import alterations
 
     return alterations(command, cwd or surroundings.home(runas))
-
-
-def _will_be_found(name: str) -> str | None:
-    """The path of a program, in a dry run also where it is only planned; None when there is
-    none.
-    """
-    path = surroundings.inherited().get("PATH", os.defpath)
-    folders = [""] if "/" in name else path.split(os.pathsep)
-    paths = (os.path.join(folder, name) for folder in folders)
-    there = (path for path in paths if _paths.isfile(path) and _paths.access(path, os.X_OK))
-    return next(there, None)
 
 
 @for_states
@@ -222,7 +210,7 @@ def complete(
     if root:
         argv = ["chroot", root, *argv]
     view = _processes.view() if see_planned else None
-    if cwd is not None and view is None and not os.path.isdir(cwd):
+    if cwd is not None and view is None and not os.path.isdir(cwd):  # os: no view of it
         raise CommandFailed(f"{cwd} is only planned", missing=("planned", cwd))
     done = _processes.run_to_end(
         argv,
@@ -465,11 +453,7 @@ def shell(cmd: str, cwd: str | None = None, **options: Any) -> str:
 
 def which(cmd: str) -> str | None:
     """The path of a program; None when there is none."""
-    if planned_files() is not None:
-        return _will_be_found(cmd)
-    import shutil
-
-    return shutil.which(cmd)
+    return _paths.which(cmd)
 
 
 def has_exec(cmd: str) -> bool:

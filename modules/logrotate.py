@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from modules import _paths, cmd, file
@@ -195,9 +194,8 @@ def verify(edit: Edit) -> None:
     """Have logrotate read the new text, if it is installed. Raises CommandFailed for an error that
     the present text does not have.
     """
-    import shutil
 
-    if not shutil.which("logrotate"):
+    if not _paths.which("logrotate"):
         return
     new, old = _errors(edit.after), _errors(edit.before)
     if new and not old:
@@ -207,7 +205,8 @@ def verify(edit: Edit) -> None:
 def _errors(text: str) -> list[str]:
     folder = here.scratch()
     path = f"{folder}/logrotate.conf"
-    Path(path).write_bytes(text.encode("utf-8", "surrogateescape"))
+    with open(path, "w", encoding="utf-8", errors="surrogateescape") as stream:
+        stream.write(text)
     done = cmd.probe(["logrotate", "-d", "-s", f"{folder}/state", path])
     return [
         line.removeprefix("error: ").replace(path, "logrotate.conf")

@@ -671,12 +671,11 @@ def get_device_from_path(path: str) -> str | None:
 
 def is_fuse_exec(cmd: str) -> bool:
     """Return whether a program mounts by FUSE: it is linked with libfuse."""
-    import shutil
 
-    program = shutil.which(cmd)
+    program = _paths.which(cmd)
     if program is None:
         return False
-    with open(program, "rb") as binary:  # ldd may run what it looks at
+    with _paths.open_bytes(program) as binary:  # ldd may run what it looks at
         return b"libfuse" in binary.read(64 << 20)
 
 

@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import os
-
-from modules import _time_sources, file
+from modules import _paths, _time_sources, file
 from modules._time_sources import Source
 from runner.api import CommandFailed, for_states, name_problem
 
@@ -16,7 +14,7 @@ DIRECTIVES = ("server",)
 @for_states
 def configuration() -> str:
     """The path of the configuration that there is."""
-    return next(filter(os.path.isfile, CONFIGURATIONS), CONFIGURATIONS[-1])
+    return next(filter(_paths.isfile, CONFIGURATIONS), CONFIGURATIONS[-1])
 
 
 def get_servers(conf_file: str | None = None) -> list[str]:

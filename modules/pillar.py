@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from modules import _filter_by
+from modules import _filter_by, _paths
 from modules.slsutil.merging import MISSING, combined, traverse
 from runner.api import RunnerError, here
 
@@ -131,7 +131,7 @@ def file_exists(path: str, saltenv: str | None = None) -> bool:
         if saltenv in (None, env)
         for folder in roots_of_env
     ]
-    return bool(path) and any(os.path.isfile(os.path.join(folder, path)) for folder in folders)
+    return bool(path) and any(_paths.isfile(os.path.join(folder, path)) for folder in folders)
 
 
 def obfuscate(*args: str) -> dict[str, Any]:

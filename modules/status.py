@@ -100,7 +100,7 @@ def diskusage(*args: str) -> dict[str, dict[str, int]]:
     usages = {}
     for path in wanted:
         try:
-            usage = os.statvfs(path)
+            usage = _paths.statvfs(path)
         except OSError:  # not there, or not for us
             continue
         usages[path] = {

@@ -21,7 +21,7 @@ def _is_starting() -> bool:
     """Return whether a supervisord runs, which may not listen yet."""
     for path in _paths.glob("/proc/[0-9]*/cmdline"):
         try:
-            with open(path, "rb") as words:
+            with _paths.open_bytes(path) as words:
                 # by its script, or by what systemd calls it before it is started
                 if re.search(rb"(/|^)supervisord\0|^\(upervisord\)", words.read()):
                     return True
@@ -192,7 +192,7 @@ def options(name: str, conf_file: str | None = None) -> dict[str, Any]:
     import configparser
 
     path = conf_file or next(
-        filter(os.path.isfile, ("/etc/supervisor/supervisord.conf", "/etc/supervisord.conf")), ""
+        filter(_paths.isfile, ("/etc/supervisor/supervisord.conf", "/etc/supervisord.conf")), ""
     )
     parser = configparser.RawConfigParser(inline_comment_prefixes=(";",), strict=False)
     parser.read(path)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+# os in this file: below /sys, which nobody plans
 import os
 import stat
 from collections.abc import Sequence

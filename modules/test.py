@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import shutil
 import threading
 import time
 from typing import Any
 
+from modules import _paths
 from modules._call_options import options_of
 from runner.api import RunnerError, StateFailed, here
 
@@ -75,7 +75,7 @@ def provider(module: str) -> str:
         return _service()
     if module == "pkg":
         name, *programs = _PACKAGES.get(str(here.grains.get("os_family")), ("",))
-        return name if not programs or any(map(shutil.which, programs)) else ""
+        return name if not programs or any(map(_paths.which, programs)) else ""
     return _NAMES.get(module, module)
 
 
@@ -90,7 +90,7 @@ def _service() -> str:
         return "systemd_service"
     if here.grains.get("os") in _DEBIAN_SERVICE:
         return "debian_service"
-    if shutil.which("systemctl"):  # of a machine that is being made
+    if _paths.which("systemctl"):  # of a machine that is being made
         return "systemd_service"
     return "gentoo_service" if here.grains.get("init") == "openrc" else "service"
 

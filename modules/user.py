@@ -12,6 +12,7 @@ from modules import (
     _account_refusals,
     _accounts,
     _busybox,
+    _paths,
     _planned_accounts,
     cmd,
     file,
@@ -197,7 +198,7 @@ def _before_userdel(name: str, *options: str) -> dict[str, Any]:
 def _below(folder: str) -> list[str]:
     """The paths below a folder, relative to it; each folder before what it holds."""
     found = []
-    for root, folders, names in os.walk(folder):
+    for root, folders, names in _paths.walk(folder):
         inner = os.path.relpath(root, folder)
         found += [os.path.normpath(os.path.join(inner, name)) for name in (*folders, *names)]
     return found

@@ -11,9 +11,11 @@ import hashlib
 import io
 import os
 import random
+import sqlite3
 import subprocess
 import tarfile
 from collections.abc import Callable
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -333,6 +335,49 @@ def test_what_earlier_states_make_is_a_source_of_later_ones(machine: Machine) ->
     (other / "sub").mkdir()
     machine.write(clone=IN_A_CLONE)
     assert machine.results("sls", "clone", "--test")["there"]["comment"] == "Success!"
+
+
+# functions that look at paths, each as a guard behind the states that make these, with its answer
+LOOKS = {
+    "which": "{fun: cmd.which, cmd: '{tmp}/made/run'}",
+    "has_exec": "{fun: cmd.has_exec, cmd: '{tmp}/made/run'}",
+    "diskusage": "{fun: file.diskusage, path: '{tmp}/made'}",
+    "find": "{fun: file.find, path: '{tmp}/made', name: run}",
+    "find a link": "{fun: file.find, path: '{tmp}', name: link, type: l}",
+    "statvfs": "{fun: file.statvfs, path: '{tmp}/made/deep'}",
+    "disk_usage": "{fun: ps.disk_usage, path: '{tmp}/made/deep'}",
+    "stored secret": "{fun: sdb.get, uri: 'sdb://store/key'}",
+    "expired": "{fun: x509.get_pem_entries, glob_path: '{tmp}/made/*.pem'}",
+    "posted": "{fun: file.file_exists, path: '{tmp}/link/run'}",
+    "gone": "{fun: file.directory_exists, path: '{tmp}/gone'}",
+}
+MADE = """
+p folder: {file.directory: [name: '{tmp}/made/deep', makedirs: true]}
+p program: {file.managed: [name: '{tmp}/made/run', contents: 'exit 0', mode: '0755']}
+p link: {file.symlink: [name: '{tmp}/link', target: made]}
+p store: {file.copy: [name: '{tmp}/store', source: '{tmp}/old store']}
+p key: {file.copy: [name: '{tmp}/made/a.pem', source: '{tmp}/old.pem']}
+p gone: {file.absent: [name: '{tmp}/gone']}
+"""
+
+
+def test_functions_look_at_what_is_planned(machine: Machine) -> None:
+    (machine.folder / "gone").mkdir()
+    with closing(sqlite3.connect(machine.folder / "old store")) as store, store:
+        store.execute("CREATE TABLE sdb (key text, value blob)")
+        store.execute("INSERT INTO sdb VALUES ('key', ?)", (b"\xa1x",))
+    (machine.folder / "old.pem").write_text("-----BEGIN X-----\nMAMCAQE=\n-----END X-----\n")
+    machine.config["store"] = {"driver": "sqlite3", "database": str(machine.folder / "store")}
+    guarded = "".join(
+        f"{name}: {{test.nop: [onlyif: [{look}], require: [file: 'p *']]}}\n"
+        for name, look in LOOKS.items()
+    )
+    machine.write(looked=MADE + guarded)
+    dry = machine.results("sls", "looked", "--test")
+    real = machine.results("sls", "looked")
+    said = {name: dry[name]["comment"] for name in LOOKS}
+    assert said == {name: real[name]["comment"] for name in LOOKS}
+    assert {name for name in said if said[name] != "Success!"} == {"gone"}
 
 
 def differing(machine: Machine, seed: int) -> dict[str, Any]:

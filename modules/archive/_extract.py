@@ -138,11 +138,11 @@ def _before_members(unpacked: Unpacked, target: str, *_: object, **__: object) -
     """What is in the places of the members; nothing where these are too many for the history."""
     top, real = unpacked.path, real_path(target)
     facts: list[dict[str, Any]] = [*missing_folders(real)]
-    for root, folders, files in os.walk(top):
+    for root, folders, files in os.walk(top):  # os: where it was unpacked to
         for name in [*folders, *files]:
             path = os.path.normpath(os.path.join(real, os.path.relpath(root, top), name))
             there = _snapshot(path)
-            is_replaced = there["type"] == "dir" and not os.path.isdir(os.path.join(root, name))
+            is_replaced = there["type"] == "dir" and name in files
             facts.append({**there, "removed": True} if is_replaced else there)
         if len(facts) > MOST_RESTORED:
             return None
@@ -242,7 +242,7 @@ def _with_zipfile(
                 continue
             path = os.path.join(inner, name)
             _zip_member(archive, info, path, secret)
-            if permissions and mode and not os.path.islink(path):
+            if permissions and mode and not os.path.islink(path):  # os: where it was unpacked to
                 modes.append((path, mode & 0o777))
     for path, mode in modes:  # last, as folders may be read-only then
         os.chmod(path, mode)
@@ -264,13 +264,13 @@ def _zip_member(archive: Any, info: Any, path: str, secret: bytes | None) -> Non
 
 def _refuse_unsafe(source: str, inner: str) -> None:
     """Look once more, at what was really unpacked. Nobody else can reach it yet."""
-    top = os.path.realpath(inner)
-    for root, folders, files in os.walk(inner):
+    top = os.path.realpath(inner)  # os: where it was unpacked to
+    for root, folders, files in os.walk(inner):  # os: where it was unpacked to
         for name in [*folders, *files]:
             path = os.path.join(root, name)
-            at, fault = os.lstat(path), None
+            at, fault = os.lstat(path), None  # os: where it was unpacked to
             if bits.S_ISLNK(at.st_mode):
-                leads = os.path.realpath(path)
+                leads = os.path.realpath(path)  # os: where it was unpacked to
                 fault = None if f"{leads}/".startswith(f"{top}/") else "leads out of its folder"
             elif bits.S_ISREG(at.st_mode):
                 fault = "has a set-user-ID or set-group-ID bit" if at.st_mode & 0o6000 else None
@@ -281,7 +281,7 @@ def _refuse_unsafe(source: str, inner: str) -> None:
 
 def _own(folder: str, user: int, group: int) -> None:
     if (user, group) != (-1, -1):
-        for root, folders, files in os.walk(folder):
+        for root, folders, files in os.walk(folder):  # os: where it was unpacked to
             for name in [*folders, *files]:
                 os.chown(os.path.join(root, name), user, group, follow_symlinks=False)
 

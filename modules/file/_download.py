@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+# os in this file: the cache
 import os
 import re
 from contextlib import suppress

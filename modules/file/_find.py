@@ -75,7 +75,7 @@ def find(path: str, *args: str, **kwargs: Any) -> list[Any]:
 
 
 def _stat(path: str) -> os.stat_result | None:
-    for look in (os.stat, os.lstat):
+    for look in (_paths.stat, _paths.lstat):
         with suppress(OSError):
             return look(path)
     return None

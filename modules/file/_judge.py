@@ -78,5 +78,5 @@ def _copy(path: str, contents: Contents) -> str:
 
 
 def _digest(path: str) -> bytes:
-    with open(path, "rb") as file:
+    with open(path, "rb") as file:  # os: of a private copy
         return hashlib.file_digest(file, "sha256").digest()

@@ -158,7 +158,7 @@ def _opened(path: str) -> tuple[FileIO, str]:
         return _planned(files, path)
     handle = -1
     try:
-        handle = os.open(path, READ)
+        handle = os.open(path, READ)  # os: nothing is planned
         if os.readlink(f"/proc/self/fd/{handle}") == path:  # there was no link on the way
             return _regular(handle, path), path
     except OSError as problem:

@@ -20,7 +20,7 @@ def refuse_mounted(action: str, path: str, below: bool = False) -> None:
     origin = _paths.source(path)
     if origin is None or _paths.islink(path) or not _paths.isdir(path):
         return
-    real = os.path.realpath(origin)
+    real = os.path.realpath(origin)  # os: what it is taken from
     points = [
         point
         for point in mount_points()
@@ -35,7 +35,7 @@ def refuse_mounted(action: str, path: str, below: bool = False) -> None:
 
 def mount_of(path: str) -> str:
     """The mount point that a path is below."""
-    real = os.path.realpath(path)
+    real = _paths.realpath(path)
     above = (point for point in mount_points() if f"{real}/".startswith(f"{point.rstrip('/')}/"))
     return max(above, key=len, default="/")
 

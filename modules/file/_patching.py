@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from modules import cmd
+from modules import _paths, cmd
 from modules.file import _look
 from modules.file._change import alters, make_folders
 from modules.file._snapshot import missing_folders, snapshot
@@ -57,10 +57,10 @@ def _plan_patch(
     argv = [*argv, *words, *where]
     done = cmd.complete(argv, stdin=text, python_shell=False, see_planned=False)
     for file, copy in files.items():
-        if not os.path.exists(copy) and _look.lexists(file):
+        if not _paths.exists(copy) and _look.lexists(file):
             raise Unforeseen("which folders the patch program removes")
         for end in ("", _KEPT):
-            if os.path.exists(f"{copy}{end}"):
+            if _paths.exists(f"{copy}{end}"):
                 make_folders(os.path.dirname(file))
                 write(f"{file}{end}", _look.read_whole(f"{copy}{end}"))
     return done

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+# os in this file: what planned files are taken from
 import errno
 import os
 import stat as bits

@@ -37,9 +37,10 @@ class PrivateFolder:
         Raises StateFailed without /proc.
         """
         own = f"/proc/{os.getpid()}/fd/{self._private.handle}"
-        if not os.path.isdir(own) and self._where.shared():
+        is_there = os.path.isdir(own)  # os: this process has it open
+        if not is_there and self._where.shared():
             raise StateFailed(f"{self._where.path} cannot be filled safely without /proc")
-        return os.path.join(own if os.path.isdir(own) else self._where.path, self._inside)
+        return os.path.join(own if is_there else self._where.path, self._inside)
 
     def members(self) -> Place:
         return self._private.place(self._inside)

@@ -85,7 +85,7 @@ def _holds(where: Place, data: bytes) -> bool:
     if at is None or not bits.S_ISREG(at.st_mode) or at.st_size != len(data):
         return False
     try:
-        with open(where.open_file(), "rb") as file:
+        with open(where.open_file(), "rb") as file:  # os: its place opens it
             return file.read() == data
     except PermissionError:  # it is its owner's all the same, who may replace it
         return False

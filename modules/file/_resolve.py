@@ -7,6 +7,7 @@ has put on the way.
 
 from __future__ import annotations
 
+# os in this file: walks by descriptors, or in the planned files
 import errno
 import os
 import stat as bits

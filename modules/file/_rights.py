@@ -47,7 +47,7 @@ def refuse_removal(path: str) -> None:
     refuse_put(path)
     if _paths.source(path) != path or _paths.islink(path):
         return
-    for root, folders, files in os.walk(path):
+    for root, folders, files in _paths.walk(path):
         for inner in (os.path.join(root, name) for name in (*folders, *files)):
             if lock := _lock(inner):
                 _refuse(inner, lock, inner)
@@ -110,7 +110,8 @@ def refuse_owner(path: str, user: str | int | None, group: str | int | None) -> 
 
 
 def _refuse_read_only(path: str, folder: str) -> None:
-    if os.statvfs(_paths.source(folder) or folder).f_flag & os.ST_RDONLY:
+    there = _paths.source(folder) or folder
+    if os.statvfs(there).f_flag & os.ST_RDONLY:  # os: what it is taken from
         _refuse(path, f"{folder} is on a read-only file system (mount it writable first)", folder)
 
 
@@ -147,7 +148,8 @@ def _lock(path: str) -> str:
     if at is None or not (bits.S_ISREG(at.st_mode) or bits.S_ISDIR(at.st_mode)):
         return ""
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+        how = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+        handle = os.open(path, how)  # os: what is only planned has no such flags
     except OSError:
         return ""
     try:

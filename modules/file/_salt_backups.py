@@ -8,6 +8,7 @@ import os
 import re
 from typing import Any
 
+from modules import _paths
 from modules.file import _change, _look, _write
 from modules.file._salt_arguments import path_given
 from runner.api import StateFailed, here
@@ -20,7 +21,7 @@ def _backups_below(folder: str) -> dict[str, list[tuple[datetime.datetime, str]]
     """The backups of the files of a folder by their names: time and path of each, newest first."""
     kept = f"{here.state_dir}/file_backup{folder.rstrip('/')}"
     by_name: dict[str, list[tuple[datetime.datetime, str]]] = {}
-    for entry in sorted(os.listdir(kept)) if os.path.isdir(kept) else []:
+    for entry in sorted(_paths.listdir(kept)) if _paths.isdir(kept) else []:
         match = _NAME.fullmatch(entry)
         if match:
             when = _time(match["stamp"])
@@ -42,7 +43,7 @@ def _listing(
     return {
         number: {
             "Backup Time": when.strftime("%a %b %d %Y %H:%M:%S.%f"),
-            "Size": os.stat(path).st_size,
+            "Size": _paths.stat(path).st_size,
             "Location": path,
         }
         for number, (when, path) in enumerate(backups[:limit])

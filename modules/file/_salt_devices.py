@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from modules import _paths
 from modules.file._salt_arguments import path_given
 from modules.file._salt_changes import salt_mknod
 
@@ -13,7 +14,7 @@ from modules.file._salt_changes import salt_mknod
 def get_devmm(name: str) -> tuple[int, int]:
     """The numbers of a device, major and minor; zeros for what is none."""
     try:
-        device = os.stat(path_given(name)).st_rdev
+        device = _paths.stat(path_given(name)).st_rdev
     except OSError:
         return (0, 0)
     return (os.major(device), os.minor(device))

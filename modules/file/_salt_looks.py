@@ -200,7 +200,7 @@ def diskusage(path: str) -> int:
     below = (os.path.join(folder, name) for folder, _, names in _paths.walk(top) for name in names)
     files = below if _paths.isdir(top) else [top]
     seen = {
-        (at.st_dev, at.st_ino): at.st_size for at in map(os.stat, filter(os.path.exists, files))
+        (at.st_dev, at.st_ino): at.st_size for at in map(_paths.stat, filter(_paths.exists, files))
     }
     return sum(seen.values())
 
@@ -210,7 +210,7 @@ def statvfs(path: str) -> dict[str, int]:
     Raises StateFailed when the system cannot tell.
     """
     try:
-        values = os.statvfs(_home(path))
+        values = _paths.statvfs(_home(path))
     except OSError as problem:
         raise StateFailed(f"Could not statvfs '{path}': {problem.strerror}") from problem
     names = "bavail bfree blocks bsize favail ffree files flag frsize namemax"

@@ -16,7 +16,7 @@ PLAIN = frozenset(("ext2", "ext3", "ext4", "xfs", "tmpfs", "vfat", "exfat", "ove
 
 def free(folder: str | int) -> int | None:
     """The bytes that the caller can still write below a folder; None where nobody counts them."""
-    system = os.statvfs(folder)
+    system = os.statvfs(folder)  # os: what is there, or held open
     if not system.f_blocks:
         return None
     blocks = system.f_bavail if os.geteuid() else system.f_bfree
@@ -25,7 +25,7 @@ def free(folder: str | int) -> int | None:
 
 def free_but_reserve(folder: str | int) -> int | None:
     """The bytes that something without end may take of them."""
-    system = os.statvfs(folder)
+    system = os.statvfs(folder)  # os: what is there, or held open
     if not system.f_blocks:
         return None
     left = system.f_bavail * system.f_frsize
@@ -37,7 +37,9 @@ def lacking(folder: str | int, size: int, taken: int = 0) -> int | None:
     may. taken: what will be written there before.
     """
     room = free(folder) if size > 0 else None
-    if room is None or size <= room - taken or not _is_plain(os.stat(folder).st_dev):
+    if room is None or size <= room - taken:
+        return None
+    if not _is_plain(os.stat(folder).st_dev):  # os: what is there, or held open
         return None
     return max(room - taken, 0)
 

@@ -157,9 +157,12 @@ def _move_into_place(beside: Place, where: Place) -> None:
         # place
         if problem.errno != errno.EBUSY:
             raise
-        with open(beside.open(), "rb") as source, open(where.open(os.O_RDWR), "r+b") as file:
-            import shutil
+        import shutil
 
+        with (
+            open(beside.open(), "rb") as source,  # os: its place opens it
+            open(where.open(os.O_RDWR), "r+b") as file,  # os: its place opens it
+        ):
             file.truncate()
             shutil.copyfileobj(source, file)
             file.flush()
@@ -194,7 +197,10 @@ def _keep_file(where: Place) -> str:
     backup = f"{here.state_dir}/file_backup{where.path}_{stamp}"
     *below, name = os.path.relpath(backup, here.state_dir).split("/")
     handle = here.state_folder(*below).open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
-    with open(handle, "wb") as target, open(where.open_file(), "rb") as source:
+    with (
+        open(handle, "wb") as target,
+        open(where.open_file(), "rb") as source,  # os: its place opens it
+    ):
         at = os.fstat(source.fileno())
         copy_contents(source, target)
         with suppress(PermissionError):

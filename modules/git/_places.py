@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
+from modules import _paths
 from modules.cmd import Completed
 from modules.file._place import Place, place
 from modules.file._private_folder import PrivateFolder, folder_beside
@@ -18,10 +19,10 @@ from runner.api import StateFailed
 
 def _is_swappable(path: str) -> bool:
     above = os.path.dirname(path)
-    if not os.path.isdir(above):
+    if not _paths.isdir(above):
         return False
-    mine = not os.path.isdir(path) or not others_write(os.stat(path))
-    return not mine or others_write(os.stat(above)) or others_replace(above)
+    mine = not _paths.isdir(path) or not others_write(_paths.stat(path))
+    return not mine or others_write(_paths.stat(above)) or others_replace(above)
 
 
 @contextmanager
@@ -30,7 +31,7 @@ def held(path: str) -> Iterator[str]:
     a link of somebody else.
     """
     real = real_path(path)
-    if not os.path.isdir(real) or not _is_swappable(real):
+    if not _paths.isdir(real) or not _is_swappable(real):
         yield path
         return
     with place(real) as where, where.entered() as folder:
@@ -42,7 +43,7 @@ def cloned(words: Sequence[str], run: Callable[[Sequence[str]], Completed]) -> C
     Raises StateFailed for a link of somebody else.
     """
     target = real_path(words[-1])
-    full = os.path.lexists(target) and not (os.path.isdir(target) and not os.listdir(target))
+    full = _paths.lexists(target) and not (_paths.isdir(target) and not _paths.listdir(target))
     if full or not _is_swappable(target):
         return run(words)
     with place(os.path.join(folder_beside(target), "clone")) as above:

@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from functools import partial
 from typing import Any
 
-from modules import cmd, file
+from modules import _paths, cmd, file
 from modules import user as users
 from modules._lines import split
 from modules._planned_files import PlannedFiles, planned_files
@@ -114,13 +114,13 @@ def _key(url: str, user: str | None) -> str:
             f"{user} cannot read the identity {url}: put it on this machine with file.managed first"
         )
     path = os.path.join(here.scratch(), "key")
-    with open(local, "rb") as source, open(path, "xb", opener=_private) as target:
+    with _paths.open_bytes(local) as source, open(path, "xb", opener=_private) as target:
         target.write(source.read())
     return path
 
 
 def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
+    return os.open(path, flags, 0o600)  # os: to write it
 
 
 def probe(

@@ -9,7 +9,6 @@ entries in the files of others (an installer's, cloud-init's) are taken out ther
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from tempfile import TemporaryDirectory
@@ -349,7 +348,7 @@ def verify(name: str, old: Texts, new: Texts) -> None:
         os.makedirs(root + folder, exist_ok=True)
         for path in _paths.glob(f"{folder}/*.yaml"):
             if path not in old:
-                shutil.copy(path, root + path)
+                _paths.copy_out(path, root + path)
     for path, text in new.items():
         with open(root + path, "w", encoding="utf-8", errors="surrogateescape") as stream:
             stream.write(text)

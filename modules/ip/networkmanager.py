@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import glob
 import re
-import shutil
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -335,7 +334,7 @@ def verify(name: str, old: Texts, new: Texts) -> None:
     """Have nmcli read the new keyfiles. Raises StateFailed for what it refuses; before version
     1.40 it cannot.
     """
-    if not shutil.which("nmcli"):
+    if not _paths.which("nmcli"):
         return
     for path, text in new.items():
         argv = ["nmcli", "--offline", "connection", "modify", "connection.autoconnect", "yes"]

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import ipaddress
-import os
 from collections.abc import Iterator
 from contextlib import suppress
 
+from modules import _paths
 from modules.ps import table
 from runner.api import Record
 
@@ -74,9 +74,9 @@ def _programs() -> dict[str, str]:
     for pid in table.numbers():
         folder = f"/proc/{pid}/fd"
         with suppress(OSError):
-            for name in os.listdir(folder):
+            for name in _paths.listdir(folder):
                 with suppress(OSError):
-                    target = os.readlink(f"{folder}/{name}")
+                    target = _paths.readlink(f"{folder}/{name}")
                     if target.startswith("socket:["):
                         programs[target[8:-1]] = f"{pid}/{table.name_of(pid)}"
     return programs

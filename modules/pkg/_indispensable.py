@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Iterator
 
-from modules import cmd
+from modules import _paths, cmd
 from modules.pkg._queries import owners
 from modules.pkg.providers import provider
 from runner.api import for_states
@@ -36,8 +36,8 @@ def _own_files() -> Iterator[str]:
     tools = (cmd.which(name) for name in (*provider().NAMES, "sh"))
     paths = {*kernels, *filter(None, tools), sys.executable, os.__file__, *_libraries()}
     for path in sorted(paths):
-        own = os.path.realpath(path).startswith(f"{os.path.realpath(sys.prefix)}{os.sep}")
-        if os.path.exists(path) and not (own and sys.prefix != sys.base_prefix):
+        own = _paths.realpath(path).startswith(f"{_paths.realpath(sys.prefix)}{os.sep}")
+        if _paths.exists(path) and not (own and sys.prefix != sys.base_prefix):
             yield path
 
 

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from modules import _paths
 from modules.pkg._planned import held
 from modules.pkg.package_manager import Shipped
 from modules.pkg.providers import provider, require
@@ -34,7 +34,7 @@ def owners(paths: Sequence[str]) -> dict[str, str]:
         return {}
     if not manager.has("ownership") or not paths:
         return {}
-    real = {path: os.path.realpath(path) for path in paths}
+    real = {path: _paths.realpath(path) for path in paths}
     names = [*dict.fromkeys([*paths, *real.values()])]
     several = getattr(manager, "owners", None)
     found = several(names) if several else {name: manager.owner(name) for name in names}

@@ -123,13 +123,13 @@ def lists_age() -> float | None:
     """Return the seconds since the package lists were renewed; None when there are none."""
     import time
 
-    lists = [
-        entry
+    times = [
+        at.st_ctime
         for folder in LISTS
-        for entry in (os.scandir(folder) if _paths.isdir(folder) else ())
-        if entry.name.startswith("APKINDEX.")
+        for path, at in _paths.below(folder)
+        if os.path.basename(path).startswith("APKINDEX.")
     ]
-    return time.time() - max(entry.stat().st_ctime for entry in lists) if lists else None
+    return time.time() - max(times) if times else None
 
 
 @fetcher(refreshes="package lists")

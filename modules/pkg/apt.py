@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat as bits
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -105,16 +106,11 @@ ARCHIVES = "/var/cache/apt/archives"
 def archives() -> dict[str, dict[str, Any]]:
     """The packages that lie in apt's cache: name -> version -> path, size and time."""
     by_name: dict[str, dict[str, Any]] = {}
-    for entry in (
-        sorted(os.scandir(ARCHIVES), key=lambda archive: archive.name)
-        if _paths.isdir(ARCHIVES)
-        else ()
-    ):
-        parts = entry.name.removesuffix(".deb").split("_")
-        if entry.name.endswith(".deb") and len(parts) == 3:
-            seen = entry.stat()
+    for path, seen in _paths.below(ARCHIVES):
+        parts = os.path.basename(path).removesuffix(".deb").split("_")
+        if path.endswith(".deb") and len(parts) == 3:
             about = {
-                "path": entry.path,
+                "path": path,
                 "size": seen.st_size,
                 "creation_date_time_t": int(seen.st_ctime),
             }
@@ -194,8 +190,11 @@ def lists_age() -> float | None:
     """Seconds since the package lists were renewed; None when there are none."""
     import time
 
-    entries = os.scandir(LISTS) if _paths.isdir(LISTS) else ()
-    times = [entry.stat().st_mtime for entry in entries if entry.is_file() and entry.name != "lock"]
+    times = [
+        at.st_mtime
+        for path, at in _paths.below(LISTS)
+        if bits.S_ISREG(at.st_mode) and path != f"{LISTS}/lock"
+    ]
     return time.time() - max(times) if times else None
 
 

@@ -5,10 +5,9 @@ first.
 
 from __future__ import annotations
 
-import os
 import re
 
-from modules import cmd
+from modules import _paths, cmd
 from modules.pkg._run import LOCK_SECONDS, error_list, run_unlocked
 from runner.api import CommandFailed, here
 
@@ -43,7 +42,7 @@ _BROKEN = "apt --fix-broken install"
 
 def interrupted() -> bool:
     """Return whether dpkg was killed in the middle of something."""
-    return os.path.isdir(UPDATES) and any(entry.name.isdigit() for entry in os.scandir(UPDATES))
+    return _paths.isdir(UPDATES) and any(map(str.isdigit, _paths.listdir(UPDATES)))
 
 
 def run(*words: str) -> None:

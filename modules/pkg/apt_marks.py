@@ -42,9 +42,7 @@ def marked_copy(automatic: Sequence[str], manual: Sequence[str]) -> list[str]:
     """Return the options by which apt-get uses a copy of its notes, in which these are marked."""
     path = f"{here.scratch()}/extended_states"
     if _paths.exists(STATES):
-        import shutil
-
-        shutil.copy(STATES, path)
+        _paths.copy_out(STATES, path)
     options = ["-o", f"Dir::State::extended_states={path}"]
     mark(automatic, manual, *options)
     return options

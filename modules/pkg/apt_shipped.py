@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-import glob
 import re
 
-from modules import cmd
+from modules import _paths, cmd
 from modules.pkg.package_manager import Shipped
 from runner.api import cached_look
 
@@ -26,9 +25,9 @@ _USUAL = ("required", "important", "standard")  # priorities of what an installa
 def _read(pattern: str) -> str:
     """The contents of files, one behind the other; without those that cannot be read."""
     texts = []
-    for path in sorted(glob.glob(pattern)):
+    for path in sorted(_paths.glob(pattern)):
         try:
-            with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            with _paths.open_text(path, "utf-8", "surrogateescape") as file:
                 texts.append(file.read())
         except OSError:
             continue

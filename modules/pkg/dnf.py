@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -59,7 +58,7 @@ _KNOWLEDGE = (*rpm.FILES, *LISTS, *REPOSITORY_FILES, HOLDS, HOLDS_OF_DNF5)
 
 def suits() -> bool:
     """Return whether this machine has dnf."""
-    return any(map(os.path.exists, dnf_run.PROGRAMS))
+    return any(map(_paths.exists, dnf_run.PROGRAMS))
 
 
 def leftovers() -> Versions:
@@ -378,7 +377,7 @@ def _locks_of_dnf5(path: str) -> list[str]:
         return []
     import tomllib
 
-    with open(path, "rb") as file:
+    with _paths.open_bytes(path) as file:
         table = tomllib.load(file)
     entries = table.get("packages", [])
     return [str(entry["name"]) for entry in entries if isinstance(entry, dict) and "name" in entry]

@@ -57,7 +57,7 @@ def marked_copy(automatic: Sequence[str], manual: Sequence[str]) -> list[str]:
     _, _, setting, folder = WORDS[dnf_run.program()]
     copy = f"{here.scratch()}/notes"
     if _paths.isdir(folder):
-        shutil.copytree(folder, copy)
+        shutil.copytree(folder, copy)  # os: as the program has noted them
     option = f"--setopt={setting}={copy}"
     mark(automatic, manual, option)
     return [INSTALLED_ONLY, option]

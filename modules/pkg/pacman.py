@@ -132,12 +132,11 @@ def archives() -> dict[str, dict[str, Any]]:
     """Return what lies in the cache: name -> version -> path, size, creation_date_time_t."""
     by_name: dict[str, dict[str, Any]] = {}
     for folder in _cache_folders():
-        for entry in os.scandir(folder) if _paths.isdir(folder) else ():
-            match = _ARCHIVE.match(entry.name)
+        for path, stat in _paths.below(folder):
+            match = _ARCHIVE.match(os.path.basename(path))
             if match:
-                stat = entry.stat()
                 by_name.setdefault(match["name"], {})[match["version"]] = {
-                    "path": entry.path,
+                    "path": path,
                     "size": stat.st_size,
                     "creation_date_time_t": int(stat.st_ctime),
                 }

@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import os
-
-from modules import cmd
+from modules import _paths, cmd
 from runner.api import CommandFailed, here
 
 KEYRING = "/etc/pacman.d/gnupg"
@@ -27,7 +25,7 @@ def fingerprints(key: bytes) -> list[str]:
 
 def trusted() -> set[str]:
     """Return the fingerprints of the keys that pacman trusts."""
-    if not os.path.isdir(KEYRING):
+    if not _paths.isdir(KEYRING):
         return set()
     options = [
         "--homedir",
@@ -63,7 +61,7 @@ def _written(key: bytes) -> str:
 
 def import_key(key: bytes) -> None:
     """Add a key to the keyring and sign it there. Raises CommandFailed with pacman-key's words."""
-    if not os.path.exists(f"{KEYRING}/trustdb.gpg"):
+    if not _paths.exists(f"{KEYRING}/trustdb.gpg"):
         _run("--init")
     _run("--add", _written(key))
     for fingerprint in fingerprints(key):

@@ -4,10 +4,9 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Sequence
 
-from modules import cmd
+from modules import _paths, cmd
 from modules.pkg import pacman_run
 from runner.api import here
 
@@ -41,11 +40,11 @@ def unneeded(
     database: the folder with what is installed.
     """
     copy = here.scratch()
-    for folder, _, names in os.walk(database):
+    for folder, _, names in _paths.walk(database):
         target = f"{copy}/local{folder.removeprefix(database)}"
         os.makedirs(target)
         for name in {"desc", "ALPM_DB_VERSION"} & {*names}:
-            shutil.copy(f"{folder}/{name}", target)
+            _paths.copy_out(f"{folder}/{name}", f"{target}/{name}")
     options = ("--dbpath", copy)
     mark(automatic, manual, *options)
     orphans = cmd.probe(["pacman", *options, "-Qdtq"]).stdout.split()

@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-import glob
-import os
 import re
 import time
 from collections.abc import Sequence
 
-from modules import cmd
+from modules import _paths, cmd
 from modules.pkg._run import error_list, run_unlocked
 from runner.api import CommandFailed, here
 
@@ -55,7 +53,7 @@ def run(*words: str, start: Sequence[str] = START) -> None:
 
 def stale_lock() -> str:
     """Return what to do about a lock that a killed pacman has left; empty when there is none."""
-    if not os.path.exists(LOCK) or _holder():
+    if not _paths.exists(LOCK) or _holder():
         return ""
     since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(_lock_time()))
     return (
@@ -79,19 +77,19 @@ def _lock_problem(done: cmd.Completed) -> str:
 
 def _lock_time() -> float:
     try:
-        return os.stat(LOCK).st_mtime
+        return _paths.stat(LOCK).st_mtime
     except OSError:  # released just now
         return time.time()
 
 
 def _holder() -> str:
     """Return the process that has the lock open, by its name and ID; empty when there is none."""
-    for link in glob.iglob("/proc/[0-9]*/fd/*"):
+    for link in _paths.glob("/proc/[0-9]*/fd/*"):
         try:
-            if os.readlink(link) != LOCK:
+            if _paths.readlink(link) != LOCK:
                 continue
             folder = link.partition("/fd/")[0]
-            with open(f"{folder}/comm", encoding="utf-8") as comm:
+            with _paths.open_text(f"{folder}/comm", "utf-8") as comm:
                 return f"{comm.read().strip()} ({folder.rpartition('/')[2]})"
         except OSError:  # it has ended
             continue

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import fnmatch
-import os
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -146,10 +145,10 @@ def lists_age() -> float | None:
     import time
 
     times = []
-    for repository in os.scandir(METADATA) if _paths.isdir(METADATA) else ():
+    for repository, _ in _paths.below(METADATA):
         for index in ("repodata/repomd.xml", "content", "cookie"):
-            if _paths.exists(f"{repository.path}/{index}"):
-                times.append(_paths.stat(f"{repository.path}/{index}").st_mtime)
+            if _paths.exists(f"{repository}/{index}"):
+                times.append(_paths.stat(f"{repository}/{index}").st_mtime)
     return time.time() - max(times) if times else None
 
 

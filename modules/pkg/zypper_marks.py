@@ -7,12 +7,11 @@ file of its library.
 
 from __future__ import annotations
 
-import glob
 import os
 import shutil
 from collections.abc import Collection, Iterable
 
-from modules import file
+from modules import _paths, file
 from modules.pkg import rpm
 from runner.api import here
 
@@ -27,9 +26,9 @@ def automatic() -> list[str]:
 
 
 def _lines() -> list[str]:
-    if not os.path.exists(NOTES):
+    if not _paths.exists(NOTES):
         return []
-    with open(NOTES, encoding="utf-8", errors="replace") as notes:
+    with _paths.open_text(NOTES, "utf-8", "replace") as notes:
         return notes.read().splitlines()
 
 
@@ -42,9 +41,9 @@ def manually_installed(installed: Iterable[str]) -> list[str]:
 def system_check() -> list[str]:
     """Return the packages that zypper's library wants to be there at all times."""
     required = []
-    for path in (CHECK, *sorted(glob.glob(f"{CHECK}.d/*"))):
-        if os.path.isfile(path):
-            with open(path, encoding="utf-8", errors="replace") as lines:
+    for path in (CHECK, *sorted(_paths.glob(f"{CHECK}.d/*"))):
+        if _paths.isfile(path):
+            with _paths.open_text(path, "utf-8", "replace") as lines:
                 required += [
                     line.split(":", 1)[1].strip() for line in lines if line.startswith("requires:")
                 ]
@@ -69,12 +68,15 @@ def marked_copy(for_others: Collection[str], by_hand: Collection[str]) -> list[s
     folder of links, with a copy of its notes.
     """
     root = here.scratch()
-    for path in filter(os.path.isdir, _SHARED):
+    for path in filter(_paths.isdir, _SHARED):
         os.makedirs(os.path.dirname(root + path), exist_ok=True)
         os.symlink(path, root + path)
     os.makedirs(f"{root}/var/lib", exist_ok=True)
     folder = os.path.dirname(NOTES)
-    shutil.copytree(folder, root + folder) if os.path.isdir(folder) else os.makedirs(root + folder)
+    if os.path.isdir(folder):  # os: as zypper has noted them
+        shutil.copytree(folder, root + folder)  # os: the same
+    else:
+        os.makedirs(root + folder)
     with open(root + NOTES, "w", encoding="utf-8") as notes:
         notes.write(marked(for_others, by_hand))
     return ["--root", root]

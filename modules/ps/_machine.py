@@ -8,7 +8,7 @@ import struct
 import time
 from typing import Any
 
-from modules import mount
+from modules import _paths, mount
 from modules.ps import table
 from runner.api import CommandFailed, StateFailed
 
@@ -139,7 +139,7 @@ def disk_usage(path: str) -> dict[str, float]:
     {{ salt['ps.disk_usage']('/srv').percent }}
     """
     try:
-        usage = os.statvfs(path)
+        usage = _paths.statvfs(path)
     except (OSError, ValueError) as problem:
         raise StateFailed(f"{path!r}: {getattr(problem, 'strerror', problem)}") from None
     used = (usage.f_blocks - usage.f_bfree) * usage.f_frsize
@@ -188,7 +188,7 @@ def disk_io_counters(device: str | None = None) -> dict[str, int]:
     counters = {}
     for words in map(str.split, table.read("/proc/diskstats").splitlines()):
         name, numbers = words[2], [int(word) for word in words[3:]]
-        if device == name or (device is None and os.path.exists(f"/sys/block/{name}")):
+        if device == name or (device is None and _paths.exists(f"/sys/block/{name}")):
             counters[name] = {
                 "read_count": numbers[0],
                 "write_count": numbers[4],
@@ -240,7 +240,7 @@ def _sum(counters: dict[str, dict[str, int]], wanted: str | None) -> dict[str, i
 def get_users() -> list[dict[str, Any]]:
     """Who is logged in: name, terminal, started (seconds since 1970), host and pid of each."""
     try:
-        with open(UTMP, "rb") as file:
+        with _paths.open_bytes(UTMP) as file:
             data = file.read(1 << 20)
     except OSError:
         return []

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from modules import cmd
+from modules import _paths, cmd
 from modules._processes import needs
 from modules.ps import table
 from runner.api import CommandFailed, changer
@@ -198,7 +198,7 @@ def _counters(process: table.Process) -> dict[str, int]:
 
 def _open_files(process: table.Process) -> list[str]:
     folder = f"/proc/{process.pid}/fd"
-    targets = {os.readlink(f"{folder}/{name}") for name in os.listdir(folder)}
+    targets = {_paths.readlink(f"{folder}/{name}") for name in _paths.listdir(folder)}
     return sorted(path for path in targets if path.startswith("/"))
 
 
@@ -212,9 +212,9 @@ _ATTRIBUTES: dict[str, Callable[[table.Process], Any]] = {
     "pid": lambda process: process.pid,
     "ppid": lambda process: process.number(4),
     "name": lambda process: table.name_of(process.pid),
-    "exe": lambda process: os.readlink(f"/proc/{process.pid}/exe"),
+    "exe": lambda process: _paths.readlink(f"/proc/{process.pid}/exe"),
     "cmdline": lambda process: table.command_line(process.pid),
-    "cwd": lambda process: os.readlink(f"/proc/{process.pid}/cwd"),
+    "cwd": lambda process: _paths.readlink(f"/proc/{process.pid}/cwd"),
     "environ": _environment,
     "status": lambda process: process.status,
     "username": lambda process: table.owner_of(process.pid),
@@ -228,7 +228,7 @@ _ATTRIBUTES: dict[str, Callable[[table.Process], Any]] = {
     "memory_percent": _share,
     "nice": lambda process: process.number(19),
     "num_threads": lambda process: process.number(20),
-    "num_fds": lambda process: len(os.listdir(f"/proc/{process.pid}/fd")),
+    "num_fds": lambda process: len(_paths.listdir(f"/proc/{process.pid}/fd")),
     "num_ctx_switches": _switches,
     "io_counters": _counters,
     "open_files": _open_files,

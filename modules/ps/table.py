@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 
+from modules import _paths
 from modules.file import uid_to_user
 from runner.api import Record
 
@@ -107,7 +108,7 @@ def own_family() -> set[int]:
 def read(path: str) -> str:
     """The text of a file of /proc; empty when it is not there (any more), or not for us."""
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
+        with _paths.open_text(path, "utf-8", "replace") as file:
             return file.read()
     except OSError:
         return ""

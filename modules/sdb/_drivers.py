@@ -11,7 +11,7 @@ from contextlib import closing
 from typing import Any, Protocol
 from urllib.parse import quote
 
-from modules import environ, file, gpg, vault
+from modules import _paths, environ, file, gpg, vault
 from modules._yaml import load
 from modules.sdb import _msgpack
 from modules.slsutil import merge_all
@@ -141,10 +141,13 @@ class Sqlite:
         """The value of a key; None where there is none, nor a database. Raises StateFailed for a
         value that Salt did not write.
         """
-        if not os.path.exists(self._path):
+        if not _paths.exists(self._path):
             return None
         try:
-            address = f"file:{quote(file.real_path(self._path))}?mode=ro"
+            path = file.real_path(self._path)
+            if _paths.planned_among([path]):
+                _paths.copy_out(path, path := f"{here.scratch()}/sdb")
+            address = f"file:{quote(path)}?mode=ro"
             with closing(sqlite3.connect(address, uri=True)) as database:
                 row = database.execute(self._get, {"key": key}).fetchone()
             return None if row is None else _msgpack.unpacked(bytes(row[0]))
@@ -169,7 +172,7 @@ class Sqlite:
         return True
 
     def _changed(self, statement: str, values: Mapping[str, Any]) -> None:
-        if not os.path.exists(self._path):  # of secrets, which are its owner's alone
+        if not _paths.exists(self._path):  # of secrets, which are its owner's alone
             file.write(self._path, b"", mode="0600", private=True)
         try:
             with closing(sqlite3.connect(file.real_path(self._path))) as database, database:

@@ -56,9 +56,10 @@ def _is_certain(properties: dict[str, str]) -> bool:
     """
     path = properties.get("FragmentPath", "")
     try:
-        with _paths.open_text(path, "utf-8", "replace") as planned, open(path, "rb") as real:
+        with _paths.open_text(path, "utf-8", "replace") as planned:
             text = planned.read()
-            same = text == real.read().decode("utf-8", "replace")
+        with open(path, encoding="utf-8", errors="replace") as real:  # os: what is loaded by now
+            same = text == real.read()
     except OSError:
         return False
     return same and not re.search(r"^\s*(Condition|Assert)", text, re.MULTILINE)

@@ -13,7 +13,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from modules import cmd, file
+from modules import _paths, cmd, file
 from modules._lines import plain_name
 from modules._processes import needs
 from modules.file._look import opened_to_read
@@ -45,7 +45,7 @@ def resolve(name: str, images: bool = False) -> Device:
     """
     path = file.real_path(plain_name(name, "the device"))
     try:
-        status = os.stat(path)
+        status = _paths.stat(path)
     except OSError as error:
         if error.errno not in (errno.ENOENT, errno.ENOTDIR):
             raise StateFailed(f"{name}: {error.strerror}") from None
@@ -81,9 +81,9 @@ def held(device: Device) -> Iterator[str]:
         return
     with opened_to_read(path) as image:
         own = f"/proc/{os.getpid()}/fd/{image.fileno()}"
-        if os.fstat(image.fileno()).st_ino != device.inode:
+        if _paths.stat_of(image).st_ino != device.inode:
             raise StateFailed(f"{device.name} is another file than a moment ago")
-        yield own if os.path.exists(own) else path
+        yield own if _paths.exists(own) else path
 
 
 @for_states
@@ -140,10 +140,10 @@ def refuse_full(device: Device, force: bool, own: Sequence[str] = ()) -> None:
 def _parts(device: Device) -> Iterator[tuple[str, int]]:
     """A device and its partitions, each with its number."""
     yield device.path, device.number
-    folder = os.path.realpath(_sys(device.number))
-    names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+    folder = _paths.realpath(_sys(device.number))
+    names = sorted(_paths.listdir(folder)) if _paths.isdir(folder) else []
     for name in names:
-        if os.path.exists(f"{folder}/{name}/partition"):
+        if _paths.exists(f"{folder}/{name}/partition"):
             major, minor = _first_line(f"{folder}/{name}/dev").split(":")
             yield f"/dev/{name}", os.makedev(int(major), int(minor))
 
@@ -158,13 +158,13 @@ def _mounted(path: str, number: int) -> Iterator[str]:
 def _swapping(path: str) -> Iterator[str]:
     for line in _first_lines("/proc/swaps")[1:]:
         name = line.split()[0].replace("\\040", " ")
-        if os.path.realpath(name) == path:
+        if _paths.realpath(name) == path:
             yield "swap space"
 
 
 def _holding(number: int) -> Iterator[str]:
     folder = f"{_sys(number)}/holders"
-    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+    for name in sorted(_paths.listdir(folder)) if _paths.isdir(folder) else []:
         label = _first_line(f"{folder}/{name}/dm/name") or name
         yield f"used by {label}" if not name.startswith("md") else f"in the array /dev/{name}"
 
@@ -181,7 +181,8 @@ def _grouped(path: str) -> str:
 def _is_busy(path: str) -> bool:
     """Ask the kernel whether a device is claimed: by a mount that is not seen here, for example."""
     try:
-        os.close(os.open(path, os.O_RDONLY | os.O_EXCL | os.O_CLOEXEC | os.O_NONBLOCK))
+        how = os.O_RDONLY | os.O_EXCL | os.O_CLOEXEC | os.O_NONBLOCK
+        os.close(os.open(path, how))  # os: of a device
     except OSError as error:
         return error.errno == errno.EBUSY
     return False
@@ -189,14 +190,14 @@ def _is_busy(path: str) -> bool:
 
 def _loops_of(path: str) -> Iterator[str]:
     folder = "/sys/class/block"
-    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+    for name in sorted(_paths.listdir(folder)) if _paths.isdir(folder) else []:
         if _first_line(f"{folder}/{name}/loop/backing_file") == path:
             yield f"used by /dev/{name}"
 
 
 def _has_data(path: str) -> bool:
     """Return whether a file has a byte that is not zero, holes apart."""
-    with open(path, "rb") as stream:
+    with _paths.open_bytes(path) as stream:
         size = os.fstat(stream.fileno()).st_size
         at = read = 0
         while at < size:
@@ -217,14 +218,14 @@ def _sys(number: int) -> str:
 
 def _number_of(path: str) -> int:
     try:
-        return os.stat(path).st_rdev
+        return _paths.stat(path).st_rdev
     except OSError:
         return -1
 
 
 def _first_lines(path: str) -> list[str]:
     try:
-        with open(path, encoding="utf-8", errors="replace") as stream:
+        with _paths.open_text(path, "utf-8", "replace") as stream:
             return stream.read().splitlines()
     except OSError:
         return []

@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping, Sequence
 
-from modules import cmd
+from modules import _paths, cmd
 from modules._lines import one_line, plain_name
 from modules._processes import Completed, needs
 from runner.api import CommandFailed, Record, StateFailed, cached_look, changer, for_states
@@ -71,7 +70,7 @@ class LogicalVolume(Record):
 def physical_volumes() -> dict[str, PhysicalVolume]:
     """The physical volumes by their paths, without links."""
     rows = _report("pvs", "pv_name,vg_name")
-    return {os.path.realpath(path): PhysicalVolume(path, group) for path, group in rows}
+    return {_paths.realpath(path): PhysicalVolume(path, group) for path, group in rows}
 
 
 @for_states
@@ -247,9 +246,9 @@ def pvdisplay(
     if not real:
         return {row[PV_COLUMNS[0]]: row for row in rows}
     return {
-        os.path.realpath(row[PV_COLUMNS[0]]): {
+        _paths.realpath(row[PV_COLUMNS[0]]): {
             **row,
-            "Real Physical Volume Device": os.path.realpath(row[PV_COLUMNS[0]]),
+            "Real Physical Volume Device": _paths.realpath(row[PV_COLUMNS[0]]),
         }
         for row in rows
     }
@@ -313,7 +312,7 @@ def pvremove(devices: str | Sequence[str], override: bool = True) -> bool:
 
     devices: several, or separated by commas. override: those that are none are no mistake.
     """
-    names = [os.path.realpath(name) for name in _devices(devices)]
+    names = [_paths.realpath(name) for name in _devices(devices)]
     if override:
         names = [name for name in names if name in physical_volumes()]
     if names:

@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import os
-
-from modules import cmd
+from modules import _paths, cmd
 from modules._lines import plain_name
 from modules._processes import needs
 from runner.api import CommandFailed
@@ -48,7 +46,7 @@ def exists(device: str = "") -> bool:
 
     {{ salt['partition.exists']('/dev/sda1') }}
     """
-    return os.path.exists(device) and device.startswith("/dev/")
+    return _paths.exists(device) and device.startswith("/dev/")
 
 
 def get_block_device() -> list[str]:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from modules import cmd, file
+from modules import _paths, cmd, file
 from modules._lines import one_line, plain_name
 from modules._processes import Completed, needs
 from modules.storage import blockdev
@@ -42,7 +42,7 @@ def detail(device: str = "/dev/md0") -> dict[str, Any]:
     {{ salt['raid.detail']('/dev/md0')['State'] }}
     """
     path = plain_name(device, "the array")
-    if not os.path.exists(path):
+    if not _paths.exists(path):
         raise CommandFailed(f"Device {device} doesn't exist!")
     answer: dict[str, Any] = {"members": {}}
     for line in _checked(_mdadm("--detail", path)).stdout.splitlines():
@@ -69,9 +69,9 @@ def examine(device: str, quiet: bool = False) -> dict[str, str]:
 @for_states
 def array(name: str) -> dict[str, str] | None:
     """The array of a device, whichever link to it is named; None where it does not run."""
-    real = os.path.realpath(name)
+    real = _paths.realpath(name)
     for device, described in list_().items():
-        if device == name or (os.path.exists(name) and os.path.realpath(device) == real):
+        if device == name or (_paths.exists(name) and _paths.realpath(device) == real):
             return described
     return None
 

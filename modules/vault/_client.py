@@ -8,13 +8,12 @@ so that the token is sent to nobody else.
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
 
-from modules import _resolver
+from modules import _paths, _resolver
 from modules.vault._settings import Settings, settings
 from runner.api import Record, StateFailed, here, refuse_unforeseen
 
@@ -241,7 +240,7 @@ def _trust(verify: Any) -> Any:
     try:
         if "-----BEGIN" in text:
             return ssl.create_default_context(cadata=text)
-        if os.path.isdir(text):
+        if _paths.isdir(text):
             return ssl.create_default_context(capath=text)
         return ssl.create_default_context(cafile=text or None)
     except (OSError, ssl.SSLError, ValueError) as problem:

@@ -9,6 +9,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from modules import _paths
 from runner.api import Record, StateFailed, here
 
 SECONDS = 10.0  # that an answer may take
@@ -130,7 +131,7 @@ def _secret(auth: Mapping[str, Any], name: str) -> str:
     if not value and path:
         full = _beside(str(path))
         try:
-            with open(full, encoding="ascii") as file:
+            with _paths.open_text(full, "ascii") as file:
                 value = file.read(LARGEST_TOKEN).strip()
         except (OSError, UnicodeDecodeError) as problem:
             why = problem.strerror if isinstance(problem, OSError) else "it is not ASCII"

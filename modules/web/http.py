@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from modules import _resolver, _yaml
+from modules import _paths, _resolver, _yaml
 from modules._url import ascii_url
 from runner.api import RunnerError, StateFailed, here, refuse_unforeseen
 
@@ -112,7 +112,7 @@ def _request(
 
 def _file(path: str, variables: Mapping[str, Any] | None) -> str:
     try:
-        with open(os.fspath(path), encoding="utf-8") as stream:
+        with _paths.open_text(os.fspath(path), "utf-8") as stream:
             text = stream.read()
     except OSError as problem:
         raise StateFailed(f"http.query: {path} cannot be read: {problem.strerror}") from None

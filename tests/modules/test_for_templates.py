@@ -6,7 +6,6 @@ from __future__ import annotations
 import getpass
 import json
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,6 +16,7 @@ from command import Machine
 from harness import HarnessHere
 
 from modules import (
+    _paths,
     _processes,
     cmd,
     dnsutil,
@@ -187,7 +187,7 @@ def test_providers_by_the_grains(
     """Of another machine, as its templates ask for them; systemd is not booted here."""
     monkeypatch.setattr(service.PROVIDERS, "certain", lambda named=None: None)
     monkeypatch.setattr(
-        shutil, "which", lambda program: f"/bin/{program}" if program in programs else None
+        _paths, "which", lambda program: f"/bin/{program}" if program in programs else None
     )
     with running(HarnessHere(grains=grains)):
         assert (test.provider("service"), test.provider("pkg")) == wanted

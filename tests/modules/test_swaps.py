@@ -758,7 +758,7 @@ WRITING = {
 # files of `modules` that may call these: the mechanism itself, and what is written where nobody
 # else can
 BY_PATH = {
-    "_paths.py": "the memory of a planned file",
+    "_paths.py": "the memory of a planned file, and copies in private folders",
     "_planned_files.py": "a private folder",
     "_planned_view.py": "a file system that only a command of a dry run has",
     "file/_place.py": "the mechanism",
@@ -776,10 +776,12 @@ BY_PATH = {
     "pkg/rpm.py": "a private folder",
     "pkg/pacman_keys.py": "a private folder",
     "pkg/zypper.py": "a private folder",
+    "chrony.py": "a private folder",
+    "logrotate.py": "a private folder",
     "augeas.py": "copies for augtool in a private folder",
     **{
         f"pkg/{manager}_marks.py": "copies of root's notes in a private folder"
-        for manager in ("apt", "dnf", "pacman", "zypper")
+        for manager in ("dnf", "pacman", "zypper")
     },
     "service/unit_files.py": "a private folder",
     "ip/ifupdown.py": "a private folder",

@@ -6,11 +6,10 @@ The submodules import it; the functions here do so when they are called.
 
 from __future__ import annotations
 
-import glob
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from modules import file
+from modules import _paths, file
 from modules._call_options import options_of
 from modules.certificates.x509 import arguments as _arguments
 from modules.certificates.x509.library import need as _need
@@ -312,7 +311,7 @@ def read_certificates(glob_path: str) -> dict[str, Any]:
     from modules.certificates.x509 import describe, loading
 
     described = {}
-    for path in sorted(glob.glob(glob_path)):
+    for path in sorted(_paths.glob(glob_path)):
         try:
             described[path] = describe.certificate(loading.certificate(path).certificate)
         except CommandFailed:
@@ -459,7 +458,7 @@ def get_pem_entry(text: Source, pem_type: str | None = None) -> str:
 def get_pem_entries(glob_path: str) -> dict[str, str]:
     """The PEM entries of the files whose paths a glob matches; what has none is left out."""
     found = {}
-    for path in sorted(glob.glob(glob_path)):
+    for path in sorted(_paths.glob(glob_path)):
         try:
             found[path] = get_pem_entry(path)
         except CommandFailed:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+# os in this file: what this machine has, outside of runs
 import glob
 import os
 from collections.abc import Iterator
