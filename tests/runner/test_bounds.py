@@ -53,6 +53,51 @@ def test_the_limit_of_what_is_compiled_is_a_key(machine: Machine) -> None:
     machine("sls", "a")
 
 
+@pytest.mark.parametrize("kind", ["_states", "_modules", "_grains", "_utils"])
+def test_modules_of_the_tree_have_a_limit(kind: str, machine: Machine) -> None:
+    machine.write(a="x:\n  {{ salt.n.named() }}: []\n# {{ grains.get('odd') }}\n")
+    calls = {
+        "_states": "'m.x'",
+        "_modules": "__salt__['m.x']()",
+        "_grains": "'test.nop'",
+        "_utils": "__utils__['m.x']()",
+    }
+    for name in (kind, "_modules"):
+        (machine.folder / "states" / name).mkdir(exist_ok=True)
+    (machine.folder / "states/_modules/n.py").write_text(
+        f"def named():\n    return {calls[kind]}\n"
+    )
+    enlarged(machine.folder / "states" / kind / "m.py", 17, "x = 1\n")
+    done = machine("sls", "a", code=0 if kind == "_grains" else 1)
+    assert f"{kind}/m.py is larger than 16 MiB" in done.stderr
+    assert "sls_size_limit" not in done.stderr  # it is another limit
+    said = machine("check", code=0 if kind == "_grains" else 1)
+    assert f"{kind}/m.py is larger than 16 MiB" in said.stdout + said.stderr
+
+
+def test_packages_of_the_tree_have_a_limit(machine: Machine) -> None:
+    machine.write(a="x:\n  {{ salt.n.named() }}: []\n")
+    package = machine.folder / "states/_modules/n"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("def named():\n    return 'test.nop'\n")
+    machine("sls", "a")
+    enlarged(package / "more.py", 17)
+    assert "n/more.py is larger than 16 MiB" in machine("sls", "a", code=1).stderr
+
+
+@pytest.mark.parametrize("key", ["file_roots", "pillar_roots"])
+@pytest.mark.parametrize("root", ["/", "/proc/self/root", "{tmp}/link"])
+def test_the_whole_machine_is_no_tree(machine: Machine, key: str, root: str) -> None:
+    machine.write(a="x:\n  test.nop: []\n")
+    (machine.folder / "link").symlink_to("/")
+    folder = root.replace("{tmp}", str(machine.folder))
+    machine.config[key] = {"base": ["states", folder]}
+    for words in (["sls", "a"], ["check"], ["show", "sls", "a"]):
+        said = machine(*words, code=1).stderr
+        assert f"{key}: base: {folder} is the whole machine" in said
+        assert "hint: name the directory of the tree" in said
+
+
 @pytest.mark.parametrize("by_stdin", [False, True])
 def test_a_pillar_of_the_command_line_that_is_too_large(by_stdin: bool, machine: Machine) -> None:
     machine.write(a="x:\n  test.nop: []\n")

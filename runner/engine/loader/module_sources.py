@@ -12,8 +12,7 @@ from typing import Any
 
 from runner.engine.loader.tree_modules import virtual_name
 from runner.model.records import Record
-
-LARGEST = 1024 * 1024  # bytes of a module
+from runner.support.files.text import text_to_show
 
 
 class Offered(Record):
@@ -44,9 +43,8 @@ def functions(paths: Iterable[str]) -> Iterator[Offered]:
 
 def _body(path: str) -> list[ast.stmt]:
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return ast.parse(file.read(LARGEST)).body
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return ast.parse(text_to_show(path)).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
 
 

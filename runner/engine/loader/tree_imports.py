@@ -14,6 +14,8 @@ from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import ModuleType
 
+from runner.support.files.text import refuse_large
+
 
 class _Loader(SourceFileLoader):
     """Leaves no __pycache__ in the user's tree."""
@@ -43,14 +45,19 @@ class _Beside(MetaPathFinder):
 
 def _show(path: str, seen: Callable[[str], None]) -> None:
     """Show a file that is about to be loaded; of a package all files, as Python imports those by
-    itself.
+    itself. Raises RunnerError for one that is too large.
     """
-    seen(path)
+    files = [path]
     if path.endswith("/__init__.py"):
-        for folder, _, names in os.walk(os.path.dirname(path)):
-            for name in names:
-                if name.endswith((".py", ".pyc")):
-                    seen(os.path.join(folder, name))
+        files += [
+            os.path.join(folder, name)
+            for folder, _, names in os.walk(os.path.dirname(path))
+            for name in names
+            if name.endswith((".py", ".pyc")) and os.path.join(folder, name) != path
+        ]
+    for file in files:
+        refuse_large(file)
+        seen(file)
 
 
 def _spec(name: str, path: str) -> ModuleSpec:

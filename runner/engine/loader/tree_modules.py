@@ -16,6 +16,7 @@ from runner.engine.loader.hooks import HOOKS
 from runner.model.errors import RunnerError
 from runner.model.patterns import pattern
 from runner.model.places import Source
+from runner.support.files.text import text_to_show
 
 
 class UnavailableError(RunnerError):
@@ -210,11 +211,7 @@ def _code(path: str) -> str:
     """The code of a module; none of one that cannot be read: it goes by its file's name, and fails
     when it is used.
     """
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read()
-    except OSError:
-        return ""
+    return text_to_show(path)
 
 
 def _names(file: str, code: str) -> list[str]:

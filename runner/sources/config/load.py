@@ -397,7 +397,7 @@ def _places(
         "pillar_roots": ("/srv/runner/pillar", "/srv/pillar"),
     }
     roots = {
-        key: _roots(overrides.get(key) or settings.get(key), base, usual)
+        key: _roots(key, overrides.get(key) or settings.get(key), base, usual)
         for key, usual in usual_roots.items()
     }
     return {**_folders(settings, overrides, base, environ, salts), **roots}
@@ -434,11 +434,11 @@ def _folders(
 
 
 def _roots(
-    configured: Mapping[Any, Any] | None, base: str, usual: tuple[str, ...]
+    key: str, configured: Mapping[Any, Any] | None, base: str, usual: tuple[str, ...]
 ) -> dict[str, list[str]]:
     if not configured:
         return {"base": [folder for folder in usual if os.path.isdir(folder)] or [usual[0]]}
-    return {
+    roots = {
         str(env): [
             os.path.normpath(path)
             for folder in ([folders] if isinstance(folders, str) else folders or ())
@@ -446,3 +446,11 @@ def _roots(
         ]
         for env, folders in configured.items()
     }
+    for env, folder in ((env, folder) for env, own in roots.items() for folder in own):
+        if os.path.realpath(folder) == "/":
+            raise RunnerError(
+                f"{key}: {env}: {folder} is the whole machine, in which SLS files are looked for",
+                None,
+                f"name the directory of the tree, such as {usual[0]}",
+            )
+    return roots

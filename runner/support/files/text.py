@@ -71,8 +71,16 @@ def read_bounded(path: str, largest: int = LARGEST * MEBIBYTE) -> bytes:
         os.close(file)
 
 
+def refuse_large(path: str, largest: int = LARGEST * MEBIBYTE) -> None:
+    """Raise RunnerError for a file that is larger; OSError."""
+    if os.stat(path).st_size > largest:
+        raise _too_large(path, largest)
+
+
 def _too_large(path: str, largest: int) -> RunnerError:
-    hint = "is it the file that was meant? `sls_size_limit` (MiB) in the configuration allows more"
+    hint = "is it the file that was meant?"
+    if not path.endswith((".py", ".pyc")):
+        hint += " `sls_size_limit` (MiB) in the configuration allows more"
     return RunnerError(
         f"{path} is larger than {largest // MEBIBYTE} MiB", Source(path), hint, "limit"
     )
