@@ -43,8 +43,13 @@ def edited_line(body: list[str], content: str, match: str, doing: str, place: Pl
 
 def _first_match(body: list[str], match: str) -> int | None:
     """The first line that matches."""
-    fitting = matching(compiled(match, 0), [f"{line}\n" for line in body])
+    fitting = _fitting(body, match)
     return fitting.index(True) if True in fitting else None
+
+
+def _fitting(body: list[str], expression: str) -> list[bool]:
+    """Return which lines match; the end of each belongs to it, as in what YAML's `|` makes."""
+    return matching(compiled(expression, 0), [f"{line}\n" for line in body])
 
 
 def _indented(model: str, content: str, place: Place) -> str:
@@ -64,7 +69,7 @@ def _only_match(body: list[str], pattern: str | None, name: str) -> int | None:
     """The line that a neighbour's expression means; None for none."""
     if pattern is None:
         return None
-    fitting = matching(compiled(pattern, 0), body)
+    fitting = _fitting(body, pattern)
     if fitting.count(True) > 1:
         raise StateFailed(f'Found more than expected occurrences in "{name}" expression')
     return fitting.index(True) if True in fitting else None

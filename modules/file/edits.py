@@ -134,12 +134,11 @@ def bare(regex: str) -> str:
 
 
 def _edit_matching_lines(text: str, expression: re.Pattern[str], edit: Callable[[str], str]) -> str:
-    """The text with each line (without its end) edited that matches from its beginning."""
+    """The text with each line edited that matches from its beginning, to which its end belongs."""
     *lines, rest = text.split("\n")
-    parts = [*lines, rest] if rest else lines
+    parts = [*(f"{line}\n" for line in lines), *([rest] if rest else [])]
     fitting = matching(expression, parts, from_start=True)
-    edited = [edit(line) if fits else line for line, fits in zip(parts, fitting, strict=True)]
-    return "\n".join(edited if rest else [*edited, ""])
+    return "".join(edit(line) if fits else line for line, fits in zip(parts, fitting, strict=True))
 
 
 # ---------------------------------------------------------------- blocks between markers

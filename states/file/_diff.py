@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import codecs
+
 from modules import file
 
 HIDDEN = "<show_changes=False>"
-_TEXT = bytes([7, 8, 9, 10, 12, 13, 27, *range(0x20, 0x100)])
+_ASCII = bytes([7, 8, 9, 10, 12, 13, 27, *range(0x20, 0x7F)])
+_TEXT = bytes([*_ASCII, *range(0x7F, 0x100)])
 
 
 def is_binary(data: bytes) -> bool:
@@ -18,7 +21,17 @@ def is_binary(data: bytes) -> bool:
         return False
     if b"\0" in start:
         return True
-    return len(start.translate(None, _TEXT)) / len(start) > 0.3
+    text = _TEXT if _is_utf8(start) else _ASCII
+    return len(start.translate(None, text)) / len(start) > 0.3
+
+
+def _is_utf8(start: bytes) -> bool:
+    """Return whether data begins as UTF-8; the last character may be cut off."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(start)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def diff(

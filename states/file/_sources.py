@@ -92,6 +92,7 @@ def _source_of(url: str, target: str, verify: Verify, reuse: bool) -> LocatedSou
             raise _Absent(
                 f"Unable to manage file: Source file {url} not found in saltenv '{here.saltenv}'"
             )
+        _refuse_mismatch(url, path, target, verify)
         return LocatedSource(url, path)
     if url.startswith(("/", "file://")):
         return _local(url, target, verify)
@@ -114,11 +115,16 @@ def _local(url: str, target: str, verify: Verify) -> LocatedSource:
         )
     if (verify.hash and not verify.skip) or verify.signed.source:
         path = file.unchangeable(path)
+    _refuse_mismatch(url, path, target, verify)
+    return LocatedSource(url, path)
+
+
+def _refuse_mismatch(url: str, path: str, target: str, verify: Verify) -> None:
+    """Raise StateFailed for a file of this machine that has another hash than is asked for."""
     if verify.hash and not verify.skip:
         algorithm, digits = expected(url, target, verify)
         shown, more = (url, _SEVERAL) if file.is_file(target) else (target, "")
         mismatch(shown, algorithm, digits, file.get_hash(path, algorithm), more)
-    return LocatedSource(url, path)
 
 
 def _remote(url: str, target: str, verify: Verify, reuse: bool) -> LocatedSource:

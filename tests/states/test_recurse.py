@@ -256,8 +256,11 @@ def test_a_link_to_a_folder_that_is_managed_is_not_cleaned_away(
     assert (tmp_path / "elsewhere" / "b").is_file()
 
 
-def test_binary_files_among_templates_are_copied(roots: Path, tmp_path: Path) -> None:
-    (roots / "r" / "picture").write_bytes(b"\x89PNG\r\n\x1a\n\0\0{{ nope.x }}")
+@pytest.mark.parametrize(
+    "data", [b"\x89PNG\r\n\x1a\n\0\0{{ nope.x }}", b"\xff\xd8\xff\xe0\x9d\x8a\x93\xa1{{ x"]
+)
+def test_binary_files_among_templates_are_copied(roots: Path, tmp_path: Path, data: bytes) -> None:
+    (roots / "r" / "picture").write_bytes(data)
     (roots / "r" / "a").write_text("{{ 1 + 1 }}\n")
     run(roots, tmp_path, template="jinja")
     assert (tmp_path / "d" / "picture").read_bytes() == (roots / "r" / "picture").read_bytes()

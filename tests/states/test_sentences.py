@@ -121,7 +121,7 @@ def test_what_states_say(results: tuple[dict[str, Any], dict[str, Any], str], ke
 
 
 def test_what_they_leave(results: tuple[dict[str, Any], dict[str, Any], str]) -> None:
-    ini = "[s]\nx = 1\n\n[t]\n\n[n]\nv = None\n"
+    ini = "[s]\nx = 1\n\n[t]\n\n[n]\nv\n"
     assert (
         results[2]
         == ini + "g:\n  is:\n    deep:\n      k: 1\nl:\n- x\n- is:\n    a: null\nm:\n  n: 1\n"

@@ -21,10 +21,13 @@ WITHOUT: Mapping[str, str] = {
     "grains.*": "the file is runner's own, made anew from values each time",
     "iptables.*": "the file is what iptables-save prints of the kernel's rules",
     "locale.present": "a line of /etc/locale.gen, which locale-gen reads in the same step",
+    "mysql_query.*": "the file has the rows of a query",
     "network.*": "the tool that configures the network reads it first",
     "nftables.*": "the file is what nft lists of the kernel's rules, and has read again",
     "pkg.*": "the marks of a package manager, which runner takes out or adds one by one",
     "pkgrepo.*": "a key lies beside the list, and no program reads both",
+    "raid.*": "lines of mdadm.conf as mdadm prints them of an array that runs",
+    "selinux.mode": "one of three words, as the kernel takes it",
     "service.*": "the file is an empty mark",
 }
 

@@ -25,6 +25,8 @@ from states.file.uncomment import uncomment
         ("a\r\nb", "^b", "a\r\n#b"),
         ("a\fb\nb\n", "^b", "a\fb\n#b\n"),
         ("ABC\n", "(?i)abc", "#ABC\n"),
+        ("abc\nabcd\n", "^abc\n", "#abc\nabcd\n"),  # of YAML's `|`
+        ("abc\nabcd\n", "^abc$\n", "#abc\nabcd\n"),
     ],
 )
 def test_comment(tmp_path: Path, before: str, regex: str, after: str) -> None:
@@ -58,6 +60,7 @@ def test_what_cannot_be_commented_stays(
     ("before", "regex", "after", "told"),
     [
         ("#abc\n", "abc", "abc\n", "Uncommented lines successfully"),
+        ("#abc\n#abcd\n", "abc\n", "abc\n#abcd\n", "Uncommented lines successfully"),
         ("#  abc\n", "abc", "  abc\n", "Uncommented lines successfully"),
         ("##abc\n#abc\n", "abc", "##abc\nabc\n", "Uncommented lines successfully"),
         ("#abc\n#xy\n", "abc|xy", "abc\nxy\n", "Uncommented lines successfully"),

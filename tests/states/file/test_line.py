@@ -21,6 +21,9 @@ TEXT = "a\nb\n  c\nd = 1\n"
     [
         (TEXT, {"mode": "delete", "match": "[ab]"}, "b\n  c\nd = 1\n"),
         (TEXT, {"mode": "delete"}, TEXT),
+        # of YAML's `|`
+        (TEXT, {"mode": "ensure", "content": "x", "after": "^b\n"}, "a\nb\nx\n  c\nd = 1\n"),
+        (TEXT, {"mode": "insert", "content": "x", "before": "^b\n"}, "a\nx\nb\n  c\nd = 1\n"),
         ("a\n", {"mode": "delete", "match": "^$"}, "a\n"),
         (TEXT, {"mode": "replace", "content": "d = 2", "match": "^d"}, "a\nb\n  c\nd = 2\n"),
         (TEXT, {"mode": "replace", "content": "x ", "match": "c"}, "a\nb\n  x\nd = 1\n"),
