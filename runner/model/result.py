@@ -82,7 +82,9 @@ class Result(Record):
         """The word for what became of the state, one of OUTCOMES. dry: in a dry run."""
         if self.result is False:
             return "failed" if self.ran else "skipped"
-        if (self.noop and self.result is None) or (self.note and not self.changes):
+        if self.result is None and self.cause:
+            return "skipped"  # its change was to be prepared, which failed
+        if (self.result is None and (self.noop or not dry)) or (self.note and not self.changes):
             return "no-op"
         if self.result is None:
             return "would change" if self.changes or self.exact else "undecided"

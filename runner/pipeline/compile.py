@@ -135,20 +135,23 @@ def _compiled(
     )
     relations = selection.related(relations, session.registry.reacts)
     said += unmet
-    order: tuple[int, ...] = ()
+    nodes: tuple[int, ...] = ()
     try:
-        order = _arranged(session, chunks, relations, data)
+        nodes = _sequence(session, chunks, relations, data)
     except CompileError as error:
         said += error.diagnostics
-    if order and session.options.shuffle is None:
-        relations = relations._replace(looks=ordering.looks(chunks, relations))
     problems = [
         _placed(problem, session, data)
         for problem in deduplicated(_all_problems(session, said, steps, strict))
     ]
-    if order and session.options.auto_relationships:
-        order, links = auto_requisites.fitted(order, relations, automatic_links(steps))
+    links: tuple[auto_requisites.Link, ...] = ()
+    if nodes and session.options.auto_relationships:
+        explicit = ordering.pairs(chunks, relations)
+        nodes, links = auto_requisites.fitted(nodes, explicit, automatic_links(steps))
+    relations = relations._replace(looks=ordering.looks(nodes))
+    if links:
         relations = auto_requisites.reacting(relations, links, chunks)
+    order = ordering.arrange(nodes)
     sls_files = frozenset(data.rendered)
     left_out = selection.left_out
     compiled = Compiled(steps, relations, order, binder, tuple(problems), left_out, sls_files)
@@ -231,12 +234,12 @@ def make_binder(session: Session) -> Binder:
     return Binder(session.registry, session.run.secrets, session.options, used)
 
 
-def _arranged(
+def _sequence(
     session: Session, chunks: tuple[Chunk, ...], relations: Relations, data: HighData
 ) -> tuple[int, ...]:
     chains = {chain.place: chain.text for chain in data.chains}
     try:
-        return ordering.arrange(chunks, relations, chains, session.options.shuffle)
+        return ordering.sequence(chunks, relations, chains, session.options.shuffle)
     except CompileError as error:
         where = _drawn(session, chunks, relations)
         drawn = (

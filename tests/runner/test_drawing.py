@@ -24,7 +24,10 @@ def drawn(text: str) -> dict[str, Any]:
     assert not errors
     cyclic_edges = ordering.cyclic_edges(chunks, relations)
     return picture(
-        chunks, relations, () if cyclic_edges else ordering.arrange(chunks, relations), cyclic_edges
+        chunks,
+        relations,
+        () if cyclic_edges else ordering.arrange(ordering.sequence(chunks, relations)),
+        cyclic_edges,
     )
 
 

@@ -38,6 +38,56 @@ def test_what_could_not_be_prepared_is_not_done(machine: Machine, words: list[st
     )
 
 
+def test_no_run_says_that_it_would_change_what_could_not_be_prepared(machine: Machine) -> None:
+    machine.write(a=TREE.format(prepare="fail_without_changes", change="succeed_with_changes"))
+    for words in ([], ["--test"]):
+        done = machine("sls", "a", *words, code=2).stdout
+        assert "skipped  test.succeed_with_changes  change" in done
+        assert "would change" not in done
+
+
+def test_a_state_of_the_tree_that_only_plans_in_a_real_run_is_a_no_op(machine: Machine) -> None:
+    (machine.folder / "states/_states").mkdir()
+    (machine.folder / "states/_states/box.py").write_text(
+        "def made(name):\n    'Of Salt.'\n"
+        "    return {'name': name, 'result': None, 'changes': {'a': 1}, 'comment': ''}\n"
+    )
+    machine.write(a="x: {box.made: []}\n")
+    assert "1 no-op" in machine("sls", "a").stdout
+    assert "1 would change" in machine("sls", "a", "--test").stdout
+
+
+HELD = """
+first: {{file.directory: [name: '{{tmp}}/d/e']}}
+prepares: {{file.directory: [name: '{{tmp}}/d', prereq: [cmd: change]]}}
+change: {{cmd.run: [name: 'true', cwd: '{{tmp}}/w'{requires}]}}
+{later}: {{file.directory: [name: '{{tmp}}/w']}}
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # what is looked at requires it; it comes after it by itself (a file and its directory)
+        HELD.format(requires=", require: [file: later]", later="later"),
+        HELD.format(requires="", later="later")
+        .replace(
+            "cmd.run: [name: 'true', cwd: '{tmp}/w']",
+            "file.managed: [name: '{tmp}/w/f', contents: x]",
+        )
+        .replace("cmd: change", "file: change"),
+    ],
+)
+def test_what_a_look_needs_is_there_although_an_automatic_order_pulls_the_state_that_looks(
+    machine: Machine, text: str
+) -> None:
+    machine.write(a=text)
+    found = machine.results("sls", "a")
+    assert sorted(found, key=lambda name: found[name]["__run_num__"]) == [
+        *("later", "prepares", "first", "change"),
+    ]
+
+
 def test_one_of_two_that_prepare_is_enough_to_keep_it_back(machine: Machine) -> None:
     more = "also:\n  test.succeed_with_changes:\n    - prereq: [test: change]\n"
     machine.write(

@@ -54,7 +54,8 @@ def order(files: dict[str, str] | str, *names: str, looks: bool = False, **more:
     if errors:
         return errors
     try:
-        found = (ordering.sequence if looks else ordering.arrange)(chunks, relations)
+        nodes = ordering.sequence(chunks, relations)
+        found = nodes if looks else ordering.arrange(nodes)
         return [chunks[position].name for position in found]
     except CompileError as error:
         return [problem.message for problem in error.diagnostics]

@@ -36,6 +36,8 @@ def outcome(state: Mapping[str, Any] | None) -> str:
         return NONE
     if state["result"] is False:
         return "skipped" if state.get("__state_ran__") is False else "failed"
+    if state.get("__cause__") and state["result"] is None:
+        return "skipped"
     if state.get("__noop__") and state["result"] is None:
         return "no-op"
     if state["result"] is None and not state["changes"]:

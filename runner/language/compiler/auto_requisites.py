@@ -9,8 +9,9 @@ autorequire.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
+from runner.language.compiler.ordering import PrereqLook
 from runner.model.chunk import Chunk, Edge, Relations
 from runner.model.records import Record
 from runner.model.requisite_kinds import AUTOMATIC, COMES_LAST, STANDS_FOR, WATCH
@@ -77,6 +78,8 @@ def links(chunks: Sequence[Chunk], hooks: Sequence[tuple[str, ...]], ask: Hook) 
             if kind not in AUTOMATIC:
                 continue
             for name in ask(number, kind):
+                if name == (chunk.state, chunk.name):
+                    continue  # states of one thing keep their order
                 for other in index.get(name, ()):
                     if other != number:
                         collected[_link(number, other, kind)] = None
@@ -94,29 +97,42 @@ def _link(own: int, other: int, kind: str) -> Link:
 
 
 def fitted(
-    order: Sequence[int], relations: Relations, wanted: Iterable[Link]
+    nodes: Sequence[int], explicit: Iterable[tuple[int, int]], wanted: Iterable[Link]
 ) -> tuple[tuple[int, ...], tuple[Link, ...]]:
-    """The order with the links, and the links that hold: not what explicit relationships or earlier
-    links forbid.
+    """A sequence (with its prereq looks) changed by the links, and the links that hold: not what
+    explicit relationships or earlier links forbid. A look comes after what its state comes after.
+
+    explicit: the pairs (first, then) of nodes that requisites ask for; read only if anything has
+    to be changed.
     """
-    position = {number: place for place, number in enumerate(order)}
+    position = {node: place for place, node in enumerate(nodes)}
+    looked = {int(node) for node in nodes if isinstance(node, PrereqLook)}
     before: dict[int, set[int]] = {}
-    for edge in relations.edges:
-        if edge.sequence:
-            first, then = edge.sequence
-            before.setdefault(first, set()).add(then)
-    wanted = list(wanted)
-    fitting = [link for link in wanted if position[link.first] < position[link.then]]
-    for link in fitting:
-        before.setdefault(link.first, set()).add(link.then)
-    broken = [link for link in wanted if position[link.first] > position[link.then]]
-    added = False
-    for link in broken:
-        if not _leads(link.then, link.first, before):
-            before.setdefault(link.first, set()).add(link.then)
-            fitting.append(link)
-            added = True
-    return (_sorted(order, before) if added else tuple(order)), tuple(fitting)
+    fitting: list[Link] = []
+    broken: list[tuple[Link, int]] = []
+    for link in wanted:
+        for then in _places(link, looked):
+            if position[link.first] > position[then]:
+                broken.append((link, then))
+                continue
+            before.setdefault(link.first, set()).add(then)
+            if then == link.then:
+                fitting.append(link)
+    if not broken:
+        return tuple(nodes), tuple(fitting)
+    for first, then in explicit:
+        before.setdefault(first, set()).add(then)
+    for link, then in broken:
+        if not _leads(then, link.first, before):
+            before.setdefault(link.first, set()).add(then)
+            if then == link.then:
+                fitting.append(link)
+    return _sorted(nodes, before), tuple(fitting)
+
+
+def _places(link: Link, looked: Collection[int]) -> tuple[int, ...]:
+    """The nodes that come after the first state of a link."""
+    return (link.then, PrereqLook(link.then)) if link.then in looked else (link.then,)
 
 
 def _leads(start: int, end: int, before: Mapping[int, set[int]]) -> bool:

@@ -36,47 +36,43 @@ class PrereqLook(int):
     __ne__ = object.__ne__
 
 
-def arrange(
+def sequence(
     chunks: Sequence[Chunk],
     relations: Relations,
     chains: Mapping[Place, str] | None = None,
     seed: str | None = None,
 ) -> tuple[int, ...]:
-    """The positions of the chunks in the order in which they run.
+    """The positions of the chunks in the order in which they run, with the prereq looks as nodes of
+    their own (`PrereqLook`).
 
     chains: the chains of the tree by their places. seed: of a random order of what nothing orders
     (`--shuffle`). Raises CompileError when the requisites form a cycle, naming each edge with its
     place.
     """
-    nodes = (
-        sequence(chunks, relations, chains)
-        if seed is None
-        else _sorted(_shuffled(chunks, seed), relations, chains)
-    )
+    if seed is not None:
+        return _sorted(_shuffled(chunks, seed), relations, chains)
+    if all(not edge.kind.orders or _is_met(chunks, edge) for edge in relations.edges):
+        return tuple(range(len(chunks)))
+    return _sorted(chunks, relations, chains)
+
+
+def arrange(nodes: Iterable[int]) -> tuple[int, ...]:
+    """A sequence without the looks."""
     return tuple(node for node in nodes if not isinstance(node, PrereqLook))
 
 
-def looks(chunks: Sequence[Chunk], relations: Relations) -> dict[int, tuple[int, ...]]:
-    """The states that prereqs look at, by the state in whose place of the order the look stands."""
-    if not relations.prepared_by:
-        return {}
+def looks(nodes: Iterable[int]) -> dict[int, tuple[int, ...]]:
+    """The states that prereqs look at, by the state in whose place of a sequence the look
+    stands.
+    """
     by_follower: dict[int, tuple[int, ...]] = {}
     waiting: tuple[int, ...] = ()
-    for node in sequence(chunks, relations):
+    for node in nodes:
         if isinstance(node, PrereqLook):
             waiting = (*waiting, int(node))
         elif waiting:
             by_follower[node], waiting = waiting, ()
     return by_follower
-
-
-def sequence(
-    chunks: Sequence[Chunk], relations: Relations, chains: Mapping[Place, str] | None = None
-) -> tuple[int, ...]:
-    """The order with the prereq looks as nodes of their own (`PrereqLook`)."""
-    if all(not edge.kind.orders or _is_met(chunks, edge) for edge in relations.edges):
-        return tuple(range(len(chunks)))
-    return _sorted(chunks, relations, chains)
 
 
 def _shuffled(chunks: Sequence[Chunk], seed: str) -> list[Chunk]:
@@ -135,6 +131,11 @@ def _arrows(chunks: Sequence[Chunk], relations: Relations) -> Iterator[Arrow]:
         yield edge.target, edge.holder, edge
         if edge.holder in looked:
             yield edge.target, PrereqLook(edge.holder), edge
+
+
+def pairs(chunks: Sequence[Chunk], relations: Relations) -> Iterator[tuple[int, int]]:
+    """Each pair (first, then) of nodes that the requisites ask for."""
+    return ((first, then) for first, then, _ in _arrows(chunks, relations))
 
 
 def _inherited_order(holders: list[tuple[int, int, float]]) -> float:

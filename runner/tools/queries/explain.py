@@ -43,9 +43,9 @@ def picture(options: Options, names: Sequence[str] = ()) -> tuple[dict[str, Any]
         if options.auto_relationships:
             links = automatic_links(steps)
         try:
-            order, links = auto_requisites.fitted(
-                ordering.arrange(chunks, relations), relations, links
-            )
+            nodes = ordering.sequence(chunks, relations)
+            nodes, links = auto_requisites.fitted(nodes, ordering.pairs(chunks, relations), links)
+            order = ordering.arrange(nodes)
         except CompileError as error:
             cyclic_edges, problems = (
                 ordering.cyclic_edges(chunks, relations),
