@@ -412,7 +412,8 @@ class Executor:
         step = self.plan.steps[position]
         if step.aggregate is None or mode is Mode.LOOK or position in self._taken:
             return step, ()
-        taken = candidates(position, self._aggregating, self.plan, self.results, self._would_run)
+        left = [other for other in self._aggregating if other not in self._taken]
+        taken = candidates(position, left, self.plan, self.results, self._would_run)
         self._taken.update(taken)
         if not taken:
             return step, ()

@@ -27,7 +27,8 @@ def candidates(
 ) -> tuple[int, ...]:
     """The states that may be taken in by the one at `position`.
 
-    aggregating: the positions of all that have a mod_aggregate and use it. would_run: tells whether
+    aggregating: the positions of all that have a mod_aggregate, use it and were not taken in by
+    another one. would_run: tells whether
     a state whose requisites have all ended would run.
     """
     taken = []
@@ -37,6 +38,7 @@ def candidates(
             continue
         edges = [edge for edge in plan.relations.of(other) if edge.kind.orders]
         ended = all(not edge.kind.prepares and edge.target in done for edge in edges)
+        ended = ended and all(first in done for first in plan.comes_after(other))
         if ended and not chunk.args.keys() & GUARDS and would_run(other):
             taken.append(other)
     return tuple(taken)

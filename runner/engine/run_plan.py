@@ -31,6 +31,10 @@ class RunPlan(Record):
         """The requisites that decide about a state, those on what is left out included."""
         return self.relations.of(position) + self.relations.unanswered.get(position, ())
 
+    def comes_after(self, position: int) -> list[int]:
+        """The states that a state comes after by itself (automatic relationships)."""
+        return [first for first, then, _ in self.relations.automatic if then == position]
+
     def is_verified(self, position: int, result: Result) -> bool:
         """Tell whether a state has to be looked at again: it changed something, and should find
         nothing left to do.

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, MutableMapping
 from typing import Annotated, Any
 
 from modules import pkg
@@ -107,7 +107,9 @@ def installed(
         wanted = _provided(wanted)
     if not wanted:
         return "No packages to install provided"
-    if share := {package: change for package in wanted if (change := _done().pop(package, None))}:
+    share = _share(name, wanted)
+    wanted = {package: want for package, want in wanted.items() if package not in share}
+    if share and not wanted:
         return (yield from _report_share(share))
     present = simulation.present()
     files = selection.local_files(wanted) if sources is not None else {}
@@ -124,6 +126,8 @@ def installed(
         again += _altered(unaltered, [*_listed(ignore_types), *_ignored_by(pkg_verify)])
     holding = Holding(wanted, hold)
     if not missing and not again and not holding.changes:
+        if share:
+            return (yield from _report_share(share))
         already = _already(wanted, bool(files)) + ("." if holding.said() else "")
         return "\n".join([already, *holding.said()])
     _refuse_held(missing, present, update_holds)
@@ -133,7 +137,7 @@ def installed(
     others = _others(name)
     simulated = todo.look(present, refresh, cache_valid_time, others)
     yield Plan(
-        holding.merged(simulated or todo.guessed),
+        holding.merged({**share, **(simulated or todo.guessed)}),
         "\n".join([*todo.told(), *holding.told()]),
         exact=simulated is not None,
         why="the package lists do not know it yet" if simulated is None else None,
@@ -143,13 +147,13 @@ def installed(
         selection.answer(debconf)
     held = held_packages() & {*missing} if update_holds else frozenset()
     with pkg.environment(env):
-        changes = todo.carry_out(present, others)
+        changes = {**share, **todo.carry_out(present, others)}
     _hold(sorted(held | {*holding.add}), holding.drop)
     there = {*missing, *again, *others}
     already_there = [
         _named(package, want) for package, want in asked.items() if package not in there
     ]
-    lines = [*todo.done(), *holding.done()]
+    lines = [*_shared(share), *todo.done(), *holding.done()]
     if already_there and missing:
         lines.append(f"The following packages were already installed: {', '.join(already_there)}")
     return Done("\n".join(lines), holding.merged(changes))
@@ -158,13 +162,16 @@ def installed(
 def _report_share(share: dict[str, Any]) -> Planned:
     """Report what another state of the same transaction has installed for this one."""
     names = ", ".join(share)
-    simulation.plan(share)
     yield Plan(
         share,
         f"The following packages would be installed/updated: {names}",
         provides=simulation.brought(share),
     )
-    return Done(f"The following packages were installed/updated: {names}", share)
+    return Done("\n".join(_shared(share)), share)
+
+
+def _shared(share: Mapping[str, Any]) -> list[str]:
+    return [f"The following packages were installed/updated: {', '.join(share)}"] * bool(share)
 
 
 def _provided(wanted: Mapping[str, str | None]) -> dict[str, str | None]:
@@ -310,12 +317,8 @@ class _Installation:
         if changes is None:
             return None
         changes = {**(self.guessed if self._again else {}), **changes}
-        if here.dry:
-            _done().update(
-                {package: changes.pop(package) for package in others if package in changes}
-            )
         simulation.plan(changes)
-        return changes
+        return _without(others, changes) if here.dry else changes
 
     def _exact_versions(self, present: Mapping[str, str]) -> dict[str, str | None]:
         """The versions to install; an older one than is there has to be allowed."""
@@ -380,9 +383,8 @@ class _Installation:
         changes |= {
             package: self.guessed[package] for package in self._again if package not in changes
         }
-        _done().update({package: changes.pop(package) for package in others if package in changes})
         self._missing = own_missing
-        return changes
+        return _without(others, changes)
 
     def told(self) -> list[str]:
         lines = [
@@ -406,18 +408,32 @@ class _Installation:
 # ---------------------------------------------------------------- several states, one transaction
 
 
-def _done() -> dict[str, Any]:
-    """Return what was installed for states whose turn is still to come: package -> its change."""
-    changes: dict[str, Any] = here.store("pkg.aggregated").setdefault("done", {})
-    return changes
+def _store() -> MutableMapping[Any, Any]:
+    return here.store("pkg.aggregated")
+
+
+def _state(name: str) -> tuple[str, str] | None:
+    return (here.chunk.id, name) if here.chunk else None
+
+
+def _without(others: Collection[str], changes: dict[str, Any]) -> dict[str, Any]:
+    """The changes without those of others' packages, which are kept until their turn."""
+    done = _store().setdefault("done", {})
+    done.update({package: changes[package] for package in others if package in changes})
+    return {package: change for package, change in changes.items() if package not in others}
+
+
+def _share(name: str, wanted: Iterable[str]) -> dict[str, Any]:
+    """What was installed for the state that runs now by one that took it in: package -> change."""
+    done = _store().get("done", {})
+    if _state(name) not in _store().get("taken", ()):
+        return {}
+    return {package: done.pop(package) for package in wanted if package in done}
 
 
 def _others(name: str) -> frozenset[str]:
     """The packages that the state that runs now installs for others."""
-    chunk = here.chunk
-    packages: frozenset[str] = here.store("pkg.aggregated").get(
-        (chunk.id, name) if chunk else None, frozenset()
-    )
+    packages: frozenset[str] = _store().get(_state(name), frozenset())
     return packages
 
 
@@ -437,9 +453,10 @@ def mod_aggregate(
             combine_plans = {**own, **others}
             if all(combine_plans.get(package, want) == want for package, want in more.items()):
                 others |= {package: want for package, want in more.items() if package not in own}
+                _store().setdefault("taken", set()).add((chunk["__id__"], chunk["name"]))
     if not others:
         return low
-    here.store("pkg.aggregated")[(low["__id__"], low["name"])] = frozenset(others)
+    _store()[low["__id__"], low["name"]] = frozenset(others)
     listed = [
         package if want is None else {package: want} for package, want in {**own, **others}.items()
     ]

@@ -239,6 +239,37 @@ def test_several_states_are_one_transaction_and_each_reports_its_share(clean: De
     assert not any(each["changes"] for each in again.values() if each["__id__"] != "seen")
 
 
+FORGOTTEN = """
+first: {pkg.installed: [{name: greeting}, {aggregate: true}]}
+between: {cmd.run: [{name: 'true'}]}
+apart: {pkg.installed: [{pkgs: [hello, acl]}]}
+later: {pkg.installed: [{name: iptables}, {aggregate: true}, {require: [cmd: between]}]}
+last: {pkg.installed: [{pkgs: [hello, ifupdown]}, {aggregate: true}]}
+"""
+SHARES = {
+    "first": ["greeting"],
+    "apart": ["acl"],
+    "later": ["iptables"],
+    "last": ["hello", "ifupdown"],
+}
+
+
+def test_states_between_those_of_a_transaction_install_what_is_theirs(clean: Debian) -> None:
+    """What a state reports is looked up for its own packages, and only if it was taken in."""
+    packages = {package for share in SHARES.values() for package in share}
+    clean.run(f"apt-get -qq purge {' '.join(packages)} >/dev/null 2>&1 || true")
+    clean.write("/srv/salt/forgotten.sls", FORGOTTEN)
+    for words in (["--test"], []):
+        results = {
+            each["__id__"]: sorted(packages.intersection(each["changes"]))
+            for each in clean.results("sls", "forgotten", *words).values()
+            if each["__id__"] in SHARES
+        }
+        assert results == SHARES, words
+    installed = clean.read("dpkg-query -Wf '${db:Status-Abbrev}${Package}\\n' | sed -n 's/^ii //p'")
+    assert packages <= {*installed.split()}
+
+
 def test_a_hundred_packages_are_one_question_and_never_stale(clean: Debian) -> None:
     installed = clean.read(
         "dpkg-query -Wf '${db:Status-Abbrev}${Package}\\n' | sed -n 's/^ii //p' | head -100"

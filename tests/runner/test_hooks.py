@@ -86,6 +86,9 @@ later:
     - aggregate: True
     - require:
       - test: between
+early:
+  box.made:
+    - aggregate: True
 never:
   box.made:
     - aggregate: True
@@ -107,14 +110,26 @@ def test_states_of_a_kind_are_done_together_and_each_reports_its_share(machine: 
     machine.write(a=SEVERAL)
     found = machine.results("sls", "a")
     log = (machine.folder / "cache/log").read_text()
-    assert log.split() == ["a+b", "apart", "guarded", "later"]
-    assert found["a"]["comment"] == "made 2"
+    assert log.split() == ["a+b+early", "apart", "guarded", "later"]
+    assert found["a"]["comment"] == "made 3"
+    assert found["early"]["comment"] == "early was made with a"
     assert found["b"]["comment"] == "b was made with a"
     assert found["b"]["changes"] == {"b": "made"}
     assert found["seen"]["changes"]
     dry = machine.results("sls", "a", "--test")
     assert dry["b"]["changes"] == {"b": "made"}
-    assert dry["a"]["comment"] == "for a+b", "it is planned together, too"
+    assert dry["a"]["comment"] == "for a+b+early", "it is planned together, too"
+
+
+def test_a_state_is_not_taken_in_before_what_it_comes_after_by_itself(machine: Machine) -> None:
+    hook = "def autorequire(name, **_):\n    return [('file', '/' + name)]\n"
+    module(machine, TOGETHER + hook)
+    machine.write(
+        a="a: {box.made: [aggregate: true]}\nb: {box.made: [aggregate: true]}\n"
+        "/b: {file.exists: []}\n"
+    )
+    machine.results("sls", "a", code=2)
+    assert (machine.folder / "cache/log").read_text().split() == ["a", "b"]
 
 
 def test_the_configuration_turns_aggregation_on(machine: Machine) -> None:

@@ -72,15 +72,12 @@ def links(chunks: Sequence[Chunk], hooks: Sequence[tuple[str, ...]], ask: Hook) 
                 index.setdefault(name, []).append(number)
     collected: dict[Link, None] = {}
     for number, chunk in enumerate(chunks):
-        if chunk.fun in TAKING:
-            continue
-        for kind in hooks[number]:
-            if kind not in AUTOMATIC:
-                continue
+        asking = hooks[number] if chunk.fun not in TAKING else ()
+        for kind in filter(AUTOMATIC.__contains__, asking):
             for name in ask(number, kind):
-                if name == (chunk.state, chunk.name):
-                    continue  # states of one thing keep their order
-                for other in index.get(name, ()):
+                # states of one thing keep their order
+                others = index.get(name, ()) if name != (chunk.state, chunk.name) else ()
+                for other in others:
                     if other != number:
                         collected[_link(number, other, kind)] = None
     last = [number for number in range(len(chunks)) if COMES_LAST in hooks[number]]
