@@ -5,6 +5,9 @@ from __future__ import annotations
 
 from modules import aliases, file
 from runner.api import NonEmptyLine, Plan, Planned
+from runner.api.claims import edits
+
+owns = edits("", "/etc/aliases")
 
 OPPOSITE = {"present": "absent"}
 

@@ -20,8 +20,11 @@ from runner.api import (
     Secret,
     StateFailed,
 )
+from runner.api.claims import makes
 from states.file import _sources as sources
 from states.file._signed import Signed
+
+owns = makes()
 
 
 def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:

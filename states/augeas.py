@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from modules import augeas, file
 from modules.file.edits import diff
 from runner.api import AbsolutePath, Line, Plan, Planned, StateFailed
+from runner.api.claims import PART, Claim
 
 
 @file.validated
@@ -68,6 +69,13 @@ def _difference(edit: augeas.Edit) -> str:
     )
     text = diff(old, new)
     return text.replace("--- \n+++ \n", f"--- {edit.path}\n+++ {edit.path}\n", 1)
+
+
+def owns(fun: str, name: str, context: str | None = None, **_: object) -> Iterator[Claim]:
+    """Some of the file of the context."""
+    path = str(context or "").removeprefix("/files")
+    if path:
+        yield Claim(PART, path)
 
 
 def autorequire(name: str, context: str | None = None, **_: object) -> Iterator[tuple[str, str]]:

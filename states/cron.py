@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import random as dice
+import re
 from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
@@ -11,6 +12,7 @@ from modules import cron
 from modules import file as files
 from modules import user as users
 from runner.api import CommandFailed, Line, Name, NonEmptyLine, Plan, Planned, StateFailed, here
+from runner.api.claims import PART, WHOLE, Claim, Trap
 from runner.api.opposite import Opposite, Removal
 from states.file._contents import Encoding, Template, source_data
 from states.file._diff import unified
@@ -299,6 +301,24 @@ def _entries(
     known = {"identifier": identifier} if isinstance(identifier, str) and identifier else {}
     thing = f"{known.get('identifier', name)}, user {user}"
     yield Removal(name, {"user": user, **known}, thing=thing)
+
+
+def owns(
+    fun: str, name: str, user: str = "root", identifier: str | bool | None = None, **_: object
+) -> Iterator[Claim]:
+    """An entry of a crontab, or all of it."""
+    crontab = f"crontab of {user}"
+    if fun == "file":
+        yield Claim(WHOLE, crontab)
+    elif fun == "present":
+        yield Claim(PART, crontab, _identifier(name.strip(), identifier))
+
+
+def traps(fun: str, name: str, **_: object) -> Iterator[Trap]:
+    """A percent sign, of which cron makes a line break."""
+    if fun == "present" and re.search(r"(?<!\\)%", name):
+        message = "cron ends the command at %, and gives it the rest as lines of input"
+        yield Trap("name", message, r"write \% for a percent sign, or call a script")
 
 
 OPPOSITE = {

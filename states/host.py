@@ -7,7 +7,10 @@ from typing import Any
 
 from modules import file, hosts
 from runner.api import Done, Line, Name, OneOrMany, Plan, Planned, here
+from runner.api.claims import edits
 from runner.api.opposite import Opposite
+
+owns = edits("", "/etc/hosts")
 
 OPPOSITE = {"present": Opposite("absent", by=("ip",))}
 

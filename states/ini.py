@@ -10,6 +10,9 @@ from typing import Annotated, Any
 
 from modules import file, ini
 from runner.api import AbsolutePath, Check, Line, Plan, Planned, StateFailed, here, line_problem
+from runner.api.claims import edits
+
+owns = edits()
 
 
 def _problem(sections: dict[str, Any]) -> str | None:

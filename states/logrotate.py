@@ -7,6 +7,9 @@ from typing import Any
 
 from modules import file, logrotate
 from runner.api import AbsolutePath, Line, Plan, Planned
+from runner.api.claims import edits
+
+owns = edits("conf_file", logrotate.CONFIGURATION)
 
 
 @file.validated

@@ -19,6 +19,7 @@ from runner.api import (
     Planned,
     StateFailed,
 )
+from runner.api.claims import PART, Claim
 from runner.api.opposite import Opposite, Removal
 from states._mount import INVISIBLE, PendingMount, back_to_default, former_options, missing_options
 
@@ -401,6 +402,18 @@ def mod_watch(
     yield Plan({"mount": True}, f"{name} would be remounted")
     mount.remount(name, device, "" if fstype == "bind" else fstype, ",".join(opts or ["defaults"]))
     return f"{name} remounted"
+
+
+def owns(
+    fun: str,
+    name: str,
+    persist: object = None,
+    config: str = mount.FSTAB,
+    **_: object,
+) -> Iterator[Claim]:
+    """Some of fstab."""
+    if fun in ("mounted", "swap", "fstab_present") and persist is not False:
+        yield Claim(PART, config)
 
 
 def autorequire(name: str, mkmnt: bool = False, **_: object) -> Iterator[tuple[str, str]]:

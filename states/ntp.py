@@ -5,6 +5,9 @@ from __future__ import annotations
 
 from modules import file, ntp
 from runner.api import AbsolutePath, Line, Name, Plan, Planned, StateFailed
+from runner.api.claims import edits
+
+owns = edits("conf_file")
 
 
 @file.validated

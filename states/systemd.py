@@ -22,6 +22,7 @@ from runner.api import (
     here,
     is_planning,
 )
+from runner.api.claims import WHOLE, Claim
 from states.file._diff import diff
 
 
@@ -232,6 +233,15 @@ def _ends(handled: str, user: str) -> bool:
         return unit_files.ends_by_itself(handled, user)
     argv = systemctl(user, "show", "--property=Type,Result", "--", handled)
     return set(cmd.probe(argv).stdout.split()) >= {"Type=oneshot", "Result=success"}
+
+
+def owns(
+    fun: str, name: str, contents: object = None, user: object = None, **_: object
+) -> Iterator[Claim]:
+    """The file of a unit of the system."""
+    if contents is not None and user is None:
+        unit_name = name if "." in name else f"{name}.service"
+        yield Claim(WHOLE, f"/etc/systemd/system/{unit_name}")
 
 
 def autorequire(

@@ -7,6 +7,9 @@ from collections.abc import Iterator
 
 from modules import file, xml
 from runner.api import AbsolutePath, Line, Plan, Planned, StateFailed
+from runner.api.claims import edits
+
+owns = edits()
 
 
 @file.validated

@@ -116,6 +116,34 @@ def _without_folder_times(folder: Path) -> dict[str, Any]:
     return {path: at if at[4] is not None else at[:3] for path, at in found}
 
 
+OWNS_NONE = {
+    "file.pruned": "what is not empty stays, so that what makes things in it is content",
+    "file.rename": "its source is another state's to begin with",
+    "pip.installed": "a log",
+}
+
+
+def not_owned(scenario: Scenario, tmp: Path, before: dict[str, Any]) -> list[str]:
+    """The paths among the arguments that a state changed and does not say to own (`owns`), so that
+    `runner check` would not see another state that changes them.
+    """
+    function = REGISTRY.state(scenario.function)
+    if scenario.function in OWNS_NONE or not scenario.plans:
+        return []
+    after = snapshot(tmp)
+    given = {"name": str(tmp / "thing"), **scenario.arguments(tmp)}
+    paths = {value.rstrip("/") for value in given.values() if isinstance(value, str)}
+    contents = {path: (before.get(path), after.get(path)) for path in paths}
+    changed = {
+        path
+        for path, (old, new) in contents.items()
+        if (old is None) != (new is None) or (old and new and old[-1] != new[-1])
+    }
+    owns = function.hook("owns")
+    owned = owns(fun=scenario.function.partition(".")[2], **given) if owns else ()
+    return sorted(changed - {claim.thing for claim in owned})
+
+
 def names(scenario: Scenario) -> str:
     return f"{scenario.function}-{'-'.join(scenario.args)}"[:80]
 
@@ -189,6 +217,7 @@ def hold_laws(scenario: Scenario, tmp_path: Path) -> None:
         assert looks_at(path, HarnessHere(root, dry=True)) == expected, (
             "a look sees the same after the plan and after the change"
         )
+    assert not_owned(scenario, tmp_path, before) == []
     if isinstance(plan, Plan) and plan.exact:
         assert set(plan.changes) == set(done.changes or {}), (
             "the keys of a sure Plan are those of the real run"

@@ -38,6 +38,10 @@ class StateModule(Protocol):
     SELF_REFRESH: a change of the state itself also calls mod_watch.
     OPPOSITE: the functions that make things, with those that remove them (their names, or
         Opposite values of runner.api.opposite), for `runner orphans` and `runner prune`.
+    owns(fun, name, **arguments): yields what a state decides of the machine, as Claim values of
+        runner.api.claims, by which `runner check` finds states that undo each other.
+    traps(fun, name, **arguments): yields Trap values of runner.api.claims: what compiles and is
+        probably not meant, for `runner check`.
     prune_check(fun, names, going): yields (name, why) for those of the things which a function of
         the module is to remove that have to stay. going: all that is to be removed, as `runner
         orphans` calls it.

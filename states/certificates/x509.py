@@ -21,6 +21,7 @@ from runner.api import (
     Secret,
     StateFailed,
 )
+from runner.api.claims import WHOLE, Claim
 from states.certificates._x509 import (
     FileArguments,
     Owner,
@@ -55,6 +56,11 @@ def autorequire(name: str, **arguments: object) -> Iterator[tuple[str, str]]:
         if path != name:
             yield "x509", path
             yield "file", path
+
+
+def owns(fun: str, name: str, **_: object) -> Iterator[Claim]:
+    """A file, whole."""
+    yield Claim(WHOLE, name)
 
 
 def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:

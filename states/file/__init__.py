@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from runner.api import Plan
+    from runner.api.claims import Claim
 
 FUNCTIONS = {
     "absent": "absent",
@@ -92,6 +93,13 @@ def dry_run_check(
     _obstacles.dry_run_check(plan, name, user, group, follow, unlocks)
 
 
+def owns(fun: str, name: str, **arguments: object) -> Iterator[Claim]:
+    """What a state decides of its path."""
+    from states.file import _claims
+
+    return _claims.claims(fun, name, arguments)
+
+
 def prune_check(
     fun: str, names: Sequence[str], going: Collection[str]
 ) -> Iterator[tuple[str, str]]:
@@ -110,4 +118,4 @@ def __getattr__(name: str) -> Callable[..., Any]:
 
 
 def __dir__() -> list[str]:
-    return [*FUNCTIONS, "NON_IDEMPOTENT", "autorequire", "dry_run_check", "prune_check"]
+    return [*FUNCTIONS, "NON_IDEMPOTENT", "autorequire", "dry_run_check", "owns", "prune_check"]

@@ -5,7 +5,10 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from runner.api.claims import Claim
 
 FUNCTIONS = {
     "cloned": "cloned",
@@ -34,6 +37,18 @@ def autorequire(
         above = above.rpartition("/")[0]
 
 
+def owns(
+    fun: str, name: str, target: object = None, separate_git_dir: object = None, **_: object
+) -> Iterator[Claim]:
+    """That there is something where the clone is to be."""
+    from runner.api.claims import PRESENT, Claim
+
+    paths = [name, separate_git_dir] if fun == "present" else [target]
+    for path in paths:
+        if not fun.startswith("config") and isinstance(path, str):
+            yield Claim(PRESENT, path.rstrip("/"))
+
+
 def __getattr__(name: str) -> Callable[..., Any]:
     if name not in FUNCTIONS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -43,4 +58,4 @@ def __getattr__(name: str) -> Callable[..., Any]:
 
 
 def __dir__() -> list[str]:
-    return [*FUNCTIONS, "autorequire"]
+    return [*FUNCTIONS, "autorequire", "owns"]

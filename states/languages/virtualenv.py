@@ -19,8 +19,11 @@ from runner.api import (
     StateFailed,
     here,
 )
+from runner.api.claims import makes
 from states.languages._requirements import files
 from states.languages.pip import installed
+
+owns = makes()
 
 Where = tuple[str, str | None, str | None]  # the environment, who runs pip, and where
 

@@ -26,6 +26,8 @@ HOOKS = frozenset(  # the functions of a state module that are no state function
         "prune_check",
         "resources",
         "calls",
+        "owns",
+        "traps",
         *AUTOMATIC,
         STANDS_FOR,
     ]

@@ -26,7 +26,16 @@ from runner.pipeline.highstate import (
 from runner.pipeline.session import Listeners, Session, of_named
 from runner.sources.config.options import Options
 from runner.sources.fileroots import unreadable
-from runner.tools.check import lint, lint_yaml, secret_files, tree_files, units, validators
+from runner.tools.check import (
+    conflicts,
+    lint,
+    lint_yaml,
+    secret_files,
+    traps,
+    tree_files,
+    units,
+    validators,
+)
 
 # what depends on a machine's values; the other codes are mistakes whatever the values are
 SALTS = ("missing-file", "match", "feature")  # what Salt finds out when it runs
@@ -156,6 +165,10 @@ class _Checker:
             if step.reacts and self._does_react(step.chunk)
         )
         self._problems += lint.warnings(compiled.chunks, compiled.relations, reacts)
+        self._problems += conflicts.warnings(
+            compiled.chunks, compiled.relations, self._session.registry, self._session.tree
+        )
+        self._problems += traps.warnings(compiled.chunks, self._session.registry)
         self._problems += secret_files.warnings(self._session, compiled.chunks)
         expects = expected(self._session)
         self._problems += lint_yaml.warnings(compiled.chunks, expects, lint.row)

@@ -31,7 +31,6 @@ def warnings(
         problems += _order(number, chunk, chunks, relations)
         problems += _own(number, chunk, relations)
         problems += _inverted(chunk)
-    problems += _twice(chunks)
     return list(dict.fromkeys(problems))
 
 
@@ -146,30 +145,6 @@ def _inverted_one(chunk: Chunk, kind: RequisiteKind, listed: list[Value]) -> Ite
             )
             hint = f"is it the other way round? write `- {kind}:` with `- {state}: {target}` here"
             yield _warning(message, item_place(listed, index, place), hint, "onchanges-inverted")
-
-
-def _twice(chunks: Sequence[Chunk]) -> Iterator[Diagnostic]:
-    """The same file written by two states: each run undoes what the other did."""
-    first: dict[tuple[str, str], Chunk] = {}
-    for chunk in chunks:
-        if chunk.function not in _WRITERS or any(
-            key in chunk.args for key in (*CONDITIONS, "replace")
-        ):
-            continue
-        before = first.setdefault((chunk.state, chunk.name), chunk)
-        if before is not chunk:
-            other = before.arg_places.get("name", before.place).source
-            message = f"{chunk.name} is written by two states: {before.id} and {chunk.id}"
-            hint = (
-                f"the other one is at {other}; one of them is enough, or use accumulators and"
-                " blocks"
-            )
-            yield _warning(
-                message, chunk.arg_places.get("name", chunk.place), hint, "written-twice"
-            )
-
-
-_WRITERS = ("file.managed", "file.symlink", "file.serialize")
 
 
 def unreached(

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""States that undo each other in each run, by what each says that it decides (`owns`, `OPPOSITE`
+of its module).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from runner.api.claims import ABSENT, PART, PRESENT, TREE, WHOLE, Claim
+from runner.engine.loader import opposites
+from runner.engine.loader.hooks import answer_of
+from runner.engine.loader.registry import Registry, StateFunction
+from runner.model.chunk import Chunk, Relations
+from runner.model.diagnostics import Diagnostic
+from runner.model.errors import RunnerError
+from runner.model.records import Record
+from runner.sources.fileroots import FileTree
+from runner.support.files.text import text_to_show
+from runner.tools.check.lint import CONDITIONS
+
+LARGEST = 1024 * 1024  # bytes of a file of the tree that is compared with edits
+
+
+class Owner(Record):
+    """A state, and one thing that it decides."""
+
+    chunk: Chunk
+    claim: Claim
+
+
+class Rule(Record):
+    """Two states that cannot both be content.
+
+    first, second: the extents of what they decide. clash: whether these two of those do. message,
+    hint: with the names of the states and of the thing. code: of the diagnostic.
+    """
+
+    first: str
+    second: str
+    clash: Callable[[Owner, Owner], bool]
+    message: str
+    hint: str
+    code: str = "undone"
+
+
+def _differ(one: Owner, other: Owner) -> bool:
+    """Tell whether two states of one thing say different things of it."""
+    mine, theirs = (
+        {key: value for key, value in owner.chunk.args.items() if key != "name"}
+        for owner in (one, other)
+    )
+    return (one.chunk.function, mine) != (other.chunk.function, theirs)
+
+
+def _same_part(one: Owner, other: Owner) -> bool:
+    return bool(one.claim.part) and one.claim.part == other.claim.part and _differ(one, other)
+
+
+def _is_known(whole: Owner, part: Owner) -> bool:
+    return whole.claim.text is not None and part.claim.suits is not None
+
+
+def _lost(whole: Owner, part: Owner) -> bool:
+    """Tell whether what is written whole lacks the part; so it is taken where that is not known."""
+    text, suits = whole.claim.text, part.claim.suits
+    return text is None or suits is None or not suits(text)
+
+
+def _always(one: Owner, other: Owner) -> bool:
+    return True
+
+
+_TWICE = "the other one is at {place}; one of them is enough, or use accumulators and blocks"
+_REMOVED = "{thing} is removed by {first} and {done} by {second}: each run does both"
+_ONE = "the other one is at {place}; remove one of them, or give one a condition"
+RULES = (
+    Rule(
+        *(WHOLE, WHOLE, _differ, "{thing} is written by two states: {first} and {second}", _TWICE),
+        "written-twice",
+    ),
+    Rule(
+        *(PART, PART, _same_part),
+        "{part} in {thing} is written by two states: {first} and {second}",
+        "the other one is at {place}; give each {word} of its own",
+        "written-twice",
+    ),
+    Rule(
+        *(WHOLE, PART, _lost),
+        "{thing} is written whole by {first} and edited by {second}: {unless}each run undoes the"
+        " edit and makes it again",
+        "the other one is at {place}; put the edit into what is written whole, or give that"
+        " `replace: false`",
+    ),
+    *(Rule(ABSENT, extent, _always, _REMOVED, _ONE) for extent in (WHOLE, PART, PRESENT)),
+)
+_RULES = {(rule.first, rule.second): rule for rule in RULES}
+
+
+def warnings(
+    chunks: Sequence[Chunk], relations: Relations, registry: Registry, tree: FileTree
+) -> list[Diagnostic]:
+    """A warning for each pair of states that undo each other."""
+    owners: dict[str, list[Owner]] = {}
+    for number, chunk in enumerate(chunks):
+        if any(key in chunk.args for key in CONDITIONS) or chunk.args.get("noop"):
+            continue
+        if any(edge.kind.conditional for edge in relations.of(number)):
+            continue
+        try:
+            function = registry.state(chunk.function)
+            for claim in _claims(function, chunk, registry):
+                for each in _of_tree(claim, chunk, tree):
+                    owners.setdefault(each.thing, []).append(Owner(chunk, each))
+        except RunnerError:  # it is told where the state is bound
+            continue
+    return [
+        _diagnostic(rule, first, second)
+        for first, second in _pairs(owners)
+        for rule in [_RULES.get((first.claim.extent, second.claim.extent))]
+        if rule and rule.clash(first, second)
+    ]
+
+
+def _claims(function: StateFunction, chunk: Chunk, registry: Registry) -> Iterator[Claim]:
+    """What a state decides by its module: what it owns, and what it makes or removes."""
+    owns = function.hook("owns")
+    if owns is not None:
+        arguments = {"fun": chunk.fun, **chunk.args, "name": chunk.name}
+        yield from answer_of(owns, "owns", chunk, arguments) or ()
+    for thing in opposites.things(registry, function, chunk):
+        yield Claim(ABSENT if thing.removed else PRESENT, thing.name)
+
+
+def _of_tree(claim: Claim, chunk: Chunk, tree: FileTree) -> Iterator[Claim]:
+    """A claim with what the tree says of it: the files of a folder, the text of a file."""
+    if not claim.source.startswith("salt://"):
+        yield claim
+    elif claim.extent == TREE:
+        folder = claim.source.removeprefix("salt://").partition("?")[0].rstrip("/")
+        for path in tree.files(folder, chunk.env):
+            file = f"{claim.thing}/{path.removeprefix(f'{folder}/')}"
+            yield _with_text(Claim(WHOLE, file, source=f"salt://{path}"), chunk, tree)
+    else:
+        yield _with_text(claim, chunk, tree)
+    if claim.extent == TREE:
+        yield Claim(PRESENT, claim.thing)
+
+
+def _with_text(claim: Claim, chunk: Chunk, tree: FileTree) -> Claim:
+    if claim.text is not None or chunk.args.get("template"):
+        return claim
+    file = tree.fetch(claim.source, chunk.env)
+    if file is None or os.path.getsize(file) > LARGEST:
+        return claim
+    return claim._replace(text=text_to_show(file))
+
+
+def _pairs(owners: Mapping[str, list[Owner]]) -> Iterator[tuple[Owner, Owner]]:
+    """States that decide the same thing, in the order of the extents of the rules; the one that
+    removes a path with what lies below.
+    """
+    for group in owners.values():
+        for number, owner in enumerate(group):
+            for other in group[:number]:
+                if other.chunk is not owner.chunk:
+                    ordered = (other.claim.extent, owner.claim.extent) in _RULES
+                    yield (other, owner) if ordered else (owner, other)
+    removed = {
+        thing: owner
+        for thing, group in owners.items()
+        for owner in group
+        if owner.claim.extent == ABSENT and thing.startswith("/")
+    }
+    if removed:
+        for thing, group in owners.items():
+            above = os.path.dirname(thing)
+            while above not in ("/", ""):
+                if above in removed:
+                    yield from ((removed[above], owner) for owner in group)
+                above = os.path.dirname(above)
+
+
+def _diagnostic(rule: Rule, first: Owner, second: Owner) -> Diagnostic:
+    later, earlier = (first, second) if _comes_after(first, second) else (second, first)
+    place = later.chunk.arg_places.get("name", later.chunk.place)
+    words = {
+        "first": _called(first.chunk),
+        "second": _called(second.chunk),
+        "thing": second.claim.thing,
+        "part": repr(first.claim.part),
+        "unless": "" if _is_known(first, second) else "unless it has the edit, ",
+        "done": "edited" if second.claim.extent == PART else "made",
+        "word": "an identifier" if " of " in first.claim.thing else "markers",
+        "place": earlier.chunk.arg_places.get("name", earlier.chunk.place).source,
+    }
+    return Diagnostic(
+        rule.message.format_map(words),
+        place.source,
+        rule.hint.format_map(words),
+        rule.code,
+        "warning",
+    )
+
+
+def _comes_after(one: Owner, other: Owner) -> bool:
+    return one.chunk.defined > other.chunk.defined
+
+
+def _called(chunk: Chunk) -> str:
+    return f"{chunk.function} {chunk.id}"

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What each function of file decides of a path, as its arguments stand in the SLS."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+from runner.api import StateFailed
+from runner.api.claims import ABSENT, PART, PRESENT, TREE, WHOLE, Claim
+from states.file import _lines
+
+Arguments = Mapping[str, Any]
+CONTENTS = ("source", "contents", "contents_pillar", "contents_grains")
+
+
+def claims(fun: str, name: str, arguments: Arguments) -> Iterator[Claim]:
+    """What a state of one of the functions decides; nothing of those that decide nothing."""
+    claim = TABLE.get(fun)
+    if callable(claim):
+        yield claim(name.rstrip("/"), arguments)
+    elif claim:
+        yield Claim(claim, name.rstrip("/"))
+
+
+def _managed(name: str, arguments: Arguments) -> Claim:
+    given = [key for key in CONTENTS if arguments.get(key) is not None]
+    if not given or arguments.get("replace") is False:
+        return Claim(PRESENT, name)
+    contents, source = arguments.get("contents"), arguments.get("source")
+    text = "\n".join(map(str, contents)) if isinstance(contents, list) else contents
+    rendered = bool(arguments.get("template"))
+    return Claim(
+        WHOLE,
+        name,
+        source=source if isinstance(source, str) and not rendered else "",
+        text=text if isinstance(text, str) and not rendered else None,
+    )
+
+
+def _copied(name: str, arguments: Arguments) -> Claim:
+    return Claim(WHOLE if arguments.get("force") else PRESENT, name)
+
+
+def _serialized(name: str, arguments: Arguments) -> Claim:
+    if arguments.get("replace") is False:
+        return Claim(PRESENT, name)
+    return Claim(PART if arguments.get("merge_if_exists") else WHOLE, name)
+
+
+def _tree(name: str, arguments: Arguments) -> Claim:
+    source = arguments.get("source")
+    narrowed = any(arguments.get(key) is not None for key in ("include_pat", "exclude_pat"))
+    narrowed |= arguments.get("replace") is False or arguments.get("maxdepth") is not None
+    whole = isinstance(source, str) and not narrowed
+    return Claim(TREE, name, source=str(source) if whole else "")
+
+
+def _block(name: str, arguments: Arguments) -> Claim:
+    marker = str(arguments.get("marker_start") or "#-- start managed zone --")
+    content = str(arguments.get("content") or "")
+    return Claim(PART, name, marker, suits=lambda text: marker in text and content in text)
+
+
+def _lines_of(name: str, arguments: Arguments) -> Claim:
+    given = arguments.get("text")
+    texts = [str(text) for text in (given if isinstance(given, list) else [given]) if text]
+    if not texts:  # of a source
+        return Claim(PART, name)
+    return Claim(PART, name, suits=lambda text: all(_lines.contains(text, each) for each in texts))
+
+
+def _line(name: str, arguments: Arguments) -> Claim:
+    content = str(arguments.get("content") or "").strip()
+    removes = arguments.get("mode") == "delete"
+    if removes and arguments.get("match"):
+        return Claim(PART, name, suits=_lacks(arguments["match"]))
+    return Claim(
+        PART, name, suits=lambda text: removes != (content in map(str.strip, text.split("\n")))
+    )
+
+
+def _replaced(name: str, arguments: Arguments) -> Claim:
+    adds = arguments.get("append_if_not_found") or arguments.get("prepend_if_not_found")
+    lacks, repl = _lacks(arguments.get("pattern")), str(arguments.get("repl") or "")
+    return Claim(PART, name, suits=lambda text: repl in text if adds else lacks(text))
+
+
+def _commented(name: str, arguments: Arguments) -> Claim:
+    return Claim(PART, name, suits=_lacks(str(arguments.get("regex")).replace("^", "^[ \\t]*", 1)))
+
+
+def _lacks(pattern: object) -> Callable[[str], bool]:
+    def lacks(text: str) -> bool:
+        with suppress(re.error, StateFailed):
+            return re.search(str(pattern), text, re.MULTILINE) is None
+        return True
+
+    return lacks
+
+
+TABLE: Mapping[str, str | Callable[[str, Arguments], Claim]] = {
+    "absent": ABSENT,
+    "append": _lines_of,
+    "blockreplace": _block,
+    "comment": _commented,
+    "copy": _copied,
+    "decode": WHOLE,
+    "directory": PRESENT,
+    "hardlink": WHOLE,
+    "keyvalue": PART,
+    "line": _line,
+    "managed": _managed,
+    "mknod": PRESENT,
+    "patch": PART,
+    "prepend": _lines_of,
+    "recurse": _tree,
+    "rename": PRESENT,
+    "replace": _replaced,
+    "serialize": _serialized,
+    "symlink": WHOLE,
+    "touch": PRESENT,
+    "uncomment": PART,
+}

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""States that undo each other in each run: which pairs `runner check` reports, and which not."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from command import Machine
+
+WHOLE = 'w: {file.managed: [{name: /f}, {contents: "one\\ntwo"}]}\n'
+CODES = ("undone", "written-twice", "trap")
+
+
+def said(machine: Machine, text: str) -> list[dict[str, object]]:
+    machine.write(web=text)
+    out = machine("check", "web", "--out", "json", code=None).stdout
+    return [each for each in json.loads(out)["diagnostics"] if each["code"] in CODES]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            "a: {file.blockreplace: [{name: /f}, {content: x}]}\n"
+            "b: {file.blockreplace: [{name: /f}, {content: y}]}\n",
+            "'#-- start managed zone --' in /f is written by two states",
+        ),
+        (
+            "a: {file.absent: [{name: /f}]}\n" + WHOLE,
+            "/f is removed by file.absent a and made by file.managed w",
+        ),
+        (
+            "a: {file.absent: [{name: /d/}]}\nb: {file.symlink: [{name: /d/e/f}, {target: /x}]}\n",
+            "/d/e/f is removed by file.absent a and made by file.symlink b",
+        ),
+        (
+            "a: {file.absent: [{name: /d}]}\n"
+            "b: {git.latest: [{name: 'https://x.org/y'}, {target: /d}]}\n",
+            "/d is removed by file.absent a and made by git.latest b",
+        ),
+        (
+            "a: {file.absent: [{name: /f}]}\nb: {file.append: [{name: /f}, {text: x}]}\n",
+            "/f is removed by file.absent a and edited by file.append b",
+        ),
+        (
+            WHOLE + "b: {file.append: [{name: /f}, {text: [one, three]}]}\n",
+            "/f is written whole by file.managed w and edited by file.append b: each run",
+        ),
+        (
+            WHOLE + "b: {file.replace: [{name: /f}, {pattern: '^t'}, {repl: T}]}\n",
+            "edited by file.replace b: each run",
+        ),
+        (
+            WHOLE + "b: {file.line: [{name: /f}, {mode: delete}, {match: two}]}\n",
+            "edited by file.line b: each run",
+        ),
+        (
+            WHOLE + "b: {file.comment: [{name: /f}, {regex: ^two}]}\n",
+            "edited by file.comment b: each run",
+        ),
+        (
+            "w: {file.managed: [{name: /f}, {source: salt://t/x}, {template: jinja}]}\n"
+            "b: {file.append: [{name: /f}, {text: x}]}\n",
+            "edited by file.append b: unless it has the edit, each run",
+        ),
+        (
+            "w: {file.managed: [{name: /f}, {source: salt://t/x}]}\n"
+            "b: {ini.options_present: [{name: /f}, {sections: {a: {b: c}}}]}\n",
+            "edited by ini.options_present b: unless it has the edit, each run",
+        ),
+        (
+            "w: {file.recurse: [{name: /d}, {source: 'salt://t'}, {clean: true}]}\n"
+            "b: {file.append: [{name: /d/x}, {text: z}]}\n",
+            "/d/x is written whole by file.recurse w and edited by file.append b: each run",
+        ),
+        (
+            "w: {file.recurse: [{name: /d}, {source: 'salt://t'}]}\n"
+            "b: {file.managed: [{name: /d/x}, {contents: z}]}\n",
+            "/d/x is written by two states",
+        ),
+        (
+            "a: {cron.present: [{name: /b}, {hour: 3}]}\n"
+            "b: {cron.present: [{name: /b}, {hour: 5}]}\n",
+            "'/b' in crontab of root is written by two states",
+        ),
+        (
+            "a: {cron.present: [{name: /b}, {identifier: x}]}\n"
+            "b: {cron.present: [{name: /c}, {identifier: x}, {hour: 1}]}\n",
+            "'x' in crontab of root is written by two states",
+        ),
+        (
+            "a: {host.present: [{name: x}, {ip: 10.0.0.1}]}\n"
+            "b: {file.managed: [{name: /etc/hosts}, {contents: x}]}\n",
+            "/etc/hosts is written whole by file.managed b and edited by host.present a",
+        ),
+        (
+            "a: {user.present: [{name: bob}]}\nb: {user.absent: [{name: bob}]}\n",
+            "user bob is removed by user.absent b and made by user.present a",
+        ),
+        (
+            "a: {pkg.installed: [{pkgs: [x, y]}]}\nb: {pkg.removed: [{name: y}]}\n",
+            "pkg y is removed by pkg.removed b and made by pkg.installed a",
+        ),
+    ],
+)
+def test_a_pair_is_reported(text: str, words: str, machine: Machine) -> None:
+    (machine.folder / "states/t").mkdir()
+    (machine.folder / "states/t/x").write_text("text\n")
+    (problem,) = said(machine, text)
+    assert words in str(problem["message"])
+    assert problem["severity"] == "warning" and problem["hint"] and problem["line"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        WHOLE + "b: {file.append: [{name: /f}, {text: two}]}\n",
+        WHOLE + "b: {file.replace: [{name: /f}, {pattern: three}, {repl: x}]}\n",
+        WHOLE + "b: {file.line: [{name: /f}, {mode: delete}, {match: three}]}\n",
+        WHOLE + "b: {file.absent: [{name: /f}, {onlyif: 'false'}]}\n",
+        WHOLE + "b: {file.absent: [{name: /f}, {onchanges: [{file: w}]}]}\n",
+        WHOLE + "b: {file.absent: [{name: /f2}]}\n",
+        WHOLE + WHOLE.replace("w:", "b:"),
+        "a: {file.managed: [{name: /f}]}\nb: {file.append: [{name: /f}, {text: x}]}\n",
+        "a: {file.managed: [{name: /f}, {contents: x}, {replace: false}]}\n"
+        "b: {file.append: [{name: /f}, {text: x}]}\n",
+        "a: {file.blockreplace: [{name: /f}, {content: x}, {marker_start: A}]}\n"
+        "b: {file.blockreplace: [{name: /f}, {content: y}, {marker_start: B}]}\n",
+        "a: {file.append: [{name: /f}, {text: x}]}\nb: {file.append: [{name: /f}, {text: y}]}\n",
+        "a: {file.directory: [{name: /f}, {clean: true}]}\nb: {file.managed: [{name: /f/g}]}\n",
+        "w: {file.recurse: [{name: /d}, {source: 'salt://t'}, {clean: true}]}\n"
+        "b: {file.managed: [{name: /d/own}, {contents: z}]}\n",
+        "a: {cron.present: [{name: /b}, {identifier: x}]}\n"
+        "b: {cron.present: [{name: /b}, {user: bob}]}\n",
+        "a: {cron.present: [{name: /b}, {identifier: x}]}\n"
+        "b: {cron.present: [{name: /b}, {identifier: y}, {hour: 1}]}\n",
+        "a: {cron.present: [{name: '/b \\%F'}]}\n",
+    ],
+)
+def test_states_that_get_on_are_not(text: str, machine: Machine) -> None:
+    (machine.folder / "states/t").mkdir()
+    (machine.folder / "states/t/x").write_text("text\n")
+    assert said(machine, text) == []
+
+
+def test_the_later_one_is_named_with_the_place_of_the_other(machine: Machine) -> None:
+    text = "later:\n  file.absent:\n    - name: /f\nfirst:\n  file.touch:\n    - name: /f\n"
+    (problem,) = said(machine, text)
+    assert (problem["line"], problem["column"]) == (6, 7)
+    assert "web.sls:3:7" in str(problem["hint"])
+
+
+def test_a_module_of_the_tree_says_its_own(machine: Machine) -> None:
+    own = machine.folder / "states/_states/box.py"
+    own.parent.mkdir()
+    own.write_text(
+        "from runner.api.claims import PRESENT, Claim, Trap\n"
+        "def made(name):\n    return 'made'\n    yield\n"
+        "def owns(fun, name, **_):\n    yield Claim(PRESENT, name)\n"
+        "def traps(fun, name, **_):\n    yield Trap('name', 'boxes leak', 'take two')\n"
+    )
+    text = "/b: {box.made: []}\na: {file.absent: [{name: /b}]}\n"
+    trap, pair = said(machine, text)
+    assert (trap["code"], trap["message"], trap["hint"]) == (
+        "trap",
+        "box.made: boxes leak",
+        "take two",
+    )
+    assert "made by box.made /b" in str(pair["message"])
