@@ -217,7 +217,8 @@ def hold_laws(scenario: Scenario, tmp_path: Path) -> None:
         assert looks_at(path, HarnessHere(root, dry=True)) == expected, (
             "a look sees the same after the plan and after the change"
         )
-    assert not_owned(scenario, tmp_path, before) == []
+    unsaid = not_owned(scenario, tmp_path, before)
+    assert unsaid == [], "`owns` of the module has to yield these (runner/api/claims.py)"
     if isinstance(plan, Plan) and plan.exact:
         assert set(plan.changes) == set(done.changes or {}), (
             "the keys of a sure Plan are those of the real run"

@@ -19,6 +19,7 @@ PROVIDERS: Providers[PackageManager] = Providers(
     FEATURES,
     "this machine has no package manager that runner knows (apt-get, dnf, zypper, pacman, apk)",
     "pkg",
+    "os_family",
 )
 
 

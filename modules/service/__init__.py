@@ -69,6 +69,7 @@ PROVIDERS: Providers[Manager] = Providers(
     "this machine has no service manager that runner knows (systemd, OpenRC, runit, s6, init"
     " scripts)",
     "service",
+    "init",
 )
 
 

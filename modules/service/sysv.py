@@ -13,7 +13,7 @@ from modules.service._former import former_state
 from modules.service._names import file_name
 from runner.api import CommandFailed, cached_look, changer
 
-NAMES: tuple[str, ...] = ("sysv", "debian_service", "service")
+NAMES: tuple[str, ...] = ("sysv", "debian_service", "service", "sysvinit")
 
 
 def suits() -> bool:

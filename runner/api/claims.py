@@ -59,6 +59,11 @@ def edits(argument: str = "name", default: str = "") -> Callable[..., Iterator[C
     return _owning(PART, argument, default)
 
 
+def writes(argument: str = "name") -> Callable[..., Iterator[Claim]]:
+    """The `owns` of a module whose functions write the whole of a file that an argument names."""
+    return _owning(WHOLE, argument)
+
+
 def makes(argument: str = "name") -> Callable[..., Iterator[Claim]]:
     """The `owns` of a module whose functions make a path that an argument names."""
     return _owning(PRESENT, argument)

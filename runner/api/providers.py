@@ -6,7 +6,7 @@ each can do.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any, Generic, Protocol, TypeVar, cast
 
@@ -59,6 +59,7 @@ class ProviderModule(Record):
 
 P = TypeVar("P")
 ADDED = ("features", "has")
+DESCRIBED = "__described__"  # the option with the names of grains that describe another machine
 
 
 class Providers(Generic[P]):
@@ -81,6 +82,7 @@ class Providers(Generic[P]):
         features: Mapping[str, Feature] | None = None,
         missing: str = "",
         module: str = "",
+        follows: str = "",
     ) -> None:
         """kind: the name of the kind, for messages.
         protocol: the functions that each provider has to define, except those of features.
@@ -88,6 +90,8 @@ class Providers(Generic[P]):
         features: the features by name, none by default.
         missing: the message where none suits; by default "this machine has no KIND".
         module: the name below `providers` in the configuration; empty: it names none.
+        follows: the grain that says which one another machine has, by a value among the NAMES or
+        FAMILIES of a candidate; empty: none does.
         """
         self.kind = kind
         self.protocol = protocol
@@ -95,6 +99,7 @@ class Providers(Generic[P]):
         self._candidates = list(candidates)
         self._missing = missing or f"this machine has no {kind}"
         self._module = module
+        self._follows = follows
         optional = {method for feature in self.feature_table.values() for method in feature.methods}
         self._needed = sorted(_public_names(protocol) - optional - set(ADDED))
         self._chosen: dict[int, P] = {}
@@ -124,6 +129,8 @@ class Providers(Generic[P]):
                 provider for provider in map(_imported, self._candidates) if named in provider.NAMES
             )
             provider_module = next(named_so, None)
+        elif described := _described():
+            provider_module = self._following(described)
         else:
             provider_module = self._suiting()
         return None if provider_module is None else self._completed(provider_module)
@@ -137,6 +144,17 @@ class Providers(Generic[P]):
         except LookupError:
             return None
         return table.get(self._module) if isinstance(table, Mapping) else None
+
+    def _following(self, described: Collection[str]) -> Any:
+        """The candidate of another machine by its grains; None where they do not say it."""
+        from runner.api import here
+
+        if self._follows not in described:
+            return None
+        value = here.grains.get(self._follows)
+        every = map(_imported, self._candidates)
+        named = (*((each, each.NAMES + getattr(each, "FAMILIES", ())) for each in every),)
+        return next((each for each, names in named if value in names), None)
 
     def _suiting(self) -> Any:
         """The candidate for this machine, or None."""
@@ -179,7 +197,14 @@ class Providers(Generic[P]):
                 message = (
                     f"{what} needs the feature {name}, which the provider {provider.NAMES[0]} lacks"
                 )
-                problems.append(Diagnostic(message, source, self.description_of(name), "feature"))
+                hint = self.description_of(name)
+                said = chunk.args.get("provider") or self._configured() or _described()
+                if self._module and not said:
+                    hint += (
+                        f"; {provider.NAMES[0]} is what this machine looks like: for one that has"
+                        f" another, the configuration says `providers: {{{self._module}: NAME}}`"
+                    )
+                problems.append(Diagnostic(message, source, hint, "feature"))
         return problems
 
     def description_of(self, feature: str) -> str:
@@ -218,6 +243,16 @@ class Providers(Generic[P]):
             if name in declared
             or (feature.methods and all(hasattr(provider, method) for method in feature.methods))
         ]
+
+
+def _described() -> Collection[str]:
+    """The grains by which another machine is described; none while it is about this one."""
+    from runner.api import here
+
+    try:
+        return here.opts.get(DESCRIBED) or ()
+    except LookupError:
+        return ()
 
 
 def _imported(candidate: Any) -> Any:

@@ -21,7 +21,7 @@ from runner.api import (
     Secret,
     StateFailed,
 )
-from runner.api.claims import WHOLE, Claim
+from runner.api.claims import writes
 from states.certificates._x509 import (
     FileArguments,
     Owner,
@@ -32,6 +32,7 @@ from states.certificates._x509 import (
     refuse_private_key,
 )
 
+owns = writes()
 NON_IDEMPOTENT = {"private_key_managed": "with new it makes another key in each run"}
 Further = Annotated[Any, Named(known_arguments.known)]
 FOR_KEYS = "0400"
@@ -56,11 +57,6 @@ def autorequire(name: str, **arguments: object) -> Iterator[tuple[str, str]]:
         if path != name:
             yield "x509", path
             yield "file", path
-
-
-def owns(fun: str, name: str, **_: object) -> Iterator[Claim]:
-    """A file, whole."""
-    yield Claim(WHOLE, name)
 
 
 def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:

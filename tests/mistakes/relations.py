@@ -33,6 +33,33 @@ MISTAKES = [
         "test: a",
     ),
     Mistake(
+        "requisite on the state itself, by its name",
+        "a:\n  service.running:\n    - name: x\n    - require:\n      - «service: x\nx:\n  pkg.installed: []\n",
+        "Recursive requisites",
+        "this state itself, by its name; `- pkg: x`",
+    ),
+    Mistake(
+        "requisite on an ID that is the name of the state itself",
+        "vi:\n  test.nop: []\nvim:\n  test.nop:\n    - name: vi\n    - require:\n      - «test: vi\n",
+        "Recursive requisites",
+        "by its name, as well as the one at .*web.sls:2.*another ID or name",
+    ),
+    Mistake(
+        "requisite on the state itself, by its ID",
+        "a:\n  test.nop:\n    - require:\n      - «test: a\n",
+        "Recursive requisites",
+        "by its ID: name the other one",
+    ),
+    Mistake(
+        "requisite on an SLS that brings the state itself",
+        {
+            "web.sls": "include: [run]\nb:\n  test.nop: []\n",
+            "run.sls": "a:\n  test.nop:\n    - require:\n      - «sls: web\n",
+        },
+        "Recursive requisites",
+        "brings this state, too",
+    ),
+    Mistake(
         "requisite on a bare name that does not exist",
         TWO + "    - require:\n      - «aaa\n",
         "aaa",

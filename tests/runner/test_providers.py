@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, Protocol
 
 import pytest
@@ -391,3 +392,45 @@ def test_what_packages_do_when_something_changed(
     outcome = apply(mod_watch, "sed", sfun, **more)
     assert comment in outcome.comment
     assert [transaction.options.reinstall for transaction in manager.done] == [True] * anew
+
+
+@pytest.mark.parametrize(
+    ("grains", "service", "package"),
+    [
+        ({"init": "systemd", "os_family": "RedHat"}, "", ""),
+        ({"init": "sysvinit", "os_family": "Debian"}, "sysv", "apt"),
+        ({"init": "openrc", "os_family": "Alpine"}, "openrc", "apk"),
+        ({"role": "web"}, "", ""),  # that does not say which it has
+        ({"os_family": "Suse"}, "", "zypper"),
+    ],
+)
+def test_a_machine_that_grains_describe_has_the_providers_that_follow(
+    grains: dict[str, str], service: str, package: str, machine: Machine
+) -> None:
+    machine.write(web="a:\n  service.masked: []\nb:\n  pkg.module_enabled:\n    - name: 'x:1'\n")
+    file = machine.folder / "grains.yaml"
+    file.write_text(json.dumps(grains))
+    said = machine("check", "web", "--grains", str(file), "--out", "json", code=None).stdout
+    found = [each for each in json.loads(said)["diagnostics"] if each["code"] == "feature"]
+    lacks = [f"the provider {name} lacks" for name in (service, package) if name]
+    assert len(found) == len(lacks)
+    for words, problem in zip(lacks, found, strict=True):
+        assert words in problem["message"]
+        assert "providers:" not in problem["hint"], "nothing is guessed"
+
+
+def test_a_guessed_provider_says_how_to_name_another(machine: Machine) -> None:
+    own = machine.folder / "states/_states/box.py"
+    own.parent.mkdir()
+    own.write_text(
+        "from runner.api import Feature, Providers, requires_feature\n"
+        "class Wood:\n    NAMES = ('wood',)\n    def suits(self):\n        return True\n"
+        "FEATURES = {'fire': Feature('burns')}\n"
+        "PROVIDERS = Providers('oven', object, [Wood()], FEATURES, module='oven')\n"
+        "@requires_feature('fire')\ndef made(name):\n    return 'made'\n    yield\n"
+    )
+    machine.write(web="a:\n  box.made: []\n")
+    hint = "wood is what this machine looks like: for one that has another, the configuration says"
+    assert f"{hint} `providers: {{oven: NAME}}`" in machine("check", "web", code=1).stdout
+    machine.config["providers"] = {"oven": "wood"}
+    assert hint not in machine("check", "web", code=1).stdout

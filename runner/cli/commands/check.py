@@ -67,6 +67,7 @@ def _summary(problems: list[Any]) -> str:
 
 def _checked(common: Common, grains: str | None, names: list[str], lenient: bool) -> list[Any]:
     """The mistakes of the configuration and of the tree."""
+    from runner.api.providers import DESCRIBED
     from runner.tools.check import check
 
     try:
@@ -76,6 +77,9 @@ def _checked(common: Common, grains: str | None, names: list[str], lenient: bool
         if error.source is None:  # the command line's own
             raise
         return list(error.diagnostics)
+    if grains:
+        described = {**options.raw, DESCRIBED: frozenset(more["grains"])}
+        options = options._replace(raw=described)
     return check(options, names, lenient, warnings, [notices(options)])
 
 

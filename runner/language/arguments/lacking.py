@@ -162,7 +162,7 @@ ROWS = (
     Row("x509.private_key_managed", "bits", RENAMED, "keysize"),
     Row("redis.slaveof", "master_*", IGNORED, _INNER),
     Row("*", "grains opts salt pillar log_callback stderr stdout test", IGNORED, _INNER),
-    Row("*", "makedirs saltenv require with_*", IGNORED, _INNER),
+    Row("*", "makedirs saltenv require with_communicate with_env_opts", IGNORED, _INNER),
 )
 
 

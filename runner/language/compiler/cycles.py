@@ -90,7 +90,7 @@ def _cycle(chunks: Sequence[Chunk], arrows: list[Arrow], chains: Mapping[Place, 
     hint = (
         "that chain's glob matches more than intended"
         if chained
-        else "remove one of these requisites"
+        else _of_itself(chunks, edges[0]) or "remove one of these requisites"
     )
     return Diagnostic(
         "".join([f"Recursive requisites were found: {text}", *(f"\n  {line}" for line in lines)]),
@@ -98,6 +98,35 @@ def _cycle(chunks: Sequence[Chunk], arrows: list[Arrow], chains: Mapping[Place, 
         hint,
         "cycle",
     )
+
+
+def _of_itself(chunks: Sequence[Chunk], edge: Edge) -> str | None:
+    """The cure for a requisite that means its own state; None for another one."""
+    chunk = chunks[edge.holder]
+    written = (each for each in chunk.requisites if each.place == edge.place)
+    requisite = next(written, None) if edge.holder == edge.target else None
+    if requisite is None:
+        return None
+    word = f"{requisite.state}: {requisite.target}" if requisite.state else requisite.target
+    if requisite.state == "sls":
+        return f"`{word}` brings this state, too: name the states of it that are meant"
+    others = [
+        other
+        for other in chunks
+        if other is not chunk and requisite.target in (other.id, other.name)
+    ]
+    which = "ID" if requisite.target == chunk.id else "name"
+    meant = [other for other in others if other.state != chunk.state]
+    if meant:
+        other = f"{meant[0].state}: {requisite.target}"
+        return f"`{word}` is this state itself, by its {which}; `- {other}` is another one"
+    if others:
+        place = others[0].place
+        return (
+            f"`{word}` is this state, by its {which}, as well as the one at {place}: give one of"
+            " them another ID or name, and refer to that"
+        )
+    return f"`{word}` is this state itself, by its {which}: name the other one, or remove it"
 
 
 def _as_read(edges: list[Edge]) -> list[Edge]:

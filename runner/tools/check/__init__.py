@@ -165,10 +165,8 @@ class _Checker:
             if step.reacts and self._does_react(step.chunk)
         )
         self._problems += lint.warnings(compiled.chunks, compiled.relations, reacts)
-        self._problems += conflicts.warnings(
-            compiled.chunks, compiled.relations, self._session.registry, self._session.tree
-        )
-        self._problems += traps.warnings(compiled.chunks, self._session.registry)
+        self._problems += conflicts.warnings(compiled, self._session.registry, self._session.tree)
+        self._problems += traps.warnings(compiled.steps)
         self._problems += secret_files.warnings(self._session, compiled.chunks)
         expects = expected(self._session)
         self._problems += lint_yaml.warnings(compiled.chunks, expects, lint.row)

@@ -6,16 +6,16 @@ of its module).
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 
 from runner.api.claims import ABSENT, PART, PRESENT, TREE, WHOLE, Claim
 from runner.engine.loader import opposites
 from runner.engine.loader.hooks import answer_of
 from runner.engine.loader.registry import Registry, StateFunction
-from runner.model.chunk import Chunk, Relations
+from runner.model.chunk import Chunk
 from runner.model.diagnostics import Diagnostic
-from runner.model.errors import RunnerError
 from runner.model.records import Record
+from runner.pipeline.compile import Compiled
 from runner.sources.fileroots import FileTree
 from runner.support.files.text import text_to_show
 from runner.tools.check.lint import CONDITIONS
@@ -98,23 +98,18 @@ RULES = (
 _RULES = {(rule.first, rule.second): rule for rule in RULES}
 
 
-def warnings(
-    chunks: Sequence[Chunk], relations: Relations, registry: Registry, tree: FileTree
-) -> list[Diagnostic]:
+def warnings(compiled: Compiled, registry: Registry, tree: FileTree) -> list[Diagnostic]:
     """A warning for each pair of states that undo each other."""
     owners: dict[str, list[Owner]] = {}
-    for number, chunk in enumerate(chunks):
-        if any(key in chunk.args for key in CONDITIONS) or chunk.args.get("noop"):
+    for number, step in enumerate(compiled.steps):
+        chunk = step.chunk
+        if step.call is None or step.noop or any(key in chunk.args for key in CONDITIONS):
+            continue  # its arguments are not known yet, or it does not act in each run
+        if any(edge.kind.conditional for edge in compiled.relations.of(number)):
             continue
-        if any(edge.kind.conditional for edge in relations.of(number)):
-            continue
-        try:
-            function = registry.state(chunk.function)
-            for claim in _claims(function, chunk, registry):
-                for each in _of_tree(claim, chunk, tree):
-                    owners.setdefault(each.thing, []).append(Owner(chunk, each))
-        except RunnerError:  # it is told where the state is bound
-            continue
+        for claim in _claims(step.call.function, chunk, registry):
+            for each in _of_tree(claim, chunk, tree):
+                owners.setdefault(each.thing, []).append(Owner(chunk, each))
     return [
         _diagnostic(rule, first, second)
         for first, second in _pairs(owners)

@@ -6,19 +6,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from runner.engine.loader.hooks import answer_of
-from runner.engine.loader.registry import Registry
-from runner.model.chunk import Chunk
+from runner.engine.step import Step
 from runner.model.diagnostics import Diagnostic
-from runner.model.errors import RunnerError
 
 
-def warnings(chunks: Sequence[Chunk], registry: Registry) -> Iterator[Diagnostic]:
+def warnings(steps: Sequence[Step]) -> Iterator[Diagnostic]:
     """A warning for each, where the argument was typed."""
-    for chunk in chunks:
-        try:
-            hook = registry.state(chunk.function).hook("traps")
-        except RunnerError:  # it is told where the state is bound
-            continue
+    for step in steps:
+        chunk = step.chunk
+        hook = step.call.function.hook("traps") if step.call else None
         if hook is None:
             continue
         arguments = {"fun": chunk.fun, **chunk.args, "name": chunk.name}
