@@ -7,7 +7,7 @@ import re
 
 from modules import cmd, file
 from modules._lines import one_line
-from runner.api import StateFailed, changer
+from runner.api import StateFailed, changer, for_states
 
 DEFAULT = "/etc/default/locale"
 LIST = "/etc/locale.gen"
@@ -26,7 +26,20 @@ def list_avail() -> list[str]:
 
 def avail(locale: str) -> bool:
     """Return whether programs can use a locale."""
-    return _normal("".join(locale.split()[:1])) in {_normal(known) for known in list_avail()}
+    return any(is_same(locale, known) for known in list_avail())
+
+
+@for_states
+def is_missing(locale: str) -> bool:
+    """Return whether programs cannot use a locale; False where nothing lists them."""
+    known = list_avail() if cmd.which("locale") else []
+    return bool(known) and not any(is_same(locale, one) for one in known)
+
+
+@for_states
+def is_same(one: str, other: str) -> bool:
+    """Return whether two names mean one locale: `de_DE.UTF-8 UTF-8`, `de_DE.utf8`."""
+    return _normal("".join(one.split()[:1])) == _normal("".join(other.split()[:1]))
 
 
 def get_locale() -> str:

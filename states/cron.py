@@ -82,6 +82,7 @@ def present(
     remark = old[2].comment if comment is None and old else cron.comment_as_read(comment or "")
     if not commented and not handmade:
         _tell_others(name, user, "as well: it runs twice; take that line away")
+        _tell_renamed(name, user, known)
     new = cron.Entry(special or " ".join(fields), name, known, remark, commented)
     if handmade:
         new = new._replace(identifier="", comment="")
@@ -147,6 +148,25 @@ def _tell_others(name: str, user: str, then: str) -> None:
             f"line {number} of {user}'s crontab, which is not one of cron.present's, runs {name}"
             f" {then}"
         )
+
+
+def _tell_renamed(name: str, user: str, known: str) -> None:
+    """Warn of an entry that is this one from before it got its identifier, or lost it: it has the
+    same command, and no state of the run declares it.
+    """
+    declared = {
+        _identifier(chunk.name.strip(), chunk.args.get("identifier"))
+        for chunk in (*here.chunks, *here.left_out)
+        if chunk.function == "cron.present" and chunk.args.get("user", "root") == user
+    }
+    for _, _, entry in cron.entries(user):
+        by_command = name in (entry.identifier, known)
+        others = entry.command == name and entry.identifier not in (known, "", *declared)
+        if others and by_command and not entry.commented:
+            here.warn(
+                f"{user}'s crontab has {name} under the identifier {entry.identifier!r}, too: it"
+                " runs twice; cron.absent with that identifier takes the entry away"
+            )
 
 
 def _require_user(user: str) -> None:

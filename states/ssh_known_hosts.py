@@ -8,7 +8,7 @@ from typing import Any
 
 from modules import file
 from modules.ssh import known_hosts
-from runner.api import Line, Name, Plan, Planned, StateFailed, here
+from runner.api import CommandFailed, Line, Name, Plan, Planned, StateFailed, here
 from runner.api.opposite import Opposite
 
 OPPOSITE = {"present": Opposite("absent", by=("user",))}
@@ -39,7 +39,8 @@ def present(
     name: The host.
     user: The user who knows the host; without it all users do.
     fingerprint: The fingerprint of the right key, in hexadecimal pairs; without it and `key`
-      anybody who answers is believed.
+      anybody who answers is believed the first time, and a key that is another one later is only
+      reported.
     key: The key of the host; without it the host is asked.
     port: The port that the host is asked at, and known with.
     enc: The kind of the key: ed25519, ecdsa, ssh-rsa; needed with `key`.
@@ -67,6 +68,8 @@ def present(
     kind = fingerprint_hash_type or "sha256"
     known = known_hosts.matching(present_lines, key, fingerprint, enc, kind)
     if known:
+        if not (key or fingerprint):
+            _tell_changed(name, port, enc, timeout, known, shown)
         return (
             f"Host {name} is already in {shown}"
             if here.dry
@@ -98,6 +101,25 @@ def present(
     named = f"{enc} " if enc and not (key or fingerprint) else ""
     which = "key" if key or named else "fingerprint"
     return f"{name}'s {named}key saved to {shown} ({which}: {described[0].get(which)})"
+
+
+def _tell_changed(
+    name: str, port: int | None, enc: str | None, timeout: int, known: list[str], shown: str
+) -> None:
+    """Warn of a host that offers another key than the one of this kind that is known."""
+    try:
+        offered = known_hosts.scanned(name, port, enc, timeout, False) or []
+    except CommandFailed:  # it does not answer
+        return
+    keys = {line.split()[2] for line in known}
+    for line in offered:
+        old = known_hosts.of_same_kind(known, [line])
+        if old and line.split()[2] not in keys:
+            before, now = known_hosts.described(old[0]), known_hosts.described(line)
+            here.warn(
+                f"{name} offers another {now['enc']} key than {shown} has: {now['fingerprint']}"
+                f" instead of {before['fingerprint']}; where it is right, give it as `fingerprint`"
+            )
 
 
 def _shown_file(user: str | None, config: str | None) -> str:

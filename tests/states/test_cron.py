@@ -53,3 +53,27 @@ def test_lines_of_others_for_the_same_command_are_told(
         "its own line goes"
     )
     assert (tab.folder / "tab").read_text().startswith(TAB)
+
+
+def test_an_entry_from_before_an_identifier_was_added_is_told(tab: Machine) -> None:
+    job = "x:\n  cron.present: [name: /bin/job{}]\n"
+    tab.write(
+        before=job.format(""),
+        after=job.format(", identifier: mine"),
+        both=job.format(", identifier: mine") + job.format(", hour: 1").replace("x:", "y:"),
+        absent="x:\n  cron.absent: [name: /bin/job, identifier: /bin/job]\n",
+    )
+    assert "warnings" not in tab.results("sls", "before")["x"]
+    told = (
+        "root's crontab has /bin/job under the identifier '/bin/job', too: it runs twice;"
+        " cron.absent with that identifier takes the entry away"
+    )
+    for words in (["--test"], [], []):
+        assert tab.results("sls", "after", *words)["x"]["warnings"] == [told]
+        both = tab.results("sls", "both", "--test")
+        assert not any("warnings" in result for result in both.values()), "they are two jobs"
+    back = tab.results("sls", "before", "--test")["x"]["warnings"]
+    assert back == [told.replace("'/bin/job'", "'mine'")]
+    tab.results("sls", "absent")
+    assert "warnings" not in tab.results("sls", "after")["x"]
+    assert (tab.folder / "tab").read_text().count("/bin/job") == 1
