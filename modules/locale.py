@@ -72,12 +72,15 @@ def set_locale(locale: str) -> bool:
 
 
 def refuse_new(locale: str) -> None:
-    """Raise StateFailed when the system has no such locale, or nothing that makes locales."""
+    """Raise StateFailed when the system has no such locale, or nothing that makes locales, and for
+    a caller who may not.
+    """
     if not file.is_file(LIST) or not cmd.which("locale-gen"):
         what = "locale-gen" if file.is_file(LIST) else LIST
         raise StateFailed(
             f"there is no {what}; install the package locales", missing=("pkg", "locales")
         )
+    file.refuse_put(LIST)
     name, charset = _split(locale)
     definition = re.sub(r"\.[^@]*", "", name)
     wanted = {

@@ -12,6 +12,11 @@ owns = edits("", "/etc/aliases")
 OPPOSITE = {"present": "absent"}
 
 
+def dry_run_check(plan: Plan, name: str, target: str = "") -> None:
+    """Raise StateFailed when the caller may not change the aliases."""
+    file.refuse_put(aliases.PATH)
+
+
 @file.validated
 def present(name: NonEmptyLine, target: NonEmptyLine) -> Planned:
     """Make sure that mail for a name goes to a target.

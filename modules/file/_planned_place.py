@@ -27,6 +27,7 @@ from modules.file._mounts import mount_of
 from modules.file._place import READ, Folder, NewFile, Pinned, Place
 from modules.file._resolve import refuse_unless
 from runner.api import StateFailed, Unforeseen, here
+from runner.api.planning import is_state_planning
 
 
 class PlannedPlace(Place):
@@ -138,7 +139,19 @@ class PlannedPlace(Place):
 
     def _put(self, entry: Entry | None) -> None:
         refuse_kernels(self.path, entry is None)
+        self._refuse_folder_of_others()
         self._files.hold(self._way).names[self.name] = entry
+
+    def _refuse_folder_of_others(self) -> None:
+        """Raise OSError where the caller may not change the folder, nor its rights. The programs of
+        a stand-in may have more.
+        """
+        folder = self._above
+        if not is_state_planning() or os.geteuid() in (0, folder.uid):
+            return
+        if folder.is_real and folder.origin:
+            if not os.access(folder.origin, os.W_OK | os.X_OK, effective_ids=True):
+                raise _error(PermissionError, errno.EACCES, self.path)
 
     def _make(self, entry: Entry) -> Entry:
         if self._entry is not None:

@@ -21,6 +21,10 @@ ASKED = ("FragmentPath", "ExecStart", "EnvironmentFiles", "User", "DynamicUser",
 
 def refuse_act(unit: str, action: str, runtime: bool) -> None:
     """Raise CommandFailed for what systemctl would not do with a unit of the system."""
+    if not _paths.isdir("/run/systemd/system"):  # it does not run: systemctl has the words
+        asked = cmd.probe(["systemctl", "show", "--property=Version"])
+        if asked.retcode:
+            raise CommandFailed(f"systemctl: {asked.stderr.strip()}")
     path = f"/{'run' if runtime else 'etc'}/systemd/system/{unit}"
     if action == "mask" and _paths.lexists(path) and not _paths.islink(path):
         raise CommandFailed(f"Failed to mask unit: File {path} already exists.")

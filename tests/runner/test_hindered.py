@@ -254,7 +254,7 @@ def test_new_contents_are_checked_in_a_dry_run_too(machine: Machine) -> None:
     (machine.folder / "unchanged").write_text("x\n")
     (machine.folder / "own").mkdir()
     own = (machine.folder / "own").stat().st_mtime_ns
-    machine.write(all=CHECKED, after="brings:\n  cmd.run:\n    - name: 'true'\n" + CHECKED)
+    machine.write(all=CHECKED, after="brings:\n  cmd.run:\n    - name: env true\n" + CHECKED)
     undecided = wrapped(machine, [], "sls", "after", "--test")
     assert (undecided["no program"], undecided["refused"]) == (None, None)
     dry = machine.results("sls", "all", "--test", code=2)
@@ -309,7 +309,7 @@ opens:
 
 @pytest.mark.parametrize(
     "before",
-    ["cmd.run: [name: 'true']", "file.directory: [name: '{tmp}/site', mode: '0777']"],
+    ["cmd.run: [name: env true]", "file.directory: [name: '{tmp}/site', mode: '0777']"],
     ids=["cmd", "file"],
 )
 def test_what_an_earlier_state_may_open_is_not_refused(

@@ -35,7 +35,7 @@ TARGETS = {
     tables.NOOP: "{id}:\n  test.succeed_with_changes:\n    - noop: true\n",
     tables.COMMAND: "{id}:\n  cmd.run:\n    - name: 'true'\n",
     tables.UNDECIDED: (
-        "{id} makes:\n  cmd.run:\n    - name: 'true'\n"
+        "{id} makes:\n  cmd.run:\n    - name: env true\n"
         "{id}:\n  test.succeed_with_changes:\n    - onlyif: 'false'\n"
         "    - require: [cmd: {id} makes]\n"
     ),
