@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from modules import cmd
 from modules.service import _planned, _supervised
-from modules.service._former import former_state
+from modules.service._former import former_of
 from modules.service._supervised import Folders, Supervisor, first_process
 from runner.api import changer
 
@@ -56,7 +56,10 @@ def _plan(name: str, action: str, options: Sequence[str] = ()) -> None:
 
 
 @changer(
-    touches=["services", "files"], before=former_state, planned=_plan, planned_touches=["files"]
+    touches=["services", "files"],
+    before=former_of(__name__),
+    planned=_plan,
+    planned_touches=["files"],
 )
 def act(name: str, action: str, options: Sequence[str] = ()) -> None:
     """Start, stop, restart, reload, enable or disable a service. Raises CommandFailed."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from modules import _paths, cmd, file
 from modules.service import _planned_units
-from modules.service._former import former_state
+from modules.service._former import former_of
 from modules.service._planned import planned
 from modules.service._refusals import refuse_act
 from modules.service.unit import Unit
@@ -230,7 +230,7 @@ def _plan(name: str, action: str, options: Sequence[str] = (), user: str = "") -
 
 @changer(
     touches=["services", "files"],
-    before=former_state,
+    before=former_of(__name__),
     planned=_plan,
     planned_touches=["files"],
 )

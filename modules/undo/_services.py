@@ -7,7 +7,7 @@ A user's service is called USER/NAME.
 from __future__ import annotations
 
 from modules import service
-from modules.service._former import former_state
+from modules.service._former import state_of
 from modules.service.user_units import account
 from modules.undo import _packages
 from modules.undo._kind import Changes, Future, Kind, State
@@ -74,7 +74,7 @@ def _comes(name: str, future: Future) -> bool:
 def _look(name: str) -> State:
     owner, _, unit = name.rpartition("/")
     try:
-        return former_state(unit, user=owner).state
+        return state_of(service.services(owner), unit, owner).state
     except (CommandFailed, StateFailed):  # its user is gone, or no systemd runs for the user
         return {}
 
