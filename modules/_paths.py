@@ -285,7 +285,7 @@ def _open_in_place(path: str, follow: bool) -> int:
     """A descriptor of a file of the machine, through no link that somebody has put on the way since
     it was looked at. Raises OSError and StateFailed.
     """
-    from modules.file._resolve import resolved
+    from modules.file._walk import resolved
 
     at = resolved(path, follow)
     try:

@@ -21,7 +21,7 @@ from functools import cache
 from modules import _paths
 from modules._planned_files import Entry, PlannedFiles, planned_files
 from modules.file._mounts import mount_points
-from modules.file._resolve import PATH_ONLY, resolved
+from modules.file._walk import PATH_ONLY, resolved
 from runner.api import Record, here
 
 NEW_MOUNTS = 1 << 17  # unshare(2)

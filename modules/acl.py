@@ -11,7 +11,8 @@ from modules import cmd
 from modules._lines import plain_name
 from modules._processes import needs
 from modules.file._change import explained
-from modules.file._place import Place, place
+from modules.file._place import Place
+from modules.file._places import place
 from modules.file._resolve import real_path
 from modules.file._snapshot import MOST_COPIED, paths_below, snapshot
 from runner.api import CommandFailed, Record, StateFailed, changer

@@ -24,7 +24,7 @@ from laws import Scenario, all_scenarios
 from validation import is_excepted, refused, wrote
 
 from modules.file._copy import copy_place
-from modules.file._place import place
+from modules.file._places import place
 from modules.file._write import Owner
 from runner.api import Plan, StateFailed, running
 from runner.api.planning import changes_planned

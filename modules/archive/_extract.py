@@ -16,11 +16,12 @@ from modules.file import _space
 from modules.file._change import alters, make_folders
 from modules.file._copy import copy_place, preserve_from
 from modules.file._place import Folder, Place
-from modules.file._place import place as place_of
+from modules.file._places import place as place_of
 from modules.file._planned_place import PlannedPlace
 from modules.file._private_folder import INSIDE, PrivateFolder, folder_beside
-from modules.file._resolve import real_path, resolved
+from modules.file._resolve import real_path
 from modules.file._snapshot import missing_folders, snapshot, snapshot_of_missing
+from modules.file._walk import resolved
 from modules.file._write import Owner
 from runner.api import StateFailed, Unforeseen, here
 from runner.api.planning import only_files

@@ -14,7 +14,7 @@ from modules.archive._extract import place, unpack
 from modules.archive._members import ZIP, Member, kind_of, members, stripped
 from modules.archive._source import source
 from modules.file._look import opened
-from modules.file._place import place as place_of
+from modules.file._places import place as place_of
 from modules.file._write import Owner, replace
 from runner.api import StateFailed, changer
 

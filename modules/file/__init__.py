@@ -364,7 +364,7 @@ def validated(function: Callable[P, Planned]) -> Callable[P, Planned]:
         look = functools.partial(function, *args, **kwargs)
         if not validate:
             return look()
-        from modules.file._validated import judged
+        from modules.file._judge import judged
 
         return judged(validate, look)
 

@@ -14,7 +14,8 @@ from typing import ParamSpec, TypeVar
 from modules import _paths, _umask
 from modules.file._mounts import refuse_mounted
 from modules.file._owners import gid_of, uid_of
-from modules.file._place import Place, place
+from modules.file._place import Place
+from modules.file._places import place
 from modules.file._snapshot import snapshot, snapshot_of_missing, snapshot_of_second
 from runner.api import StateFailed, changer
 from runner.api import forget_looks as _forget_looks

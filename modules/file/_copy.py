@@ -13,7 +13,8 @@ from typing import IO
 from modules import _paths
 from modules.file._change import alters, owner_ids
 from modules.file._mounts import refuse_mounted
-from modules.file._place import Pinned, Place, place
+from modules.file._place import Pinned, Place
+from modules.file._places import place
 from modules.file._snapshot import paths_below, snapshot_of_copy, snapshot_of_move
 from modules.file._streamed import streamed
 from modules.file._validated import ask

@@ -9,12 +9,30 @@ import hashlib
 import os
 import shutil
 from collections.abc import Callable, Generator
+from typing import cast
 
 from modules.file._check import run_check
 from modules.file._streamed import Contents, copy_into
 from modules.file._validated import asked
-from runner.api import StateFailed, here, is_planning
+from runner.api import Planned, StateFailed, here, is_planning
 from runner.api.apart import tried_apart
+
+
+def judged(command: str, look: Callable[[], Planned]) -> Planned:
+    """Carry out a state whose files a command judges. look: calls its function."""
+    outcome = look()
+    try:
+        plan = next(outcome)
+        judge = Judge(command)
+        judge.try_apart(look)
+        yield plan
+        with asked(judge):
+            next(outcome)
+    except StopIteration as stop:
+        return cast(str, stop.value)
+    finally:
+        outcome.close()
+    raise RuntimeError("a state function yields twice")
 
 
 class Judge:

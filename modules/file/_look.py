@@ -14,7 +14,8 @@ from modules._paths import fetched as fetched
 from modules._planned_files import PlannedFiles, planned_files
 from modules.file._limit import read_limited
 from modules.file._owners import gid_to_group, uid_to_user
-from modules.file._place import READ, place
+from modules.file._place import READ
+from modules.file._places import place
 from modules.file._resolve import real_path as real_path
 from runner.api import Record, StateFailed, for_states, here, refuse_unforeseen
 from runner.api.planning import doubts

@@ -19,9 +19,8 @@ from types import TracebackType
 from typing import IO
 
 from modules._paths import READ as READ
-from modules._planned_files import planned_files
-from modules.file._resolve import FOLDER, PATH_ONLY, Resolved, others_write, resolved
-from runner.api import StateFailed, here
+from modules.file._walk import FOLDER, PATH_ONLY, Resolved
+from runner.api import StateFailed, here, others_write
 from runner.api.durability import collects_files, commits_later, sync_folder
 
 BUFFER = 64 * 1024  # bytes; given, Python does not ask whether a file is a terminal
@@ -382,18 +381,6 @@ class Folder:
     def place(self, name: str) -> Place:
         """A name in it."""
         return Place(Resolved(os.dup(self.handle), name, os.path.join(self._path, name)))
-
-
-def place(path: str, follow: bool = False) -> Place:
-    """The place that a path means now, in a dry run on the planned machine. follow: a link at its
-    end, too, where it may be followed.
-    """
-    files = planned_files()
-    if files is None:
-        return Place(resolved(path, follow))
-    from modules.file._planned_place import PlannedPlace
-
-    return PlannedPlace(files, files.way(path, follow))
 
 
 def beside_name(path: str) -> str:

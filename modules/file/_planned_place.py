@@ -25,7 +25,7 @@ from modules._planned_files import (
 from modules.file import _space
 from modules.file._mounts import mount_of
 from modules.file._place import READ, Folder, NewFile, Pinned, Place
-from modules.file._resolve import refuse_unless
+from modules.file._walk import refuse_unless
 from runner.api import StateFailed, Unforeseen, here
 from runner.api.planning import is_state_planning
 
@@ -262,17 +262,6 @@ def _room_for(entry: Entry) -> int:
     if isinstance(entry.contents, Stored) and not entry.contents.held:
         return _space.needed(os.stat(entry.contents.path))
     return entry.size
-
-
-def graft(folder: str, files: PlannedFiles, path: str) -> None:
-    """Have a folder of the machine at a path of the planned one, instead of an empty folder."""
-    from modules.file._change import make_folders
-
-    make_folders(os.path.dirname(path))
-    where = PlannedPlace(files, files.way(path))
-    if where.is_dir():
-        where.rmdir()
-    where.graft(folder)
 
 
 class _PlannedContents(SpooledTemporaryFile[bytes]):

@@ -9,7 +9,8 @@ from contextlib import suppress
 
 from modules.file._change import alters, put_link
 from modules.file._copy import move_place
-from modules.file._place import Pinned, Place, place
+from modules.file._place import Pinned, Place
+from modules.file._places import place
 from modules.file._snapshot import snapshot, snapshot_of_move
 from modules.file._write import Finish, Owner, replace
 from runner.api import StateFailed

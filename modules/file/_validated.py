@@ -5,37 +5,16 @@ their place.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, cast
-
-from runner.api import Planned
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from modules.file._judge import Judge
     from modules.file._streamed import Contents
 
 _judge: ContextVar[Judge | None] = ContextVar("judge", default=None)
-
-
-def judged(command: str, look: Callable[[], Planned]) -> Planned:
-    """Carry out a state whose files a command judges. look: calls its function."""
-    outcome = look()
-    try:
-        plan = next(outcome)
-        from modules.file._judge import Judge
-
-        judge = Judge(command)
-        judge.try_apart(look)
-        yield plan
-        with asked(judge):
-            next(outcome)
-    except StopIteration as stop:
-        return cast(str, stop.value)
-    finally:
-        outcome.close()
-    raise RuntimeError("a state function yields twice")
 
 
 @contextmanager

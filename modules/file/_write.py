@@ -14,7 +14,8 @@ from typing import IO
 
 from modules._umask import umask
 from modules.file._change import alters, owner_ids
-from modules.file._place import Pinned, Place, place
+from modules.file._place import Pinned, Place
+from modules.file._places import place
 from modules.file._snapshot import snapshot_of_written, target_of
 from modules.file._streamed import Contents, copy_into, room_for
 from modules.file._validated import ask

@@ -11,7 +11,8 @@ from contextlib import contextmanager
 
 from modules import _paths
 from modules.cmd import Completed
-from modules.file._place import Place, place
+from modules.file._place import Place
+from modules.file._places import place
 from modules.file._private_folder import PrivateFolder, folder_beside
 from modules.file._resolve import others_replace, others_write, real_path
 from runner.api import StateFailed

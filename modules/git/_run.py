@@ -17,7 +17,8 @@ from modules import _paths, cmd, file
 from modules import user as users
 from modules._lines import split
 from modules._planned_files import PlannedFiles, planned_files
-from modules.file._planned_place import graft
+from modules.file._change import make_folders
+from modules.file._planned_place import PlannedPlace
 from modules.git import _places
 from runner.api import CommandFailed, StateFailed, Unforeseen, changer, fetcher, here
 from runner.api.planning import in_stand_in, only_files
@@ -189,7 +190,7 @@ def _plan_change(
     copy = os.path.join(files.scratch(), "repository")
     done = _run([*_ALONE, *words[:-1], copy], None, user, identity, secrets, **options)
     answer = _output(words, _in_time(done))
-    graft(copy, files, target)
+    _graft(copy, files, target)
     return answer
 
 
@@ -326,3 +327,12 @@ def version(versioninfo: bool = False) -> Any:
     """The version of git, as a list of numbers with `versioninfo`."""
     text = probe(["--version"]).stdout.split()[2]
     return [int(part) for part in text.split(".") if part.isdigit()] if versioninfo else text
+
+
+def _graft(folder: str, files: PlannedFiles, path: str) -> None:
+    """Have a folder of the machine at a path of the planned one, instead of an empty folder."""
+    make_folders(os.path.dirname(path))
+    where = PlannedPlace(files, files.way(path))
+    if where.is_dir():
+        where.rmdir()
+    where.graft(folder)
