@@ -37,6 +37,7 @@ from runner.api.planning import changes_planned
 from runner.history import snapshots
 from runner.language.salt.utils import files as salt_files
 from runner.language.salt.utils.atomicfile import atomic_open
+from runner.model.families import known_as
 from runner.sources import bundle
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs a second user")
@@ -486,7 +487,8 @@ WITHOUT: dict[str, str] = {
         postgres.user_create postgres.user_remove postgres.user_update ps._send selinux.remove_semod
         selinux.setsebools selinux.setsemod service.act service.reload_units shadow.del_password
         supervisord._change
-        shadow.lock_password shadow.set_days shadow.set_password shadow.unlock_password
+        shadow.lock_password shadow.put_password shadow.set_days shadow.set_password
+        shadow.unlock_password
         sysctl.assign system._shutdown timezone.set_hwclock ufw.change user.set_linger
         user.useradd user.userdel
         user.usermod"""
@@ -546,7 +548,8 @@ def functions_of_changers() -> Iterator[tuple[str, Callable[..., object]]]:
                 and "changes_the_machine" in value.__dict__
             ):
                 inner = inspect.unwrap(value)
-                yield f"{inner.__module__.split('.')[1]}.{value.__name__}", inner
+                module = known_as(inner.__module__).partition(".")[0]
+                yield f"{module}.{value.__name__}", inner
 
 
 def test_every_changer_has_its_attacks() -> None:
@@ -764,6 +767,7 @@ BY_PATH = {
     "file/_place.py": "the mechanism",
     "file/_patching.py": "a private folder",
     "file/_private_folder.py": "a private folder",
+    "file/_judge.py": "copies in private folders",
     "file/_unchangeable.py": "a private folder",
     "git/_run.py": "a private folder",
     "asymmetric.py": "a private folder",
