@@ -65,14 +65,18 @@ def _replacement(line: str, content: str, place: Place) -> str:
     return _indented(line, content, place) + ("\r" if line.endswith("\r") else "")
 
 
-def _only_match(body: list[str], pattern: str | None, name: str) -> int | None:
-    """The line that a neighbour's expression means; None for none."""
+def _only_match(body: list[str], pattern: str | None, name: str, content: str) -> int | None:
+    """The line that a neighbour's expression means; None for none. Of several that one which is not
+    the content: the expression may mean that, too.
+    """
     if pattern is None:
         return None
-    fitting = _fitting(body, pattern)
-    if fitting.count(True) > 1:
+    fitting = [number for number, fits in enumerate(_fitting(body, pattern)) if fits]
+    if len(fitting) > 1:
+        fitting = [n for n in fitting if body[n].strip() != content.strip()] or fitting
+    if len(fitting) > 1:
         raise StateFailed(f'Found more than expected occurrences in "{name}" expression')
-    return fitting.index(True) if True in fitting else None
+    return fitting[0] if fitting else None
 
 
 def _stands_at_end(lines: Iterable[str], content: str, beside: Collection[str]) -> bool:
@@ -105,8 +109,8 @@ def _inserted(body: list[str], content: str, place: Place) -> list[str]:
         ]
     if place.before is None and place.after is None:
         raise StateFailed('On insert either "location" or "before/after" conditions are required.')
-    at_after = _only_match(body, place.after, "after")
-    at_before = _only_match(body, place.before, "before")
+    at_after = _only_match(body, place.after, "after", content)
+    at_before = _only_match(body, place.before, "before", content)
     if at_before is not None:
         return _with_line(
             body, at_before, at_before - 1, content, _indented(body[at_before], content, place)
@@ -128,8 +132,11 @@ def _with_line(body: list[str], at: int, neighbour: int, content: str, line: str
 
 
 def _ensured(body: list[str], content: str, place: Place) -> list[str]:
-    at_after = _only_match(body, place.after, "after")
-    at_before = _only_match(body, place.before, "before")
+    at_after = _only_match(body, place.after, "after", content)
+    at_before = _only_match(body, place.before, "before", content)
+    beside = (body[at].strip() for at in (at_after, at_before) if at is not None)
+    if content.strip() in beside:  # it is there, and has no other neighbour
+        return body
     if at_after is not None and at_before is not None:
         if not 1 <= at_before - at_after <= 2:
             raise StateFailed('Found more than one line between boundaries "before" and "after".')

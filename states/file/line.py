@@ -75,6 +75,8 @@ def line(
             old.split("\n") if old else [], content or "", match or content or "", doing, place
         )
     )
+    if doing == "replace" and new == old and content and content.strip() not in _stripped(old):
+        here.warn(f"no line of {name} matches {match or content!r}, so that {content!r} is missing")
     if new == old and exists:
         return "No changes needed to be made"
     import time
@@ -93,6 +95,10 @@ def line(
             mode=file_mode,
         )
     )
+
+
+def _stripped(text: str) -> set[str]:
+    return {line.strip() for line in text.split("\n")}
 
 
 def _inserted_lines(name: str, location: str) -> set[str]:

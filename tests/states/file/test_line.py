@@ -45,6 +45,11 @@ TEXT = "a\nb\n  c\nd = 1\n"
         (TEXT, {"mode": "insert", "content": "x", "before": "c"}, "a\nb\n  x\n  c\nd = 1\n"),
         (TEXT, {"mode": "insert", "content": "  c", "after": "b"}, TEXT),
         ("a\r\nb\r\n", {"mode": "insert", "content": "b", "after": "a"}, "a\r\nb\r\n"),
+        # what the expression of the neighbour means as well
+        ("P 1\n", {"mode": "ensure", "content": "P 2", "after": "^P"}, "P 1\nP 2\n"),
+        ("P 1\nP 2\n", {"mode": "ensure", "content": "P 2", "after": "^P"}, "P 1\nP 2\n"),
+        ("P 2\nP 1\n", {"mode": "ensure", "content": "P 2", "before": "^P"}, "P 2\nP 1\n"),
+        ("P 2\n", {"mode": "ensure", "content": "P 2", "after": "^P"}, "P 2\n"),
         (TEXT, {"mode": "ensure", "content": "x", "before": "d"}, "a\nb\n  c\n  x\nd = 1\n"),
         (TEXT, {"mode": "ensure", "content": "x", "after": "a"}, "a\nx\nb\n  c\nd = 1\n"),
         (
@@ -120,3 +125,18 @@ def test_lines_at_one_end_of_a_file_stand_side_by_side(machine: Machine) -> None
     machine("sls", "a")
     assert (machine.folder / "f").read_text() == "l4\nl3\nx\n\nl1\nl2"
     assert not any(result["changes"] for result in machine.results("sls", "a").values())
+
+
+def test_a_replacement_without_a_line_is_told(machine: Machine) -> None:
+    path = machine.folder / "conf"
+    path.write_text("a\n")
+    text = "{tmp}/conf: {file.line: [{mode: replace}, {match: ^k=}, {content: CONTENT}]}\n"
+    machine.write(a=text.replace("CONTENT", "k=1"))
+    told = f"no line of {path} matches '^k=', so that 'k=1' is missing"
+    for words in (["--test"], []):
+        (result,) = machine.results("sls", "a", *words).values()
+        assert result["result"] is True and result["warnings"] == [told]
+        assert told in machine("sls", "a", *words).stdout
+    machine.write(a=text.replace("CONTENT", "a"))
+    (result,) = machine.results("sls", "a").values()
+    assert "warnings" not in result
