@@ -37,6 +37,43 @@ def test_what_a_command_or_another_tree_changed_is_no_drift(machine: Machine) ->
     assert "__origin__" not in machine.results(*single)[target]
 
 
+def test_states_that_undo_each_other_are_named_and_no_drift(machine: Machine) -> None:
+    text = "{tmp}/f: {file.managed: [{contents: a}]}\n"
+    text += "more: {file.append: [{name: '{tmp}/f'}, {text: b}]}\n"
+    machine.write(a=text)
+    whole, path = f"{machine.folder}/f", machine.folder / "f"
+    machine("sls", "a")
+    for run in (1, 2):
+        said = machine("sls", "a").stdout
+        assert f"file.append more changed {whole} after it in run {run}: the two undo" in said
+        assert f"file.managed {whole} changed {whole} before it in this run: the two undo" in said
+    results = machine.results("sls", "a")
+    assert [results[name]["__origin__"] for name in (whole, "more")] == ["repeats", "repeats"]
+    path.write_text("theirs\n")
+    assert "the two undo" not in machine("sls", "a").stdout, "somebody else has changed it"
+
+
+def test_states_that_only_work_on_the_same_file_are_not(machine: Machine) -> None:
+    machine.write(
+        a="{tmp}/f: {file.touch: []}\nkept: {file.managed: [{name: '{tmp}/f'}, {mode: '0600'}]}\n"
+        "more: {file.append: [{name: '{tmp}/f'}, {text: b}]}\n"
+    )
+    machine("sls", "a")
+    (machine.folder / "f").unlink()
+    assert "the two undo" not in machine("sls", "a").stdout
+    (machine.folder / "f").write_text("")
+    assert "the two undo" not in machine("sls", "a").stdout
+
+
+def test_values_of_one_grain_undo_each_other(machine: Machine) -> None:
+    machine.write(
+        a="a: {grains.present: [{name: g}, {value: 1}, {force: true}]}\n"
+        "b: {grains.present: [{name: g}, {value: 2}, {force: true}]}\n"
+    )
+    machine("sls", "a")
+    assert "the two undo each other" in machine("sls", "a").stdout
+
+
 def git(folder: Path, *words: str) -> None:
     who = ["-c", "user.name=me", "-c", "user.email=me@example.org"]
     subprocess.run(["git", "-C", str(folder), *who, *words], check=True, capture_output=True)
@@ -69,5 +106,5 @@ def test_two_states_at_odds_are_no_drift(machine: Machine) -> None:
         )
     )
     machine("sls", "a")
-    assert {each.get("__origin__") for each in machine.results("sls", "a").values()} == {None}
-    assert {each.get("__origin__") for each in machine.results("sls", "a").values()} == {"repeats"}
+    assert {each["__origin__"] for each in machine.results("sls", "a").values()} == {"repeats"}
+    assert {each["__origin__"] for each in machine.results("sls", "a").values()} == {"repeats"}

@@ -138,6 +138,7 @@ class History:
         self._altered: dict[Subject, str] = {}
         self._digests: dict[int, bytes] = {}
         self._made: made.MadeThings | None = None
+        self._contests: set[str] = set()  # the states that another one of the tree undoes
         self._has_past: bool | None = None  # there are results of former runs; None: not known
         self.declared: Callable[[], Collection[str]] | None = None  # of a highstate
         self.orphans = 0  # what it does not declare of what others made
@@ -176,6 +177,8 @@ class History:
         past, digest = self._past(tag), self._digest(result)
         if not past or past[0][0] != digest or past[0][1] != 1:
             return "intent", ""
+        if reason := self._contested(tag, past[0][3]):
+            return "repeats", reason
         row = 1  # this run
         for then, outcome, changes, _, _ in past:
             if then != digest or outcome != 1 or changes == "{}":
@@ -200,6 +203,29 @@ class History:
             ORDER BY results.run DESC LIMIT 20
         """
         return self._open().execute(query, (storable(tag), self._number)).fetchall()
+
+    def _contested(self, tag: str, since: int) -> str:
+        """The sentence about another state of this run that undoes what a state does; empty where
+        there is none.
+        """
+        from runner.history.contested import contested
+
+        self._flush()
+        self._write_journal()
+        known, number = self._contests, self._number or 0
+        contest = contested(self._open(), storable(tag), number, since, known)
+        others = {storable(chunk.tag): chunk for chunk in self._chunks} if contest else {}
+        if contest is None or contest.tag not in others:
+            return ""
+        known.add(storable(tag))
+        other = others[contest.tag]
+        when = (
+            "before it in this run" if contest.run == number else f"after it in run {contest.run}"
+        )
+        return (
+            f"{other.function} {other.id} changed {contest.name} {when}: the two undo each other in"
+            " each run"
+        )
 
     def _was_ours(self, tag: str, since: int) -> bool:
         """Return whether runner itself (another state, an undo, a command) altered what a state had
