@@ -76,6 +76,29 @@ _RUNNERS = {
 _OF_THIS_MACHINE = ("cache.grains", "cache.pillar", "manage.up", "salt.cmd")
 
 
+def cmd(
+    tgt: Any,
+    fun: str,
+    arg: Any = (),
+    timeout: float | None = None,
+    tgt_type: str = "glob",
+    ret: str = "",
+    kwarg: Any = None,
+    ssh: bool = False,
+) -> dict[str, dict[str, Any]]:
+    """The answers of the machines that a target names: at most of this one, by its ID.
+
+    timeout, ret, ssh: of a Salt master.
+
+        {{ salt['saltutil.cmd'](grains.id, 'test.ping') }}
+    """
+    if not here.match(tgt, tgt_type):
+        return {}
+    args = list(arg) if isinstance(arg, list | tuple) else [arg]
+    own = str(here.opts.get("id", "local"))
+    return {own: {"ret": here.call(fun, *args, **(kwarg or {})), "retcode": 0, "success": True}}
+
+
 def runner(name: str, arg: Any = None, kwarg: Any = None, **options: Any) -> Any:
     """The answer of a master's runner of this machine alone.
 

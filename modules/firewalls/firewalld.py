@@ -18,7 +18,7 @@ def list_zones() -> list[str]:
 
     {{ salt['firewalld.list_zones']() | json }}
     """
-    return _ask("--permanent", "--get-zones").split()
+    return get_zones()
 
 
 def default_zone() -> str:
@@ -67,11 +67,62 @@ def service(name: str) -> dict[str, list[str]]:
 
     {{ salt['firewalld.service']('http').ports | json }}
     """
-    where = ["--permanent", f"--service={name}"]
-    return {
-        "ports": _ask(*where, "--get-ports").split(),
-        "protocols": _ask(*where, "--get-protocols").split(),
-    }
+    return {"ports": get_service_ports(name), "protocols": get_service_protocols(name)}
+
+
+def get_zones(permanent: bool = True) -> list[str]:
+    """The names of the zones. permanent: of the kept configuration, else of the one in force.
+
+    {{ salt['firewalld.get_zones']() | json }}
+    """
+    return _ask(*_kept(permanent), "--get-zones").split()
+
+
+def get_interfaces(zone: str, permanent: bool = True) -> list[str]:
+    """The interfaces that belong to a zone. permanent: as of firewalld.get_zones.
+
+    {{ salt['firewalld.get_interfaces'](zone='public') | json }}
+    """
+    return _ask(*_kept(permanent, zone), "--list-interfaces").split()
+
+
+def get_sources(zone: str, permanent: bool = True) -> list[str]:
+    """The addresses that belong to a zone. permanent: as of firewalld.get_zones."""
+    return _ask(*_kept(permanent, zone), "--list-sources").split()
+
+
+def get_rich_rules(zone: str, permanent: bool = True) -> list[str]:
+    """The rich rules of a zone. permanent: as of firewalld.get_zones."""
+    return _ask(*_kept(permanent, zone), "--list-rich-rules").splitlines()
+
+
+def list_services(zone: str | None = None, permanent: bool = True) -> list[str]:
+    """The services that a zone lets in, or the zone of interfaces in no other. permanent: as of
+    firewalld.get_zones.
+
+    {{ salt['firewalld.list_services'](zone='public') | json }}
+    """
+    return _ask(*_kept(permanent, zone), "--list-services").split()
+
+
+def list_ports(zone: str, permanent: bool = True) -> list[str]:
+    """The ports that a zone lets in, such as 80/tcp. permanent: as of firewalld.get_zones."""
+    return _ask(*_kept(permanent, zone), "--list-ports").split()
+
+
+def get_service_ports(service: str, permanent: bool = True) -> list[str]:
+    """The ports of a service. permanent: as of firewalld.get_zones."""
+    return _ask("--permanent", f"--service={service}", "--get-ports").split()
+
+
+def get_service_protocols(service: str, permanent: bool = True) -> list[str]:
+    """The protocols of a service. permanent: as of firewalld.get_zones."""
+    return _ask("--permanent", f"--service={service}", "--get-protocols").split()
+
+
+def _kept(permanent: bool, zone: str | None = None) -> list[str]:
+    where = [f"--zone={zone}"] if zone else []
+    return ["--permanent", *where] if permanent else where
 
 
 @changer

@@ -55,6 +55,24 @@ def shipped() -> Shipped | None:
     return look() if look else None
 
 
+def list_repo_pkgs(*args: str, byrepo: bool = False, **_: Any) -> dict[str, list[str]]:
+    """Return the versions of packages in the repositories, the newest first, by name; without
+    names of all packages, where the package manager lists them.
+
+    {{ salt['pkg.list_repo_pkgs']('rclone')['rclone'] | first }}
+    """
+    if byrepo:
+        raise StateFailed("pkg.list_repo_pkgs: `byrepo` is not known here: name packages")
+    manager = provider()
+    if args:
+        found = {name: manager.versions(name) for name in args}
+        return {name: versions for name, versions in found.items() if versions}
+    every: Callable[[], dict[str, list[str]]] | None = getattr(manager, "available", None)
+    if every is None:
+        raise StateFailed("pkg.list_repo_pkgs: name packages; they are not listed here")
+    return every()
+
+
 def file_list(*packages: str, **_: Any) -> dict[str, list[str]]:
     """Return the files of installed packages, and what went wrong.
 

@@ -174,6 +174,19 @@ def versions(name: str) -> list[str]:
     )
 
 
+def available() -> dict[str, list[str]]:
+    """The packages in the lists, with their versions."""
+    found: dict[str, list[str]] = {}
+    name = ""
+    for line in cmd.probe(["apt-cache", "dumpavail"]).stdout.splitlines():
+        key, _, value = line.partition(": ")
+        if key == "Package":
+            name = value
+        elif key == "Version":
+            found.setdefault(name, []).append(value)
+    return found
+
+
 def compare(left: str, right: str) -> int:
     """Return -1, 0 or 1: how one version compares with another, as dpkg says."""
     if left == right or _stands(left, "eq", right):

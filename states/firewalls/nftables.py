@@ -10,7 +10,7 @@ from modules.firewalls import nftables
 from runner.api import AbsolutePath, CommandFailed, Name, Plan, Planned, Record, StateFailed
 from states.firewalls._iptables import Position, warn_of_position
 
-Family = Literal["ipv4", "ipv6", "ip", "ip6", "inet", "arp", "bridge", "netdev"]
+Family = Literal["ipv4", "ipv6", "ip", "ip4", "ip6", "inet", "arp", "bridge", "netdev"]
 # names that nft has for priorities; those of bridges are others
 PRIORITIES = {"raw": -300, "mangle": -150, "dstnat": -100, "filter": 0, "security": 50}
 PRIORITIES |= {"srcnat": 100}
@@ -65,7 +65,8 @@ def append(
     name: Names the state.
     chain: The chain, such as `input`.
     table: The table that the chain is in.
-    family: The family of the table: ipv4, ipv6, inet, arp, bridge or netdev.
+    family: The family of the table: ipv4, ipv6, inet, arp, bridge or netdev; ip, ip4 and ip6 are
+      ipv4 and ipv6.
     save: Write all rules to /etc/nftables.conf, which nft reads at the start, or to this path.
     position: ignored, with a warning unless it is `last`; nftables.insert has positions.
 

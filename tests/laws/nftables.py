@@ -66,6 +66,7 @@ SCENARIOS = [
     on("append", **WEB, position=1),
     on("append", **WEB, save=True, table="filter"),
     on("append", IPV4, **LOG, family="ipv4"),
+    on("append", IPV4, **LOG, family="ip4"),
     on("append", IPV6, **STATES, chain="input", family="ipv6"),
     on("append", NAT, **DNAT, save="/srv/rules"),
     on("append", HAS, plans=False, **SSH),

@@ -57,3 +57,13 @@ def test_what_is_let_in(fresh: Debian) -> None:
     assert "tcp dport 9100" in rules
     assert "10.9.8.0/24 drop" in rules
     assert not [name for name, each in fresh.results("sls", "wall").items() if each["changes"]]
+    for call, answer in {
+        "get_zones": "site",
+        "list_services public": "exporter",
+        "list_ports public permanent=False": "8080/tcp",
+        "get_sources zone=public": "10.7.0.0/24",
+        "get_rich_rules public": "10.9.8.0/24",
+        "get_service_ports exporter": "9100/tcp",
+    }.items():
+        assert answer in fresh.runner("call", *f"firewalld.{call}".split()).stdout
+    assert "- " not in fresh.runner("call", "firewalld.get_interfaces", "public").stdout

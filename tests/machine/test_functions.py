@@ -22,6 +22,8 @@ CALLS: list[
         "",
     ),
     ("pkg.upgrade_available", ["greeting"], True, "", ""),
+    ("pkg.list_repo_pkgs", ["greeting", "nosuch"], {"greeting": ["2.0", "1.0"]}, "", ""),
+    ("pkg_resource.version", ["greeting"], "1.0", "", ""),
     ("pkg.upgrade_available", ["no-such-package"], False, "", ""),
     (
         "pkg.hold",
@@ -234,3 +236,9 @@ def test_what_is_refused_is_false_and_told(debian: Debian) -> None:
     done = debian.run("/usr/local/bin/runner", "call", "group.delete", "no-such")
     assert done.stdout == "false\n"
     assert "group 'no-such' does not exist" in done.stderr
+
+
+def test_all_packages_of_the_repositories(debian: Debian) -> None:
+    done = debian.runner("call", "pkg.list_repo_pkgs", "--out", "json")
+    assert json.loads(done.stdout)["local"]["hello"]
+    assert "byrepo" in debian.runner("call", "pkg.list_repo_pkgs", "byrepo=true", code=1).stderr

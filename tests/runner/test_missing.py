@@ -80,4 +80,4 @@ def test_the_command_lists_what_is_missing(machine: Machine) -> None:
 
 
 def test_what_needs_a_master_says_so(machine: Machine) -> None:
-    assert "without a master" in machine("call", "saltutil.cmd", "x", code=1).stderr
+    assert "without a master" in machine("call", "saltutil.kill_job", "x", code=1).stderr

@@ -15,7 +15,8 @@ from modules._lines import one_line, plain_name
 from modules._processes import needs
 from runner.api import CommandFailed, Record, StateFailed, changer, for_states
 
-FAMILIES = {"ipv4": "ip", "ipv6": "ip6"}  # Salt's names; nft's own are taken as they are
+# Salt's names; nft's own are taken as they are
+FAMILIES = {"ipv4": "ip", "ip4": "ip", "ipv6": "ip6"}
 SAVED_AT = "/etc/nftables.conf"
 # ends of rules that stand for themselves; another word is a chain to jump to
 VERDICTS = (

@@ -153,7 +153,7 @@ FUNCTIONS = _rows(
     ),
     ("beacons.* minion.* key.* saltcloud.* cloud.* seed.* ret.*", _MASTER),
     (
-        "saltutil.clear_job_cache saltutil.cmd saltutil.cmd_iter saltutil.find_cached_job"
+        "saltutil.clear_job_cache saltutil.cmd_iter saltutil.find_cached_job"
         " saltutil.kill_all_jobs saltutil.kill_job saltutil.mmodule saltutil.regen_keys"
         " saltutil.revoke_auth saltutil.signal_job saltutil.term_all_jobs saltutil.term_job",
         _MASTER,
@@ -218,13 +218,12 @@ FUNCTIONS = _rows(
     ("lowpkg.verify lowpkg.modified lowpkg.diff lowpkg.checksum", "pkg.verify"),
     ("kmod.check_available", "kmod.is_available"),
     ("kmod.lsmod", "kmod.mod_list, kmod.is_loaded"),
-    ("pkg_resource.*", "the functions of pkg"),
+    ("pkg_resource.[acfps]* pkg_resource.version_clean", "the functions of pkg"),
     ("netaddress.*", "the filters ipaddr, ipv4, ipv6, network_hosts and network_size"),
     ("highstate_doc.*", "`runner show highstate`, `runner show graph --out html`"),
     ("saltcheck.*", "`runner check`, and `runner highstate --test`"),
     ("out.*", "`runner call FUNCTION --out FORM`; in templates the filters json and yaml"),
     ("yaml.*", "`runner check`"),
-    ("temp.*", "`mktemp` with cmd.run"),
     ("webutil.*", "`htpasswd` with cmd.run and `unless`"),
     ("openstack_config.*", "ini.get_option, and the state ini.options_present"),
     ("kernelpkg.*", "pkg.list_pkgs, pkg.latest_version, and the grain kernelrelease"),
@@ -254,7 +253,7 @@ FUNCTIONS = _rows(
     ("pkg.group_list pkg.group_diff", "pkg.group_info"),
     ("pkg.depclean", "pkg.autoremove"),
     ("pkg.modified pkg.diff", "pkg.verify"),
-    ("pkg.check_db pkg.list_repo_pkgs", "pkg.latest_version, pkg.available_version"),
+    ("pkg.check_db", "pkg.latest_version, pkg.available_version"),
     ("postgres.create_extension postgres.drop_extension", "postgres_extension.present"),
     ("postgres.language_create postgres.language_remove", "postgres_language.present"),
     (
@@ -273,10 +272,6 @@ FUNCTIONS = _rows(
     ("selinux.getsemod", "selinux.list_semod"),
     ("selinux.setsebool", "selinux.setsebools, and the state selinux.boolean"),
     ("selinux.getconfig", "selinux.configured"),
-    (
-        "system.get_system_date system.get_system_date_time system.get_system_time",
-        "status.time",
-    ),
     (
         "system.set_system_date system.set_system_date_time system.set_system_time",
         "`timedatectl set-time` with cmd.run",
@@ -304,13 +299,7 @@ FUNCTIONS = _rows(
     ("firewalld.add_* firewalld.remove_* firewalld.new_* firewalld.delete_*", _FIREWALLD),
     ("firewalld.*_icmp firewalld.make_permanent firewalld.reload_rules", _FIREWALLD),
     ("firewalld.set_default_zone firewalld.version firewalld.list_icmp_block", _FIREWALLD),
-    (
-        "firewalld.get_interfaces firewalld.get_masquerade firewalld.get_rich_rules"
-        " firewalld.get_sources firewalld.list_all firewalld.list_p*",
-        "firewalld.zone",
-    ),
-    ("firewalld.get_service_* firewalld.list_services", "firewalld.service"),
-    ("firewalld.get_zones", "firewalld.list_zones"),
+    ("firewalld.get_masquerade firewalld.list_all firewalld.list_port_fwd", "firewalld.zone"),
     (
         "ip.apply_network_settings ip.build_* ip.get_bond ip.get_network_settings",
         "the states network.managed, network.routes and network.system",

@@ -13,7 +13,8 @@ from types import ModuleType
 from typing import Any
 
 UTILS = (
-    *("args", "atomicfile", "compat", "context", "data", "decorators", "dictupdate", "files"),
+    *("args", "atomicfile", "compat", "context", "data", "decorators", "dictdiffer"),
+    *("dictupdate", "files"),
     *("functools", "hashutils", "http", "immutabletypes", "itertools", "jid", "json", "network"),
     *("odict", "path", "platform", "stringutils", "systemd", "templates", "url", "user"),
     *("validate", "versions", "yaml"),
@@ -39,7 +40,7 @@ _PARENTS = (
 SERIALIZERS = ("configparser", "json", "toml", "tomlmod", "yaml", "yamlex")
 HINT = (
     "runner is not Salt: of Salt's own packages there are salt.exceptions, salt.serializers,"
-    " salt.modules.cmdmod, salt.ext.six and,"
+    " salt.modules (the execution modules that runner has), salt.ext.six and,"
     f" of salt.utils, {', '.join(sorted((*UTILS, 'stringio')))}; use __salt__['module.function'],"
     " the standard library, or a module of the tree (_utils, __utils__)"
 )
