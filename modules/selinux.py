@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any, Literal
 
 from modules import cmd, file
 from modules._lines import plain_name
 from modules._processes import needs
-from runner.api import StateFailed, changer
+from runner.api import CommandFailed, StateFailed, changer, for_states
 
 CONFIG = "/etc/selinux/config"
 SWITCH = "/sys/fs/selinux/enforce"
@@ -113,6 +114,51 @@ def install_semod(module_path: str) -> bool:
 def remove_semod(module: str) -> bool:
     """Remove a module of the policy."""
     return _do("semodule", "--remove", plain_name(module, "the module's name"))
+
+
+def port_get_policy(
+    name: str, sel_type: str | None = None, protocol: str | None = None, port: Any = None
+) -> dict[str, str] | None:
+    """The entry of a port, `tcp/8080` or by protocol and port: sel_type, protocol and port; null
+    without one. sel_type: only an entry with this type.
+
+    {{ salt['selinux.port_get_policy']('tcp/8080').sel_type }}
+    """
+    wanted = port_of(name, protocol, port)
+    for line in _ask("semanage", "port", "--list", "--noheading").splitlines():
+        words = line.replace(",", " ").split()
+        if len(words) > 2 and words[1] == wanted[0] and wanted[1] in words[2:]:
+            if sel_type in (None, words[0]):
+                return {"sel_type": words[0], "protocol": words[1], "port": ", ".join(words[2:])}
+    return None
+
+
+@for_states
+def port_of(name: str, protocol: str | None, port: Any) -> tuple[str, str]:
+    """The protocol and the port (or `from-to`) that are meant. Raises CommandFailed where they are
+    said nowhere.
+    """
+    for said in (name, f"{protocol}/{port}"):
+        if found := re.fullmatch(r"(tcp|udp|dccp|sctp)/(\d+(?:-\d+)?)", said):
+            return found[1], found[2]
+    raise CommandFailed(
+        f'Invalid name "{name}" format and protocol and port not provided or invalid:'
+        f' "{protocol}" "{port}".'
+    )
+
+
+@changer
+def port_change_policy(
+    action: Literal["add", "modify", "delete"],
+    protocol: str,
+    port: str,
+    sel_type: str | None = None,
+    sel_range: str | None = None,
+) -> bool:
+    """Add the entry of a port to the policy, give it another type, or delete it."""
+    given = {"type": sel_type, "range": sel_range}
+    words = [f"--{key}={plain_name(value, key)}" for key, value in given.items() if value]
+    return _do("semanage", "port", f"--{action}", *words, f"--proto={protocol}", port)
 
 
 def _ask(program: str, *words: str) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SELinux: its mode, booleans and modules."""
+"""SELinux: its mode, booleans, modules and ports."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from runner.api import AbsolutePath, Line, Name, Plan, Planned, StateFailed
 
 MODES = {"enforcing": "Enforcing", "1": "Enforcing", "permissive": "Permissive", "0": "Permissive"}
 ON = ("on", "true", "yes", "1")
+Protocol = Literal["tcp", "udp", "dccp", "sctp"]
 OFF = ("off", "false", "no", "0")
 
 
@@ -184,3 +185,66 @@ def module_remove(name: Name) -> Planned:
     yield Plan({name: "removed"}, f"Module {name} is set to be removed")
     selinux.remove_semod(name)
     return f"Module {name} has been removed"
+
+
+def port_policy_present(
+    name: Name,
+    sel_type: Name,
+    protocol: Protocol | None = None,
+    port: int | Name | None = None,
+    sel_range: Name | None = None,
+) -> Planned:
+    """Make sure that a port has a type in the policy.
+
+    name: The protocol and the port, such as `tcp/8080` or `udp/5000-5010`.
+    sel_type: The type, such as http_port_t.
+    protocol: The protocol, where the name does not say it.
+    port: The port or `from-to`, where the name does not say it.
+    sel_range: The range of a new entry, for MLS and MCS.
+
+        tcp/8008:
+          selinux.port_policy_present:
+            - sel_type: http_port_t
+
+    Behaviour: Salt 3008's selinux.port_policy_present.
+    """
+    wanted = selinux.port_of(name, protocol, port)
+    if selinux.port_get_policy(name, sel_type, protocol, port):
+        return (
+            f'SELinux policy for "{name}" already present with specified sel_type "{sel_type}",'
+            f' protocol "{protocol}" and port "{port}".'
+        )
+    old = selinux.port_get_policy(name, None, protocol, port)
+    new = {"sel_type": sel_type, "protocol": wanted[0], "port": wanted[1]}
+    yield Plan({"old": old, "new": new}, f"{name} is set to have the type {sel_type}")
+    selinux.port_change_policy("modify" if old else "add", *wanted, sel_type, sel_range)
+    return f"{name} has the type {sel_type}"
+
+
+def port_policy_absent(
+    name: Name,
+    sel_type: Name | None = None,
+    protocol: Protocol | None = None,
+    port: int | Name | None = None,
+) -> Planned:
+    """Make sure that the policy has no entry of a port. One that is no addition of this machine
+    cannot go.
+
+    name, protocol, port: as of selinux.port_policy_present.
+    sel_type: Only an entry with this type.
+
+        tcp/8008:
+          selinux.port_policy_absent: []
+
+    Behaviour: Salt 3008's selinux.port_policy_absent.
+    """
+    wanted = selinux.port_of(name, protocol, port)
+    old = selinux.port_get_policy(name, sel_type, protocol, port)
+    if not old:
+        return (
+            f'SELinux policy for "{name}" already absent with specified sel_type "{sel_type}",'
+            f' protocol "{protocol}" and port "{port}".'
+        )
+    yield Plan({"old": old, "new": None}, f"The entry of {name} is set to be removed")
+    selinux.port_change_policy("delete", *wanted)
+    return f"The entry of {name} has been removed"

@@ -12,6 +12,18 @@ from laws import Scenario
 TOOLS = r"""
 cat >/usr/local/sbin/semanage <<'X'
 #!/bin/sh
+if test $1 = port; then
+    for last; do :; done
+    for word; do
+        case $word in --type=*) type=${word#*=} ;; --proto=*) proto=${word#*=} ;; esac
+    done
+    case $2 in
+    --list) cat /srv/ports ;;
+    --add | --modify) echo "$type $proto $last" >>/srv/ports ;;
+    --delete) sed -i "/ $proto $last$/d" /srv/ports ;;
+    esac
+    exit
+fi
 echo 'SELinux boolean                State  Default Description'
 while read name now kept; do
     printf '%-30s (%-5s,%5s)  About it\n' $name $now $kept
@@ -35,6 +47,7 @@ esac
 X
 chmod 755 /usr/local/sbin/se*
 printf '100 abrt pp\n100 nagios pp disabled\n' >/srv/modules; touch /srv/site.pp
+printf 'http_port_t   tcp   80, 443, 8000-8100\ndns_port_t udp 53\n' >/srv/ports
 printf 'use_nfs on off\nuse_ssh off off\n' >/srv/booleans
 mkdir -p /etc/selinux; printf '# c\nSELINUX=permissive\nSELINUXTYPE=default\n' >/etc/selinux/config
 """
@@ -48,7 +61,19 @@ def on(
     )
 
 
+PORT: dict[str, Any] = {"sel_type": "http_port_t", "name": "web", "protocol": "tcp"}
 SCENARIOS = [
+    on("port_policy_present", name="tcp/9080", sel_type="http_port_t", sel_range="s0"),
+    on("port_policy_present", **PORT, port=9080),
+    on("port_policy_present", **PORT, port="8000-8100", plans=False),
+    on("port_policy_present", name="tcp/443", sel_type="http_port_t", plans=False),
+    on("port_policy_present", name="udp/53", sel_type="own_port_t"),
+    on("port_policy_present", name="web", sel_type="http_port_t", fails='Invalid name "web"'),
+    on("port_policy_present", **PORT, port="none", fails='Invalid name "web"'),
+    on("port_policy_absent", name="udp/53"),
+    on("port_policy_absent", name="dns", protocol="udp", port=53, sel_type="dns_port_t"),
+    on("port_policy_absent", name="udp/53", sel_type="own_port_t", plans=False),
+    on("port_policy_absent", name="udp/54", plans=False),
     on("boolean", name="use_ssh", value=True),
     on("boolean", plans=False, name="use_nfs", value="on"),
     on("boolean", name="use_nfs", value=1, persist=True),
