@@ -101,7 +101,7 @@ def _split(locale: str) -> tuple[str, str]:
     return name, rest[0] if rest else name.partition(".")[2].partition("@")[0] or "UTF-8"
 
 
-@changer
+@changer(planned=True)
 def gen_locale(locale: str) -> bool:
     """Make a locale usable. Raises StateFailed when the system has no such locale, or cannot make
     it.

@@ -36,6 +36,7 @@ def system(name: NonEmptyLine) -> Planned:
     return f"Set system locale {name}"
 
 
+@file.validated
 def present(name: NonEmptyLine) -> Planned:
     """Make sure that programs can use a locale.
 

@@ -66,9 +66,9 @@ class Judge:
         try:
             verdict = run_check(self._command, copy, "validate")
             if not verdict.accepted:
-                words = verdict.words.replace(copy, path)
+                words = verdict.words.replace(copy, path) or f"(no word of {self._command})"
                 raise StateFailed(
-                    "\n".join(filter(None, (f"{path} is not written: validate refuses it", words))),
+                    f"{path} is not written: validate refuses it\n{words}",
                     changes={},
                     missing=("check", self._command),
                 )

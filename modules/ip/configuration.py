@@ -328,7 +328,7 @@ def texts_of(paths: Iterable[str]) -> dict[str, str]:
     }
 
 
-@changer(touches=["files", "network"])
+@changer(touches=["files", "network"], planned=True)
 def put(old: Texts, new: Texts, mode: str) -> None:
     """Write files, and remove those that are no longer wanted. mode: of files that are new."""
     for path, text in new.items():
@@ -371,7 +371,7 @@ def wait_for(is_so: Any, seconds: float) -> bool:
     return True
 
 
-@changer(touches=["files", "network"])
+@changer(touches=["files", "network"], planned=True)
 def run_tool(*argv: str) -> None:
     """Run a program that changes the network. Raises StateFailed when it fails."""
     done = cmd.execute(argv)

@@ -324,7 +324,7 @@ def is_up(name: str) -> bool:
     return link_up(name)
 
 
-@changer(touches=["files", "network"])
+@changer(touches=["files", "network"], planned=True)
 def configure(name: str, old: Texts, new: Texts, action: Action) -> None:
     """Write the files of an interface, then take it down and up. Raises StateFailed when ifdown or
     ifup fails.

@@ -172,7 +172,7 @@ def _copy(content: str) -> str:
     return path
 
 
-@changer(touches=["files", "network"])
+@changer(touches=["files", "network"], planned=True)
 def configure(name: str, old: Texts, new: Texts, action: Action) -> None:
     """Write the stanzas or scripts of an interface, then bring it up or down; what was up goes down
     as it had come up. Raises StateFailed when ifup or ifdown fails.
@@ -217,7 +217,7 @@ def has_source(pattern: str) -> bool:
     return any(block.kind == "source" and block.names == (pattern,) for block in blocks(text()))
 
 
-@changer(touches=["files"])
+@changer(touches=["files"], planned=True)
 def put_source(pattern: str) -> None:
     """Take in other files by a pattern."""
     content = text()

@@ -364,7 +364,7 @@ def is_up(name: str) -> bool:
     return link_up(name)
 
 
-@changer(touches=["files", "network"])
+@changer(touches=["files", "network"], planned=True)
 def configure(name: str, old: Texts, new: Texts, action: Action) -> None:
     """Write the files of an interface, have netplan generate from them, and the tool below it
     configure this interface alone. Raises StateFailed when they do not.

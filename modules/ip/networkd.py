@@ -339,7 +339,7 @@ def is_up(name: str) -> bool:
     return link_up(name)
 
 
-@changer(touches=["files", "network"])
+@changer(touches=["files", "network"], planned=True)
 def configure(name: str, old: Texts, new: Texts, action: Action) -> None:
     """Write the files of an interface, then have networkd read them; only interfaces whose files
     changed are configured anew. Raises StateFailed when it does not take them.

@@ -349,7 +349,7 @@ def is_up(name: str) -> bool:
     return any(line.rpartition(":")[::2] == (name, "activated") for line in listed.splitlines())
 
 
-@changer(touches=["files", "network"])
+@changer(touches=["files", "network"], planned=True)
 def configure(name: str, old: Texts, new: Texts, action: Action) -> None:
     """Write the keyfiles of an interface, then activate or deactivate its connection. Raises
     StateFailed when NetworkManager does not.

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from modules import ip, pkg
+from modules import file, ip, pkg
 from modules.ip.configuration import Action, Interface, NetworkTool, Texts
 from runner.api import (
     Check,
@@ -63,6 +63,7 @@ STATUS = {
 }
 
 
+@file.validated
 def managed(
     name: Name,
     enabled: bool = True,

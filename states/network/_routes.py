@@ -6,7 +6,7 @@ from __future__ import annotations
 import ipaddress
 from typing import Any
 
-from modules import ip
+from modules import file, ip
 from modules.ip.configuration import Route
 from runner.api import Line, Name, OneOrMany, Plan, Planned, StateFailed
 from states.file._diff import unified
@@ -14,6 +14,7 @@ from states.file._diff import unified
 KEYS = ("name", "ipaddr", "netmask", "gateway", "metric")
 
 
+@file.validated
 def routes(
     name: Name,
     routes: OneOrMany[dict[Line, Line | int | float | bool | None]] | None = None,

@@ -19,6 +19,7 @@ SWITCH = "CONFIGURE_INTERFACES"
 RESOLVER = "/etc/resolv.conf"
 
 
+@file.validated
 def system(
     name: Name,
     enabled: bool = True,
