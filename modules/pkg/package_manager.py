@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The interface of a package manager: how to write a provider.
 
-A provider is one module in this folder (`modules/pkg/dnf.py`) and its line in the table of
+A provider is a folder beside this file with its `provider.py`, and its line in the table of
 `modules/pkg/providers.py`. It defines the constants and functions of `PackageManager` below as
-plain module functions; `modules/pkg/apt.py` is the model. Nothing in `states/` changes: the state
-functions speak of packages, versions and `InstallOptions`, and the provider alone knows the words
-of its tool.
+plain module functions; `modules/pkg/apt/provider.py` is the model. Nothing in `states/` changes:
+the state functions speak of packages, versions and `InstallOptions`, and the provider alone knows
+the words of its tool.
 
 1. Say who you are: `NAMES` (the tool's name first, then Salt's name of the module, so that
    `provider: yumpkg` works), `FAMILIES` (values of the grain os_family whose own tool it is),
@@ -28,7 +28,7 @@ of its tool.
    names the provider and the feature. Options of InstallOptions that the tool has nothing like are
    ignored, as Salt does.
 
-A tool that fails raises CommandFailed with the tool's own errors; `modules/pkg/apt_get.py` shows
+A tool that fails raises CommandFailed with the tool's own errors; `modules/pkg/apt/get.py` shows
 how another program's lock is waited for and an interrupted transaction is finished first.
 
 `tests/modules/pkg/test_providers.py` runs for each provider of the table: it checks the interface

@@ -16,7 +16,7 @@ import pytest
 from debian import Debian
 from declaring import try_declared
 
-from modules.pkg import rpm
+from modules.pkg.rpm import packages as rpm
 
 LAYER = "dnf"
 CONFIG = "providers: {pkg: dnf}\n"

@@ -15,7 +15,7 @@ import pytest
 from debian import Debian
 from declaring import try_declared
 
-from modules.pkg import pacman_versions
+from modules.pkg.pacman import versions as pacman_versions
 
 LAYER = "pacman"
 OLD = "pacman -U --noconfirm /usr/local/older/greeting-1.0*"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from harness import HarnessHere
 
-from modules.pkg import apt_keys as keys
+from modules.pkg.apt import keys
 from runner.api import StateFailed, running
 
 # an Ed25519 key made for this test; its packet is all that a fingerprint is made from

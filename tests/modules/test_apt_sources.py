@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from harness import HarnessHere
 
-from modules.pkg import apt_sources as apt
+from modules.pkg.apt import sources as apt
 from runner.api import running
 
 ENTRY = "deb http://deb.example.org/debian bookworm main"

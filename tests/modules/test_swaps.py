@@ -776,15 +776,15 @@ BY_PATH = {
     "file/_check.py": "a temporary file with a name of its own",
     "archive/_extract.py": "a private folder",
     "_scripts.py": "a private folder",
-    "pkg/apt_status.py": "a private folder",
-    "pkg/rpm.py": "a private folder",
-    "pkg/pacman_keys.py": "a private folder",
-    "pkg/zypper.py": "a private folder",
+    "pkg/apt/status.py": "a private folder",
+    "pkg/rpm/packages.py": "a private folder",
+    "pkg/pacman/keys.py": "a private folder",
+    "pkg/zypper/provider.py": "a private folder",
     "chrony.py": "a private folder",
     "logrotate.py": "a private folder",
     "augeas.py": "copies for augtool in a private folder",
     **{
-        f"pkg/{manager}_marks.py": "copies of root's notes in a private folder"
+        f"pkg/{manager}/marks.py": "copies of root's notes in a private folder"
         for manager in ("dnf", "pacman", "zypper")
     },
     "service/unit_files.py": "a private folder",

@@ -297,9 +297,9 @@ def shelf(copy: Copy) -> Copy:
     (copy.folder / "copy/modules/pkg/shelf.py").write_text(provider)
     copy.alter(
         "modules/pkg/providers.py",
-        '        ProviderModule("modules.pkg.apt"',
+        '        ProviderModule("modules.pkg.apt.provider"',
         f'        ProviderModule("modules.pkg.shelf", ("{copy.folder}/shelf",)),\n'
-        '        ProviderModule("modules.pkg.apt"',
+        '        ProviderModule("modules.pkg.apt.provider"',
     )
     (copy.folder / "shelf").write_text("spoon 3.1\n")
     return copy

@@ -11,7 +11,9 @@ import pytest
 from harness import HarnessHere, apply, look
 
 from modules import pkg
-from modules.pkg import apk, apk_database, apk_repositories
+from modules.pkg.apk import database as apk_database
+from modules.pkg.apk import provider as apk
+from modules.pkg.apk import repositories as apk_repositories
 from runner.api import Plan, StateFailed, changes_allowed, running
 from states import pkg as states
 from states import pkgrepo

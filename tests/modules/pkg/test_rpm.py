@@ -11,7 +11,7 @@ import pytest
 from harness import HarnessHere
 
 from modules import cmd
-from modules.pkg import rpm
+from modules.pkg.rpm import packages as rpm
 from runner.api import CommandFailed, running
 
 # oldest first; tests/machine/test_dnf.py asks rpm itself

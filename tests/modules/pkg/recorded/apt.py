@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from modules.pkg import InstallOptions, Need, Simulation, Target, Transaction
-from modules.pkg.apt import DETAILS
+from modules.pkg.apt.provider import DETAILS
 
 DETAIL = "\x1f".join(["${db:Status-Status}", *(f"${{{field}}}" for field in DETAILS.values())])
 DETAIL += "\x1e"

@@ -14,9 +14,9 @@ from __future__ import annotations
 from typing import Any
 
 from modules.pkg import InstallOptions, Need, PackageGroup, Simulation, Target, Transaction
-from modules.pkg.dnf import SHOWN
-from modules.pkg.dnf_needs import INSTALLED, OWNING, QUERY
-from modules.pkg.rpm import DETAILS
+from modules.pkg.dnf.needs import INSTALLED, OWNING, QUERY
+from modules.pkg.dnf.provider import SHOWN
+from modules.pkg.rpm.packages import DETAILS
 
 PACKAGE = "%{NAME}\x1f%{EPOCH}\x1f%{VERSION}\x1f%{RELEASE}\x1f%{ARCH}\x1e"
 AVAILABLE = "%{name}\t%{epoch}\t%{version}\t%{release}\t%{arch}\n"

@@ -8,7 +8,8 @@ import shutil
 from collections.abc import Iterable, Sequence
 
 from modules import _paths
-from modules.pkg import dnf_run, rpm
+from modules.pkg.dnf import run as dnf_run
+from modules.pkg.rpm import packages as rpm
 from runner.api import CommandFailed, here
 
 PROTECTED = (

@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from modules import _paths, file
-from modules.pkg import apt_keys
+from modules.pkg.apt import keys as apt_keys
 from modules.pkg.package_manager import RepositoryChange, RepositorySettings
 from runner.api import Record, StateFailed
 

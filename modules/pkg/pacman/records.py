@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from modules.pkg.package_manager import Changes
-from modules.pkg.pacman_versions import compare
+from modules.pkg.pacman.versions import compare
 from runner.api import Record
 
 _FIELD = re.compile(r"(?P<key>[A-Z][A-Za-z ]*?)\s*: (?P<value>.*)$")

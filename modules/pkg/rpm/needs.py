@@ -12,8 +12,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from modules.pkg import rpm
 from modules.pkg.package_manager import Need
+from modules.pkg.rpm import packages as rpm
 from runner.api import Record
 
 UNKNOWN = Need((("",),), False)  # what a package needs that nothing is known of

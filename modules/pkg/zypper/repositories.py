@@ -6,8 +6,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from modules.pkg import repo_files, rpm_keys
+from modules.pkg import repo_files
 from modules.pkg.package_manager import RepositoryChange, RepositorySettings
+from modules.pkg.rpm import keys as rpm_keys
 from runner.api import StateFailed
 
 FOLDER = "/etc/zypp/repos.d"

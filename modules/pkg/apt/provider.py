@@ -10,10 +10,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from modules import _paths, cmd
-from modules.pkg import apt_depends, apt_get, apt_marks, apt_shipped, apt_status
 from modules.pkg._former import former_holds, former_packages, former_reasons, nothing_lasting
 from modules.pkg._planned import plan_holds, plan_transaction
 from modules.pkg._run import error_list
+from modules.pkg.apt import depends as apt_depends
+from modules.pkg.apt import get as apt_get
+from modules.pkg.apt import marks as apt_marks
+from modules.pkg.apt import shipped as apt_shipped
+from modules.pkg.apt import status as apt_status
 from modules.pkg.package_manager import (
     TOUCHED,
     Changes,
@@ -521,6 +525,6 @@ def show(names: tuple[str, ...]) -> dict[str, dict[str, dict[str, str]]]:
 
 def repositories() -> Repositories:
     """Return the functions of apt's repositories, which few runs need."""
-    from modules.pkg import apt_repositories
+    from modules.pkg.apt import repositories as apt_repositories
 
     return apt_repositories

@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 
 from modules import _paths, cmd
-from modules.pkg import pacman_run
+from modules.pkg.pacman import run as pacman_run
 from runner.api import here
 
 BASE = "base"  # the package that needs what each Arch Linux has

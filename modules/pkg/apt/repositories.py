@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from modules import file
-from modules.pkg import apt_keys as keys
-from modules.pkg import apt_sources
-from modules.pkg.apt_sources import Source
+from modules.pkg.apt import keys
+from modules.pkg.apt import sources as apt_sources
+from modules.pkg.apt.sources import Source
 from modules.pkg.package_manager import RepositoryChange, RepositorySettings
 from runner.api import StateFailed, here
 

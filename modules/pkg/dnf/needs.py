@@ -7,9 +7,11 @@ import re
 from collections.abc import Sequence
 
 from modules import _paths, cmd
-from modules.pkg import dnf_run, rpm, rpm_needs
+from modules.pkg.dnf import run as dnf_run
 from modules.pkg.package_manager import Need
-from modules.pkg.rpm_needs import Dependencies
+from modules.pkg.rpm import needs as rpm_needs
+from modules.pkg.rpm import packages as rpm
+from modules.pkg.rpm.needs import Dependencies
 
 _KINDS = ("provides", "requires", "recommends", "supplements")
 _START, _FIELD = "@package\t", "@then"

@@ -12,7 +12,7 @@ import shutil
 from collections.abc import Collection, Iterable
 
 from modules import _paths, file
-from modules.pkg import rpm
+from modules.pkg.rpm import packages as rpm
 from runner.api import here
 
 NOTES = "/var/lib/zypp/AutoInstalled"

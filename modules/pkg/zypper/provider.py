@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from modules import _paths, cmd
-from modules.pkg import rpm, zypper_command, zypper_marks
 from modules.pkg._former import former_holds, former_packages, former_reasons, nothing_lasting
 from modules.pkg._planned import plan_holds, plan_transaction
 from modules.pkg.package_manager import (
@@ -23,7 +22,8 @@ from modules.pkg.package_manager import (
     Transaction,
     Versions,
 )
-from modules.pkg.rpm import (
+from modules.pkg.rpm import packages as rpm
+from modules.pkg.rpm.packages import (
     compare,
     file_info,
     file_list,
@@ -33,6 +33,8 @@ from modules.pkg.rpm import (
     owner,
     verify,
 )
+from modules.pkg.zypper import command as zypper_command
+from modules.pkg.zypper import marks as zypper_marks
 from runner.api import CommandFailed, cached_look, changer, fetcher, here
 
 NAMES: tuple[str, ...] = ("zypper", "zypperpkg")
@@ -481,7 +483,7 @@ def _providing(name: str) -> str:
 
 def repositories() -> Repositories:
     """Return the functions of zypper's repositories, which few runs need."""
-    from modules.pkg import zypper_repositories
+    from modules.pkg.zypper import repositories as zypper_repositories
 
     return zypper_repositories
 

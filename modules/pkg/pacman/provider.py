@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from modules import _paths, cmd, file
-from modules.pkg import pacman_conf, pacman_marks, pacman_records, pacman_run
 from modules.pkg._former import former_holds, former_packages, former_reasons, nothing_lasting
 from modules.pkg._planned import plan_holds, plan_transaction
 from modules.pkg._run import error_list
@@ -29,8 +28,12 @@ from modules.pkg.package_manager import (
     Transaction,
     Versions,
 )
-from modules.pkg.pacman_records import Package
-from modules.pkg.pacman_versions import compare, newest_first
+from modules.pkg.pacman import conf as pacman_conf
+from modules.pkg.pacman import marks as pacman_marks
+from modules.pkg.pacman import records as pacman_records
+from modules.pkg.pacman import run as pacman_run
+from modules.pkg.pacman.records import Package
+from modules.pkg.pacman.versions import compare, newest_first
 from runner.api import CommandFailed, cached_look, changer, fetcher, here
 
 NAMES: tuple[str, ...] = ("pacman", "pacmanpkg")
@@ -482,7 +485,7 @@ def resolve_capabilities(names: tuple[str, ...]) -> dict[str, str]:
 
 def repositories() -> Repositories:
     """Return the functions of pacman's repositories, which few runs need."""
-    from modules.pkg import pacman_repositories
+    from modules.pkg.pacman import repositories as pacman_repositories
 
     return pacman_repositories
 
@@ -490,6 +493,6 @@ def repositories() -> Repositories:
 @changer(touches=["candidates"])
 def import_key(key: bytes) -> None:
     """Have pacman trust what is signed with a key: its keyring has it, signed by this machine."""
-    from modules.pkg import pacman_keys
+    from modules.pkg.pacman import keys as pacman_keys
 
     pacman_keys.import_key(key)

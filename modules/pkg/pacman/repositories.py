@@ -11,9 +11,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from modules.pkg import apt_keys, pacman_conf, pacman_keys
+from modules.pkg.apt import keys as apt_keys
 from modules.pkg.package_manager import RepositoryChange, RepositorySettings
-from modules.pkg.pacman_conf import Section
+from modules.pkg.pacman import conf as pacman_conf
+from modules.pkg.pacman import keys as pacman_keys
+from modules.pkg.pacman.conf import Section
 from runner.api import StateFailed
 
 _NAME = re.compile(r"(?!(options|local)$)[A-Za-z0-9@_][A-Za-z0-9@._+-]*$")

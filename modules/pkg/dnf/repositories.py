@@ -7,8 +7,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from modules.pkg import repo_files, rpm_keys
+from modules.pkg import repo_files
 from modules.pkg.package_manager import RepositoryChange, RepositorySettings
+from modules.pkg.rpm import keys as rpm_keys
 from runner.api import StateFailed, here
 
 FOLDERS = ("/etc/yum.repos.d", "/etc/yum/repos.d", "/etc/distro.repos.d")

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from modules.pkg import apt_keys, rpm
+from modules.pkg.apt import keys as apt_keys
 from modules.pkg.package_manager import RepositorySettings
+from modules.pkg.rpm import packages as rpm
 from runner.api import StateFailed
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 
 from modules import _paths, cmd
-from modules.pkg import rpm
 from modules.pkg._run import error_list, run_unlocked
+from modules.pkg.rpm import packages as rpm
 from runner.api import CommandFailed, here
 
 PROGRAMS = ("/usr/bin/dnf", "/usr/bin/dnf5")
