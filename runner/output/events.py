@@ -45,7 +45,17 @@ class Events:
         except BrokenPipeError:
             self.closed = True
         except OSError as error:  # a full disk keeps no run from its work
-            self.problem = f"not all events could be written: {error.strerror}"
+            self._missed(error)
+
+    def _missed(self, error: OSError) -> None:
+        self.problem = f"not all events could be written: {error.strerror}"
+
+    def close(self) -> None:
+        """Close the file, which tries once more to write what it could not."""
+        try:
+            self._stream.close()
+        except OSError as error:
+            self._missed(error)
 
 
 def _facts(event: Event) -> dict[str, Any]:

@@ -111,3 +111,46 @@ def test_a_function(tmp_path: Path, code: str, told: str) -> None:
     (tmp_path / "states/_modules/m.py").write_text(code)
     answer = machine("call", "m.f", code=1).stderr
     assert told in answer and "_modules/m.py:" in answer and "bug" not in answer
+
+
+COMMANDS = {
+    **{f"show {what}": ["show", what] for what in ("top", "highstate", "lowstate", "graph")},
+    "show pillar": ["show", "pillar"],
+    "show sls": ["show", "sls", "a"],
+    "why": ["why", "y", "--run"],
+    "orphans": ["orphans"],
+    "prune": ["prune", "--test"],
+    "resource": ["resource", "test"],
+    "doc": ["doc"],
+    "doc of a state": ["doc", "noisy.said"],
+    "doc of a word": ["doc", "watch"],
+    "doc --missing": ["doc", "--missing", "pillar"],
+    "schema": ["schema"],
+    "check": ["check"],
+    "call": ["call", "noisy.said"],
+    "highstate": ["highstate", "--test"],
+    "sls": ["sls", "a"],
+    "single": ["single", "noisy.said", "name=x"],
+    "history": ["history"],
+}
+NOISY = """
+print("loaded")
+def said(name="x"):
+    print("called")
+    return {"name": name, "result": True, "changes": {}, "comment": ""}
+"""
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_an_answer_is_alone_whatever_the_tree_prints(command: str, machine: Machine) -> None:
+    machine.write(
+        a="# {{ salt['noisy.said']() }} {{ grains.get('called') }}\nx: {test.nop: []}\n"
+        "y: {noisy.said: [require: [test: x]]}\n",
+        top="base: {'*': [a]}\n",
+    )
+    for kind in ("_modules", "_states", "_grains"):
+        (machine.folder / "states" / kind).mkdir()
+        (machine.folder / "states" / kind / "noisy.py").write_text(NOISY)
+    machine("sls", "a")
+    form = [] if command == "schema" else ["--out", "json"]
+    json.loads(machine(*COMMANDS[command], *form, code=None).stdout)

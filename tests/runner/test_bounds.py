@@ -116,6 +116,21 @@ def test_a_pillar_of_the_command_line_with_control_characters(machine: Machine) 
     assert "character 4 is a control character" in answer.stderr and "bug" not in answer.stderr
 
 
+@pytest.mark.parametrize("text", ["[1, 2]", "word", "a: [1"])
+def test_a_file_of_the_command_line_that_is_no_mapping_is_named(
+    text: str, machine: Machine
+) -> None:
+    machine.write(a="x:\n  test.nop: []\n")
+    (machine.folder / "odd").write_text(text)
+    given = f"{machine.folder}/odd"
+    for words in (["sls", "a", "--pillar", f"@{given}"], ["check", "--grains", given]):
+        said = machine(*words, code=1).stderr
+        assert f"error: {words[-2]} {words[-1]}: expected a mapping" in said
+        assert "hint: write `key: value` lines there" in said
+    for path in ("/dev/zero", str(machine.folder)):
+        assert f"--grains {path}: it is not" in machine("check", "--grains", path, code=1).stderr
+
+
 def test_a_pillar_of_the_command_line_that_nobody_writes(machine: Machine) -> None:
     machine.write(a="{{ pillar.get('word') }}:\n  test.nop: []\n")
     os.mkfifo(machine.folder / "pipe")
@@ -520,3 +535,10 @@ def test_check_waits_for_no_pipe_among_the_modules_and_reads_no_endless_one(
     ):
         assert told in done.stdout
     machine("sls", "a")
+
+
+def test_events_that_find_no_room_leave_the_answer(machine: Machine) -> None:
+    machine.write(a="x:\n  test.succeed_with_changes: []\n")
+    done = machine("sls", "a", "--out", "json", "--events", "/dev/full")
+    assert json.loads(done.stdout)["local"]
+    assert done.stderr == "warning: not all events could be written: No space left on device\n"

@@ -9,11 +9,11 @@ from typing import Annotated, Any
 
 from runner.cli.parsing.option_spec import argument, option
 from runner.cli.running.answers import print_text, write
-from runner.cli.running.options import READING, Common, loaded, with_common
+from runner.cli.running.options import READING, Common, loaded, text_of_file, with_common
 from runner.cli.running.shown_run import notices
 from runner.cli.running.streams import answer_alone
 from runner.cli.running.values import mapping
-from runner.model.errors import RunnerError, UsageError
+from runner.model.errors import RunnerError
 from runner.output.formats import CHECK
 
 
@@ -71,7 +71,7 @@ def _checked(common: Common, grains: str | None, names: list[str], lenient: bool
     from runner.tools.check import check
 
     try:
-        more: dict[str, Any] = {"grains": mapping(_contents(grains), "--grains")} if grains else {}
+        more: dict[str, Any] = {"grains": _described(grains)} if grains else {}
         options, warnings = loaded(common, **more)
     except RunnerError as error:
         if error.source is None:  # the command line's own
@@ -83,9 +83,7 @@ def _checked(common: Common, grains: str | None, names: list[str], lenient: bool
     return check(options, names, lenient, warnings, [notices(options)])
 
 
-def _contents(path: str) -> str:
-    try:
-        with open(path, encoding="utf-8") as file:
-            return file.read()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"--grains {path}: {getattr(error, 'strerror', None) or error}") from None
+def _described(path: str) -> dict[str, Any]:
+    """The grains in a file."""
+    option = f"--grains {path}"
+    return mapping(text_of_file(path, option), option)

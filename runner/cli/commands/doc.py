@@ -11,6 +11,7 @@ from typing import Annotated
 from runner.cli.parsing.option_spec import argument, option
 from runner.cli.running.answers import write_value
 from runner.cli.running.options import READING, Common, options_of, with_common
+from runner.cli.running.streams import answer_alone
 from runner.model.errors import UsageError
 
 CONFIG = "config"  # the keys of the configuration; functions of this module are `config.NAME`
@@ -68,7 +69,9 @@ def doc(
     if reference is not None:
         from runner.tools.queries import explain
 
-        return _write_reference(reference, explain.reference(options_of(common)))
+        with answer_alone():
+            pages = explain.reference(options_of(common))
+        return _write_reference(reference, pages)
     from runner.output.manual import language
 
     if name in language.names():
@@ -82,12 +85,14 @@ def show_doc(common: Common, name: str | None, markdown: bool = False) -> int:
     from runner.tools.queries import explain
 
     options = options_of(common)
-    pages = explain.manual(options, name)  # without a name their list
+    with answer_alone():
+        pages = explain.manual(options, name)  # without a name their list
+        modules = explain.manual_of_modules(options) if name is None else {}
     width = shutil.get_terminal_size().columns
     if not common.for_people:
         write_value(common, pages if name is None else [manual.as_data(page) for page in pages])
     elif name is None:
-        print(manual.contents(pages, explain.manual_of_modules(options), width), end="")
+        print(manual.contents(pages, modules, width), end="")
     else:
         print(manual.as_markdown(pages) if markdown else manual.as_text(pages, width), end="")
     return 0
@@ -100,7 +105,8 @@ def _show_word(common: Common, name: str, markdown: bool) -> int:
     from runner.tools.queries import explain
 
     page = language.page(name)
-    modules = explain.modules(options_of(common))
+    with answer_alone():
+        modules = explain.modules(options_of(common))
     if any(name in listed for listed in modules.values()):
         page += f"\n`runner doc {name}.` shows the functions of the module {name}.\n"
     if not common.for_people:
@@ -134,7 +140,8 @@ def _show_missing(common: Common, prefix: str) -> int:
 
     commands = {*SHOWS, *(f"state.{name}" for name in FUNCTIONS)}
     options = options_of(common)
-    lacking = explain.missing(options, prefix, commands)
+    with answer_alone():
+        lacking = explain.missing(options, prefix, commands)
     if common.for_people:
         width = min(shutil.get_terminal_size().columns, 100)
         named = {kind: {name.split(".")[0] for name in advice} for kind, advice in lacking.items()}

@@ -6,6 +6,7 @@ from __future__ import annotations
 from runner.cli.running.answers import print_text, write_value
 from runner.cli.running.options import READING, Common, options_of, with_common
 from runner.cli.running.shown_run import notices
+from runner.cli.running.streams import answer_alone
 from runner.output.formats import REMOVALS
 
 
@@ -23,7 +24,8 @@ def orphans(*, common: Common) -> int:
     from runner.pipeline.orphans import orphans as find
 
     options = options_of(common)
-    found = find(options, [notices(options)])
+    with answer_alone():
+        found = find(options, [notices(options)])
     if common.for_people or common.form.removals:
         print_text(printed.sls(found))
     else:

@@ -11,6 +11,7 @@ from typing import Annotated
 from runner.cli.parsing.option_spec import argument, option
 from runner.cli.running.answers import write_value
 from runner.cli.running.options import READING, Common, options_of, with_common
+from runner.cli.running.streams import answer_alone
 from runner.model.errors import UsageError
 from runner.support.redaction import HIDDEN
 
@@ -55,7 +56,8 @@ def resource(
 
     if "" in (names or ()):
         raise UsageError(f"runner resource {state}: a name is empty")
-    listed = resources.of_state(options_of(common), state, names or (), show_secrets)
+    with answer_alone():
+        listed = resources.of_state(options_of(common), state, names or (), show_secrets)
     if not common.quiet and HIDDEN in str(listed):
         print(
             f"secrets of the pillar are shown as {HIDDEN}: write the pillar's keys there",
@@ -73,7 +75,8 @@ def resource(
 def _whole_machine(common: Common, folder: str | None, secrets: bool) -> int:
     from runner.tools.queries import inventory, layout, resources
 
-    described = resources.of_machine(options_of(common), secrets, _written(folder))
+    with answer_alone():
+        described = resources.of_machine(options_of(common), secrets, _written(folder))
     every = [item for one in described for item in one.resources]
     if folder is not None:
         files = layout.files(described)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 
 from runner.cli.running.options import READING, Common, options_of, with_common
+from runner.cli.running.streams import answer_alone
 
 
 @with_common(READING)
@@ -19,5 +20,7 @@ def schema(*, common: Common) -> int:
     """
     from runner.tools.queries import explain
 
-    print(json.dumps(explain.schema(options_of(common)), separators=(",", ":")))
+    with answer_alone():
+        answer = explain.schema(options_of(common))
+    print(json.dumps(answer, separators=(",", ":")))
     return 0

@@ -9,6 +9,7 @@ from runner.cli.parsing.option_spec import argument, option
 from runner.cli.running.answers import write_value
 from runner.cli.running.options import READING, Common, options_of, with_common
 from runner.cli.running.shown_run import notices
+from runner.cli.running.streams import answer_alone
 
 
 @with_common(READING)
@@ -39,7 +40,8 @@ def why(
 
     options = options_of(common)
 
-    states = explain.why(options, wanted, names or (), run_too, [notices(options)])
+    with answer_alone():
+        states = explain.why(options, wanted, names or (), run_too, [notices(options)])
     if common.for_people:
         print(printed.text(states), end="")
     else:

@@ -55,6 +55,7 @@ class Common(Record):
     step: bool = False
     diff: bool = False
     indent: int | None = None  # of JSON
+    pillar_given: str = "--pillar"  # where its text was given: @FILE or stdin, too
     whole_pillar: dict[str, Any] | None = None  # what `--pillar-stdin` read
     settings: dict[str, Any] = {}  # all that is read nowhere but in `Options`, under its name there
     more: dict[str, Any] = {}  # under the configuration's names
@@ -382,7 +383,7 @@ def overrides(common: Common) -> dict[str, Any]:
     if common.pillar is not None:
         from runner.cli.running.values import mapping
 
-        settings["pillar"] = mapping(common.pillar, "--pillar")
+        settings["pillar"] = mapping(common.pillar, common.pillar_given)
     return {name: value for name, value in settings.items() if value is not None}
 
 
@@ -443,7 +444,11 @@ def _with_pillar(common: Common) -> Common:
 
         whole = mapping(line_of_stdin("--pillar-stdin"), "--pillar-stdin")
         common = common._replace(whole_pillar=whole)
-    return common if common.pillar is None else common._replace(pillar=_given(common.pillar))
+    if common.pillar is None:
+        return common
+    elsewhere = common.pillar == "-" or common.pillar.startswith("@")
+    given = f"--pillar {common.pillar}" if elsewhere else "--pillar"
+    return common._replace(pillar=_given(common.pillar), pillar_given=given)
 
 
 def _given(text: str) -> str:
@@ -452,18 +457,23 @@ def _given(text: str) -> str:
     """
     if text == "-":
         try:
-            return _bounded(sys.stdin, text)
+            return _bounded(sys.stdin, "--pillar -")
         except UnicodeDecodeError:
             raise UsageError("--pillar -: stdin is not UTF-8") from None
     if not text.startswith("@"):
         return text
     hint = "--pillar @FILE reads the pillar from a file, `--pillar -` from stdin"
+    return text_of_file(text[1:], f"--pillar {text}", hint)
+
+
+def text_of_file(path: str, option: str, hint: str | None = None) -> str:
+    """The text of a file that an option names. Raises UsageError."""
     try:
-        with open(_opened(text[1:]), encoding="utf-8") as file:
-            return _bounded(file, text)
+        with open(_opened(path), encoding="utf-8") as file:
+            return _bounded(file, option)
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise UsageError(f"--pillar {text}: {why}", hint=hint) from None
+        raise UsageError(f"{option}: {why}", hint=hint) from None
 
 
 def _opened(path: str) -> int:
@@ -488,9 +498,8 @@ def _bounded(file: TextIO, option: str) -> str:
 
     text = file.read(LARGEST * MEBIBYTE + 1)
     if len(text) > LARGEST * MEBIBYTE:
-        hint = (
-            "is it the right file? more belongs in a pillar SLS (`sls_size_limit`) or an external"
-            " pillar"
-        )
-        raise UsageError(f"--pillar {option}: this is larger than {LARGEST} MiB", hint=hint)
+        hint = "is it the right file?"
+        if option.startswith("--pillar"):
+            hint += " more belongs in a pillar SLS (`sls_size_limit`) or an external pillar"
+        raise UsageError(f"{option}: this is larger than {LARGEST} MiB", hint=hint)
     return text

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from typing import TYPE_CHECKING, Any
 
 from runner.cli.running.answers import print_text, show_problems, write
@@ -149,9 +149,10 @@ def _events(where: str, opened: ExitStack) -> Any:
     if where == "-":
         return Events(sys.stdout)
     try:
-        return Events(opened.enter_context(open(where, "a", encoding="utf-8", opener=open_output)))
+        handle = open_output(where, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC)
     except OSError as error:
         raise UsageError(f"--events {where}: {error.strerror}") from None
+    return opened.enter_context(closing(Events(os.fdopen(handle, "a", encoding="utf-8"))))
 
 
 def live_listener(common: Common, options: Any, command: str | None = None) -> Any:

@@ -13,14 +13,19 @@ from runner.model.errors import UsageError
 
 
 def mapping(text: str, option: str) -> dict[str, Any]:
-    """A mapping typed as JSON or YAML. Raises UsageError for any other value."""
+    """A mapping as JSON or YAML. option: where it was given, with the name of its file (`--pillar
+    @FILE`). Raises UsageError for any other value.
+    """
     value = _as_data(text)
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise UsageError(
-            f"{option}: expected a mapping{_why_not(text)}", hint=f'{option} \'{{"key": "value"}}\''
+        hint = (
+            "write `key: value` lines there"
+            if " " in option
+            else f'{option} \'{{"key": "value"}}\''
         )
+        raise UsageError(f"{option}: expected a mapping{_why_not(text)}", hint=hint)
     return value
 
 
