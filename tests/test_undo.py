@@ -675,3 +675,42 @@ def test_undo_of_a_hard_link_to_an_equal_file(machine: Machine) -> None:
         assert "name: a file of its own instead of a hard link" in shown
     assert [path.stat().st_nlink for path in paths] == [1, 1]
     assert [path.read_text() for path in paths] == ["same\n"] * 2
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to give files to others")
+def test_what_the_store_has_of_others_is_named_and_not_used(machine: Machine) -> None:
+    small, large = machine.folder / "small", machine.folder / "large"
+    small.write_text("old\n")
+    large.write_bytes(os.urandom(600_000))
+    states = "".join(f"{path}: {{file.managed: [contents: new]}}\n" for path in (small, large))
+    machine.write(a=states, b=states.replace("new", "newer"))
+    before = large.read_bytes()
+    machine("sls", "a")
+    store = machine.folder / "cache/state/undo"
+    for path in [path for path in store.rglob("*") if path.is_file()]:
+        os.chown(path, 12345, -1)
+        assert (
+            f"left out: {path}: it belongs to user 12345"
+            in machine("undo", "--test", code=None).stdout
+        )
+        os.chown(path, 0, -1)
+    database = machine.folder / "cache/state/history.sqlite"
+    with closing(sqlite3.connect(database)) as history, history:  # as a user that was managed
+        history.execute(
+            "INSERT INTO kept_states (run, sequence, call, tag, kind, name, content)"
+            " SELECT run, 99, call, tag, 'user', 'zoe', content FROM kept WHERE path = ?",
+            (os.fsencode(small),),
+        )
+    os.chown(store / "1.contents", 12345, -1)
+    said = machine("undo", "--test", code=None).stdout
+    assert said.count("it belongs to user 12345") == 2 and "zoe" in said
+    os.chown(store / "1.contents", 0, -1)
+    # the same contents once more: what others have put there does not count as kept
+    [kept] = store.rglob("*.z")
+    kept.write_bytes(b"of others")
+    os.chown(kept, 12345, -1)
+    large.write_bytes(before)
+    machine("sls", "b")
+    assert kept.stat().st_uid == 0
+    machine("undo")
+    assert large.read_bytes() == before

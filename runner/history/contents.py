@@ -17,7 +17,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, BinaryIO
 
 from runner.history.snapshots import PIECE, Sight, Snapshot, hash_of, open_regular
-from runner.support.files.trusted_folder import TrustedFolder, trusted_folder
+from runner.support.files.trusted_folder import TrustedFolder, UntrustedFile, trusted_folder
 
 if TYPE_CHECKING:
     import sqlite3
@@ -40,6 +40,7 @@ class Store:
         self._size = 0  # of that file
         self._written: set[str] = set()  # the hashes of what is in it
         self._has_past: bool | None = None  # former runs kept contents; None: not known
+        self._distrusted: dict[str, str] = {}  # by the hash, why its file is not read
 
     # ---------------------------------------------------------------- writing
 
@@ -120,7 +121,7 @@ class Store:
             folder.below(below)
             self._entered.add(below)
         name = f"{below}/{snapshot.content}.z"
-        if not folder.exists(name):
+        if not _is_kept(folder, name):
             with open_regular(snapshot.path) as source:
                 folder.write(name, _compressed(source))
 
@@ -150,7 +151,8 @@ class Store:
             with open(folder.open(f"{run}{SUFFIX}", os.O_RDONLY), "rb") as file:
                 file.seek(start)
                 return zlib.decompress(file.read(length))
-        except (OSError, zlib.error):
+        except (OSError, zlib.error) as error:
+            self._note_lacking(content, error)
             return None
 
     def _file(self, content: str) -> bytes | None:
@@ -161,8 +163,17 @@ class Store:
             folder = trusted_folder(self._state_dir, make=False)
             packed = folder.below(UNDO, content[:2], make=False).read(f"{content}.z")
             return zlib.decompress(packed)
-        except (OSError, zlib.error):
+        except (OSError, zlib.error) as error:
+            self._note_lacking(content, error)
             return None
+
+    def _note_lacking(self, content: str, error: Exception) -> None:
+        if isinstance(error, UntrustedFile):
+            self._distrusted[content] = str(error)
+
+    def why_lacking(self, content: str, usual: str) -> str:
+        """The reason why contents cannot be had. usual: where nothing else is known."""
+        return self._distrusted.get(content) or usual
 
     # ---------------------------------------------------------------- deleting
 
@@ -188,6 +199,15 @@ def _remove_others(folder: TrustedFolder, names: set[str]) -> None:
     for name in folder.names():
         if name not in names:
             folder.remove(name)
+
+
+def _is_kept(folder: TrustedFolder, name: str) -> bool:
+    """Tell whether a file is there; one that somebody else has put there is written anew."""
+    try:
+        os.close(folder.open(name, os.O_RDONLY))
+    except (FileNotFoundError, UntrustedFile):
+        return False
+    return True
 
 
 def _compressed(source: BinaryIO) -> Iterator[bytes]:

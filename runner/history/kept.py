@@ -47,6 +47,7 @@ class KeptRun:
         self.number, self.command, self.path = number, command, path
         self.store = Store(state_dir, lambda: connection)
         self._connection = connection
+        self.lost: dict[tuple[str, str], str] = {}  # former states that are not there, and why
 
     @classmethod
     def named(
@@ -87,8 +88,10 @@ class KeptRun:
         rows = () if self.path else self._connection.execute(query, (self.number,))
         for sequence, call, tag, kind, name, content in rows:
             state = self._stored(content)
-            if state is not None:
-                yield Kept(sequence, call, tag, FormerState(kind, name, state))
+            if state is None:
+                usual = "what it was before was not kept (the store is not whole)"
+                self.lost[kind, name] = self.store.why_lacking(content, usual)
+            yield Kept(sequence, call, tag, FormerState(kind, name, state or {}))
 
     def _stored(self, content: str) -> dict[str, Any] | None:
         data = self.store.get(content)
@@ -120,7 +123,8 @@ class KeptRun:
     @cached_property
     def _earliest_states(self) -> dict[tuple[str, str], Mapping[str, Any]]:
         former = [kept.was for kept in self.kept() if isinstance(kept.was, FormerState)]
-        return {(was.kind, was.name): was.state for was in former}
+        states = {(was.kind, was.name): was.state for was in former}
+        return {key: state for key, state in states.items() if key not in self.lost}
 
     def removed(self, path: str) -> bool:
         """Tell whether the run found nothing at a path that it had altered."""

@@ -71,11 +71,13 @@ def _not_kept(was: Snapshot, store: Store) -> str:
     if was.type == "other":
         return "it was a device, a pipe or a socket; these are not kept"
     if is_unkept(was) or (was.type == "file" and store.get(was.content) is None):
-        return "its contents were not kept (too large, or the store is not whole)"
+        usual = "its contents were not kept (too large, or the store is not whole)"
+        return store.why_lacking(was.content, usual)
     if was.type == "link" and not was.target:
         return "where it pointed to was not kept (the store is not whole)"
     if was.attributes and store.get(was.attributes) is None:
-        return "its extended attributes were not kept (the store is not whole)"
+        usual = "its extended attributes were not kept (the store is not whole)"
+        return store.why_lacking(was.attributes, usual)
     return ""
 
 

@@ -24,6 +24,9 @@ def planned(
     note) of each thing that the record is about and that the run has changed.
     """
     kind = was.kind
+    if why := run.lost.get((kind, was.name)):
+        yield was, was, why, ""
+        return
     private = bool(foresight.functions("undo.is_private")(kind))
     present = foresight.functions("undo.look")(kind, was.name)
     left = run.left_states.get((kind, was.name))
