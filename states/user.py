@@ -324,7 +324,7 @@ def absent(name: Name, purge: bool = False, force: bool = False, local: bool = F
     force: Delete also a user who is logged in.
     local: ignored; users are always local ones.
 
-        games:
+        intern:
           user.absent:
             - purge: True
 

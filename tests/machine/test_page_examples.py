@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The examples of the pages of states that edit files, as they stand there: what each does on a
-machine as it usually is, and what it leaves alone.
+"""The examples of the pages of states that edit files and accounts, as they stand there: what each
+does on a machine as it usually is, and what it leaves alone.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from runner.language.arguments.schema import known
 from runner.output.manual import docstring
 
 REGISTRY = Registry({})
-MODULES = ("alias", "cron", "file", "host", "ini", "ssh_auth")
+MODULES = ("alias", "cron", "file", "grains", "group", "host", "ini", "ssh_auth", "user")
 HEADER = "# Lines below here are managed by Salt, do not edit"
 # how the machine is before (shell), and what has to be true afterwards (each a line of shell)
 EFFECTS: dict[str, tuple[str, str]] = {
@@ -163,6 +163,35 @@ EFFECTS: dict[str, tuple[str, str]] = {
         "grep -qx '# EXTRA_GROUPS are what it says' /etc/adduser.conf\n"
         "grep -qx 'EXTRA_GROUPS=\"users\"' /etc/adduser.conf",
     ),
+    "grains.absent": (
+        "printf 'old_role: web\\nkept: 1\\n' >/etc/runner/grains",
+        'test "$(cat /etc/runner/grains)" = "kept: 1"',
+    ),
+    "grains.append": (
+        "printf 'roles: [db]\\nkept: 1\\n' >/etc/runner/grains",
+        "tr -d '\\n' </etc/runner/grains | grep -q 'kept: 1roles:- db- web'",
+    ),
+    "grains.exists": ("printf 'roles: [db]\\n' >/etc/runner/grains", ""),
+    "grains.list_absent": (
+        "printf 'roles: [db, cache]\\n' >/etc/runner/grains",
+        'test "$(cat /etc/runner/grains)" = "$(printf \'roles:\\n- db\')"',
+    ),
+    "grains.list_present": (
+        "printf 'roles: [db, cache]\\n' >/etc/runner/grains",
+        'test "$(cat /etc/runner/grains)" = "$(printf \'roles:\\n- db\\n- cache\\n- web\')"',
+    ),
+    "grains.present": (
+        "printf 'kept: 1\\n' >/etc/runner/grains",
+        "grep -qx 'kept: 1' /etc/runner/grains\ngrep -qx 'datacentre: berlin-2' /etc/runner/grains",
+    ),
+    "group.absent": (
+        "groupadd games; userdel games; groupadd games2",
+        "! getent group games\ngetent group games2",
+    ),
+    "group.present": (
+        "useradd alice; useradd bob; groupadd www; gpasswd -a bob www",
+        "getent group www | grep -qx 'www:x:2001:bob,alice'",
+    ),
     "host.absent": (
         "printf '127.0.0.1 localhost\\n10.0.0.5 db old.example.com\\n' >/etc/hosts",
         "grep -qE '^10.0.0.5\\s+db$' /etc/hosts\ngrep -q localhost /etc/hosts",
@@ -196,6 +225,16 @@ EFFECTS: dict[str, tuple[str, str]] = {
     "ini.sections_present": (
         "printf '[a]\\nb = 1\\n' >/etc/app.ini",
         "grep -qx '\\[server\\]' /etc/app.ini\ngrep -qx 'b = 1' /etc/app.ini",
+    ),
+    "user.absent": (
+        "useradd -m intern; useradd -m interna; touch /home/intern/f",
+        "! getent passwd intern\ngetent passwd interna\n"
+        "! test -e /home/intern -o ! -d /home/interna",
+    ),
+    "user.present": (
+        "userdel -r deploy",
+        "getent passwd deploy | grep -q ':/home/deploy:/bin/bash$'\n"
+        "test \"$(id -Gn deploy)\" = 'deploy www-data'\ntest -d /home/deploy",
     ),
 }
 WITHOUT = {
@@ -232,7 +271,8 @@ def test_the_example_does_what_its_page_says_and_no_more(debian: Debian, name: s
     )
     debian.run(undo.format("", ".saved"))
     try:
-        debian.run(before)
+        debian.run("mkdir -p /etc/runner")
+        debian.run(before, code=None)
         dry = debian.results("sls", "example", "--test")
         real = debian.results("sls", "example")
         assert {key: each["changes"].keys() for key, each in dry.items()} == {
