@@ -18,6 +18,7 @@ from modules.pkg._changes import (
     upgrade_transaction,
 )
 from modules.pkg._indispensable import indispensable
+from modules.pkg._outcome import NotDone, carry_out, set_holds
 from modules.pkg._planned import brought, leftovers, list_pkgs, note_plan, planned_changes
 from modules.pkg._queries import (
     file_list,
@@ -62,6 +63,7 @@ __all__ = [
     "Changes",
     "InstallOptions",
     "Need",
+    "NotDone",
     "PackageGroup",
     "PackageManager",
     "RepositoryChange",
@@ -74,6 +76,7 @@ __all__ = [
     "autoremove",
     "available_version",
     "brought",
+    "carry_out",
     "del_repo",
     "environment",
     "file_list",
@@ -103,6 +106,7 @@ __all__ = [
     "remove",
     "repository_settings",
     "require",
+    "set_holds",
     "shipped",
     "show",
     "unhold",

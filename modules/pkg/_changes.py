@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from modules import _paths
+from modules.pkg._outcome import carry_out, set_holds
 from modules.pkg.package_manager import Action, Changes, InstallOptions, Target, Transaction
 from modules.pkg.providers import provider, require
 from runner.api import StateFailed, for_states
@@ -54,7 +55,7 @@ def install(
     )
     manager = provider()
     before = manager.list_pkgs()
-    manager.run(Transaction("install", tuple(_some(targets)), options))
+    carry_out(Transaction("install", tuple(_some(targets)), options))
     return _changed(before)
 
 
@@ -77,7 +78,7 @@ def upgrade(refresh: bool = True, dist_upgrade: bool = False, **_: Any) -> Chang
     if refresh:
         provider().renew_db()
     before = provider().list_pkgs()
-    provider().run(Transaction("full-upgrade" if dist_upgrade else "upgrade"))
+    carry_out(Transaction("full-upgrade" if dist_upgrade else "upgrade"))
     return _changed(before)
 
 
@@ -102,7 +103,7 @@ def autoremove(list_only: bool = False, purge: bool = False) -> Any:
         return chosen
     before = provider().list_pkgs()
     if chosen:
-        provider().run(Transaction("purge" if purge else "remove", _targets(chosen)))
+        carry_out(Transaction("purge" if purge else "remove", _targets(chosen)))
     return _changed(before)
 
 
@@ -132,7 +133,7 @@ def hold(name: str | None = None, pkgs: Names = None, **_: Any) -> dict[str, dic
     names = _some([package for package, _version in _wanted(name, pkgs)])
     manager = require("holdable", "pkg.hold")
     held = manager.held()
-    manager.hold([package for package in names if package not in held])
+    set_holds([package for package in names if package not in held])
     return {
         package: _told(
             package, package not in held, ("install", "hold"), "being held", "set to be held"
@@ -146,7 +147,7 @@ def unhold(name: str | None = None, pkgs: Names = None, **_: Any) -> dict[str, d
     names = _some([package for package, _version in _wanted(name, pkgs)])
     manager = require("holdable", "pkg.unhold")
     held = manager.held()
-    manager.hold([], [package for package in names if package in held])
+    set_holds([], [package for package in names if package in held])
     return {
         package: _told(
             package,
@@ -171,7 +172,7 @@ def _removed(name: str | None, pkgs: Names, purge: bool) -> Changes:
     known = {*before, *(provider().leftovers() if purge else ())}
     there = [package for package, _version in _wanted(name, pkgs) if package in known]
     if there:
-        provider().run(Transaction("purge" if purge else "remove", _targets(there)))
+        carry_out(Transaction("purge" if purge else "remove", _targets(there)))
     return _changed(before)
 
 

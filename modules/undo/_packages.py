@@ -51,7 +51,7 @@ def _run(transaction: Transaction) -> None:
     names = {target.name for target in transaction.targets} & pkg.list_pkgs().keys()
     marked = manager.has("install_reasons") and transaction.action == "install"
     added = names - set(manager.manually_installed()) if marked else set()
-    manager.run(transaction)
+    pkg.carry_out(transaction)
     if added:
         manager.mark(sorted(added), [])
 
@@ -140,7 +140,7 @@ def _was_so(changes: Changes) -> tuple[list[str], list[str]]:
 
 
 def _restore_holds(changes: Changes) -> None:
-    pkg.provider().hold(*_was_so(changes))
+    pkg.set_holds(*_was_so(changes))
 
 
 def _restore_reasons(changes: Changes) -> None:

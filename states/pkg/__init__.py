@@ -10,7 +10,6 @@ from modules import file, pkg
 from modules.pkg import Target, Transaction
 from runner.api import (
     OPEN,
-    CommandFailed,
     Done,
     Line,
     Name,
@@ -122,18 +121,9 @@ def latest(
     )
     if debconf:
         selection.answer(debconf)
-    try:
-        with pkg.environment(env):
-            pkg.provider().run(Transaction("install", tuple(targets.values()), options))
-    except CommandFailed as failure:
-        done = selection.differences(present, pkg.list_pkgs())
-        raise StateFailed(selection.ERROR + failure.message, changes=done) from None
-    after = pkg.list_pkgs()
-    failed = [package for package in old if not _has(after, package, newest[package])]
-    if failed:
-        many = f"The following packages failed to update: {', '.join(sorted(failed))}"
-        comment = many if len(failed) > 1 else f"Package {failed[0]} failed to update."
-        raise StateFailed(comment, changes=selection.differences(present, after))
+    transaction = Transaction("install", tuple(targets.values()), options)
+    with pkg.environment(env):
+        done = selection.carried_out(transaction, present, selection.ERROR, _not_updated)
     comment = (
         f"The following packages were successfully installed/upgraded: {', '.join(sorted(old))}"
     )
@@ -141,7 +131,13 @@ def latest(
     comment += (
         f" The following packages were already up-to-date: {', '.join(current)}" if current else ""
     )
-    return Done(comment, selection.differences(present, after))
+    return Done(comment, done)
+
+
+def _not_updated(names: Collection[str]) -> str:
+    if len(names) == 1:
+        return f"Package {next(iter(names))} failed to update."
+    return f"The following packages failed to update: {', '.join(sorted(names))}"
 
 
 def _has(present: Mapping[str, str], name: str, version: str) -> bool:
@@ -185,8 +181,8 @@ def removed(
     yield Plan(
         changes, f"The following packages will be removed: {', '.join(there)}.", provides=OPEN
     )
-    pkg.provider().run(Transaction("remove", tuple(map(Target, there))))
-    return Done(_gone("removed", wanted, there), selection.differences(present, pkg.list_pkgs()))
+    done = selection.carried_out(Transaction("remove", tuple(map(Target, there))), present)
+    return Done(_gone("removed", wanted, there), done)
 
 
 def _gone(word: str, wanted: Iterable[str], there: Sequence[str]) -> str:
@@ -239,11 +235,8 @@ def purged(
         f"The following packages will be purged: {', '.join(there)}.",
         provides=OPEN,
     )
-    pkg.provider().run(Transaction("purge", tuple(map(Target, there))))
-    return Done(
-        _gone("purged", wanted, there),
-        {"removed": gone, "installed": selection.differences(present, pkg.list_pkgs())},
-    )
+    done = selection.carried_out(Transaction("purge", tuple(map(Target, there))), present)
+    return Done(_gone("purged", wanted, there), {"removed": gone, "installed": done})
 
 
 @requires_feature("upgradable")
@@ -297,8 +290,8 @@ def uptodate(
     present = pkg.list_pkgs()
     chosen = Transaction("upgrade", tuple(map(Target, changes)), options)
     with pkg.environment(env):
-        pkg.provider().run(chosen if names else everything)
-    return Done("Upgrade ran successfully", selection.differences(present, pkg.list_pkgs()))
+        done = selection.carried_out(chosen if names else everything, present)
+    return Done("Upgrade ran successfully", done)
 
 
 REACTS = ("installed", "latest")  # a watched change makes others look again, no more

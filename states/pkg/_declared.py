@@ -11,7 +11,6 @@ from modules.pkg import Target, Transaction
 from runner.api import (
     OPEN,
     Chunk,
-    CommandFailed,
     Done,
     Line,
     Name,
@@ -81,13 +80,7 @@ def declared(name: Name, keep: OneOrMany[Line] | None = None) -> Planned:
     )
     manager.mark(marks.automatic, marks.manual)
     left = [package for package in going if package in manager.list_pkgs()]
-    try:
-        if left:
-            manager.run(Transaction("remove", tuple(map(Target, left))))
-    except CommandFailed as failure:
-        done = selection.differences(before, manager.list_pkgs())
-        raise StateFailed(failure.message, changes=done) from None
-    done = selection.differences(before, manager.list_pkgs())
+    done = selection.carried_out(Transaction("remove", tuple(map(Target, left))), before)
     return Done(_comment(marks, going, "were"), _marked(marks, going, before) | done)
 
 

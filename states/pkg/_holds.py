@@ -54,7 +54,7 @@ def held(
             [*comments, *(f"The following package would be unheld: {package}" for package in drop)]
         ),
     )
-    pkg.provider().hold(add, drop)
+    pkg.set_holds(add, drop)
     return "\n".join(
         [*(f"Package {package} is now being held" for package in add), *map(_let_go, drop)]
     )
@@ -81,7 +81,7 @@ def unheld(
         return "No changes made"
     comment = "\n".join(f"The following package would be unheld: {package}" for package in drop)
     yield Plan({package: _change(package, "hold", "install") for package in drop}, comment)
-    pkg.provider().hold([], drop)
+    pkg.set_holds([], drop)
     return "\n".join(map(_let_go, drop))
 
 

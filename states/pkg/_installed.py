@@ -85,7 +85,8 @@ def installed(
     debconf: A file with answers to the packages' questions, given before.
     force_conf_new: New configuration files replace changed ones.
     ignore_types: The types of files that pkg_verify does not look at, such as `config`.
-    resolve_capabilities: Names may be something that a package provides.
+    resolve_capabilities: Names may be something that a package provides; without it only names that
+      no package has.
     report_reboot_exit_codes: ignored; it is for Windows.
     enablerepo: Repositories that are switched on for this (dnf); other package managers ignore it.
     disablerepo: Repositories that are switched off for this (dnf).
@@ -111,6 +112,8 @@ def installed(
     wanted = {package: want for package, want in wanted.items() if package not in share}
     if share and not wanted:
         return (yield from _report_share(share))
+    if sources is None and not resolve_capabilities:
+        wanted = _real_names(wanted)
     present = simulation.present()
     files = selection.local_files(wanted) if sources is not None else {}
     wanted = _versions(wanted, files, refresh, cache_valid_time)
@@ -148,7 +151,7 @@ def installed(
     held = held_packages() & {*missing} if update_holds else frozenset()
     with pkg.environment(env):
         changes = {**share, **todo.carry_out(present, others)}
-    _hold(sorted(held | {*holding.add}), holding.drop)
+    pkg.set_holds(sorted(held | {*holding.add}), holding.drop)
     there = {*missing, *again, *others}
     already_there = [
         _named(package, want) for package, want in asked.items() if package not in there
@@ -181,6 +184,20 @@ def _provided(wanted: Mapping[str, str | None]) -> dict[str, str | None]:
     return {providing.get(name, name): want for name, want in wanted.items()}
 
 
+def _real_names(wanted: dict[str, str | None]) -> dict[str, str | None]:
+    """Names that no package has, by the package that provides them: by its own name a state sees it
+    again.
+    """
+    present = simulation.present()
+    absent = [name for name, want in wanted.items() if want is None and name not in present]
+    newest = simulation.candidates(absent) if absent else {}
+    unknown = tuple(name for name in absent if name not in newest)
+    if not unknown or not pkg.provider().has("capabilities"):
+        return wanted
+    providing = pkg.provider().resolve_capabilities(unknown)
+    return {providing.get(name, name): want for name, want in wanted.items()}
+
+
 def _altered(names: list[str], ignored: list[str]) -> list[str]:
     """The installed packages of which files were altered."""
     manager = pkg.require("verifiable", "pkg_verify")
@@ -207,8 +224,9 @@ def _versions(
 ) -> dict[str, str | None]:
     """The wanted versions: those of the files, and the newest one for `latest`."""
     if files:
-        manager = pkg.provider()
-        return {package: manager.file_info(path)[1] for package, path in files.items()}
+        held = {package: pkg.provider().file_info(path) for package, path in files.items()}
+        _refuse_other_names({package: name for package, (name, _) in held.items()}, files)
+        return {package: version for package, (_, version) in held.items()}
     latest = [package for package, want in wanted.items() if want == "latest"]
     if not latest:
         return wanted
@@ -220,17 +238,25 @@ def _versions(
     }
 
 
+def _refuse_other_names(names: Mapping[str, str], files: Mapping[str, str]) -> None:
+    """Raise StateFailed for a file that holds another package than the one it is said to hold.
+
+    names: what each file holds.
+    """
+    for package, name in names.items():
+        if name not in (package, package.partition(":")[0]):
+            raise StateFailed(
+                f"sources: {files[package]} holds the package {name}, not {package}: write `{name}:"
+                " ...`"
+            )
+
+
 def _or_newer(wanted: Mapping[str, str | None]) -> dict[str, str | None]:
     """The wanted versions, each of which may be a newer one."""
     return {
         package: f">={want}" if want and want[0] not in "<>=!" else want
         for package, want in wanted.items()
     }
-
-
-def _hold(names: list[str], release: list[str]) -> None:
-    if names or release:
-        pkg.provider().hold(names, release)
 
 
 def _already(wanted: Mapping[str, str | None], from_files: bool) -> str:
@@ -353,15 +379,20 @@ class _Installation:
         """Install; the changes without those that other states of this transaction report."""
         if not self._targets:
             return {}
+        undone = ""
         try:
             try:
-                pkg.provider().run(self._transaction(self._targets))
+                pkg.carry_out(self._transaction(self._targets))
+            except pkg.NotDone:
+                raise
             except CommandFailed:
                 own = [package for package in self._targets if package not in others]
                 if not others or not own:
                     raise
                 # what another state asked for must not fail this one
-                pkg.provider().run(self._transaction(own))
+                pkg.carry_out(self._transaction(own))
+        except pkg.NotDone as failure:
+            undone = failure.message
         except CommandFailed as failure:
             done = selection.differences(present, pkg.list_pkgs())
             raise StateFailed(selection.PROBLEM + failure.message, changes=done) from None
@@ -377,9 +408,8 @@ class _Installation:
         ]
         if failed:
             named = ", ".join(_named(package, self._missing[package]) for package in failed)
-            raise StateFailed(
-                f"The following packages failed to install/update: {named}", changes=changes
-            )
+            many = f"The following packages failed to install/update: {named}"
+            raise StateFailed(f"{many}\n{undone}".strip(), changes=changes)
         changes |= {
             package: self.guessed[package] for package in self._again if package not in changes
         }

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from modules import file, pkg
 from modules.pkg import package_manager
-from runner.api import Line, Name, StateFailed, here
+from runner.api import CommandFailed, Line, Name, StateFailed, here
 
 COMPARISONS = {  # operator: the answers of `compare` that meet it
     "<": (-1,),
@@ -199,6 +199,31 @@ def differences(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str
 def name_of(entry: Any) -> str:
     """A package in a list: its name, or a mapping of it."""
     return str(next(iter(entry))) if isinstance(entry, dict) else str(entry)
+
+
+def carried_out(
+    transaction: pkg.Transaction,
+    before: Mapping[str, str],
+    problem: str = "",
+    undone: Callable[[Collection[str]], str] = lambda names: "",
+) -> dict[str, Any]:
+    """Carry out a transaction; the changes from what was there before. Raises StateFailed with the
+    changes that were made all the same.
+
+    problem: the beginning of the message. undone: another one, for packages that are not as they
+    should be although the package manager says nothing.
+    """
+    try:
+        if transaction.targets or transaction.action.endswith("upgrade"):
+            pkg.carry_out(transaction)
+    except pkg.NotDone as failure:
+        done = differences(before, pkg.list_pkgs())
+        message = f"{undone(failure.packages)}\n{failure.message}".strip()
+        raise StateFailed(message, changes=done) from None
+    except CommandFailed as failure:
+        done = differences(before, pkg.list_pkgs())
+        raise StateFailed(problem + failure.message, changes=done) from None
+    return differences(before, pkg.list_pkgs())
 
 
 ERROR = "An error was encountered while installing package(s): "

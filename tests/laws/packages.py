@@ -14,6 +14,8 @@ from laws import Scenario
 OLD = "apt-get install -q -y greeting=1.0; "
 HELD = OLD + "apt-mark hold greeting; "
 DEB = "cp /usr/local/archive/greeting_1.0_all.deb /srv/greeting.deb; "
+COLON = DEB + "mkdir /srv/a:1; mv /srv/greeting.deb /srv/a:1; "
+NGINX = "apt-get install -q -y nginx; "
 # apt does not copy from an archive that is a folder unless it is told to
 COPY = "sed -i 's/file:/copy:/' /etc/apt/sources.list; apt-get -q update; "
 ANSWERS = "echo 'greeting greeting/word string hi' > /srv/answers; "
@@ -125,7 +127,12 @@ SCENARIOS = [
         fails="pkg_verify needs the feature verifiable, which the provider apt lacks",
     ),
     on("installed", pkg_verify=True, ignore_types=["config"], fails="needs the feature verifiable"),
-    on("installed", resolve_capabilities=True, fails="needs the feature capabilities"),
+    on("installed", resolve_capabilities=True),
+    on("installed", name="awk", plans=False),
+    on("installed", NGINX, name="httpd", plans=False),
+    on("installed", name="httpd", fails="apache2, nginx provide it: name one of them"),
+    on("installed", DEB, sources=[{"hi": "/srv/greeting.deb"}], fails="holds the package greeting"),
+    on("installed", COLON, sources=[{"greeting": "/srv/a:1/greeting.deb"}]),
     on("installed", plans=False, pkgs=[]),
     on("downloaded", COPY),
     on("downloaded", COPY, setopt="x=1", enablerepo="a", disablerepo="b", disableexcludes="all"),

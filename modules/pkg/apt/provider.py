@@ -315,7 +315,21 @@ def _is_known(name: str) -> bool:
 
 
 def _target_word(target: Target) -> str:
-    return target.path or (f"{target.name}={target.version}" if target.version else target.name)
+    if target.path:
+        return _file_word(target.path)
+    return f"{target.name}={target.version}" if target.version else target.name
+
+
+def _file_word(path: str) -> str:
+    """A package file as apt-get finds it: it passes over one whose path has a colon, and says
+    nothing.
+    """
+    if ":" not in path:
+        return path
+    link = f"{here.scratch()}/{path.replace('/', '_').replace(':', '_')[-200:]}"
+    if not os.path.lexists(link):
+        os.symlink(path, link)
+    return link
 
 
 def simulate(transaction: Transaction) -> Simulation:
@@ -528,3 +542,28 @@ def repositories() -> Repositories:
     from modules.pkg.apt import repositories as apt_repositories
 
     return apt_repositories
+
+
+@cached_look("candidates", *STATUS, LISTS, *REPOSITORY_FILES)
+def resolve_capabilities(names: tuple[str, ...]) -> dict[str, str]:
+    """Return the package that provides each name: an installed one, else the only one; names that
+    nothing provides are missing. Raises CommandFailed where several do.
+    """
+    known = {**candidates(names), **list_pkgs()}
+    providing = {name: name for name in names if name in known}
+    for name in names:
+        packages = [] if name in providing else _providers(name)
+        there = [package for package in packages if package in list_pkgs()]
+        if len(packages) > 1 and not there:
+            what = f"E: {name} is no package; {', '.join(packages)} provide it: name one of them"
+            raise CommandFailed(error_list(what), missing=("capability", name))
+        if packages:
+            providing[name] = (there or packages)[0]
+    return providing
+
+
+def _providers(name: str) -> list[str]:
+    """The packages that provide a name, sorted."""
+    shown = cmd.probe(["apt-cache", "showpkg", "--", name]).stdout
+    lines = shown.partition("\nReverse Provides: \n")[2].splitlines()
+    return sorted({normal(line.split()[0]) for line in lines if line.strip()})

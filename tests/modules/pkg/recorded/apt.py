@@ -36,6 +36,14 @@ ANSWERS = {
         "  Installed: (none)\n"
         "  Candidate: (none)\n"
     ),
+    "apt-cache policy -- httpd-cgi nginx nosuch": (
+        "nginx:\n  Installed: (none)\n  Candidate: 1.22.1-9+deb12u1\n"
+        "httpd-cgi:\n  Installed: (none)\n  Candidate: (none)\n"
+    ),
+    "apt-cache showpkg -- httpd-cgi": (
+        "Package: httpd-cgi\nVersions: \n\nReverse Depends: \n  x,httpd-cgi\nDependencies: \n"
+        "Provides: \nReverse Provides: \nnginx 1.22.1-9+deb12u11 (= )\nnginx 1.20.0 (= )\n"
+    ),
     "apt-cache madison -- nginx": (
         " nginx | 1.22.1-9+deb12u1 | http://deb.debian.org/debian bookworm/main amd64 Packages\n"
         " nginx | 1.22.1-9 | http://deb.debian.org/debian bookworm/main Sources\n"
@@ -99,6 +107,11 @@ CALLS: list[tuple[str, tuple[Any, ...], Any]] = [
     ("normal", ("nginx:amd64",), "nginx"),
     ("normal", ("nginx:all",), "nginx"),
     ("normal", ("nginx:i386",), "nginx:i386"),
+    (
+        "resolve_capabilities",
+        (("httpd-cgi", "nginx", "nosuch"),),
+        {"nginx": "nginx", "httpd-cgi": "nginx"},
+    ),
     ("candidates", (("nginx", "nosuch"),), {"nginx": "1.22.1-9+deb12u1"}),
     ("versions", ("nginx",), ["1.22.1-9+deb12u1", "1.22.1-9"]),
     ("compare", ("1.0", "1.0"), 0),
