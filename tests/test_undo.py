@@ -714,3 +714,21 @@ def test_what_the_store_has_of_others_is_named_and_not_used(machine: Machine) ->
     assert kept.stat().st_uid == 0
     machine("undo")
     assert large.read_bytes() == before
+
+
+def test_undo_of_a_clone_that_failed_does_not_bring_back_what_it_left(machine: Machine) -> None:
+    remote, target = machine.folder / "remote", machine.folder / "above/clone"
+    script = "git init -q -b main . && echo lost >f && git add f && git commit -qm one"
+    blob = "git rev-parse HEAD:f | sed 's,^..,&/,'"
+    script += f" && rm -f .git/objects/$({blob})"  # git fails after it has cloned
+    remote.mkdir()
+    who = {f"GIT_{of}_{what}": "x" for of in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    subprocess.run(["sh", "-c", script], cwd=remote, check=True, env={**os.environ, **who})
+    machine.write(
+        a=f"{remote}:\n  git.latest:\n    - target: {target}\n{{tmp}}/f:\n  file.touch: []\n"
+    )
+    machine("sls", "a", code=2)
+    assert not target.exists()
+    said = machine("undo", "1", code=None).stdout  # of git it says that it knows nothing
+    assert str(target / "f") not in said and not (machine.folder / "above").exists()
+    assert not (machine.folder / "f").exists()

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from modules.file._backed_up import backed_up
     from modules.file._change import (
         chown,
+        discard,
         link,
         makedirs,
         mkdir,
@@ -177,6 +178,7 @@ __all__ = [
     "device",
     "directory_exists",
     "dirname",
+    "discard",
     "diskusage",
     "download",
     "entries_below",
@@ -290,8 +292,8 @@ _SUBMODULES = {
     submodule: names.split()
     for submodule, names in {
         "_change": (
-            "chown link makedirs mkdir mknod put_symlink remove remove_folder set_attributes "
-            "set_mode symlink utime"
+            "chown discard link makedirs mkdir mknod put_symlink remove remove_folder "
+            "set_attributes set_mode symlink utime"
         ),
         "_backed_up": "backed_up",
         "_check": "try_contents",

@@ -89,6 +89,16 @@ def remove(path: str) -> None:
     """Remove a file, a link or a folder with all that it holds; links in it are not followed.
     Nothing there is fine. Raises StateFailed where something is mounted in it: nothing is removed.
     """
+    _remove(path)
+
+
+@alters(before=lambda path: {})
+def discard(path: str) -> None:
+    """Remove what a step that failed has left where nothing was: undo has nothing to restore."""
+    _remove(path)
+
+
+def _remove(path: str) -> None:
     refuse_mounted("remove", path, below=True)
     try:
         where = place(path)

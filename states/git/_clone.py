@@ -175,8 +175,8 @@ def clone(repository: Repository, options: Sequence[str], empty_first: bool) -> 
             inside=False,
         )
     except StateFailed as failure:
-        if not existed and file.lexists(target):
-            file.remove(target)
+        if not existed:
+            file.discard(target)
         raise StateFailed(f"Clone failed: {failure.message}", changes={}) from None
 
 
