@@ -73,6 +73,18 @@ class Chunk(Record):
     def function(self) -> str:
         return f"{self.state}.{self.fun}"
 
+    def is_to_make(self, path: str) -> bool:
+        """Return whether the state says that a path is what it makes, or in a folder of that."""
+        keys = () if self.state == "file" else ("target", "creates", "home")
+        named = (self.name, *(self.args.get(key) for key in keys))
+        return any(
+            isinstance(made, str)
+            and len(made) > 1
+            and made.startswith("/")
+            and f"{path}/".startswith(f"{made.rstrip('/')}/")
+            for made in named
+        )
+
 
 def titled(chunks: Sequence[Chunk]) -> list[str]:
     """The ID of each chunk, with its name behind it where `names` made several of one state."""

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from modules import file
-from runner.api import AbsolutePath, Mode, Plan, Planned, StateFailed
+from runner.api import AbsolutePath, Mode, Plan, Planned, StateFailed, here
 from states.file import _lines
 from states.file._nested import refuse_to_replace
 
@@ -26,7 +26,8 @@ def symlink(
     """Make sure that a symbolic link exists, points where it should and has the right owner.
 
     name: The link.
-    target: The path that the link says; it need not exist.
+    target: The path that the link says. It need not exist, unless a state of this run was to make
+      it and failed: then nothing is changed, but for a state with `onfail`.
     force: Remove a file or folder that is in the way.
     backupname: Move it there instead (a relative path: beside the link).
     makedirs: Create missing parent folders.
@@ -56,6 +57,7 @@ def symlink(
         _refuse(name, target, force, backup)
     if missing := _lines.parent_lacking(name, makedirs):
         raise StateFailed(f"Directory {missing[1]} for symlink is not present", missing=missing)
+    _look_at_target(name, _beside(name, target))
     yield Plan({"new": name}, _intention(name, target, link, obstacle), provides=[("file", name)])
     _lines.make_parent(name, mode, owner[0], owner[1])
     if obstacle and backup:
@@ -71,6 +73,26 @@ def symlink(
 def _beside(name: str, path: str) -> str:
     """A path as a link in the folder of `name` means it."""
     return path if path.startswith("/") else f"{_lines.parent(name)}/{path}"
+
+
+def _look_at_target(name: str, target: str) -> None:
+    """Say that something is replaced by a link to nothing. Raises StateFailed where a state of this
+    run was to make what is not there.
+    """
+    if file.exists(target):
+        return
+    if here.chunk is None or not any(
+        requisite.kind.must_fail for requisite in here.chunk.requisites
+    ):
+        for chunk in here.chunks:
+            result = here.results.get(chunk.tag)
+            if result is not None and result.result is False and chunk.is_to_make(target):
+                raise StateFailed(
+                    f"{name} would point to {target}, which is not there:"
+                    f" {chunk.state}: {chunk.id} failed to make it"
+                )
+    if file.lexists(name):
+        here.warn(f"{name} is replaced by a link to {target}, which is not there")
 
 
 def _present_owner(name: str) -> tuple[str, str]:

@@ -5,6 +5,7 @@ gives them.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -31,6 +32,7 @@ def warnings(
         problems += _order(number, chunk, chunks, relations)
         problems += _own(number, chunk, relations)
         problems += _inverted(chunk)
+    problems += _links_to_nothing(chunks)
     return list(dict.fromkeys(problems))
 
 
@@ -145,6 +147,32 @@ def _inverted_one(chunk: Chunk, kind: RequisiteKind, listed: list[Value]) -> Ite
             )
             hint = f"is it the other way round? write `- {kind}:` with `- {state}: {target}` here"
             yield _warning(message, item_place(listed, index, place), hint, "onchanges-inverted")
+
+
+# where packages, too, bring what links point to
+_OF_PACKAGES = (
+    *("/bin/", "/dev/", "/etc/", "/lib", "/opt/", "/proc/", "/run/", "/sbin/", "/sys/"),
+    *("/usr/", "/var/"),
+)
+
+
+def _links_to_nothing(chunks: Sequence[Chunk]) -> Iterator[Diagnostic]:
+    """Links that take the place of files, and point to what is not there and no state makes."""
+    for chunk in chunks:
+        target = chunk.args.get("target")
+        if chunk.function != "file.symlink" or not chunk.args.get("force"):
+            continue
+        if not isinstance(target, str) or not target.startswith("/"):
+            continue
+        if target.startswith(_OF_PACKAGES) or os.path.lexists(target):
+            continue
+        if not any(other is not chunk and other.is_to_make(target) for other in chunks):
+            yield _warning(
+                f"force replaces what is at {chunk.name} by a link to {target}, which is not there",
+                chunk.arg_places.get("target", chunk.place),
+                "no state makes it: correct the path, or say what makes it (a command: `creates`)",
+                "link-to-nothing",
+            )
 
 
 def unreached(
