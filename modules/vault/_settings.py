@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from modules import _paths
-from runner.api import Record, StateFailed, here
+from runner.api import Record, StateFailed, here, key_folder
 
 SECONDS = 10.0  # that an answer may take
 LARGEST_TOKEN = 65536  # bytes of a file with one
@@ -105,7 +105,7 @@ def _refuse_unknown(where: str, part: Mapping[str, Any], known: set[str]) -> Non
 
 def _beside(path: str) -> str:
     """A path, relative to the configuration."""
-    return os.path.join(str(here.opts.get("config_dir") or "/"), path)
+    return os.path.join(key_folder(here.opts, "vault"), path)
 
 
 def _variable(name: str) -> str:

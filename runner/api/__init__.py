@@ -61,6 +61,7 @@ from runner.model.places import Value
 from runner.model.plain_values import texts_in
 from runner.model.records import Record
 from runner.model.result import Result
+from runner.model.said_in import key_folder
 from runner.support.files.permissions import MOST_LINKS, link_of_others, others_write
 from runner.support.files.text import split_lines
 from runner.support.log import LOG

@@ -19,6 +19,7 @@ from runner.model.errors import RunnerError
 from runner.model.patterns import pattern
 from runner.model.places import Place, Source, Untyped, key_place
 from runner.model.records import Record
+from runner.model.said_in import key_file, key_folder
 from runner.pipeline.node import GIVEN, Node
 from runner.sources.config.file import place_of
 from runner.support.files.text import text_to_show
@@ -180,7 +181,10 @@ def asked(session: Session) -> Given:
 
 def _problem(session: Session, message: str, hint: str | None = None) -> RunnerError:
     return RunnerError(
-        message, place_of(session.options.raw.get("conf_file"), "master_tops"), hint, "master-tops"
+        message,
+        place_of(key_file(session.options.raw, "master_tops"), "master_tops"),
+        hint,
+        "master-tops",
     )
 
 
@@ -202,7 +206,7 @@ def _command(session: Session, setting: Any) -> list[str]:
 
 def _run(session: Session, command: list[str], shown: str) -> str:
     try:
-        folder = session.options.raw.get("config_dir")
+        folder = key_folder(session.options.raw, "master_tops")
         done = session.run.call("cmd.run_all", command, cwd=folder, python_shell=False)
     except RunnerError as error:
         raise _problem(session, f"master_tops: {error.message}") from None

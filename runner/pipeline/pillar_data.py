@@ -16,6 +16,7 @@ from runner.language.targeting.top_includes import including
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError
 from runner.model.plain_values import texts_in
+from runner.model.said_in import key_file, key_folder
 from runner.pipeline import undecrypted
 from runner.pipeline.session import Session
 from runner.sources.config.file import is_store, place_of
@@ -45,7 +46,7 @@ def read_pillar(session: Session) -> None:
         from runner.language.pillar.decrypt import decrypt
         from runner.language.render.steps import CIPHERS
 
-        place = place_of(options.raw.get("conf_file"), "decrypt_pillar")
+        place = place_of(key_file(options.raw, "decrypt_pillar"), "decrypt_pillar")
         decryptor = session.pillar_renderer.decryptor()
         pillar = decrypt(pillar, options.raw, CIPHERS, decryptor, place)
     undecrypted.refuse(session, pillar)
@@ -90,7 +91,7 @@ def _resolve_stored_values(session: Session) -> None:
             try:
                 raw[key] = resolved(value)
             except RunnerError as error:
-                place = place_of(raw.get("conf_file"), key)
+                place = place_of(key_file(raw, key), key)
                 raise RunnerError(error.message, place, error.hint) from None
 
 
@@ -177,7 +178,8 @@ def _external(session: Session, pillar: Mapping[str, Any]) -> dict[str, Any]:
         content=renderer.content,
         matches=session.matches,
         seen=session.watch.read,
-        place=lambda: place_of(options.raw.get("conf_file"), "ext_pillar"),
+        place=lambda: place_of(key_file(options.raw, "ext_pillar"), "ext_pillar"),
+        folder=key_folder(options.raw, "ext_pillar"),
         hide=lambda value: _hide(session, value),
         vault=lambda path: _secret(session, path),
         of_git=lambda items: _of_git(session, items),
@@ -198,12 +200,14 @@ def _of_git(session: Session, items: Any) -> dict[str, Any]:
 
 
 def _shell(session: Session, command: str) -> Mapping[str, Any]:
+    raw = session.options.raw
     try:
-        done: Mapping[str, Any] = session.run.call("cmd.run_all", command, python_shell=True)
+        done: Mapping[str, Any] = session.run.call(
+            "cmd.run_all", command, cwd=key_folder(raw, "ext_pillar"), python_shell=True
+        )
     except RunnerError as error:
-        raise RunnerError(
-            error.message, place_of(session.options.raw.get("conf_file"), "ext_pillar")
-        ) from None
+        place = place_of(key_file(raw, "ext_pillar"), "ext_pillar")
+        raise RunnerError(error.message, place) from None
     return done
 
 
@@ -212,7 +216,7 @@ def _secret(session: Session, path: str) -> Mapping[str, Any]:
     try:
         secret: Mapping[str, Any] = session.run.call("vault.read_secret", path, default={})
     except StateFailed as failure:
-        place = place_of(session.options.raw.get("conf_file"), "vault")
+        place = place_of(key_file(session.options.raw, "vault"), "vault")
         raise RunnerError(failure.message, place, code="ext_pillar") from None
     return secret
 

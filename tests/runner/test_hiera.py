@@ -179,7 +179,7 @@ def test_mistakes(tmp_path: Path, hiera: str, common: str, message: str, place: 
 
     tools: Any = SimpleNamespace(
         id="m1",
-        opts={"config_dir": str(tmp_path)},
+        folder=str(tmp_path),
         grains=GRAINS,
         seen=lambda path: None,
         parsed=lambda text, file: load(text, Rendered(text, file)),

@@ -365,6 +365,52 @@ def test_the_settings_of_a_tree_stand_below_those_of_the_machine(site: Site) -> 
     assert set(shown.values()) == {"********"} or "abcdefgh" not in str(shown)
 
 
+EXTERNAL = """
+ext_pillar:
+  - hiera: hiera/hiera.yaml
+  - cmd_yaml: cat facts.yaml
+  - file_tree: files
+  - file_tree: {root_dir: [more/files]}
+  - stack: [stack/stack.cfg]
+master_tops: {ext_nodes: sh classes.sh}
+"""
+
+
+@pytest.mark.parametrize("who", ["the tree", "the machine"])
+def test_relative_paths_start_at_the_file_that_says_them(site: Site, who: str) -> None:
+    settings = yaml.safe_load(EXTERNAL)
+    put = site.write
+    if who == "the machine":
+        site.machine.config |= settings
+
+        def put(path: str, text: str) -> None:
+            place = site.folder / path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(text)
+
+    else:
+        site.write("runner.yaml", EXTERNAL)
+    put("hiera/hiera.yaml", "version: 5\nhierarchy: [{name: all, path: common.yaml}]\n")
+    put("hiera/data/common.yaml", "hiera: 1\n")
+    put("facts.yaml", "command: 2\n")
+    put("files/hosts/m1/one", "3")
+    put("more/files/hosts/m1/two", "4")
+    put("stack/stack.cfg", "a.yml\n")
+    put("stack/a.yml", "stacked: 5\n")
+    put("classes.sh", "echo 'classes: [web]'\n")
+    site.write("states/top.sls", "base: {}\n")
+    site.push("{{ [pillar.hiera, pillar.command, pillar.one, pillar.two, pillar.stacked] }}")
+    site.pull()
+    assert site.text().split() == list("12345")
+
+
+def test_mistakes_of_the_trees_external_pillars_are_at_their_place(site: Site) -> None:
+    site.write("runner.yaml", "ext_pillar:\n  - file_tree: nowhere\n")
+    site.push("x")
+    said = site.pull(code=1)
+    assert "/nowhere is not a folder" in said and "runner.yaml:1" in said
+
+
 WRONG_CONFIGURATIONS = {
     "file_roots: {base: [/etc]}": "file_roots leads out of the tree, to /etc",
     "pillar_roots: {base: [../..]}": "pillar_roots leads out of the tree",

@@ -11,6 +11,7 @@ from runner.cli.parsing.option_spec import argument, option
 from runner.cli.running.options import CHANGING, READING, Common, loaded, options_of, with_common
 from runner.cli.running.shown_run import finish
 from runner.model.errors import RunnerError
+from runner.model.said_in import key_folder
 from runner.output.formats import MACHINE_RUN
 
 OF_A_RUN = {
@@ -76,7 +77,7 @@ def _settings(kept: Any) -> dict[str, Any]:
 def _configured_signers(options: Any) -> str:
     """The file of `plan_allowed_signers` of the configuration; empty without one."""
     path = options.raw.get("plan_allowed_signers")
-    return os.path.join(options.raw["config_dir"], path) if path else ""
+    return os.path.join(key_folder(options.raw, "plan_allowed_signers"), path) if path else ""
 
 
 def _check_signature(file: str, data: bytes, signers: str) -> None:

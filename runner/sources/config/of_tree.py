@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from runner.model import said_in
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import UsageError
 from runner.sources.config.file import (
@@ -50,10 +51,8 @@ def settings_of(
         settings[key] = dict(_roots(path, key, own.get(key), folder))
     for key in filter(settings.get, FOLDERS):
         settings[key] = [_inside(path, key, each, folder) for each in settings[key]]
-    if signers := settings.get("plan_allowed_signers"):
-        settings["plan_allowed_signers"] = os.path.join(folder, signers)
     grains = {**own_grains_of(path, load_yaml), **(own.get("grains") or {})}
-    return {**settings, "grains": grains}
+    return {**settings, "grains": grains, said_in.KEY: dict.fromkeys(own, path)}
 
 
 def no_settings(trees: str) -> dict[str, Any]:
@@ -65,14 +64,16 @@ def no_settings(trees: str) -> dict[str, Any]:
 
 def combined(machine: Mapping[str, Any], tree: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of both, the machine's first."""
-    both = {**tree, **{key: value for key, value in machine.items() if value is not None}}
+    own = {key: value for key, value in machine.items() if value is not None}
+    said = tree.get(said_in.KEY, {})
+    both = {**tree, **own, said_in.KEY: {key: said[key] for key in said if key not in own}}
     for key in TOGETHER:
         if isinstance(machine.get(key), dict) and isinstance(tree.get(key), dict):
             both[key] = {**tree[key], **machine[key]}
     if tree.get("secret_keys") is not None:  # it may name more, but uncover nothing
-        own = machine.get("secret_keys")
+        named = machine.get("secret_keys")
         more = [key for key in tree["secret_keys"] if not str(key).startswith("!")]
-        both["secret_keys"] = [*(KEYS if own is None else own), *more]
+        both["secret_keys"] = [*(KEYS if named is None else named), *more]
     return both
 
 

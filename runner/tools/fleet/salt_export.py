@@ -49,7 +49,16 @@ OF_RUNNER = (
 )
 # what is the master's own affair, or is written in another form
 ELSEWHERE = (
-    *("__cli", "__role", "cachedir", "conf_file", "config_dir", "default_include", "file_client"),
+    *(
+        "__cli",
+        "__role",
+        "cachedir",
+        "conf_file",
+        "config_dir",
+        "said_in",
+        "default_include",
+        "file_client",
+    ),
     *("file_roots", "fleet", "id", "include", "local", "pillar_roots", "root_dir", "state_dir"),
 )
 

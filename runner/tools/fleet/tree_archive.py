@@ -32,7 +32,7 @@ STAYING = frozenset(
         *("gpg_keydir", "cachedir", "state_dir", "log_file", "log_level"),
         *("log_fmt_console", "log_fmt_logfile", "log_datefmt", "log_datefmt_console"),
         *("log_datefmt_logfile", "log_granular_levels", "log_level_logfile"),
-        *("conf_file", "config_dir", "include", "default_include", "tree"),
+        *("conf_file", "config_dir", "said_in", "include", "default_include", "tree"),
         *("otel_endpoint", "otel_headers", "html_report"),
         *("report", "prometheus_textfile", "fleet", "fileserver_backend"),
         *(

@@ -50,12 +50,12 @@ def look(tools: Tools, pillar: Any, settings: Any) -> dict[str, Any]:
 def _roots(tools: Tools, settings: Any) -> list[str]:
     if isinstance(settings, Mapping):
         settings = settings.get(tools.env, [])
-    roots = settings if isinstance(settings, list) else [settings]
+    named = settings if isinstance(settings, list) else [settings]
+    for root in named:
+        if not isinstance(root, str) or not root:
+            raise tools.problem(f"the external pillar file_tree needs a root_dir, not {root!r}")
+    roots = [os.path.normpath(os.path.join(tools.folder, root)) for root in named]
     for root in roots:
-        if not isinstance(root, str) or not os.path.isabs(root):
-            raise tools.problem(
-                f"the external pillar file_tree needs an absolute root_dir, not {root!r}"
-            )
         if not os.path.isdir(root) or not os.access(root, os.X_OK):
             why = "cannot be read" if os.path.isdir(root) else "is not a folder"
             raise tools.problem(

@@ -35,7 +35,7 @@ def look(tools: Tools, pillar: Mapping[str, Any], settings: Any) -> dict[str, An
 
 def _configs(settings: Any, tools: Tools, pillar: Mapping[str, Any]) -> Iterator[str]:
     if isinstance(settings, str):
-        yield settings
+        yield os.path.join(tools.folder, settings)
     elif isinstance(settings, list):
         for item in settings:
             yield from _configs(item, tools, pillar)

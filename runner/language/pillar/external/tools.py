@@ -31,6 +31,7 @@ class Tools(Record):
     matches: Callable[[str, str], bool]
     seen: Callable[[str], None]  # is shown each file before it is read
     place: Callable[[], Source]  # of ext_pillar in the configuration
+    folder: str  # that relative paths of ext_pillar start at
     hide: Callable[[Any], None]  # takes what data says for secrets
     vault: Callable[[str], Mapping[str, Any]]  # the secret at a path; empty where there is none
     of_git: Callable[[Any], Mapping[str, Any]]  # the pillar of these git repositories

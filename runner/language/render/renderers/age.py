@@ -14,6 +14,7 @@ from typing import Any
 from runner.language.render.renderers.encrypted import unfolded
 from runner.model.errors import RenderError, RunnerError
 from runner.model.places import Source
+from runner.model.said_in import key_folder
 
 HOST_KEYS = ("/etc/ssh/ssh_host_ed25519_key", "/etc/ssh/ssh_host_rsa_key")
 PREFIX = "age:"  # of a message in one line
@@ -86,7 +87,7 @@ def _age(data: bytes, *words: str) -> bytes:
 
 def cipher(opts: Mapping[str, Any]) -> Age:
     """As the configuration says; files are relative to it."""
-    base = str(opts.get("config_dir") or "/")
+    base = key_folder(opts, "age_identities")
     host_keys = [path for path in HOST_KEYS if os.path.exists(path)] or HOST_KEYS[:1]
     named = [os.path.join(base, path) for path in opts.get("age_identities") or host_keys]
     return Age(named, opts.get("age_recipients") or ())

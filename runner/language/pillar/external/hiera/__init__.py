@@ -41,7 +41,7 @@ def look(tools: Tools, pillar: Mapping[str, Any], settings: Any) -> dict[str, An
         )
     environment = str(options.get("environment") or "production")
     scope = Scope(tools.id, environment, tools.grains, {"pillar": pillar, **more})
-    path = os.path.join(str(tools.opts.get("config_dir") or "/"), config)
+    path = os.path.join(tools.folder, config)
     lookups = Lookups(data_files(path, tools, scope), scope, tools)
     wanted = [globs] if isinstance(globs, str) else globs or ["*"]
     data = {
