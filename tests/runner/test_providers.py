@@ -381,7 +381,8 @@ def test_what_packages_do_when_something_changed(
 
     manager = Packages()
     monkeypatch.setattr(pkg, "provider", lambda: manager)
-    monkeypatch.setattr("modules.pkg._planned.provider", lambda: manager)
+    for part in ("_planned", "_outcome"):
+        monkeypatch.setattr(f"modules.pkg.{part}.provider", lambda: manager)
     if comment is None:
         with pytest.raises(StateFailed, match=r"pkg\.held does not work with the watch requisite"):
             look(mod_watch, "sed", sfun, **more)

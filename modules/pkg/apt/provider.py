@@ -7,6 +7,7 @@ import os
 import re
 import stat as bits
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from modules import _paths, cmd
@@ -327,7 +328,7 @@ def _file_word(path: str) -> str:
     if ":" not in path:
         return path
     link = f"{here.scratch()}/{path.replace('/', '_').replace(':', '_')[-200:]}"
-    if not os.path.lexists(link):
+    with suppress(FileExistsError):
         os.symlink(path, link)
     return link
 
