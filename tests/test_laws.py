@@ -14,6 +14,7 @@ import re
 import shutil
 import stat
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -21,7 +22,7 @@ from unittest.mock import patch
 import pytest
 from harness import HarnessHere, apply, foresee, look
 from laws import Scenario, all_scenarios
-from validation import is_excepted, refused, wrote
+from validation import WITHOUT, is_excepted, refused, takes_validate, wrote
 
 from modules.file._copy import copy_place
 from modules.file._places import place
@@ -275,6 +276,13 @@ def said(scenario: Scenario, tmp: Path, current: HarnessHere) -> tuple[str, str,
     kind = "plans" if isinstance(outcome, Plan) else "done"
     changes = {key: each for key, each in (outcome.changes or {}).items() if key != "pid"}
     return kind, outcome.comment, changes
+
+
+@pytest.mark.parametrize("name", WITHOUT)
+def test_what_is_excepted_from_validate_has_none(name: str) -> None:
+    named = [each for each in functions() if fnmatchcase(each, name)]
+    assert named
+    assert not [each for each in named if takes_validate(REGISTRY.state(each).function)]
 
 
 def test_every_function_has_a_scenario() -> None:

@@ -120,6 +120,8 @@ def test_sys(machine: Machine) -> None:
     spec = {"args": ["a", "b"], "defaults": [1], "varargs": True, "kwargs": True}
     assert called(machine, "sys.argspec", "own.f") == {"own.f": spec}
     assert called(machine, "sys.state_argspec", "file.absent")["file.absent"]["args"] == ["name"]
+    decorated = called(machine, "sys.state_argspec", "file.comment")["file.comment"]
+    assert (decorated["args"][-1], decorated["defaults"][-1]) == ("validate", None)
     assert "nothing exists" in called(machine, "sys.state_doc", "file.absent")["file.absent"]
     assert called(machine, "sys.argspec", "nope") == {}
     assert called(machine, "sys.reload_modules") is None

@@ -127,9 +127,10 @@ def _arguments(function: Callable[..., Any]) -> dict[str, Any]:
     defaults = [
         parameter.default for parameter in known if parameter.default is not inspect.Parameter.empty
     ]
+    added = getattr(function, "adds", {})  # by a decorator
     return {
-        "args": [parameter.name.rstrip("_") for parameter in known] or None,
-        "defaults": defaults or None,
+        "args": [*(parameter.name.rstrip("_") for parameter in known), *added] or None,
+        "defaults": [*defaults, *(argument.default for argument in added.values())] or None,
         "varargs": True if inspect.Parameter.VAR_POSITIONAL in kinds else None,
         "kwargs": True if inspect.Parameter.VAR_KEYWORD in kinds else None,
     }
