@@ -112,7 +112,7 @@ def test_sys(machine: Machine) -> None:
     )
     assert called(machine, "state.show_low_sls", "x")[0]["v"] == ["test.echo"]
     assert called(machine, "sys.list_functions", "own", "test.ec*") == ["own.f", "test.echo"]
-    assert called(machine, "sys.list_modules", "te*", "sysc*") == ["sysctl", "test"]
+    assert called(machine, "sys.list_modules", "tes*", "sysc*") == ["sysctl", "test"]
     assert called(machine, "sys.list_state_functions", "file.*ged") == ["file.managed"]
     assert called(machine, "sys.list_state_modules", "te*") == ["test"]
     assert called(machine, "sys.list_renderers", "j*") == ["jinja", "json"]
