@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `runner schedule install` has set up; the rest of Salt's schedule is the system's."""
+"""What `runner schedule install` and schedule.present have the system start."""
 
 from __future__ import annotations
 
@@ -8,8 +8,32 @@ import re
 from typing import Any
 
 from modules import _paths
+from modules._jobs import (
+    When,
+    command,
+    cron_file,
+    cron_text,
+    files,
+    of_times,
+    service_text,
+    timer_text,
+    unit_name,
+)
 from runner.api import SCHEDULE
 
+__all__ = [
+    "When",
+    "command",
+    "cron_file",
+    "cron_text",
+    "files",
+    "is_enabled",
+    "list_",
+    "of_times",
+    "service_text",
+    "timer_text",
+    "unit_name",
+]
 JOB = "highstate"
 
 

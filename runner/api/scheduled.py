@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The files of `runner schedule`."""
+"""The files of `runner schedule`, and what cron and systemd read."""
 
 from __future__ import annotations
+
+import re
+from collections.abc import Mapping
 
 from runner.model.records import Record
 
@@ -19,3 +22,52 @@ class ScheduleFiles(Record):
 
 
 SCHEDULE = ScheduleFiles()
+
+
+def systemd_word(word: str) -> str:
+    """A word of a command as ExecStart= reads it."""
+    word = word.replace("\\", "\\\\").replace("%", "%%").replace("$", "$$").replace('"', '\\"')
+    return f'"{word}"' if re.search(r"[\s'\"]", word) or not word else word
+
+
+_RANGES = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 7))
+_NAMES: Mapping[int, tuple[str, ...]] = {
+    3: ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"),
+    4: ("sun", "mon", "tue", "wed", "thu", "fri", "sat"),
+}
+
+
+def cron_fields(text: str) -> list[set[int]]:
+    """The minutes, hours, days, months and days of the week (0 to 6) that an expression of cron
+    means. Raises ValueError with what cron would not take.
+    """
+    words = text.lower().split()
+    if len(words) != 5:
+        raise ValueError("expected five fields")
+    return [_field(word, index) for index, word in enumerate(words)]
+
+
+def _field(word: str, index: int) -> set[int]:
+    low, high = _RANGES[index]
+    names = {name: number for number, name in enumerate(_NAMES.get(index, ()), low)}
+    values: set[int] = set()
+    for part in word.split(","):
+        match = re.fullmatch(r"(\*|\w+)(?:-(\w+))?(?:/(\d+))?", part)
+        try:
+            if match is None:
+                raise ValueError(part)
+            first, last, step = match.groups()
+            start = low if first == "*" else names.get(first) if first in names else int(first)
+            end = (
+                high
+                if first == "*" or (step and not last)
+                else start
+                if not last
+                else names.get(last) or int(last)
+            )
+            if start is None or end is None or not low <= start <= end <= high or step == "0":
+                raise ValueError(part)
+        except ValueError:
+            raise ValueError(f"{part!r} cannot be there (from {low} to {high})") from None
+        values.update(range(start, end + 1, int(step or 1)))
+    return {0 if index == 4 and value == 7 else value for value in values}

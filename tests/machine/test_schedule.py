@@ -214,3 +214,47 @@ def test_the_page_on_schedules(fresh: Debian) -> None:
     if os.environ.get("RUNNER_GUIDES") == "write":
         page.write_text(corrected)
     assert not wrong, "\n".join(wrong)
+
+
+JOBS = """
+at once 100%:
+  schedule.present:
+    - function: file.touch
+    - job_args: [/root/ran at 5% $HOME]
+    - when: [Monday 5:00pm, '17:30']
+    - run_on_start: true
+regular:
+  schedule.present:
+    - function: state.apply
+    - job_args: [jobs.part]
+    - job_kwargs: {pillar: {a: "it's"}, queue: true}
+    - seconds: 2
+    - splay: 1
+later:
+  schedule.present: [{function: state.highstate}, {cron: '*/15 4 1 * mon-fri'}, {enabled: false}]
+"""
+PART = "/root/{{ pillar.a }}: {file.managed: [{contents: x}]}"
+
+
+def test_jobs_of_a_tree(fresh: Debian) -> None:
+    prepared(fresh)
+    fresh.tree(jobs=JOBS, **{"jobs/part": PART, "gone": JOBS.replace("present", "absent")})
+    dry = fresh.results("sls", "jobs", "--test")
+    assert {each["result"] for each in dry.values()} == {None}
+    real = fresh.results("sls", "jobs")
+    assert {each["result"] for each in real.values()} == {True}
+    assert {name: [*each["changes"]] for name, each in dry.items()} == {
+        name: [*each["changes"]] for name, each in real.items()
+    }
+    until(fresh, "test -e '/root/ran at 5% $HOME' && test -e \"/root/it's\"")
+    assert fresh.read("systemctl is-enabled runner-job-regular.timer") == "enabled"
+    assert fresh.run("systemctl is-active runner-job-later.timer", code=None).returncode
+    times = fresh.read("grep -h OnCalendar /etc/systemd/system/runner-job-later.timer").split("\n")
+    assert len(times) == 2, "the day of the month or the day of the week"
+    for time_of_job in times:
+        fresh.run(f"systemd-analyze calendar '{time_of_job.removeprefix('OnCalendar=')}'")
+    again = fresh.results("sls", "jobs", "--wait")
+    assert {name: each["changes"] for name, each in again.items()} == {name: {} for name in again}
+    assert {each["result"] for each in fresh.results("sls", "gone", "--wait").values()} == {True}
+    assert fresh.read("ls /etc/systemd/system | grep runner-job | wc -l") == "0"
+    assert fresh.run("systemctl is-active runner-job-regular.timer", code=None).returncode

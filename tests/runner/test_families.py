@@ -71,6 +71,7 @@ DEFAULTS = {
     "postgres encoding": _SALT,
     "postgres maintenance_db": "a language belongs to a database",
     "rabbitmq runas": _SALT,
+    "selinux sel_type": "without it any entry goes",
     "test comment": "they succeed, or fail",
     "x509 mode": "a private key is its owner's alone",
     "x509 private_key": "a certificate may be for a public key",

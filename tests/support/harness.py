@@ -176,7 +176,11 @@ class HarnessHere:
 
 
 def look(
-    function: Callable[..., Any], *args: Any, current: HarnessHere | None = None, **kwargs: Any
+    function: Callable[..., Any],
+    /,
+    *args: Any,
+    current: HarnessHere | None = None,
+    **kwargs: Any,
 ) -> Plan | Done:
     """The dry run of a state function with converted arguments: its Plan, or what it answers
     without one.
@@ -259,7 +263,11 @@ WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 
 
 def apply(
-    function: Callable[..., Any], *args: Any, current: HarnessHere | None = None, **kwargs: Any
+    function: Callable[..., Any],
+    /,
+    *args: Any,
+    current: HarnessHere | None = None,
+    **kwargs: Any,
 ) -> Done:
     """The real run of a state function with converted arguments; StateFailed passes through."""
     with running(current or HarnessHere()):

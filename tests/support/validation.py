@@ -25,6 +25,7 @@ WITHOUT: Mapping[str, str] = {
     "pkg.*": "the marks of a package manager, which runner takes out or adds one by one",
     "pkgrepo.*": "a key lies beside the list, and no program reads both",
     "raid.*": "lines of mdadm.conf as mdadm prints them of an array that runs",
+    "schedule.*": "the times of the entry are read first, systemd verifies its units",
     "selinux.mode": "one of three words, as the kernel takes it",
     "service.*": "the file is an empty mark",
 }

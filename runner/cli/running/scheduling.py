@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 
-from runner.api.scheduled import SCHEDULE
+from runner.api.scheduled import SCHEDULE, cron_fields, systemd_word
 from runner.model.errors import UsageError
 from runner.model.records import Record
 
@@ -74,7 +74,7 @@ def cron_text(plan: Plan) -> str:
 
 def service_text(plan: Plan) -> str:
     """The service that the timer starts."""
-    command = " ".join(_systemd_word(word) for word in plan.command)
+    command = " ".join(systemd_word(word) for word in plan.command)
     unit = "[Unit]\nDescription=Bring this machine to its state\n"
     unit += "Wants=network-online.target\nAfter=network-online.target\n"
     return f"{MARK}\n{unit}\n[Service]\nType=oneshot\nExecStart={command}\n"
@@ -90,11 +90,6 @@ def timer_text(plan: Plan) -> str:
         f"{MARK}\n[Unit]\nDescription=Bring this machine to its state, again and again\n\n[Timer]\n"
         f"OnCalendar={when}\nRandomizedDelaySec={plan.splay}\nPersistent=true\n\n[Install]\nWantedBy=timers.target\n"
     )
-
-
-def _systemd_word(word: str) -> str:
-    word = word.replace("\\", "\\\\").replace("%", "%%").replace("$", "$$").replace('"', '\\"')
-    return f'"{word}"' if re.search(r"[\s'\"]", word) or not word else word
 
 
 States = dict[str, tuple[str, Mapping[str, object]]]
@@ -152,49 +147,13 @@ def _without_timer() -> States:
 
 # ---------------------------------------------------------------- when the next one is due
 
-_RANGES = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 7))
-_NAMES: Mapping[int, tuple[str, ...]] = {
-    3: ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"),
-    4: ("sun", "mon", "tue", "wed", "thu", "fri", "sat"),
-}
-
 
 def _fields(text: str) -> list[set[int]]:
-    words = text.lower().split()
-    if len(words) != 5:
-        raise UsageError(
-            f"--cron {text!r}: expected five fields",
-            hint="minute hour day month weekday: '0 4 * * *'",
-        )
-    return [_field(word, index, text) for index, word in enumerate(words)]
-
-
-def _field(word: str, index: int, text: str) -> set[int]:
-    low, high = _RANGES[index]
-    names = {name: number for number, name in enumerate(_NAMES.get(index, ()), low)}
-    values: set[int] = set()
-    for part in word.split(","):
-        match = re.fullmatch(r"(\*|\w+)(?:-(\w+))?(?:/(\d+))?", part)
-        try:
-            if match is None:
-                raise ValueError(part)
-            first, last, step = match.groups()
-            start = low if first == "*" else names.get(first) if first in names else int(first)
-            end = (
-                high
-                if first == "*" or (step and not last)
-                else start
-                if not last
-                else names.get(last) or int(last)
-            )
-            if start is None or end is None or not low <= start <= end <= high or step == "0":
-                raise ValueError(part)
-        except ValueError:
-            raise UsageError(
-                f"--cron {text!r}: {part!r} cannot be there (from {low} to {high})"
-            ) from None
-        values.update(range(start, end + 1, int(step or 1)))
-    return {0 if index == 4 and value == 7 else value for value in values}
+    try:
+        return cron_fields(text)
+    except ValueError as problem:
+        hint = "minute hour day month weekday: '0 4 * * *'"
+        raise UsageError(f"--cron {text!r}: {problem}", hint=hint) from None
 
 
 def due(text: str, now: datetime) -> datetime | None:

@@ -137,6 +137,11 @@ ROWS = (
     Row("pkgrepo.absent", "ppa_auth", REFUSED, "the address with `USER:PASSWORD@` in `name`"),
     Row("pkgrepo.absent", "root", REFUSED, _ROOT),
     Row("saltutil.sync_all", "clean_pillar_cache saltenv", IGNORED, "there is nothing to renew"),
+    Row("schedule.present", "return*", IGNORED, "there is no master that would get the answer"),
+    Row(
+        *("schedule.present", "after once* range skip_* until", REFUSED),
+        "`cron`, or a timer by systemd.unit",
+    ),
     Row("service.*", "enabled", REFUSED, "`enable`"),
     Row("service.*", "result", IGNORED, _INNER),
     Row("service.*", "root", REFUSED, _ROOT),

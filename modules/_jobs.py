@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Jobs of a schedule: the command line that does what Salt's function would, and when it starts, as
+systemd and as cron say it. Pure, but for the path of the program.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from runner.api import Record, StateFailed, here
+from runner.api.scheduled import SCHEDULE, cron_fields, systemd_word
+
+DAYS = ("Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat")
+_TIME = re.compile(
+    r"(?:(?P<day>[a-z]+)\s+)?(?P<hour>\d{1,2}):(?P<minute>\d{2})\s*(?P<half>am|pm)?", re.I
+)
+_APPLIES = ("state.apply", "state.sls", "state.highstate")
+
+
+class When(Record):
+    """When a job starts: every so many seconds, or by expressions of cron. splay: seconds that it
+    waits at most. at_once: also as soon as it is set up, and when the machine starts.
+    """
+
+    seconds: int = 0
+    crons: tuple[str, ...] = ()
+    splay: int = 0
+    at_once: bool = False
+
+
+# ---------------------------------------------------------------- what
+
+
+def command(function: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[str]:
+    """The command line of a job. Raises StateFailed for arguments that it could not have."""
+    where = here.opts.get("conf_file")
+    config = ["--config", str(where)] if where else []
+    if function in _APPLIES:
+        return [*_program(), *_applied(function, list(args), dict(kwargs)), *config]
+    words = [_word(value) for value in args]
+    words += [f"{key}={_word(value)}" for key, value in kwargs.items()]
+    return [*_program(), "call", *config, function, *words]
+
+
+def _program() -> list[str]:
+    """This runner, by a path that cron and systemd find."""
+    path = os.path.realpath(sys.argv[0])
+    if os.path.basename(path) == "runner" and os.access(path, os.X_OK):
+        return [path]
+    if found := shutil.which("runner"):
+        return [os.path.realpath(found)]
+    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    code = f"import sys; sys.path.insert(0, {root!r}); from runner.cli import main; main()"
+    return [sys.executable, "-P", "-c", code]
+
+
+def _applied(function: str, args: list[Any], kwargs: dict[str, Any]) -> list[str]:
+    names = kwargs.pop("mods", None) or (args.pop(0) if args else None)
+    if function == "state.highstate" or not names:
+        words = ["highstate", "-q", "--scheduled"]
+    else:
+        listed = names.split(",") if isinstance(names, str) else names
+        words = ["sls", "-q", *(str(name).strip() for name in listed)]
+    if kwargs.pop("test", False):
+        words.append("--test")
+    if saltenv := kwargs.pop("saltenv", None):
+        words += ["--saltenv", str(saltenv)]
+    if pillar := kwargs.pop("pillar", None):
+        words += ["--pillar", json.dumps(pillar)]
+    kwargs.pop("concurrent", None)  # there is one run at a time
+    if kwargs.pop("queue", False):
+        words.append("--wait")
+    if args or kwargs:
+        wrong = ", ".join([*map(str, args), *kwargs])
+        raise StateFailed(f"A job that calls {function} takes no {wrong}: call it by systemd.unit")
+    return words
+
+
+def _word(value: Any) -> str:
+    """A value as `runner call` reads it."""
+    import yaml
+
+    if isinstance(value, str):
+        try:
+            if yaml.safe_load(value) == value:
+                return value
+        except yaml.YAMLError:
+            pass
+    return json.dumps(value)
+
+
+def unit_name(name: str) -> str:
+    """A name for files and units that no other job has."""
+    import zlib
+
+    plain = re.sub(r"[^A-Za-z0-9_-]", "-", name)
+    return "runner-job-" + (plain if plain == name else f"{plain}-{zlib.crc32(name.encode()):08x}")
+
+
+def cron_file(unit: str) -> str:
+    """Where cron has a job."""
+    return f"{os.path.dirname(SCHEDULE.cron_file)}/{unit}"
+
+
+def files(unit: str) -> list[str]:
+    """The files that a job may have."""
+    units = (f"{SCHEDULE.unit_folder}/{unit}.{kind}" for kind in ("timer", "service"))
+    return [*units, cron_file(unit)]
+
+
+# ---------------------------------------------------------------- when
+
+
+def of_times(texts: Sequence[str]) -> tuple[str, ...]:
+    """Times as `Monday 5:00pm` or `17:00` as expressions of cron. Raises StateFailed."""
+    return tuple(_of_time(text) for text in texts)
+
+
+def _of_time(text: str) -> str:
+    found = _TIME.fullmatch(text.strip())
+    day = (found["day"] or "").title()[:3] if found else ""
+    hour, half = int(found["hour"]) if found else 99, (found["half"] or "").lower() if found else ""
+    if half:
+        hour = hour % 12 + (12 if half == "pm" else 0) if 1 <= hour <= 12 else 99
+    if found is None or (day and day not in DAYS) or hour > 23 or int(found["minute"]) > 59:
+        raise StateFailed(f"when: {text!r} is no time such as `17:00` or `Monday 5:00pm`")
+    return f"{int(found['minute'])} {hour} * * {day.lower() or '*'}"
+
+
+def of_interval(seconds: int) -> str:
+    """An interval as an expression of cron. Raises StateFailed for one that cron has not."""
+    minutes, rest = divmod(seconds, 60)
+    if rest or not minutes or (60 % minutes if minutes < 60 else minutes % 60 or 1440 % minutes):
+        raise StateFailed(
+            f"cron cannot start a job every {seconds} seconds: it has minutes that divide an hour,"
+            " and hours that divide a day"
+        )
+    if minutes < 60:
+        return f"*/{minutes} * * * *"
+    hours = minutes // 60
+    return "0 0 * * *" if hours == 24 else f"0 */{hours} * * *"
+
+
+def calendar(expression: str) -> Iterator[str]:
+    """An expression of cron as systemd's OnCalendar. Raises StateFailed for one that cron would not
+    take.
+    """
+    try:
+        minutes, hours, days, months, weekdays = cron_fields(expression)
+    except ValueError as problem:
+        raise StateFailed(f"cron: {expression!r}: {problem}") from None
+    words = expression.split()
+    day, month = _numbers(days, 31), _numbers(months, 12)
+    time = f"{_numbers(hours, 24)}:{_numbers(minutes, 60)}:00"
+    chosen = "" if len(weekdays) == 7 else ",".join(DAYS[day] for day in sorted(weekdays)) + " "
+    if not words[2].startswith("*") and not words[4].startswith("*"):  # one of them is enough
+        yield f"*-{month}-{day} {time}"
+        day = "*"
+    yield f"{chosen}*-{month}-{day} {time}"
+
+
+def _numbers(values: set[int], every: int) -> str:
+    return "*" if len(values) == every else ",".join(f"{value:02}" for value in sorted(values))
+
+
+# ---------------------------------------------------------------- the files
+
+MARK = "# Written by the state schedule.present of runner"
+
+
+def service_text(name: str, words: Sequence[str]) -> str:
+    """The service that the timer of a job starts."""
+    return (
+        f"{MARK}\n[Unit]\nDescription=The job {_plain(name)}\nWants=network-online.target\n"
+        "After=network-online.target\n\n[Service]\nType=oneshot\n"
+        f"ExecStart={' '.join(map(systemd_word, words))}\n"
+    )
+
+
+def timer_text(name: str, when: When) -> str:
+    """The timer of a job."""
+    lines = [f"OnCalendar={line}" for cron in when.crons for line in calendar(cron)]
+    if when.seconds:
+        lines += [f"OnActiveSec={0 if when.at_once else when.seconds}"]
+        lines += [f"OnUnitActiveSec={when.seconds}", "AccuracySec=1s"]
+    elif when.at_once:
+        lines += ["OnActiveSec=0"]
+    if when.splay:
+        lines += [f"RandomizedDelaySec={when.splay}"]
+    return (
+        f"{MARK}\n[Unit]\nDescription=When the job {_plain(name)} starts\n\n[Timer]\n"
+        + "\n".join(lines)
+        + "\n\n[Install]\nWantedBy=timers.target\n"
+    )
+
+
+def cron_text(words: Sequence[str], when: When, enabled: bool) -> str:
+    """The file of a job for /etc/cron.d."""
+    line = shlex.join(words).replace("%", "\\%")
+    if when.splay:  # dash has no $RANDOM
+        wait = f'sleep "$(shuf -i 0-{when.splay} -n 1)"; '
+        line = wait + line
+    times = [*when.crons, *([of_interval(when.seconds)] if when.seconds else [])]
+    times += ["@reboot"] if when.at_once else []
+    for expression in when.crons:
+        list(calendar(expression))  # what cron would not take
+    path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+    entries = "".join(f"{'' if enabled else '# '}{time} root {line}\n" for time in times)
+    return f"{MARK}\nSHELL=/bin/sh\nPATH={path}\n{entries}"
+
+
+def _plain(name: str) -> str:
+    return name.replace("%", "%%").replace("\\", "/")

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Jobs that the system starts: systemd where it runs this machine, else cron."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from modules import file, schedule, service
+from modules.schedule import When
+from modules.service import systemd
+from runner.api import Done, Line, NonEmptyLine, OneOrMany, Plan, Planned, StateFailed
+from states.file.managed import managed
+from states.systemd import unit
+
+OPPOSITE = {"present": "absent"}
+
+
+def present(
+    name: NonEmptyLine,
+    function: Line,
+    job_args: OneOrMany[Any] | None = None,
+    job_kwargs: dict[Line, Any] | None = None,
+    seconds: int = 0,
+    minutes: int = 0,
+    hours: int = 0,
+    days: int = 0,
+    cron: Line | None = None,
+    when: OneOrMany[Line] | None = None,
+    splay: int | dict[Line, int] | None = None,
+    enabled: bool = True,
+    run_on_start: bool = False,
+    maxrunning: int | None = None,
+    return_job: bool | None = None,
+    jid_include: bool | None = None,
+    metadata: Any = None,
+    persist: bool = True,
+    offline: bool = False,
+) -> Planned:
+    """Make sure that the system calls a function of runner regularly.
+
+    Where systemd runs the machine it is a timer with its service, else a file in /etc/cron.d. The
+    regular highstate of a machine is set up by `runner schedule install`, once and for all.
+
+    name: The job.
+    function: What is called: state.apply, state.sls, state.highstate or an execution function.
+    job_args: Its arguments by their position.
+    job_kwargs: Its arguments by their names; of state.* mods, pillar, saltenv, test
+      and queue (wait for another run).
+    seconds, minutes, hours, days: How often; several are added. Cron has whole minutes that divide
+      an hour, and hours that divide a day.
+    cron: When, as five fields of cron, instead.
+    when: When, as `17:00` or `Monday 5:00pm`, or several of them, instead.
+    splay: Seconds that each start is delayed at most; of a mapping its `end`.
+    enabled: False keeps the job and does not start it.
+    run_on_start: Start it also at once, and when the machine starts.
+    maxrunning: ignored; the system starts a job again when it has ended.
+    return_job, jid_include, metadata: ignored; there is no master that would get the answer.
+    persist, offline: ignored; the job is kept by the system.
+
+        nightly:
+          schedule.present:
+            - function: state.apply
+            - job_args: [backup]
+            - cron: 0 4 * * *
+
+    Behaviour: Salt 3008's schedule.present, whose jobs the minion starts.
+    """
+    interval = seconds + 60 * (minutes + 60 * (hours + 24 * days))
+    if (interval > 0) + bool(cron) + bool(when) != 1:
+        raise StateFailed("One of an interval (such as `minutes`), `cron` and `when` says when")
+    crons = (cron,) if cron else schedule.of_times(when or ())
+    delay = splay.get("end", 0) if isinstance(splay, dict) else splay or 0
+    times = When(interval, crons, delay, run_on_start)
+    words = schedule.command(function, job_args or (), job_kwargs or {})
+    own = schedule.unit_name(name)
+    if systemd.suits():
+        texts = schedule.service_text(name, words), schedule.timer_text(name, times)
+        return (yield from unit(own, texts[0], timer=texts[1], enable=enabled, running=enabled))
+    entry = schedule.cron_text(words, times, enabled)
+    return (yield from managed(schedule.cron_file(own), contents=entry, mode="0644"))
+
+
+def absent(name: NonEmptyLine, persist: bool = True, offline: bool = False) -> Planned:
+    """Make sure that the system does not call a function any more.
+
+    name, persist, offline: as of schedule.present.
+
+        nightly:
+          schedule.absent: []
+
+    Behaviour: Salt 3008's schedule.absent.
+    """
+    own = schedule.unit_name(name)
+    there = [path for path in schedule.files(own) if file.lexists(path)]
+    if not there:
+        return f"Job {name} not present in schedule"
+    gone = dict.fromkeys(there, "removed")
+    yield Plan(gone, f"Job {name} would be removed from schedule")
+    timer = next((path for path in there if path.endswith(".timer")), None)
+    if timer and systemd.suits():
+        service.stop(f"{own}.timer")
+        service.disable(f"{own}.timer")
+    for path in there:
+        file.remove(path)
+    service.systemctl_reload()
+    return Done(f"Removed job {name} from schedule", gone)
