@@ -163,6 +163,8 @@ TABLE = (
     Word("", ARGUMENT, "uses", "use"),
     Word("Ansible", ARGUMENT, "chdir", "cwd"),
     Word("Ansible", ARGUMENT, "executable", "bin_env shell"),
+    Word("Ansible", ARGUMENT, "virtualenv", "bin_env"),
+    Word("Ansible Puppet", ARGUMENT, "pass passno", "pass_num"),
     Word("", ARGUMENT, "environment", "env"),
     Word("Ansible", ARGUMENT, "update_cache", "refresh"),
     Word("Ansible", ARGUMENT, "regexp regex", "pattern match"),
@@ -284,6 +286,9 @@ def function_word(name: str, here: str) -> Word | None:
     """
     words = _BY_WORD[FUNCTION]
     module = words.get(name.partition(".")[0])
+    end = words.get(name.rpartition(".")[2])  # file.lineinfile
+    if end and name not in words and end.names.startswith(f"{name.partition('.')[0]}."):
+        return end
     if name in words or (module and " " not in module.names):
         return words.get(name, module)
     return words.get(here, module)

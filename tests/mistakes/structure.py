@@ -134,6 +134,42 @@ MISTAKES = [
         "user of a command", "ls:\n  cmd.run:\n    - «user: bob\n", "user", "runas", check_only=True
     ),
     Mistake(
+        "a second function at the margin",
+        "nginx:\n  pkg.installed: []\n«service.running:\n  - enable: true\n",
+        "not indented",
+        "indent it",
+    ),
+    Mistake(
+        "function in a list",
+        "a:\n  «- test.nop\n",
+        "not a dictionary",
+        "no dash: write `test.nop: ",
+    ),
+    Mistake(
+        "arguments on the line of the ID",
+        "«a: user.present name=bob\n",
+        "beside its function",
+        "`user.present:` and below that `- name: bob`",
+    ),
+    Mistake(
+        "a text for the arguments of a command",
+        "a:\n  cmd.run: «echo hi\n",
+        "list",
+        "- name: echo hi",
+    ),
+    Mistake(
+        "a requisite on one line",
+        "a:\n  test.nop:\n    - require: pkg«: c\n",
+        "second colon",
+        "write `- require:` and below it, indented, `- pkg: c`",
+    ),
+    Mistake(
+        "Ansible's module among the functions of ours",
+        "a:\n  «file.lineinfile: []\n",
+        "file.lineinfile",
+        "file.replace",
+    ),
+    Mistake(
         "Ansible's argument",
         "/x:\n  file.managed:\n    - «owner: root\n",
         "owner",

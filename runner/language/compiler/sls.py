@@ -95,6 +95,11 @@ class Sls:
                 message, at, f"indent it, and what is below it, so that it belongs to `{above[0]}:`"
             )
             return
+        if isinstance(body, list) and re.fullmatch(structure_hints.FUNCTION, str(key)):
+            message = f"`{key}:` is not indented, so it is taken for an ID"
+            hint = "indent it, and what is below it, so that it belongs to the ID above"
+            self._problem(message, at, hint)
+            return
         misplaced = structure_hints.top_level(key, body) if isinstance(key, str) else None
         if misplaced:
             if above and above[1] is None and key[:1] in structure_hints.ODD_SPACES:
@@ -122,6 +127,11 @@ class Sls:
         )
         if isinstance(value, str) and "." in value and not extending:
             state, _, function = value.partition(".")
+            if " " in function.strip():
+                what = f"ID {id_} in SLS {self.name} has arguments beside its function"
+                self._problem(what, place, structure_hints.beside_hint(id_, value))
+                self.lost.append(id_)
+                return None
             declaration.bodies[state] = Body(state, [Item(None, function, place)], place)
             return declaration
         if not isinstance(value, dict):

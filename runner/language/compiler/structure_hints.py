@@ -50,6 +50,16 @@ def sls_hint(value: Value) -> str:
     return tasks or "write `ID:` without indentation and below it, indented, `module.function:`"
 
 
+def beside_hint(id_: str, value: str) -> str:
+    """The cure for arguments that stand on the line of a function: `user.present name=bob`."""
+    function, *words = value.split()
+    pairs = [word.split("=", 1) for word in words]
+    written = ", ".join(
+        f"`- {': '.join(pair if len(pair) > 1 else ['name', *pair])}`" for pair in pairs
+    )
+    return f"write `{id_}:`, below it, indented, `{function}:` and below that {written}"
+
+
 def body_hint(id_: str, value: Value) -> str:
     """The cure for an ID whose value is not a mapping of states."""
     from runner.model import other_tools
@@ -65,6 +75,9 @@ def body_hint(id_: str, value: Value) -> str:
             else link
         )
         return f"a chain is a list of texts in quotes: write `chain:` and below it `- '{link}'`"
+    first = value[0] if isinstance(value, list) and value else None
+    if isinstance(first, str) and re.fullmatch(FUNCTION, first):
+        return f"a function has no dash: write `{first}: []`, or `{id_}: {first}`"
     if isinstance(value, list) and value and isinstance(value[0], Mapping) and value[0]:
         return f"remove the dash: `{next(iter(value[0]))}:`; only arguments have dashes"
     if isinstance(value, str) and re.match(FUNCTION, value) is None and "." in value:
@@ -91,7 +104,8 @@ def list_hint(value: Value, state: str = "") -> str:
     if isinstance(value, str):
         if state and re.fullmatch(r"[a-z_]\w*", value):
             return f"write `{state}.{value}: []`, or `{state}: [{value}]`"
-        return argument(value) or f"arguments are a list below the function: `- name: {value}`"
+        given = argument(value) if re.match(r"-?\s*[\w.-]+\s*[:=]", value) else None
+        return given or f"arguments are a list below the function: `- name: {value}`"
     return "put `- ` before each argument"
 
 

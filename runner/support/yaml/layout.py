@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from runner.model.requisite_kinds import REQUISITE_KEYS
 from runner.support.yaml.mark import Mistake, Spot, margin, short
 
 
@@ -16,6 +17,12 @@ def colons(spot: Spot) -> Mistake | None:
     inside = re.search(r":\s", re.sub(r"^\s*(- +)*", lambda match: "_" * len(match[0]), before))
     if inside:
         value = spot.row[inside.end() :].strip()
+        key = re.sub(r"^\s*(- +)*", "", before).partition(":")[0]
+        if key in REQUISITE_KEYS:
+            return spot.here(
+                "a second colon with a space after it in one line",
+                f"write `- {key}:` and below it, indented, `- {short(value)}`",
+            )
         quoted = f"'{value}'" if "'" not in value else f'"{value}"'
         return spot.here(
             "a second colon with a space after it in one line",
