@@ -42,12 +42,14 @@ class Trap(Record):
     """What compiles and is probably not meant: a state module yields it in `traps(fun, name,
     **arguments)`, for `runner check`.
 
-    argument: the one that is meant. message: what it does. hint: what to write.
+    argument: the one that is meant. message: what it does. hint: what to write. of_values: it is so
+    with the pillar and the grains of this machine.
     """
 
     argument: str
     message: str
     hint: str
+    of_values: bool = False
 
 
 def edits(argument: str = "name", default: str = "") -> Callable[..., Iterator[Claim]]:

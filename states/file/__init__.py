@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from runner.api import Plan
-    from runner.api.claims import Claim
+    from runner.api.claims import Claim, Trap
 
 FUNCTIONS = {
     "absent": "absent",
@@ -100,6 +100,16 @@ def owns(fun: str, name: str, **arguments: object) -> Iterator[Claim]:
     return _claims.claims(fun, name, arguments)
 
 
+def traps(fun: str, name: str, contents_pillar: object = None, **_: object) -> Iterator[Trap]:
+    """A value of the pillar that is not there: the state fails."""
+    from runner.api.claims import Trap
+    from states.file import _claims
+
+    for key in _claims.missing_pillar(contents_pillar):
+        message = f"contents_pillar: the pillar of this machine has no {key}"
+        yield Trap("contents_pillar", message, "`runner show pillar` prints what it has", True)
+
+
 def prune_check(
     fun: str, names: Sequence[str], going: Collection[str]
 ) -> Iterator[tuple[str, str]]:
@@ -118,4 +128,12 @@ def __getattr__(name: str) -> Callable[..., Any]:
 
 
 def __dir__() -> list[str]:
-    return [*FUNCTIONS, "NON_IDEMPOTENT", "autorequire", "dry_run_check", "owns", "prune_check"]
+    return [
+        *FUNCTIONS,
+        "NON_IDEMPOTENT",
+        "autorequire",
+        "dry_run_check",
+        "owns",
+        "prune_check",
+        "traps",
+    ]

@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from runner.api import StateFailed
+from runner.api import StateFailed, here
 from runner.api.claims import ABSENT, PART, PRESENT, TREE, WHOLE, Claim
 from states.file import _lines
 
 Arguments = Mapping[str, Any]
+MISSING = object()
 CONTENTS = ("source", "contents", "contents_pillar", "contents_grains")
 
 
@@ -23,6 +24,13 @@ def claims(fun: str, name: str, arguments: Arguments) -> Iterator[Claim]:
         yield claim(name.rstrip("/"), arguments)
     elif claim:
         yield Claim(claim, name.rstrip("/"))
+
+
+def missing_pillar(keys: object) -> Iterator[str]:
+    """Those of some keys of `contents_pillar` that the pillar lacks."""
+    for key in keys if isinstance(keys, list) else [keys]:
+        if isinstance(key, str) and here.call("pillar.get", key, default=MISSING) is MISSING:
+            yield key
 
 
 def _managed(name: str, arguments: Arguments) -> Claim:

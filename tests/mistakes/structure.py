@@ -170,6 +170,13 @@ MISTAKES = [
         "file.replace",
     ),
     Mistake(
+        "source that is relative",
+        "/x:\n  file.managed:\n    - «source: files/nosuch\n",
+        "neither an absolute path nor",
+        "salt://files/nosuch",
+        check_only=True,
+    ),
+    Mistake(
         "Ansible's argument",
         "/x:\n  file.managed:\n    - «owner: root\n",
         "owner",

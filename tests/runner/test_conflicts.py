@@ -151,6 +151,19 @@ def test_the_later_one_is_named_with_the_place_of_the_other(machine: Machine) ->
     assert "web.sls:3:7" in str(problem["hint"])
 
 
+def test_a_value_that_the_pillar_lacks(machine: Machine) -> None:
+    machine.write(pillar__top="base: {'*': [x]}", pillar__x="here: {a: 1}")
+    text = "/f: {file.managed: [{contents_pillar: KEY}]}\n"
+    (problem,) = said(machine, text.replace("KEY", "['here:a', 'here:b']"))
+    assert problem["message"] == (
+        "file.managed: contents_pillar: the pillar of this machine has no here:b"
+    )
+    assert said(machine, text.replace("KEY", "here:a")) == []
+    machine.write(top="base: {other: [web]}", web=text.replace("KEY", "nosuch"))
+    out = json.loads(machine("check", "--out", "json", code=None).stdout)["diagnostics"]
+    assert [each for each in out if each["code"] == "trap"] == [], "another machine's"
+
+
 def test_a_module_of_the_tree_says_its_own(machine: Machine) -> None:
     own = machine.folder / "states/_states/box.py"
     own.parent.mkdir()

@@ -17,6 +17,7 @@ from runner.model.records import Record
 from runner.support.files.text import text_to_show
 
 SOURCES = ("source", "sources", "name", "source_hash")
+OF_FILES = ("archive", "file")  # the state modules whose `source` is the address of a file
 ENGINES = ("jinja", "mako", "py")
 # the arguments that may refer to something
 REFERRING = frozenset(("source", "sources", "source_hash", "template", *COMMAND_GUARDS))
@@ -116,6 +117,8 @@ def _one(chunk: Chunk, key: str, url: str, place: Place, world: World) -> Iterat
     tree, env = world.tree, chunk.env
     if not url.startswith("salt://"):
         meant = _meant(url, env, tree) if key == "source" else None
+        if not meant and chunk.state in OF_FILES and _is_relative(url) and key == "source":
+            meant = f"salt://{url.removeprefix('./')}"
         if meant:
             what = f"{key}: {url} is neither an absolute path nor the address of a file"
             yield _missing(world, chunk, what, f"write `- {key}: {meant}`", place.source)
@@ -154,6 +157,10 @@ def _meant(url: str, env: str, tree: Tree) -> str | None:
     path = url.removeprefix("salt:").lstrip("/")
     typed = url.startswith("salt:") or not (url.startswith(("/", "~")) or "://" in url)
     return f"salt://{path}" if typed and tree.find(path, env) else None
+
+
+def _is_relative(url: str) -> bool:
+    return bool(url) and not url.startswith(("/", "~", "|")) and ":" not in url
 
 
 def _exists(url: str, env: str, tree: Tree) -> bool:

@@ -166,7 +166,7 @@ class _Checker:
         )
         self._problems += lint.warnings(compiled.chunks, compiled.relations, reacts)
         self._problems += conflicts.warnings(compiled, self._session.registry, self._session.tree)
-        self._problems += traps.warnings(compiled.steps)
+        self._problems += traps.warnings(compiled.steps, foreign)
         self._problems += secret_files.warnings(self._session, compiled.chunks)
         expects = expected(self._session)
         self._problems += lint_yaml.warnings(compiled.chunks, expects, lint.row)
