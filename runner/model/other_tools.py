@@ -160,6 +160,7 @@ TABLE = (
     Word("", ARGUMENT, "package", "name pkgs"),
     Word("", ARGUMENT, "packages", "pkgs"),
     Word("", ARGUMENT, "enabled", "enable"),
+    Word("", ARGUMENT, "show_diff", "show_changes"),
     Word("", ARGUMENT, "uses", "use"),
     Word("Ansible", ARGUMENT, "chdir", "cwd"),
     Word("Ansible", ARGUMENT, "executable", "bin_env shell"),

@@ -319,6 +319,8 @@ def _placed(problem: Diagnostic, session: Session, data: HighData) -> Diagnostic
     if holder:
         left_out = data.excludes and any(sls == holder for _, sls in data.rendered)
         cure = "an `exclude` leaves it out" if left_out else "include it"
+        if any(sls == holder for _, sls in data.rendered) and not left_out:
+            cure = "which is in this run, but its template leaves it out here"
         return problem._replace(
             hint=f"{problem.subject} is declared in the SLS {holder}: {cure}",
             declared_in=holder,

@@ -33,6 +33,12 @@ MISTAKES = [
         "test: a",
     ),
     Mistake(
+        "extend of what the template of the same SLS leaves out",
+        "{% if false %}\na:\n  test.nop: []\n{% endif %}\nb:\n  test.nop:\n    - require_in:\n      - «test: a\n",
+        "a",
+        "web.*in this run, but its template leaves it out",
+    ),
+    Mistake(
         "requisite on the state itself, by its name",
         "a:\n  service.running:\n    - name: x\n    - require:\n      - «service: x\nx:\n  pkg.installed: []\n",
         "Recursive requisites",

@@ -98,6 +98,13 @@ def test_every_code_of_a_warning_is_ignored_on_its_line(tmp_path: Path) -> None:
         assert code not in [each.code for each in checked("", copy.parent.parent)], code
 
 
+def test_a_value_of_a_template_is_quoted_where_it_was_typed(tmp_path: Path) -> None:
+    (tmp_path / "states").mkdir()
+    text = "/f:\n  file.directory:\n    - mode: {{ pillar.get('mode', '0755') }}\n"
+    (problem,) = [each for each in checked(text, tmp_path) if each.code == "yaml-octal"]
+    assert problem.hint == ("""put it in quotes: `- mode: "{{ pillar.get('mode', '0755') }}"`""")
+
+
 def test_every_code_has_its_section() -> None:
     """Codes of mistakes that the library names: everything that is handed to a Diagnostic or an
     error.

@@ -250,6 +250,17 @@ SECRET_FILES = """
 /srv/l.conf: {file.managed: [contents: 'host={{ pillar.db.host }}']}
 /srv/m.conf:
   file.managed: [source: salt://t.conf, template: jinja, context: {x: 1}, mode: 604]
+/srv/n.conf:
+  file.managed:
+    - source: [salt://nosuch.conf, salt://plain.conf]
+    - template: jinja
+    - context: {all: {{ pillar.db | json }}}
+/srv/o.conf:
+  file.managed:
+    - source: [salt://nosuch.conf, salt://word.conf]
+    - template: jinja
+    - context: {word: {{ pillar.db.password }}}
+/etc/ssl/mydhparam1.pem: {file.managed: [contents: x]}
 """
 
 
@@ -260,10 +271,11 @@ def test_a_file_that_a_secret_goes_into_needs_a_mode(machine: Machine) -> None:
     (machine.folder / "states/plain.conf").write_text(
         "# the password is elsewhere\nhost = {{ pillar['db']['host'] }}\n"
     )
+    (machine.folder / "states/word.conf").write_text("{{ word }}\n")
     found = json.loads(machine("check", "--out", "json").stdout)["diagnostics"]
     told = {each["message"].split()[0][5]: each["message"] for each in found}
     assert {each["code"] for each in found} == {"secret-mode"} and len(found) == len(told)
-    assert set(told) == set("efghim")
+    assert set(told) == set("efghimo")
     assert told["e"] == "/srv/e.key looks like a secret and has no mode"
     assert told["f"] == "/srv/f.key looks like a secret, and everybody may read it (mode 0o644)"
     assert (

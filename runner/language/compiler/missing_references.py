@@ -280,10 +280,12 @@ def _names(text: str, name: str) -> bool:
 
 def template_of(chunk: Chunk, tree: Tree) -> str | None:
     """The file of the Jinja template of the tree that a state renders."""
-    url = chunk.args.get("source")
-    if chunk.args.get("template") != "jinja" or not isinstance(url, str):
+    source = chunk.args.get("source")
+    if chunk.args.get("template") != "jinja":
         return None
-    return tree.fetch(url, chunk.env) if url.startswith("salt://") else None
+    urls = source if isinstance(source, list) else [source]
+    of_tree = (url for url in urls if isinstance(url, str) and url.startswith("salt://"))
+    return next(filter(None, (tree.fetch(url, chunk.env) for url in of_tree)), None)
 
 
 def templates(

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from runner.model.chunk import Chunk
 from runner.model.diagnostics import Diagnostic
 from runner.model.places import Place, PlacedMap, Source, Value
+from runner.support.files.text import text_to_show
 
 Expects = Callable[[Chunk, str], str]  # what an argument takes, in words; empty if nobody knows
 Row = Callable[[Source], str]  # the line of a place, as YAML read it
@@ -37,6 +38,15 @@ def warnings(chunks: Sequence[Chunk], expects: Expects, row: Row) -> Iterator[Di
                             )
 
 
+def _quoted(key: str, typed: str, source: Source) -> str:
+    """A value in quotes; of a template the expression that gave it."""
+    rows = text_to_show(source.file).splitlines() if source.rendered else []
+    row = rows[source.line - 1] if 0 < source.line <= len(rows) else ""
+    match = re.search(rf"{re.escape(key)}['\"]?\s*:\s*(\S.*?)\s*$", row)
+    written = match[1] if match else typed
+    return f'"{written}"' if "'" in written else f"'{written}'"
+
+
 def _odd(
     where: str, key: str, value: Value, place: Place, takes: str, row: Row
 ) -> Iterator[Diagnostic]:
@@ -48,7 +58,7 @@ def _odd(
     typed = match[1] if match else ""
     if not typed or typed[0] in "'\"|>&*{[":
         return
-    quoted = f"put it in quotes: `- {key}: '{typed}'`"
+    quoted = f"put it in quotes: `- {key}: {_quoted(key, typed, source)}`"
     if isinstance(value, bool):
         read = "true" if value else "false"
         if typed.lower() != read:

@@ -18,7 +18,7 @@ _NAMED = re.compile(
     r"(?i)(\.pem|\.key|_rsa|_ed25519|password|passwd|secret|credentials|\.htpasswd|\.pgpass|\.netrc)$"
 )
 _PUBLIC = re.compile(  # certificates and parameters, not keys
-    r"(?i)/(ssl|tls)/certs/|/trusted[^/]*/|(^|[/_.-])(ca|cacerts?|cert|(full)?chain|dh(params?)?\d*|pub)([-_.][^/]*)?\.pem$"
+    r"(?i)/(ssl|tls)/certs/|/trusted[^/]*/|(^|[/_.-])(ca|cacerts?|cert|(full)?chain|\w*dh_?params?\d*|dh\d*|pub)([-_.][^/]*)?\.pem$"
 )
 _PRINTED = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 _WORD = re.compile(r"[\w-]+")
@@ -61,18 +61,27 @@ def _holds(session: Session, chunk: Chunk, means_secret: Callable[[object], bool
     """Return whether a secret of the pillar goes into a file, as far as can be seen: in what the
     state says itself, or by name in what its template prints.
     """
-    said: Value = [
-        chunk.args[key] for key in ("contents", "context", "defaults") if key in chunk.args
-    ]
-    if session.run.secrets.mask(said) != said:
+    contents: Value = chunk.args.get("contents")
+    mask = session.run.secrets.mask
+    if mask(contents) != contents:
         return True
+    given = [chunk.args.get(key) for key in ("context", "defaults")]
+    variables = {
+        name: isinstance(value, str)
+        for values in given
+        if isinstance(values, dict)
+        for name, value in values.items()
+        if mask(value) != value
+    }
     paths = chunk.args.get("contents_pillar")
     paths = paths if isinstance(paths, list) else [paths]
     if any(path is not None and means_secret(str(path).rpartition(":")[2]) for path in paths):
         return True
     template = template_of(chunk, session.tree)
-    return template is not None and any(
-        means_secret(word)
+    if template is None:  # what it prints is not known
+        return bool(variables)
+    return any(
+        means_secret(word) or variables.get(word, False)  # a mapping may hold more than that
         for printed in _PRINTED.findall(text_to_show(template))
         for word in _WORD.findall(printed)
     )
