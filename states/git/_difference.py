@@ -121,12 +121,16 @@ class Difference:
             or not self.options.update_head
         ):
             return None
-        name = f"refs/heads/{self.branch}"
-        now = self.repository.look("for-each-ref", "--format=%(upstream:short)", name) or None
-        upstream = self.wanted.upstream(self.repository.remote)
+        now, upstream = self.upstream, self.wanted.upstream(self.repository.remote)
         if now == upstream:
             return None
         return "unset" if upstream is None else f"{'updated' if now else 'set'} to {upstream}"
+
+    @property
+    def upstream(self) -> str | None:
+        """The branch that the local one tracks."""
+        name = f"refs/heads/{self.branch}"
+        return self.repository.look("for-each-ref", "--format=%(upstream:short)", name) or None
 
     @property
     def stale_submodules(self) -> bool:

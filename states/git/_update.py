@@ -50,6 +50,7 @@ class Update(Difference):
             why=None if self.known else "what the remote has is not fetched yet",
             provides=OPEN,
         )
+        self.beside = self._beside()
         changes: dict[str, Any] = {}
         comments: list[str] = []
         try:
@@ -64,7 +65,7 @@ class Update(Difference):
         now = self.repository.look("rev-parse", "--verify", "-q", "HEAD")
         if now == self.head:
             self.dirty = self.dirty and not self.resets
-            return Done(self._unchanged(comments), changes)
+            return Done(self._unchanged(comments), {**changes, **self.beside})
         return Done(sentence(comments), {**changes, "revision": {"old": self.head, "new": now}})
 
     def _changes(self) -> dict[str, Any]:
@@ -78,7 +79,19 @@ class Update(Difference):
         if self.resets or self.is_forced():
             changes["forced update"] = True
         if self.options.update_head and self.head != self.wanted.sha:
-            changes["revision"] = {"old": self.head, "new": self.wanted.sha}
+            return changes | {"revision": {"old": self.head, "new": self.wanted.sha}}
+        return changes | self._beside()
+
+    def _beside(self) -> dict[str, Any]:
+        """What changes beside the commit, which nothing else tells where that stays."""
+        changes: dict[str, Any] = {}
+        if self.old_url is not None and self.old_url != self.repository.url:
+            changes["url"] = {"old": self.old_url, "new": self.repository.url}
+        if self.switches:
+            changes["branch"] = {"old": self.present or None, "new": self.branch}
+        if self.tracking:
+            new = self.wanted.upstream(self.repository.remote)
+            changes["upstream"] = {"old": self.upstream, "new": new}
         return changes
 
     def _unchanged(self, comments: list[str]) -> str:

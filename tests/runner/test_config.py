@@ -4,6 +4,7 @@
 import glob
 import json
 import os
+import pwd
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -441,6 +442,9 @@ def test_keys_without_an_effect_are_reported_once_with_what_to_use(machine: Mach
         "beacons": {"load": [{"averages": {"1m": [0.0, 2.0]}}]},
         "reactor": [{"salt/start": ["/srv/start.sls"]}],
         "mine_functions": {"network.ip_addrs": []},
+        "hosts.file": "/srv/hosts",
+        "iptables.save_filters": ["f2b-"],
+        "user": "somebody",
         "engines": [],  # asks for nothing
     }
     machine.config |= asked
@@ -468,5 +472,8 @@ def test_keys_without_an_effect_are_reported_once_with_what_to_use(machine: Mach
         **machine.config,
         **dict.fromkeys(asked),
         "fileserver_backend": ["roots", "s3fs"],
+        "user": pwd.getpwuid(os.geteuid()).pw_name,
     }
-    assert "warning: fileserver_backend has no effect in runner" in machine("sls", "a").stderr
+    said = machine("sls", "a").stderr
+    assert "warning: fileserver_backend has no effect in runner" in said
+    assert "user has no effect" not in said

@@ -141,7 +141,7 @@ CASES: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
         CLONE + "git -C wt remote set-url origin /other",
         {},
         f"{UP}\n\nChanges made: Remote 'origin' changed from /other to URL",
-        {},
+        {"url": ("/other", "URL")},
     ),
     (
         CLONE + DEV,
@@ -156,7 +156,7 @@ CASES: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
             f"{UP}\n\nChanges made: New branch 'new' was checked out, with origin/main ({TWO}) as a"
             " starting point"
         ),
-        {},
+        {"branch": ("main", "new")},
     ),
     (
         CLONE + "git -C r branch fresh v1",
@@ -171,7 +171,7 @@ CASES: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
         CLONE + "git -C wt branch --unset-upstream",
         {"rev": "main"},
         f"{UP}\n\nChanges made: Tracking branch was set to origin/main",
-        {},
+        {"upstream": (None, "origin/main")},
     ),
 ]
 
@@ -180,6 +180,8 @@ def short(changes: Any, url: str, target: str) -> Any:
     """Changes with short commits as (old, new), without the test's own paths."""
     found = {}
     for key, value in changes.items():
+        if key in ("url", "branch", "upstream"):
+            value = tuple(name and plain(name, url, target) for name in value.values())
         if key == "revision":
             value = tuple(sha and sha[:7] for sha in (value["old"], value["new"]))
         found[key] = plain(value, url, target) if isinstance(value, str) else value
