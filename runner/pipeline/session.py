@@ -484,10 +484,14 @@ def _path_of(tree: FileTree, sls: str, saltenv: str) -> str:
     path = tree.sls_path(sls, saltenv)
     if path is None:
         near = tree.suggest(sls, saltenv)
+        named = sls.strip("./")
+        hint = suggestion(near) if near else tree.searched(sls, saltenv)
+        if not near and sls[:1] in ("", "/"):  # `- .`, `- ./other`
+            hint = f"an SLS has a name: `- .{named or 'NAME'}` is one in the folder of this one"
         raise RunnerError(
             f"Specified SLS {sls} in saltenv {saltenv} is not available on the salt master or"
             " through a configured fileserver",
-            hint=suggestion(near) if near else tree.searched(sls, saltenv),
+            hint=hint,
             code="missing-sls" if tree.exists(saltenv) else "missing-env",
         )
     return path

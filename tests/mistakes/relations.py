@@ -39,6 +39,12 @@ MISTAKES = [
         "web.*in this run, but its template leaves it out",
     ),
     Mistake(
+        "include by a path",
+        "include:\n  - «./elsewhere\n",
+        "not available",
+        "`- .elsewhere` is one in the folder",
+    ),
+    Mistake(
         "requisite on the state itself, by its name",
         "a:\n  service.running:\n    - name: x\n    - require:\n      - «service: x\nx:\n  pkg.installed: []\n",
         "Recursive requisites",
