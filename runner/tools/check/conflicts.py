@@ -24,10 +24,21 @@ LARGEST = 1024 * 1024  # bytes of a file of the tree that is compared with edits
 
 
 class Owner(Record):
-    """A state, and one thing that it decides."""
+    """A state, and one thing that it decides. tree: has what it is written from."""
 
     chunk: Chunk
     claim: Claim
+    tree: FileTree
+
+    def text(self) -> str | None:
+        """What it writes; None where that is not known."""
+        source = self.claim.source
+        if self.claim.text is not None or self.chunk.args.get("template"):
+            return self.claim.text
+        file = self.tree.fetch(source, self.chunk.env) if source.startswith("salt://") else None
+        if file is None or os.path.getsize(file) > LARGEST:
+            return None
+        return text_to_show(file)
 
 
 class Rule(Record):
@@ -59,12 +70,12 @@ def _same_part(one: Owner, other: Owner) -> bool:
 
 
 def _is_known(whole: Owner, part: Owner) -> bool:
-    return whole.claim.text is not None and part.claim.suits is not None
+    return whole.text() is not None and part.claim.suits is not None
 
 
 def _lost(whole: Owner, part: Owner) -> bool:
     """Tell whether what is written whole lacks the part; so it is taken where that is not known."""
-    text, suits = whole.claim.text, part.claim.suits
+    text, suits = whole.text(), part.claim.suits
     return text is None or suits is None or not suits(text)
 
 
@@ -109,7 +120,7 @@ def warnings(compiled: Compiled, registry: Registry, tree: FileTree) -> list[Dia
             continue
         for claim in _claims(step.call.function, chunk, registry):
             for each in _of_tree(claim, chunk, tree):
-                owners.setdefault(each.thing, []).append(Owner(chunk, each))
+                owners.setdefault(each.thing, []).append(Owner(chunk, each, tree))
     return [
         _diagnostic(rule, first, second)
         for first, second in _pairs(owners)
@@ -129,27 +140,16 @@ def _claims(function: StateFunction, chunk: Chunk, registry: Registry) -> Iterat
 
 
 def _of_tree(claim: Claim, chunk: Chunk, tree: FileTree) -> Iterator[Claim]:
-    """A claim with what the tree says of it: the files of a folder, the text of a file."""
-    if not claim.source.startswith("salt://"):
+    """A claim; of a folder of the tree one for each of its files."""
+    if claim.extent != TREE:
         yield claim
-    elif claim.extent == TREE:
+        return
+    yield Claim(PRESENT, claim.thing)
+    if claim.source.startswith("salt://"):
         folder = claim.source.removeprefix("salt://").partition("?")[0].rstrip("/")
         for path in tree.files(folder, chunk.env):
             file = f"{claim.thing}/{path.removeprefix(f'{folder}/')}"
-            yield _with_text(Claim(WHOLE, file, source=f"salt://{path}"), chunk, tree)
-    else:
-        yield _with_text(claim, chunk, tree)
-    if claim.extent == TREE:
-        yield Claim(PRESENT, claim.thing)
-
-
-def _with_text(claim: Claim, chunk: Chunk, tree: FileTree) -> Claim:
-    if claim.text is not None or chunk.args.get("template"):
-        return claim
-    file = tree.fetch(claim.source, chunk.env)
-    if file is None or os.path.getsize(file) > LARGEST:
-        return claim
-    return claim._replace(text=text_to_show(file))
+            yield Claim(WHOLE, file, source=f"salt://{path}")
 
 
 def _pairs(owners: Mapping[str, list[Owner]]) -> Iterator[tuple[Owner, Owner]]:
