@@ -51,11 +51,11 @@ def command(function: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> li
 
 def _program() -> list[str]:
     """This runner, by a path that cron and systemd find."""
-    path = os.path.realpath(sys.argv[0])
-    if os.path.basename(path) == "runner" and os.access(path, os.X_OK):
+    path = os.path.realpath(sys.argv[0])  # os: the program that runs now
+    if os.path.basename(path) == "runner" and os.access(path, os.X_OK):  # os: the same
         return [path]
-    if found := shutil.which("runner"):
-        return [os.path.realpath(found)]
+    if found := shutil.which("runner"):  # os: the same
+        return [os.path.realpath(found)]  # os: the same
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     code = f"import sys; sys.path.insert(0, {root!r}); from runner.cli import main; main()"
     return [sys.executable, "-P", "-c", code]

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import networkx
 import pytest
+from looks import unmarked
 
 from runner.model.families import FAMILIES
 from runner.model.records import Record
@@ -321,6 +322,17 @@ def test_states_and_modules_import_only_what_they_may() -> None:
             private = package != top and any(part.startswith("_") for part in item.name.split("."))
             if not allowed or private:
                 problems.append(f"{path.relative_to(ROOT)}:{item.line} imports {item.name}")
+    assert problems == []
+
+
+def test_looks_go_through_the_planned_view() -> None:
+    """Or say why they ask the machine: `# os: REASON` (tests/support/looks.py)."""
+    problems = [
+        f"{path.relative_to(ROOT)}:{problem}"
+        for path in sources()
+        if module_name(path).split(".")[0] != "runner"
+        for problem in unmarked(path.read_text())
+    ]
     assert problems == []
 
 
