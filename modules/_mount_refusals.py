@@ -37,6 +37,7 @@ def refuse_mount(
         )
     if not _paths.exists(name):
         raise _refusal(name, "mount point does not exist.", ("file", name))
+    refuse_without_root(name, util)
     if not device or util != "mount":
         return
     options = opts.split(",")
@@ -52,6 +53,14 @@ def refuse_mount(
     elif bind and _paths.isdir(name) and not _paths.isdir(device):
         reason = f"mount(2) system call failed: {os.strerror(errno.ENOTDIR)}."
         raise _refusal(name, reason, ("file", device))
+
+
+def refuse_without_root(name: str, util: str = "mount") -> None:
+    """Raise StateFailed where only root may mount; what mounts by a program of its own may not need
+    root.
+    """
+    if os.geteuid() and util == "mount":
+        raise _refusal(name, "must be superuser to use mount.", ("right", name))
 
 
 def refuse_umount(name: str, path: str, mounts: Iterable[str]) -> None:

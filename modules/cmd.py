@@ -122,7 +122,8 @@ def _refuse_without_root(cwd: str | None, runas: str | None, group: str | None) 
     if user or others:
         raise CommandFailed(
             f"Only root may run a command as {runas if user else f'group {group}'}: this is"
-            f" user {os.geteuid()}"
+            f" user {os.geteuid()}",
+            missing=("right", runas or group or ""),
         )
 
 

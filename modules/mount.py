@@ -344,6 +344,7 @@ def _plan_mount(
 
 
 def _plan_remount(name: str, device: str, fstype: str = "", opts: str = "defaults") -> None:
+    _mount_refusals.refuse_without_root(name)
     path = file.real_path(name)
     options = _shown(",".join(_for_remount(name, device, opts)))
     _planned_mounts.plan_options(active_mounts()[path], path, options)

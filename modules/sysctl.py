@@ -70,6 +70,9 @@ def _refuse_value(name: str, value: str) -> None:
     """Raise StateFailed for a word where the kernel has numbers."""
     if not exists(name):
         raise StateFailed(f"sysctl {name} does not exist")
+    if not _paths.access(_path(name), os.W_OK):  # not even root may, on a read-only /proc/sys
+        why = f'sysctl -w failed: sysctl: permission denied on key "{name}"'
+        raise StateFailed(why, missing=("right", name) if os.geteuid() else ("mount", "/proc/sys"))
     numbers = all(re.fullmatch(r"-?\d+", word) for word in get(name).split() or [""])
     words = [word for word in value.split() if not re.search(r"\d|^[a-fA-F,]+$", word)]
     if numbers and words and name not in TEXTS:

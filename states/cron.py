@@ -27,7 +27,7 @@ Special = Literal[
 @files.validated
 def present(
     name: NonEmptyLine,
-    user: Name = "root",
+    user: Name | None = None,
     minute: Field = "*",
     hour: Field = "*",
     daymonth: Field = "*",
@@ -42,7 +42,7 @@ def present(
     """Make sure that a line is in a user's crontab.
 
     name: The command.
-    user: The user whose crontab it is.
+    user: The user whose crontab it is; without it who runs this, mostly root.
     minute, hour, daymonth, month, dayweek alike: A field of the time; `random` is decided once and
       then stays.
     comment: Lines above the entry; without it those that are there stay.
@@ -62,7 +62,7 @@ def present(
 
     Behaviour: Salt 3008's cron.present.
     """
-    _require_user(user)
+    user = _required_user(user)
     name = name.strip()
     known = _identifier(name, identifier)
     times = (minute, hour, daymonth, month, dayweek)
@@ -97,7 +97,7 @@ def present(
 @files.validated
 def absent(
     name: NonEmptyLine,
-    user: Name = "root",
+    user: Name | None = None,
     identifier: Line | bool | None = None,
     special: Special | None = None,
     minute: Field | None = None,
@@ -112,7 +112,7 @@ def absent(
     """Make sure that a line is not in a user's crontab.
 
     name: The command.
-    user: The user whose crontab it is.
+    user: The user whose crontab it is; without it who runs this, mostly root.
     identifier: What the entry is known by; without it the command.
     adopt: The only line of this command that somebody wrote by hand is the entry.
     special: Ignored, like all that follows, so that `present` can become `absent` in a file; a name
@@ -127,7 +127,7 @@ def absent(
 
     Behaviour: Salt 3008's cron.absent.
     """
-    _require_user(user)
+    user = _required_user(user)
     name = name.strip()
     old = cron.find(user, name, _identifier(name, identifier))
     if adopt and old is None:
@@ -157,7 +157,7 @@ def _tell_renamed(name: str, user: str, known: str) -> None:
     declared = {
         _identifier(chunk.name.strip(), chunk.args.get("identifier"))
         for chunk in (*here.chunks, *here.left_out)
-        if chunk.function == "cron.present" and chunk.args.get("user", "root") == user
+        if chunk.function == "cron.present" and (chunk.args.get("user") or cron.caller()) == user
     }
     for _, _, entry in cron.entries(user):
         by_command = name in (entry.identifier, known)
@@ -169,9 +169,11 @@ def _tell_renamed(name: str, user: str, known: str) -> None:
             )
 
 
-def _require_user(user: str) -> None:
+def _required_user(name: str | None) -> str:
+    user = name or cron.caller()
     if not users.info(user):
         raise StateFailed(f"there is no user {user!r}", missing=("user", user))
+    return user
 
 
 def _identifier(name: str, identifier: str | bool | None) -> str:
@@ -200,23 +202,23 @@ def _field(text: Field, top: int, old: tuple[int, int, cron.Entry] | None, index
     return str(dice.randint(1 if index in (2, 3) else 0, top))
 
 
-def autorequire(name: str, user: str = "root", **_: object) -> Iterator[tuple[str, str]]:
+def autorequire(name: str, user: str | None = None, **_: object) -> Iterator[tuple[str, str]]:
     """An entry comes after the user whose crontab it is in."""
-    yield "user", user
+    yield "user", user or "root"
 
 
 @files.validated
 def env_present(
     name: NonEmptyLine,
     value: Line | int | float | bool | None = None,
-    user: Name = "root",
+    user: Name | None = None,
     adopt: bool = False,
 ) -> Planned:
     """Make sure that a user's crontab sets a variable, for the entries that runner keeps there.
 
     name: The variable, such as PATH or MAILTO.
     value: What it is set to, quotes included.
-    user: The user whose crontab it is.
+    user: The user whose crontab it is; without it who runs this, mostly root.
     adopt: Take a line that somebody wrote by hand for the variable; it is changed where it stands.
 
         MAILTO:
@@ -225,7 +227,7 @@ def env_present(
 
     Behaviour: Salt 3008's cron.env_present.
     """
-    _require_user(user)
+    user = _required_user(user)
     if "=" in name or not cron.sets_variable(f"{name}="):
         raise StateFailed(f"{name!r} is not the name of a variable of a crontab")
     wanted = "" if value is None else str(value).strip()
@@ -242,7 +244,7 @@ def env_present(
 
 
 @files.validated
-def env_absent(name: NonEmptyLine, user: Name = "root") -> Planned:
+def env_absent(name: NonEmptyLine, user: Name | None = None) -> Planned:
     """Make sure that a user's crontab does not set a variable.
 
     name, user: As of cron.env_present.
@@ -252,7 +254,7 @@ def env_absent(name: NonEmptyLine, user: Name = "root") -> Planned:
 
     Behaviour: Salt 3008's cron.env_absent.
     """
-    _require_user(user)
+    user = _required_user(user)
     if cron.value_of(user, name) is None:
         return f"Cron env {name} already absent"
     yield Plan({user: name}, f"Cron env {name} is set to be removed")
@@ -265,7 +267,7 @@ def file(
     name: NonEmptyLine,
     source_hash: Line | None = None,
     source_hash_name: Line | None = None,
-    user: Name = "root",
+    user: Name | None = None,
     template: Line | None = None,
     context: dict[str, Any] | None = None,
     replace: bool = True,
@@ -276,7 +278,7 @@ def file(
 
     name: The file: salt://, http(s):// or a path.
     source_hash, source_hash_name, context, defaults: As of file.managed.
-    user: The user whose crontab it is.
+    user: The user whose crontab it is; without it who runs this, mostly root.
     template: What renders the file first, such as `jinja`.
     replace: False leaves a crontab that is there alone.
     backup: Ignored; the history keeps what was there.
@@ -288,6 +290,7 @@ def file(
 
     Behaviour: Salt 3008's cron.file.
     """
+    user = user or cron.caller()
     if not users.info(user):
         raise StateFailed(f"Could not identify group for user {user}", missing=("user", user))
     source = locate([name], name, Verify(source_hash, source_hash_name), False)
@@ -315,10 +318,11 @@ def file(
 
 
 def _entries(
-    name: str, user: str = "root", identifier: str | bool | None = None, **_: object
+    name: str, user: str | None = None, identifier: str | bool | None = None, **_: object
 ) -> Iterator[Removal]:
     """An entry of a crontab is known by its identifier, else by its command."""
     known = {"identifier": identifier} if isinstance(identifier, str) and identifier else {}
+    user = user or cron.caller()
     thing = f"{known.get('identifier', name)}, user {user}"
     yield Removal(name, {"user": user, **known}, thing=thing)
 

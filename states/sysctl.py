@@ -58,9 +58,8 @@ def present(
         else:
             sysctl.assign(name, wanted)
     except StateFailed as failure:
-        raise StateFailed(
-            f"Failed to set {name} to {value}: {failure.message}", changes={}
-        ) from None
+        why = f"Failed to set {name} to {value}: {failure.message}"
+        raise StateFailed(why, changes={}, missing=failure.missing) from None
     return f"Updated sysctl value {name} = {value}"
 
 

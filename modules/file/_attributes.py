@@ -6,8 +6,7 @@ from __future__ import annotations
 import fcntl
 import struct
 
-from modules.file._look import get_attributes
-from runner.api import FormerState, StateFailed, for_states
+from runner.api import StateFailed, for_states
 
 GET, SET = (number | struct.calcsize("l") << 16 for number in (0x80006601, 0x40006602))
 LETTERS = {
@@ -51,13 +50,6 @@ def change(handle: int, text: str) -> None:
     if sign == "=":
         new = present & ~sum(LETTERS[letter] for letter in LETTERS if letter != "e") | wanted
     fcntl.ioctl(handle, SET, struct.pack("I", new) + bytes(4))
-
-
-def former_attributes(path: str, *_: object) -> FormerState:
-    """The attributes of a path that chattr can change, as undo restores them."""
-    letters = get_attributes(path)
-    settable = "".join(letter for letter in letters or "" if letter in LETTERS and letter != "e")
-    return FormerState("attributes", path, {} if letters is None else {"chattr": f"={settable}"})
 
 
 @for_states

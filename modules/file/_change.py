@@ -268,9 +268,9 @@ def mknod(path: str, kind: str, major: int = 0, minor: int = 0, mode: str = "060
 
 
 def _former_attributes(path: str, _: str) -> object:
-    from modules.file import _attributes
+    from modules.file import _look
 
-    return _attributes.former_attributes(path)
+    return _look.former_attributes(path)
 
 
 @alters(before=_former_attributes, planned=False)

@@ -17,7 +17,7 @@ from modules.file._owners import gid_to_group, uid_to_user
 from modules.file._place import READ
 from modules.file._places import place
 from modules.file._resolve import real_path as real_path
-from runner.api import Record, StateFailed, for_states, here, refuse_unforeseen
+from runner.api import FormerState, Record, StateFailed, for_states, here, refuse_unforeseen
 from runner.api.planning import doubts
 
 _KINDS = {
@@ -253,3 +253,12 @@ def get_attributes(path: str) -> str | None:
     return (
         done.stdout.split(" ")[0].replace("-", "") if done.returncode == 0 and done.stdout else None
     )
+
+
+def former_attributes(path: str, *_: object) -> FormerState:
+    """The attributes of a path that chattr can change, as undo restores them."""
+    from modules.file._attributes import LETTERS
+
+    letters = get_attributes(path)
+    settable = "".join(letter for letter in letters or "" if letter in LETTERS and letter != "e")
+    return FormerState("attributes", path, {} if letters is None else {"chattr": f"={settable}"})

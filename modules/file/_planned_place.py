@@ -25,6 +25,7 @@ from modules._planned_files import (
 from modules.file import _space
 from modules.file._mounts import mount_of
 from modules.file._place import READ, Folder, NewFile, Pinned, Place
+from modules.file._rights import refuse_put
 from modules.file._walk import refuse_unless
 from runner.api import StateFailed, Unforeseen, here
 from runner.api.planning import is_state_planning
@@ -143,15 +144,12 @@ class PlannedPlace(Place):
         self._files.hold(self._way).names[self.name] = entry
 
     def _refuse_folder_of_others(self) -> None:
-        """Raise OSError where the caller may not change the folder, nor its rights. The programs of
-        a stand-in may have more.
+        """Raise StateFailed where the caller may not change the folder. The programs of a stand-in
+        may have more rights.
         """
         folder = self._above
-        if not is_state_planning() or os.geteuid() in (0, folder.uid):
-            return
-        if folder.is_real and folder.origin:
-            if not os.access(folder.origin, os.W_OK | os.X_OK, effective_ids=True):
-                raise _error(PermissionError, errno.EACCES, self.path)
+        if is_state_planning() and os.geteuid() not in (0, folder.uid) and folder.is_real:
+            refuse_put(self.path)
 
     def _make(self, entry: Entry) -> Entry:
         if self._entry is not None:

@@ -31,7 +31,7 @@ def refuse_put(path: str, unlocks: bool = False) -> None:
         _refuse(path, f"in {folder} nothing can be changed: {cause}", folder)
     at, above = _lstat(path), _paths.stat(folder)
     if at is not None and not unlocks and (lock := _lock(path)):
-        _refuse(path, lock, path)
+        _refuse(path, lock, path, roots=True)
     mine = at is None or os.geteuid() in (at.st_uid, above.st_uid)
     if above.st_mode & bits.S_ISVTX and not mine and not has_capability(FOWNER):
         _refuse(
@@ -83,7 +83,7 @@ def refuse_chmod(path: str) -> None:
     if not _paths.islink(path):
         _refuse_read_only(path, path)
     if lock := _lock(path):
-        _refuse(path, lock, path)
+        _refuse(path, lock, path, roots=True)
     if at.st_uid != os.geteuid() and not has_capability(FOWNER):
         _refuse(
             path, f"it belongs to {uid_to_user(at.st_uid)}, and {_caller_name()} is not root", path
@@ -104,27 +104,40 @@ def refuse_owner(path: str, user: str | int | None, group: str | int | None) -> 
     uid = None if user in (None, "") else uid_of(user)
     gid = None if group in (None, "") else gid_of(group)
     if uid not in (None, os.geteuid()):
-        _refuse(path, f"only root may give it to {user}", path)
+        _refuse(path, f"only root may give it to {user}", path, roots=True)
     if gid is not None and not _is_member(gid):
-        _refuse(path, f"only root may give it to the group {group}", path)
+        _refuse(path, f"only root may give it to the group {group}", path, roots=True)
 
 
 def _refuse_read_only(path: str, folder: str) -> None:
     there = _paths.source(folder) or folder
     if os.statvfs(there).f_flag & os.ST_RDONLY:  # os: what it is taken from
-        _refuse(path, f"{folder} is on a read-only file system (mount it writable first)", folder)
+        why = f"{folder} is on a read-only file system (mount it writable first)"
+        _refuse(path, why, folder, roots=True)
 
 
-def _refuse(path: str, why: str, obstacle: str) -> None:
+def _refuse(path: str, why: str, obstacle: str, roots: bool = False) -> None:
     """Refuse a change. A pending state may yet change the folder that is in the way, or one above
-    it.
+    it; but not for a caller who can do nothing about any of them. roots: only root can, anywhere.
     """
     above = [obstacle]
     while above[-1] not in ("/", ""):
         above.append(os.path.dirname(above[-1]))
-    raise StateFailed(
-        f"{path} cannot be changed: {why}", missing=[("file", path_above) for path_above in above]
-    )
+    missing: list[tuple[str, str]] = [("file", path_above) for path_above in above]
+    if os.geteuid() and (roots or not any(map(_may_alter, above))):
+        missing = [("right", path)]
+    raise StateFailed(f"{path} cannot be changed: {why}", missing=missing)
+
+
+def _may_alter(path: str) -> bool:
+    """Return whether the caller, who is not root, can change the mode of something, or what lies in
+    a folder.
+    """
+    at = _lstat(path)
+    if at is None:
+        return True
+    free = bits.S_ISDIR(at.st_mode) and not at.st_mode & bits.S_ISVTX
+    return at.st_uid == os.geteuid() or (free and _paths.access(path, os.W_OK | os.X_OK))
 
 
 def _nearest(path: str) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import shlex
 
 from modules import alternatives, file, network
-from modules.file._attributes import former_attributes
+from modules.file._look import former_attributes
 from modules.undo._kind import ABSENT, Changes, Future, Kind
 
 

@@ -12,6 +12,7 @@ from runner.api.planning import doubting
 from runner.engine.context import Current, Run
 from runner.engine.partial_changes import NOT_THE_STATES
 from runner.model.chunk import Chunk
+from runner.model.patterns import pattern
 
 if TYPE_CHECKING:
     from runner.api.doubts import Doubts
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 # kinds of facts that bring more than looks see on the planned machine: what answers at a service
 # that will run, what a package has in it, the systemd of a user who will linger
 BRINGING = ("service", "pkg", "command", "linger")
+
+# what a command of a plain user becomes root with
+_AS_ROOT = pattern(r"(^|[\s;&|(/])(sudo|doas|pkexec|run0|su)\s")
 
 
 class Foreseen(enum.IntEnum):
@@ -38,6 +42,7 @@ class PendingFacts:
         self._foreseen: dict[str, Foreseen] = {}  # by "state: ID"
         # after these anything may be there: with packages, what packages bring
         self._open: dict[str, frozenset[str]] = {}
+        self._by_root: dict[str, None] = {}  # those of them whose commands run as root
         self._altered: dict[str, str] = {}  # paths that commands name
         self._made: dict[str, str] = {}  # paths that may be there afterwards
         self._doubted: set[str] = set()  # states that say what they alter or bring
@@ -80,6 +85,8 @@ class PendingFacts:
             if fact is OPEN:
                 if foreseen is Foreseen.NOT:
                     self._open[state] = frozenset()
+                    if _AS_ROOT.search(f"{chunk.name} {chunk.args.get('cmd', '')}"):
+                        self._by_root[state] = None
                 continue
             match fact:
                 case ("pkg", str(name)) if self._open.get(state) != frozenset():
@@ -103,6 +110,8 @@ class PendingFacts:
         any of them may change it.
         """
         facts = tuple(facts)
+        if facts and all(isinstance(fact, tuple) and fact[0] == "right" for fact in facts):
+            return next(iter(self._by_root), "")  # only root can give these
         judged = any(isinstance(fact, tuple) and fact[0] == "check" for fact in facts)
         return (
             self._provider(facts)

@@ -130,7 +130,7 @@ class Invoker:
     # -------------------------------------------------- one attempt
 
     def _attempt(self, invocation: Invocation) -> Result:
-        chunk = invocation.chunk
+        chunk, is_built_in = invocation.chunk, False
         try:
             skipped, unsure = None, ""
             if not _GUARDS.isdisjoint(chunk.args):
@@ -141,6 +141,7 @@ class Invoker:
                 return Result(chunk, True, "Not called, mocked")
             step = self._filled(invocation.step)
             call = self.bind(step, invocation.reaction)
+            is_built_in = call.function.is_built_in
             result = self._called(invocation, call)
             if unsure and result.result is not False:
                 result = _undecided(result, unsure)
@@ -163,7 +164,7 @@ class Invoker:
         except NOT_THE_STATES:
             raise
         except BaseException as error:  # sys.exit() too
-            return Result(chunk, False, apology(error))
+            return Result(chunk, False, apology(error, is_built_in))
 
     def _checked(self, chunk: Chunk, result: Result, with_output: bool) -> Result:
         """The result after check_cmd; the changes stay reported."""
@@ -339,8 +340,8 @@ class Invoker:
             raise
         except BaseException as error:
             note = " (what it had planned may have been changed in part)" if plan else ""
-            part = made(plan, look.function) if plan else {}
-            return Result(chunk, False, apology(error) + note, part)
+            comment = apology(error, call.function.is_built_in) + note
+            return Result(chunk, False, comment, made(plan, look.function) if plan else {})
 
     def _foresee(
         self,

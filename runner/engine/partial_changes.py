@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable, Generator, Mapping
 
 from runner.api import Plan
@@ -32,15 +33,17 @@ def made(plan: Plan, look: Callable[[], object]) -> Mapping[str, Value]:
 NOT_THE_STATES = (KeyboardInterrupt, GeneratorExit)  # they end a run, or a look
 
 
-def apology(error: BaseException) -> str:
-    """The comment of a state that an exception ended."""
-    import traceback
-
+def apology(error: BaseException, is_built_in: bool = False) -> str:
+    """The comment of a state that an exception ended. is_built_in: the state is of the library; the
+    author of one of the tree is told what Python said, and where.
+    """
     if isinstance(error, RecursionError):
         return (
             "This goes too deep: folders or values are nested in each other more often than can be"
             " followed"
         )
+    if isinstance(error, MemoryError):
+        return "There is not enough memory for this"
     if isinstance(error, ValueError) and "embedded null" in text_of(error):
         return "A path or an argument contains a NUL character, which the system does not take"
     if isinstance(error, UnicodeEncodeError):
@@ -49,6 +52,38 @@ def apology(error: BaseException) -> str:
             f"A path or an argument contains {half}, half a character, which the system does not"
             " take"
         )
+    if isinstance(error, OSError) and error.strerror and is_built_in:
+        return _refusal(error)
+    if isinstance(error, UnicodeDecodeError) and is_built_in:
+        return f"A text that was read is not {error.encoding.upper()}: byte {error.start + 1}"
+    import traceback
+
     frames = traceback.extract_tb(error.__traceback__)
     last = f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
+    if is_built_in:
+        return (
+            f"This state met something that it does not expect, which is a mistake of runner:"
+            f" {text_of(error)}{last}"
+        )
     return f"An exception occurred in this state: {type(error).__name__}: {text_of(error)}{last}"
+
+
+# what the system's words leave open
+_CURES = {
+    errno.EROFS: "what lies there is mounted read-only",
+    errno.ENOSPC: "the disk is full",
+    errno.ELOOP: "links lead in a circle",
+    errno.ENAMETOOLONG: "the path, or a name in it, is longer than the system takes",
+    errno.ENOTDIR: "something on the way to it is no folder",
+    errno.EISDIR: "it is a folder",
+}
+
+
+def _refusal(error: OSError) -> str:
+    """What the system did not do, with the path."""
+    path = error.filename2 if error.filename2 is not None else error.filename
+    if isinstance(path, bytes):
+        path = path.decode("utf-8", "surrogateescape")
+    where = "the system" if path is None or isinstance(path, int) else str(path)
+    cure = f" ({_CURES[error.errno]})" if error.errno in _CURES else ""
+    return f"{where}: {error.strerror}{cure}"

@@ -13,13 +13,13 @@ from runner.language.arguments import bind, global_checks
 from runner.language.arguments.schema import Parameter
 from runner.language.compiler import auto_requisites, low, missing_references, ordering, requisites
 from runner.language.compiler.high import Request
+from runner.language.pillar.undecrypted import is_encrypted
 from runner.model.chunk import Chunk, Edge, Relations
 from runner.model.diagnostics import Diagnostic, deduplicated, refused
 from runner.model.errors import CompileError, RunnerError
 from runner.model.events import CycleFound
 from runner.model.highdata import HighData
 from runner.model.records import Record
-from runner.pipeline import undecrypted
 from runner.pipeline.compile_cache import CompileCache
 from runner.pipeline.highstate import (
     Gathered,
@@ -119,7 +119,10 @@ def _compiled(
     chunks = selection.chunks
     said += selection.warnings
     session.run.secrets.collect_arguments(chunks, session.options.secret_keys)
-    said += undecrypted.in_arguments(session, chunks)
+    if session.undecrypted or any(is_encrypted((chunk.name, chunk.args)) for chunk in chunks):
+        from runner.pipeline import undecrypted
+
+        said += undecrypted.in_arguments(session, chunks)
     binder = make_binder(session)
     steps, mistakes = binder.steps(chunks)
     said += mistakes

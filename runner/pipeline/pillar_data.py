@@ -11,13 +11,13 @@ from typing import Any, cast
 from runner.api import StateFailed
 from runner.language.pillar import sls
 from runner.language.pillar.merge import merge
+from runner.language.pillar.undecrypted import is_encrypted
 from runner.language.targeting import top
 from runner.language.targeting.top_includes import including
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError
 from runner.model.plain_values import texts_in
 from runner.model.said_in import key_file, key_folder
-from runner.pipeline import undecrypted
 from runner.pipeline.session import Session
 from runner.sources.config.file import is_store, place_of
 
@@ -49,7 +49,10 @@ def read_pillar(session: Session) -> None:
         place = place_of(key_file(options.raw, "decrypt_pillar"), "decrypt_pillar")
         decryptor = session.pillar_renderer.decryptor()
         pillar = decrypt(pillar, options.raw, CIPHERS, decryptor, place)
-    undecrypted.refuse(session, pillar)
+    if is_encrypted(pillar):
+        from runner.pipeline import undecrypted
+
+        undecrypted.refuse(session, pillar)
     if options.raw.get("pillar_opts"):
         pillar["master"] = {key: value for key, value in options.raw.items() if key != "grains"}
     session.run.facts.pillar = pillar

@@ -59,9 +59,17 @@ def autorequire(name: str, **arguments: object) -> Iterator[tuple[str, str]]:
             yield "file", path
 
 
-def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
-    """Raise StateFailed for a file that the caller may not write."""
-    file.refuse_rewrite(file.real_path(name) if arguments.get("follow_symlinks", True) else name)
+def dry_run_check(
+    plan: Plan,
+    name: str,
+    user: str | int | None = None,
+    group: str | int | None = None,
+    **arguments: object,
+) -> None:
+    """Raise StateFailed for a file that the caller may not write, or not give away."""
+    path = file.real_path(name) if arguments.get("follow_symlinks", True) else name
+    file.refuse_rewrite(path)
+    file.refuse_owner(path, user, group)
 
 
 @file.validated

@@ -35,9 +35,12 @@ def dry_run_check(
     """Raise StateFailed when a file state would fail because it may not write. unlocks: it takes
     the attributes away that keep it from that.
     """
-    for fact in plan.provides if isinstance(plan.provides, Iterable) else ():
+    provided = plan.provides if isinstance(plan.provides, Iterable) else ()
+    for fact in provided:
         if isinstance(fact, tuple) and fact[0] == "no file":
             file.refuse_put(fact[1])
+    if ("hard link", name) in provided:
+        user = group = None  # those of folders above it; its own are those of the file
     for path, kind, keys in _operations(name, plan.changes):
         if not path.startswith("/"):
             continue
@@ -68,20 +71,21 @@ def _operations(name: str, changes: Mapping[str, Any]) -> Iterator[tuple[str, st
                 if isinstance(path, str)
             )
         elif key.startswith("/"):
-            keys = set(value) if isinstance(value, Mapping) else set()
-            yield key, _kind(keys), keys
+            parts = value if isinstance(value, Mapping) else {}
+            yield key, _kind(parts), {*parts}
         elif key in ITSELF:
             own.add(key)
     if own:
-        yield name, _kind(own), own
+        yield name, _kind({key: changes[key] for key in own}), own
 
 
-def _kind(keys: set[str]) -> str:
+def _kind(parts: Mapping[str, Any]) -> str:
+    keys = parts.keys()
     if keys == {"touched"}:
         return "touch"
     if keys and keys <= DRESS:
         return "dress"
-    return "rewrite" if "diff" in keys else "put"
+    return "rewrite" if "diff" in keys and parts["diff"] != "New file" else "put"
 
 
 def prune_check(paths: Sequence[str], going: Collection[str]) -> Iterator[tuple[str, str]]:

@@ -60,7 +60,7 @@ def hardlink(
             f" targeting {target}"
         )
         changes = {"forced": "File for hard link was forcibly replaced", "new": name}
-    yield Plan(changes, comment, provides=[("file", name)])
+    yield Plan(changes, comment, provides=[("file", name), ("hard link", name)])
     _lines.make_parent(
         name, dir_mode, None if user is None else str(user), None if group is None else str(group)
     )

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from runner.api.claims import Claim
 
+from states._run_as import dry_run_check as dry_run_check
+
 FUNCTIONS = {
     "cloned": "cloned",
     "config_set": "config",

@@ -9,6 +9,7 @@ from typing import Annotated
 from modules.languages import cargo
 from runner.api import OPEN, AbsolutePath, Done, Name, OneOrMany, Pattern, Plan, Planned
 from runner.api.opposite import Opposite
+from states._run_as import dry_run_check as dry_run_check
 from states._tools import carry_out, explained
 
 Version = Annotated[str, Pattern(r"\d+\.\d+\.\d+[-+.\w]*", "a whole version like 1.2.3")]

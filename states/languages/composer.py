@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from modules.languages import composer as composers
 from modules.languages.composer import Composer
 from runner.api import OPEN, AbsolutePath, Done, Name, Plan, Planned
+from states._run_as import dry_run_check as dry_run_check
 from states._tools import Variables, explained
 
 WHY = "composer does not say what it would do"

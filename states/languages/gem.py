@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from modules.languages import gem
 from runner.api import OPEN, Line, Name, Plan, Planned
 from runner.api.opposite import Opposite
+from states._run_as import dry_run_check as dry_run_check
 from states._tools import carry_out, ensure, explained
 
 OPPOSITE = {

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from modules.languages import npm
 from runner.api import OPEN, AbsolutePath, Line, Name, Plan, Planned, here
 from runner.api.opposite import Opposite, Removal
+from states._run_as import dry_run_check as dry_run_check
 from states._tools import Variables, carry_out, explained
 
 NON_IDEMPOTENT = {"installed": "with force_reinstall it installs in each run"}

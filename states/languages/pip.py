@@ -22,6 +22,7 @@ from runner.api import (
     here,
 )
 from runner.api.opposite import Opposite, Removal
+from states._run_as import dry_run_check as dry_run_check
 from states.languages._requirements import check, files, lines, met, name_of, spec_of
 
 

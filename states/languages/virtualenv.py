@@ -20,6 +20,7 @@ from runner.api import (
     here,
 )
 from runner.api.claims import makes
+from states._run_as import dry_run_check as dry_run_check
 from states.languages._requirements import files
 from states.languages.pip import installed
 

@@ -366,3 +366,100 @@ def test_a_folder_of_which_only_a_part_can_be_removed(machine: Machine) -> None:
     assert real["comment"].endswith(f"; part of what {folder} held is removed")
     assert real["changes"] == {"removed": str(folder)} and real["result"] is False
     assert "part of" not in again["comment"] and again["changes"] == {}
+
+
+CRONTAB = """#!/bin/sh
+# as cron's: a plain user may only use his own, and where it lies he may not write
+own={folder}/cache/tab
+if [ "$1" = -u ]; then
+  [ $(id -u) = 0 ] || {{ echo "must be privileged to use -u" >&2; exit 1; }}
+  shift 2
+fi
+case $1 in
+  -l) cat $own 2>/dev/null || {{ echo "no crontab for $(id -un)" >&2; exit 1; }} ;;
+  -h) exit 1 ;;
+  *) cat >$own ;;
+esac
+"""
+CRON = """
+job:
+  cron.present: [name: /bin/true]
+own job:
+  cron.present: [name: /bin/false, user: nobody]
+variable:
+  cron.env_present: [name: MAILTO, value: ann]
+old:
+  cron.absent: [name: /bin/old]
+"""
+
+
+def test_the_crontab_of_a_plain_user_is_his_own(machine: Machine) -> None:
+    tools = machine.folder / "tools"
+    tools.mkdir()
+    (tools / "crontab").write_text(CRONTAB.format(folder=machine.folder))
+    (tools / "crontab").chmod(0o755)
+    machine.environment["PATH"] = f"{tools}:{machine.environment['PATH']}"
+    machine.write(all=CRON)
+    dry = wrapped(machine, SOMEBODY, "sls", "all", "--test")
+    assert dry == {"/bin/true": None, "/bin/false": None, "MAILTO": None, "/bin/old": True}
+    assert set(wrapped(machine, SOMEBODY, "sls", "all").values()) == {True}
+    assert "MAILTO=ann" in (machine.folder / "cache/tab").read_text()
+    assert set(wrapped(machine, SOMEBODY, "sls", "all", "--test").values()) == {True}
+    machine.write(all="other:\n  cron.present: [name: /bin/x, user: root]\n")
+    assert wrapped(machine, SOMEBODY, "sls", "all", "--test") == {"/bin/x": False}
+
+
+BEHIND = """
+pending:
+  cmd.run: [name: '{command}']
+{tmp}/site/theirs:
+  file.managed: [contents: new]
+{tmp}/own/mine:
+  file.managed: [contents: new]
+{tmp}/own/locked/mine:
+  file.managed: [contents: new]
+{tmp}/own/given:
+  file.managed: [contents: new, user: root]
+net.ipv4.ip_default_ttl:
+  sysctl.present: [value: 65, persist: false]
+{tmp}/own:
+  mount.mounted: [device: none, fstype: tmpfs, persist: false]
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "denied"),
+    [
+        ("sh deploy", {"site/theirs", "own/given", "net.ipv4.ip_default_ttl", "own"}),
+        ("sudo chown nobody /srv", set()),
+    ],
+)
+def test_rights_that_no_pending_command_can_give(
+    machine: Machine, command: str, denied: set[str]
+) -> None:
+    (machine.folder / "site").mkdir()
+    (machine.folder / "own/locked").mkdir(parents=True)
+    os.chown(machine.folder / "own", 65534, 65534)
+    machine.write(all=BEHIND.replace("{command}", command))
+    dry = wrapped(machine, SOMEBODY, "sls", "all", "--test")
+    assert {name for name, result in dry.items() if result is False} == denied
+
+
+READ_ONLY_SYS = (
+    "mount -t proc proc /proc; mount --bind /proc/sys /proc/sys;"
+    ' mount -o remount,ro,bind /proc/sys; exec "$@"'
+)
+
+
+def test_a_read_only_proc_sys(machine: Machine) -> None:
+    machine.write(all="net.ipv4.ip_default_ttl:\n  sysctl.present: [value: 65, persist: false]\n")
+    unshared = ["unshare", "-m", "--fork", "sh", "-c", READ_ONLY_SYS, "sh"]
+    assert compare(machine, unshared) == ["net.ipv4.ip_default_ttl"]
+
+
+def test_a_file_in_the_place_of_a_folder(machine: Machine) -> None:
+    (machine.folder / "states/d").mkdir()
+    (machine.folder / "states/d/a").write_text("a")
+    (machine.folder / "out/a").mkdir(parents=True)
+    machine.write(all="{tmp}/out:\n  file.recurse: [source: 'salt://d', clean: true]\n")
+    assert compare(machine, []) == []

@@ -126,6 +126,11 @@ def search(data: Any, left: Collection[Path] = (), path: Path = ()) -> Iterator[
                 yield from search(value, left, inner)
 
 
+def is_encrypted(data: Any) -> bool:
+    """Return whether data holds any."""
+    return next(search(data), None) is not None
+
+
 def place_at(data: Any, found: Found, place: Place) -> Place | None:
     """Where a value stands in data that has it under its own keys; None where that has not."""
     for step in found.path:

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The laws for a user who is not root: no exception's text is a comment, and what the real run is
+denied a dry run foresees.
+"""
+
+from __future__ import annotations
+
+import builtins
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+from as_somebody import SOMEBODY
+
+from runner.engine.partial_changes import apology
+
+ROOT = Path(__file__).parent.parent
+PARTS = 8
+EXCEPTIONS = [
+    name
+    for name, value in vars(builtins).items()
+    if isinstance(value, type) and issubclass(value, Exception) and name.endswith(("Error", "Exit"))
+]
+CLASS = re.compile(rf"\b({'|'.join(EXCEPTIONS)}|StateFailed|CommandFailed|Traceback)\b")
+
+
+@pytest.mark.skipif(
+    os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs root, to be somebody else"
+)
+@pytest.mark.parametrize("part", range(PARTS))
+def test_laws_of_a_plain_user(part: int) -> None:
+    folder = Path(tempfile.mkdtemp(prefix="laws-"))
+    os.chown(folder, 65534, 65534)
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(folder),
+        "TMPDIR": str(folder),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONPATH": f"{ROOT}:{ROOT / 'tests/support'}",
+    }
+    script = str(ROOT / "tests/support/as_somebody.py")
+    words = [*SOMEBODY, sys.executable, script, str(part), str(PARTS)]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True)
+    shutil.rmtree(folder, ignore_errors=True)
+    assert done.returncode == 0, done.stderr
+    results = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(results) > 60, "most scenarios need no root"
+    said = [result for result in results if CLASS.search(result["dry"][1] + result["real"][1])]
+    assert not said, "what Python says is no comment"
+    mistaken = "a mistake of runner"
+    assert not [each for each in results if mistaken in each["dry"][1] + each["real"][1]]
+    unlike = [
+        result
+        for result in results
+        if (result["dry"][0] == "fails") is not (result["real"][0] == "fails")
+        and not result["only real"]
+    ]
+    assert not unlike, "a dry run says what the real run is denied"
+
+
+# ---------------------------------------------------------------- what the system says
+
+
+ERRORS = (
+    *("EACCES", "EPERM", "EROFS", "ENOSPC", "EDQUOT", "EIO", "ELOOP", "ENAMETOOLONG", "ENOTDIR"),
+    *("EISDIR", "ENOENT", "EEXIST", "ENOTEMPTY", "EXDEV", "EBUSY", "ETXTBSY", "EMFILE", "EINVAL"),
+)
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_an_error_of_the_system_is_a_sentence_with_its_path(name: str) -> None:
+    import errno
+
+    number = getattr(errno, name)
+    said = apology(OSError(number, os.strerror(number), "/srv/a"), is_built_in=True)
+    assert said.startswith(f"/srv/a: {os.strerror(number)}") and not CLASS.search(said)
+    assert "exception" not in said.lower() and "Errno" not in said
+    moved = apology(OSError(number, os.strerror(number), "/srv/a", None, b"/b"), is_built_in=True)
+    assert moved.startswith("/b: ")
+    assert apology(OSError(number, os.strerror(number)), True).startswith("the system: ")
+
+
+@pytest.mark.parametrize(
+    ("error", "part"),
+    [
+        (ValueError("embedded null byte"), "a NUL character"),
+        (UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates"), "half a character"),
+        (UnicodeDecodeError("utf-8", b"a\xff", 1, 2, "invalid"), "is not UTF-8: byte 2"),
+        (RecursionError("maximum recursion depth exceeded"), "too deep"),
+        (MemoryError(), "not enough memory"),
+        (KeyError("x"), "a mistake of runner"),
+    ],
+)
+def test_other_exceptions_are_sentences_too(error: Exception, part: str) -> None:
+    said = apology(error, is_built_in=True)
+    assert part in said and not CLASS.search(said)
