@@ -69,7 +69,6 @@ FAIL: dict[str, dict[str, Any]] = {
     },
     "cmd.run": {
         "true # root": {"root": "/none"},
-        "true # umask": {"umask": "9"},
         "no-such-program": {"python_shell": False},
     },
     "cmd.script": {"salt://script.sh": {}},

@@ -49,7 +49,11 @@ HASHES = (
 )
 
 
-@pytest.mark.parametrize("text", ["", "*", "!", "!!", "!*", "*LK*", *HASHES])
+SHADOW = ("", "*", "!", "!!", "!*", "*LK*", *HASHES)
+
+
+# numbered: the salts are others in each process
+@pytest.mark.parametrize("text", SHADOW, ids=range(len(SHADOW)))
 def test_what_stands_in_shadow(text: str) -> None:
     assert shadow.hash_problem(text) is None
     assert not text.startswith("$") or shadow.hash_problem(f"!{text}") is None
