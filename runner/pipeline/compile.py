@@ -149,8 +149,7 @@ def _compiled(
     ]
     links: tuple[auto_requisites.Link, ...] = ()
     if nodes and session.options.auto_relationships:
-        explicit = ordering.pairs(chunks, relations)
-        nodes, links = auto_requisites.fitted(nodes, explicit, automatic_links(steps))
+        nodes, links = auto_requisites.fitted(chunks, relations, nodes, automatic_links(steps))
     relations = relations._replace(looks=ordering.looks(nodes))
     if links:
         relations = auto_requisites.reacting(relations, links, chunks)

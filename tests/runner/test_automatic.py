@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 import json
+import random
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from command import Machine
 
 FOLDER = "folder:\n  file.directory:\n    - name: {tmp}/d\n"
@@ -38,6 +41,20 @@ def order(machine: Machine, *words: str) -> list[str]:
             + FILE
             + FOLDER,
             ["folder", "file", "link"],
+        ),
+        # one that the file makes along the way may need what else that makes
+        (FILE + "    - makedirs: true\n" + FOLDER, ["file", "folder"]),
+        (FILE + "    - makedirs: true\n" + FOLDER + "    - makedirs: true\n", ["folder", "file"]),
+        # states of one path keep their order: one may check or take away what the other makes
+        (
+            "link:\n  file.symlink:\n    - name: {tmp}/l\n    - target: {tmp}/d\n"
+            "old:\n  file.absent:\n    - name: {tmp}/d\n" + FOLDER,
+            ["old", "folder", "link"],
+        ),
+        (
+            "link:\n  file.symlink:\n    - name: {tmp}/d\n    - target: {tmp}/d\n"
+            "touched:\n  file.touch:\n    - name: {tmp}/d\n",
+            ["link", "touched"],
         ),
         # order: gives way, as it does to require
         (FILE + "    - order: 1\n" + FOLDER + "    - order: last\n", ["folder", "file"]),
@@ -134,3 +151,61 @@ def test_hooks_that_tell_of_changes(machine: Machine, on: bool) -> None:
     )
     assert found["calm2"]["comment"] == "calm", "what fails stops nobody"
     assert ("box: c (autosubscribe)" in machine("why", "calm1", "a").stdout) is on
+
+
+PARTS = {
+    "directory": ("d", "d/e", "g"),
+    "managed": ("d/f", "d/e/f", "g/f"),
+    "append": ("d/f", "g/f"),
+    "symlink": ("g/l", "l"),
+    "absent": ("d/f", "g/l", "g/f"),
+    "missing": ("d/f", "g/f", "l"),
+    "exists": ("g/f",),
+}
+
+
+def states(rng: random.Random, top: str) -> dict[str, Any]:
+    """Some states in a folder, each path of which is a directory or a file in all of them."""
+    group: dict[str, Any] = {}
+    names = [f"{top}{number}" for number in range(rng.randint(3, 6))]
+    looking = rng.randrange(len(names) - 1) if rng.random() < 0.5 else len(names)
+    for number, name in enumerate(names):
+        function = rng.choices(list(PARTS), [4, 4, 2, 2, 1, 1, 1])[0]
+        path = rng.choice(PARTS[function])
+        arguments: list[Any] = [{"name": f"{{tmp}}/{top}/{path}"}]
+        if function in ("managed", "append"):
+            arguments.append({"contents" if function == "managed" else "text": name})
+        if function == "symlink":
+            arguments.append({"target": f"{{tmp}}/{top}/{rng.choice(PARTS['managed'])}"})
+        if function in ("directory", "managed", "append", "symlink"):
+            arguments.append({"makedirs": rng.random() < 0.7})
+        needed = [other for other in names[: min(number, looking)] if rng.random() < 0.2]
+        if needed:
+            kind = rng.choice(["require", "onchanges", "watch", "require_any", "onfail"])
+            arguments.append({kind: [{"file": other} for other in needed]})
+        if number == looking:
+            arguments.append({"prereq": [{"file": names[-1]}]})
+        group[name] = {f"file.{function}": arguments}
+    order = list(group)
+    rng.shuffle(order)
+    return {name: group[name] for name in order}
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_no_run_fails_that_would_go_through_without_them(tmp_path: Path, seed: int) -> None:
+    rng = random.Random(seed)
+    tops = [f"t{number}_" for number in range(120)]
+    text = yaml.safe_dump(
+        {name: state for top in tops for name, state in states(rng, top).items()}, sort_keys=False
+    )
+    failed = {}
+    for on in (True, False):
+        machine = Machine(tmp_path / str(on))
+        machine.config["auto_relationships"] = on
+        for top in tops:
+            (machine.folder / top).mkdir()
+        machine.write(a=text)
+        results = machine.results("sls", "a", code=2)
+        failed[on] = {name.split("_")[0] for name in results if results[name]["result"] is False}
+    assert failed[True] - failed[False] == set()
+    assert failed[False] - failed[True]

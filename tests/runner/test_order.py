@@ -124,6 +124,14 @@ def test_order_of_names() -> None:
     assert order(text) == ["y", "x", "z"]
 
 
+def test_a_name_of_its_own_is_meant_before_one_of_several() -> None:
+    text = (
+        "a: {test.nop: [names: [x, y]]}\nb: {test.nop: [name: x]}\nc: {test.nop: [require_in:"
+        " [test: x]]}\nd: {test.nop: [require_in: [test: y]]}\n"
+    )
+    assert order(text) == ["d", "x", "y", "c", "x"]
+
+
 def test_cycle_names_every_edge() -> None:
     (message,) = order(tree("a require=b", "b watch=c", "c require=a", "d"))
     assert message.startswith("Recursive requisites were found: ({'SLS': 'main', 'ID': ")

@@ -149,6 +149,18 @@ def test_a_look_takes_in_the_prereqs_of_what_it_looks_at(machine: Machine) -> No
     assert {found[name]["comment"] for name in "ab"} == {"No changes detected"}
 
 
+def test_nothing_is_prepared_for_a_change_that_would_fail(machine: Machine) -> None:
+    change = "change:\n  file.managed: [name: '{tmp}/d/f', contents: x]\n"
+    prepare = "prepare:\n  test.nop: [prereq: [file: change]]\n"
+    machine.write(a=prepare + change)
+    found = machine.results("sls", "a", code=2)
+    assert found["prepare"]["comment"] == "One or more requisite failed: a.change"
+    assert found["change"]["comment"] == "Parent directory not present"
+    machine.write(a=prepare + change + "{tmp}/d:\n  file.directory: []\n")
+    found = machine.results("sls", "a")
+    assert found["prepare"]["comment"] == "Success!", "the directory comes first"
+
+
 def test_what_a_chain_of_prereqs_keeps_from_running_ends_with_the_look(machine: Machine) -> None:
     machine.write(
         a=(

@@ -9,9 +9,10 @@ autorequire.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
-from runner.language.compiler.ordering import PrereqLook
+from runner.language.compiler.ordering import PrereqLook, pairs
 from runner.model.chunk import Chunk, Edge, Relations
 from runner.model.records import Record
 from runner.model.requisite_kinds import AUTOMATIC, COMES_LAST, STANDS_FOR, WATCH
@@ -43,6 +44,8 @@ TAKING = frozenset(
         "list_absent",
     )
 )
+# functions that make nothing: they see what is there in their place
+CHECKING = frozenset(("exists",))
 # (number of the chunk, kind) -> (state module, ID or name) pairs
 Hook = Callable[[int, str], Iterable[tuple[str, str]]]
 
@@ -64,7 +67,7 @@ def links(chunks: Sequence[Chunk], hooks: Sequence[tuple[str, ...]], ask: Hook) 
     """
     index: dict[tuple[str, str], list[int]] = {}
     for number, chunk in enumerate(chunks):
-        if chunk.fun not in TAKING:
+        if chunk.fun not in TAKING | CHECKING:
             names = {(chunk.state, chunk.id), (chunk.state, chunk.name)}
             if STANDS_FOR in hooks[number]:
                 names.update(ask(number, STANDS_FOR))
@@ -75,9 +78,7 @@ def links(chunks: Sequence[Chunk], hooks: Sequence[tuple[str, ...]], ask: Hook) 
         asking = hooks[number] if chunk.fun not in TAKING else ()
         for kind in filter(AUTOMATIC.__contains__, asking):
             for name in ask(number, kind):
-                # states of one thing keep their order
-                others = index.get(name, ()) if name != (chunk.state, chunk.name) else ()
-                for other in others:
+                for other in index.get(name, ()):
                     if other != number:
                         collected[_link(number, other, kind)] = None
     last = [number for number in range(len(chunks)) if COMES_LAST in hooks[number]]
@@ -94,13 +95,10 @@ def _link(own: int, other: int, kind: str) -> Link:
 
 
 def fitted(
-    nodes: Sequence[int], explicit: Iterable[tuple[int, int]], wanted: Iterable[Link]
+    chunks: Sequence[Chunk], relations: Relations, nodes: Sequence[int], wanted: Iterable[Link]
 ) -> tuple[tuple[int, ...], tuple[Link, ...]]:
     """A sequence (with its prereq looks) changed by the links, and the links that hold: not what
     explicit relationships or earlier links forbid. A look comes after what its state comes after.
-
-    explicit: the pairs (first, then) of nodes that requisites ask for; read only if anything has
-    to be changed.
     """
     position = {node: place for place, node in enumerate(nodes)}
     looked = {int(node) for node in nodes if isinstance(node, PrereqLook)}
@@ -117,7 +115,7 @@ def fitted(
                 fitting.append(link)
     if not broken:
         return tuple(nodes), tuple(fitting)
-    for first, then in explicit:
+    for first, then in chain(pairs(chunks, relations), kept(chunks, nodes)):
         before.setdefault(first, set()).add(then)
     for link, then in broken:
         if not _leads(then, link.first, before):
@@ -125,6 +123,27 @@ def fitted(
             if then == link.then:
                 fitting.append(link)
     return _sorted(nodes, before), tuple(fitting)
+
+
+def kept(chunks: Sequence[Chunk], nodes: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """What keeps its order, as pairs of nodes: states of one name, as one may check, or take away,
+    what the other makes; and a path after the one that makes its folder along the way
+    (`makedirs`). Looks at them count as well.
+    """
+    last: dict[tuple[str, str], int] = {}
+    makers: dict[str, int] = {}
+    for node in nodes:
+        chunk = chunks[node]
+        folder = chunk.name.rpartition("/")[0]
+        makes_folder = bool(chunk.args.get("makedirs"))
+        if folder in makers and not makes_folder:
+            yield makers[folder], node
+        if (chunk.state, chunk.name) in last:
+            yield last[chunk.state, chunk.name], node
+        last[chunk.state, chunk.name] = node
+        while folder and makes_folder and not isinstance(node, PrereqLook):
+            makers.setdefault(folder, node)
+            folder = folder.rpartition("/")[0]
 
 
 def _places(link: Link, looked: Collection[int]) -> tuple[int, ...]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -257,17 +257,24 @@ class Reconciler:
         """The states that have this as their `name`."""
         for declaration in self._high.declarations.values():
             for body in declaration.bodies.values():
-                if any(item.key == "name" and item.value == name for item in body.items):
+                if name in _own_name(body):
                     yield body
 
     def _named(self, state: str, name: str) -> list[Declaration]:
+        """The states of a name: those with that `name`, else those that have it among `names`."""
         if self._by_name is None:
-            self._by_name = {}
-            for declaration in self._high.declarations.values():
-                for body in declaration.bodies.values():
-                    for known in _names(declaration, body):
-                        self._by_name.setdefault((body.state, known), []).append(declaration)
+            self._by_name = {**self._declared_by(_among_names), **self._declared_by(_own_name)}
         return self._by_name.get((state, name), [])
+
+    def _declared_by(
+        self, names: Callable[[Body], Iterator[str]]
+    ) -> dict[tuple[str, str], list[Declaration]]:
+        found: dict[tuple[str, str], list[Declaration]] = {}
+        for declaration in self._high.declarations.values():
+            for body in declaration.bodies.values():
+                for name in names(body):
+                    found.setdefault((body.state, name), []).append(declaration)
+        return found
 
     # -------------------------------------------------- use
 
@@ -310,10 +317,14 @@ def _reference(entry: object) -> tuple[str, str]:
     return "", str(entry)
 
 
-def _names(declaration: Declaration, body: Body) -> Iterator[str]:
+def _own_name(body: Body) -> Iterator[str]:
     for item in body.items:
         if item.key == "name" and isinstance(item.value, str):
             yield item.value
-        elif item.key == "names" and isinstance(item.value, list):
+
+
+def _among_names(body: Body) -> Iterator[str]:
+    for item in body.items:
+        if item.key == "names" and isinstance(item.value, list):
             for entry in item.value:
                 yield str(next(iter(entry), "")) if isinstance(entry, dict) else str(entry)

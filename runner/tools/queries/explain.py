@@ -44,7 +44,7 @@ def picture(options: Options, names: Sequence[str] = ()) -> tuple[dict[str, Any]
             links = automatic_links(steps)
         try:
             nodes = ordering.sequence(chunks, relations)
-            nodes, links = auto_requisites.fitted(nodes, ordering.pairs(chunks, relations), links)
+            nodes, links = auto_requisites.fitted(chunks, relations, nodes, links)
             order = ordering.arrange(nodes)
         except CompileError as error:
             cyclic_edges, problems = (
