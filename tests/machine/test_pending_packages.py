@@ -26,6 +26,7 @@ FILES = {
 }
 MAKE = f"""
 {package("aaa")}
+{package("ufw")}
 {package("tool", files=FILES)}
 {INDEX}
 rm -f /etc/aliases
@@ -102,8 +103,9 @@ def test_what_a_pending_package_may_bring_is_undecided(fresh: Debian) -> None:
     fresh.run(MAKE)
     fresh.write("/srv/runner/states/t.j2", "{{ salt['dig.A']('localhost') }}")
     fresh.write("/srv/runner/states/_states/own.py", OWN)
-    packages = {"aaa": {"pkg.installed": []}, "tool": {"pkg.installed": []}}
-    fresh.tree(all=json.dumps(packages | UNDECIDED | DECIDED | BY_ANY))
+    packages = {name: {"pkg.installed": []} for name in ("aaa", "tool", "ufw")}
+    firewall = {"a firewall": {"ufw.enabled": []}}
+    fresh.tree(all=json.dumps(packages | UNDECIDED | DECIDED | BY_ANY | firewall))
     dry = fresh.results("sls", "all", "--test")
     decides = {
         name: re.search(r"(?:depends on|decided when) (pkg: \w+)", each["comment"])
@@ -113,6 +115,7 @@ def test_what_a_pending_package_may_bring_is_undecided(fresh: Debian) -> None:
         **dict.fromkeys(packages | DECIDED),
         **dict.fromkeys(UNDECIDED, "pkg: tool"),
         **dict.fromkeys(BY_ANY, "pkg: aaa"),
+        "a firewall": "pkg: ufw",
     }
     assert {dry[name]["result"] for name in UNDECIDED | BY_ANY} == {None}
     assert not any(dry[name]["changes"] for name in UNDECIDED | BY_ANY)
