@@ -177,11 +177,12 @@ class Supposed(Entry):
 
 
 def _supposed(path: str, is_folder: bool, contents: bytes) -> Supposed:
-    if is_folder:
-        return Supposed(bits.S_IFDIR | 0o755, 0, 0)
     is_program = os.path.dirname(path).endswith("bin")
-    entry = Supposed(bits.S_IFREG | (0o755 if is_program else 0o644), 0, 0)
+    form = bits.S_IFDIR if is_folder else bits.S_IFREG
+    entry = Supposed(form | (0o755 if is_folder or is_program else 0o644), 0, 0)
     entry.contents = contents
+    # it is the same one when it is looked at again
+    entry.mtime_ns, entry.number = 0, (hash(path) & 0xFFFFFF) + 1
     return entry
 
 

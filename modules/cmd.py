@@ -150,10 +150,26 @@ def _words(line: str) -> list[str]:
 
 @for_states
 def alterations(command: str, cwd: str | None, runas: str | None) -> Alterations:
-    """What a command line may do to paths."""
+    """What a command line may do to paths, which are told without the links on the way to them."""
     from runner.api.command_lines import alterations
 
-    return alterations(command, cwd or surroundings.home(runas))
+    found = alterations(command, cwd or surroundings.home(runas))
+    return Alterations(
+        _led_to(found.made),
+        _led_to(found.files),
+        _led_to(found.folders),
+        _led_to(found.altered),
+        found.is_all,
+    )
+
+
+def _led_to(paths: tuple[str, ...]) -> tuple[str, ...]:
+    """The places that paths lead to, with those of the links that they end in."""
+    places = [_paths.realpath(path) for path in paths]
+    for path in paths:
+        folder, _, name = path.rpartition("/")
+        places.append(f"{_paths.realpath(folder or '/').rstrip('/')}/{name}")
+    return tuple(dict.fromkeys(places))
 
 
 @for_states

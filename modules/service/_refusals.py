@@ -5,12 +5,14 @@ machine.
 
 from __future__ import annotations
 
+import os
 import re
 
 from modules import _paths, cmd
 from modules import user as users
 from runner.api import CommandFailed
 
+MANAGING = "org.freedesktop.systemd1.manage-units"
 # with one of these a unit's programs are found elsewhere, later, or not needed
 ELSEWHERE = (
     *("RootDirectory", "RootImage", "BindPaths", "BindReadOnlyPaths", "MountImages"),
@@ -25,11 +27,21 @@ def refuse_act(unit: str, action: str, runtime: bool) -> None:
         asked = cmd.probe(["systemctl", "show", "--property=Version"])
         if asked.retcode:
             raise CommandFailed(f"systemctl: {asked.stderr.strip()}")
+    if os.geteuid() and not _is_authorized():
+        raise CommandFailed(f"Failed to {action} {unit}: Interactive authentication required.")
     path = f"/{'run' if runtime else 'etc'}/systemd/system/{unit}"
     if action == "mask" and _paths.lexists(path) and not _paths.islink(path):
         raise CommandFailed(f"Failed to mask unit: File {path} already exists.")
     if action in ("start", "restart"):
         _refuse_start(unit)
+
+
+def _is_authorized() -> bool:
+    """Return whether polkit lets a plain user manage units without asking anything."""
+    if not cmd.which("pkcheck"):
+        return False
+    who = ["--process", str(os.getpid())]
+    return not cmd.probe(["pkcheck", "--action-id", MANAGING, *who]).retcode
 
 
 def _refuse_start(unit: str) -> None:

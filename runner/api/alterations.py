@@ -7,10 +7,22 @@ from runner.model.records import Record
 
 
 class Alterations(Record):
-    """What a command may do to paths. made: paths that may be there afterwards; altered: those that
-    may be otherwise, or gone. is_all: it does nothing else.
+    """What a command may do to paths. made: paths that may be there afterwards, files or folders;
+    altered: those that may be otherwise, or gone. is_all: it does nothing else.
     """
 
     made: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
     altered: tuple[str, ...] = ()
     is_all: bool = False
+
+    def facts(self) -> list[tuple[str, str]]:
+        """What a Plan provides of it."""
+        kinds = {
+            "made": self.made,
+            "made file": self.files,
+            "made folder": self.folders,
+            "altered": self.altered,
+        }
+        return [(kind, path) for kind, paths in kinds.items() for path in paths]

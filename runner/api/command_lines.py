@@ -10,10 +10,10 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from runner.api.alterations import Alterations
-from runner.api.doubts import may_be_packaged
+from runner.model.records import Record
 
 # programs that say nothing but what is in the files that they are given
 READERS = frozenset(
@@ -23,68 +23,92 @@ READERS = frozenset(
         *("test", "tr", "true", "uniq", "wc"),
     )
 )
-# programs that make what they are given, and alter nothing else; that alter it
-MAKERS = frozenset(("mkdir", "touch"))
-WRITERS = frozenset(("chgrp", "chmod", "chown", "cp", "install", "ln", "mv", "rm", "rmdir", "tee"))
+# programs that alter what they are given; that put something there, too
+ALTERING = frozenset(("chgrp", "chmod", "chown", "rm", "rmdir"))
+PUTTING = frozenset(("cp", "install", "ln", "mv"))
 IDLE = frozenset((":", "date", "sleep", "sync"))
+# programs that ask neither files nor packages, or packages only
+ASKERS = frozenset(("command", "dpkg", "getent", "id", "rpm", "systemctl", "type", "which"))
 # files that the scripts of packages write to
 WRITTEN = ("/etc/passwd", "/etc/group", "/etc/shadow", "/etc/gshadow", "/etc/shells", "/etc/inetd")
 _JOINTS = frozenset((";", "&&", "||", "|", "(", ")", "!", "{", "}"))
 _REDIRECTIONS = frozenset((">", ">>", ">|"))
+_SEPARATED = re.compile(r"[\s'\";|&()<>=]+")
 _UNCLEAR = re.compile(r"[$`*?~\n\\]|<<|&(?!&)(?<!&&)")
 
 
-def asked_of_machine(command: str, exists: Callable[[str], bool]) -> str:
-    """What a command asks about that a pending package may bring; empty for one that only reads
-    files that are there, or that no package brings.
+class Question(Record):
+    """What the command of a guard asks. paths: those that it names; of_packages: packages may have
+    a say in its answer; of_anything: so may whatever is pending.
+    """
 
-    >>> asked_of_machine("grep -q x /home/ann/notes", lambda path: False)
-    ''
-    >>> asked_of_machine("which screen", lambda path: False)
-    'which screen'
+    paths: tuple[str, ...] = ()
+    of_packages: bool = True
+    of_anything: bool = False
+
+
+def question(command: str, cwd: str | None = None) -> Question:
+    """What a command line asks of the machine.
+
+    >>> question("grep -q x /home/ann/notes")
+    Question(paths=('/home/ann/notes',), of_packages=False, of_anything=False)
+    >>> question("which screen").of_packages
+    True
     """
     calls = _calls(command)
     if calls is None:
-        return command
-    for program, *words in calls:
-        if program not in READERS or not shutil.which(program):
-            return command
-        for word in words:
-            path = re.search(r"(?:^|=)(/.*)", word)
-            if path and (path[1].startswith(WRITTEN) or _may_come(path[1], exists)):
-                return path[1]
-    return ""
-
-
-def _may_come(path: str, exists: Callable[[str], bool]) -> bool:
-    return may_be_packaged(os.path.normpath(path), [path]) and not exists(path)
+        return Question(tuple(_paths(_SEPARATED.split(command), None)), of_anything=True)
+    words = [word for _, *words in calls for word in words]
+    paths = tuple(_paths([word.rpartition("=")[2] for word in words], cwd))
+    programs = {program for program, *_ in calls}
+    return Question(
+        paths,
+        any(program not in READERS or not shutil.which(program) for program in programs)
+        or any(path.startswith(WRITTEN) for path in paths),
+        not programs <= READERS | ASKERS,
+    )
 
 
 def alterations(command: str, cwd: str | None = None) -> Alterations:
     """What a command line may do to paths.
 
-    >>> alterations("mkdir -p /srv/a && echo x > /srv/a/b")
-    Alterations(made=('/srv/a',), altered=('/srv/a/b',), is_all=True)
-    >>> alterations("make -C /srv/app install")
-    Alterations(made=('/srv/app',), altered=(), is_all=False)
+    >>> found = alterations("mkdir -p /srv/a && echo x > /srv/a/b")
+    >>> found.folders, found.files, found.is_all
+    (('/srv/a',), ('/srv/a/b',), True)
+    >>> alterations("make -C /srv/app install").made
+    ('/srv/app',)
     """
     calls = _calls(command)
     if calls is None:
-        return Alterations(tuple(_paths(re.split(r"[\s'\";|&()<>=]+", command), None)))
+        return Alterations(tuple(_paths(_SEPARATED.split(command), None)))
     made: list[str] = []
+    files: list[str] = []
+    folders: list[str] = []
     altered: list[str] = []
     is_all = True
     for program, *words in calls:
         targets = [words[at + 1] for at, word in enumerate(words[:-1]) if word in _REDIRECTIONS]
-        altered += _paths(targets, cwd)
-        if program in WRITERS:
-            altered += _paths(words, cwd)
-        elif program in MAKERS:
-            made += _paths(words, cwd)
-        elif program not in READERS | IDLE:
-            is_all = False
-            made += _paths(words, None)
-    return Alterations(tuple(made), tuple(altered), is_all)
+        targets = [*_paths(targets, cwd)]
+        named = [*_paths(words, cwd)]
+        files += targets
+        altered += targets
+        match program:
+            case "touch":
+                files += named
+            case "tee":
+                files += named
+                altered += named
+            case "mkdir":
+                folders += named
+            case _ if program in ALTERING:
+                altered += named
+            case _ if program in PUTTING:
+                made += named
+                altered += named
+            case _ if program not in READERS | IDLE:
+                is_all = False
+                made += named
+    return Alterations(tuple(made), tuple(files), tuple(folders), tuple(altered), is_all)
 
 
 def _paths(words: Sequence[str], cwd: str | None) -> Iterator[str]:

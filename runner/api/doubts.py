@@ -46,21 +46,25 @@ def is_named_like(path: str, packages: Collection[str]) -> bool:
     )
 
 
+def _is_in(path: str, folder: str) -> bool:
+    return f"{path}/".startswith(f"{folder}/")
+
+
 class Doubts:
     """What is pending, as a look sees it.
 
     packages: by "state: ID" those that a state brings, the likeliest first. promised: by path the
-    state that makes it; made: the one after which something may be there, with what is above and
-    below; altered: the one after which that may be otherwise. world: what is there instead of what
-    is in doubt. by: the first state that a look came upon; worlds: those that it may be otherwise
-    in.
+    state that makes it; made: by kind of what is made and by path the state after which something
+    may be there, with what is above and below; altered: the one after which that may be otherwise.
+    world: what is there instead of what is in doubt. by: the first state that a look came upon;
+    worlds: those that it may be otherwise in.
     """
 
     def __init__(
         self,
         packages: Mapping[str, Collection[str]],
         promised: Mapping[str, str],
-        made: Mapping[str, str],
+        made: Mapping[str, Mapping[str, str]],
         altered: Mapping[str, str],
         settled: Collection[str] = (),
         world: World = "",
@@ -70,10 +74,12 @@ class Doubts:
         self.world, self.contents = world, CONTENTS
         self.by = ""
         self.worlds: set[World] = set()
+        self.is_certain = True  # of all in doubt one knows what it will be, if it comes
         self.is_read = False  # contents that nobody knows were asked for
 
     def __bool__(self) -> bool:
-        return bool(self._packages or self._promised or self._made or self._altered)
+        made = any(self._made.values())
+        return bool(self._packages or self._promised or made or self._altered)
 
     def instead(self, world: World) -> Doubts:
         """The same in another world."""
@@ -84,52 +90,54 @@ class Doubts:
         """Tell, and note, whether what is at a path may be otherwise by then. in_own: the folder
         above where this run makes it.
         """
-        by = self._alters(path, is_there)
-        if not by and not is_there:
-            if in_own is None:
-                by = self._brings(path, path)
-            else:
-                by = self._brings(path, in_own, only_named_like=True)
+        if path in self._settled:
+            return False
+        if is_there:
+            by = next((self._altered[named] for named in self._altered if _is_in(path, named)), "")
+            return self._note(by, ["nothing", "file"])
+        by, worlds = self._makes(path)
         if by:
-            self._note(by, ["nothing", "file"] if is_there else ["file", "folder"])
-        return bool(by)
+            return self._note(by, worlds, is_certain=len(worlds) == 1)
+        if in_own is None:
+            return self._note(self._brings(path, path), ["file", "folder"])
+        return self._note(self._brings(path, in_own, only_named_like=True), ["file", "folder"])
 
     def of_account(self, name: str) -> bool:
         """Tell, and note, whether an account that is not there may be by then."""
-        if by := self._package_state(name, [*self._packages]):
-            self._note(by, ["file"])
-        return bool(by)
+        return self._note(self._package_state(name, [*self._packages]), ["file"])
 
     def note_read(self, data: bytes) -> None:
         """Note that the contents of a file were read."""
         self.is_read |= data == CONTENTS
 
-    def of_program(self, words: str) -> str:
-        """The state after which a command that asks about packages may say something else; empty
-        when none.
-        """
-        return self._package_state(words, [*self._packages])
+    def of_program(self, words: str, of_packages: bool, of_anything: bool) -> str:
+        """The state after which a program may say something else; empty when none."""
+        by = self._package_state(words, [*self._packages]) if of_packages else ""
+        if by or not of_anything:
+            return by
+        commands = (self._altered, *self._made.values())
+        return next((state for paths in commands for state in paths.values()), "")
 
-    def _note(self, by: str, worlds: Collection[World]) -> None:
-        self.by = self.by or by
-        self.worlds.update(worlds)
+    def _note(self, by: str, worlds: Collection[World], is_certain: bool = False) -> bool:
+        if by:
+            self.by = self.by or by
+            self.worlds.update(worlds)
+            self.is_certain &= is_certain
+        return bool(by)
 
-    def _alters(self, path: str, is_there: bool) -> str:
-        if path in self._settled:
-            return ""
-        for named, state in self._altered.items():
-            if f"{path}/".startswith(f"{named}/"):
-                return state
-        if is_there:
-            return ""
-        for named, state in (*self._made.items(), *self._altered.items()):
-            if f"{path}/".startswith(f"{named}/") or named.startswith(f"{path}/"):
-                return state
-        return self._promised.get(path, "")
+    def _makes(self, path: str) -> tuple[str, list[World]]:
+        """The state after which something may be where nothing is, and what."""
+        for kind, named_by in self._made.items():
+            for named, state in named_by.items():
+                if named.startswith(f"{path}/") or (path == named and kind == "made folder"):
+                    return state, ["folder"]
+                if path == named and kind == "made file":
+                    return state, ["file"]
+                if _is_in(path, named) and kind != "made file":
+                    return state, ["file", "folder"]
+        return self._promised.get(path, ""), ["file", "folder"]
 
     def _brings(self, path: str, named: str, only_named_like: bool = False) -> str:
-        if path in self._settled:
-            return ""
         states = [
             state
             for state, names in self._packages.items()

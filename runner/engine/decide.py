@@ -23,7 +23,7 @@ class Verdict(enum.Enum):
     WATCH = "watch"  # run, and react if it changed nothing itself
     SKIP = "skip"  # not run, and that is fine
     FAIL = "fail"  # not run, because something it needs failed
-    OPEN = "open"  # in a dry run: run if what is pending fails
+    OPEN = "open"  # in a dry run: run if what is pending fails, or changes something
 
 
 NOT_RUN = (Verdict.SKIP, Verdict.FAIL, Verdict.OPEN)
@@ -96,7 +96,8 @@ def _refusals(seen: Seen, pending: Sequence[str]) -> Iterator[Decision]:
     if _is_partly_prepared(seen):
         return
     onchanges = _reacting(seen, "onchanges")
-    fired = any(_sets_off(target) for _, target in onchanges)
+    firing = [target for _, target in onchanges if target is not None and _sets_off(target)]
+    fired = bool(firing)
     if not _onfail(seen) and not (
         fired and _changed_watches(seen)
     ):  # with both Salt asks no more whether something failed
@@ -109,8 +110,13 @@ def _refusals(seen: Seen, pending: Sequence[str]) -> Iterator[Decision]:
                 "State was not run because onfail req did not change",
                 postponed=any(target is None for _, target in asked),
             )
-    if not fired and onchanges and "onchanges" not in pending:
+    if "onchanges" in pending:
+        return
+    if not fired and onchanges:
         yield _refusal(onchanges, "State was not run because none of the onchanges reqs changed")
+    if fired and all(target.undecided for target in firing):
+        source = f"{firing[0].chunk.state}: {firing[0].chunk.id}"
+        yield Decision(Verdict.OPEN, f"It would be run if {source} changed something")
 
 
 def _refusal(seen: Seen, comment: str) -> Decision:

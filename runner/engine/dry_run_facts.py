@@ -4,7 +4,15 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Generator,
+    Iterable,
+    Iterator,
+    MutableMapping,
+    Sequence,
+)
 from typing import TYPE_CHECKING, Any, Literal
 
 from runner.api import OPEN, Plan, StateFailed, running
@@ -19,6 +27,7 @@ if TYPE_CHECKING:
 
 # kinds of facts that bring more than looks see on the planned machine: what answers at a service
 # that will run, what a package has in it, the systemd of a user who will linger
+MADE = ("made file", "made folder", "made")  # of commands: facts of what they put at paths
 BRINGING = ("service", "pkg", "command", "linger")
 
 # what a command of a plain user becomes root with
@@ -44,7 +53,8 @@ class PendingFacts:
         self._open: dict[str, frozenset[str]] = {}
         self._by_root: dict[str, None] = {}  # those of them whose commands run as root
         self._altered: dict[str, str] = {}  # paths that commands name
-        self._made: dict[str, str] = {}  # paths that may be there afterwards
+        # paths that may be there afterwards, by what is made
+        self._made: dict[str, dict[str, str]] = {kind: {} for kind in MADE}
         self._doubted: set[str] = set()  # states that say what they alter or bring
 
     def is_doubted(self, state: str) -> bool:
@@ -64,7 +74,7 @@ class PendingFacts:
         """What a look cannot know; None where all is known. required: as of `brings`. settled:
         paths that were planned since.
         """
-        if not (self._open or self._made or self._altered or self.facts):
+        if not (self._open or any(self._made.values()) or self._altered or self.facts):
             return None
         from runner.api.doubts import Doubts  # few runs need it
 
@@ -95,9 +105,9 @@ class PendingFacts:
                 case ("altered", str(path)) if foreseen is Foreseen.NOT:
                     self._doubted.add(state)
                     self._altered[path] = state
-                case ("made", str(path)) if foreseen is Foreseen.NOT:
+                case (str(kind), str(path)) if kind in MADE and foreseen is Foreseen.NOT:
                     self._doubted.add(state)
-                    self._made[path] = state
+                    self._made[kind][path] = state
             brings = isinstance(fact, tuple) and fact[0] in BRINGING
             seen = foreseen is not Foreseen.NOT and not brings
             (self.seen if seen else self.facts).setdefault(fact, state)
@@ -191,7 +201,8 @@ class PendingFacts:
         return next(
             (
                 state
-                for named, state in (self._altered | self._made).items()
+                for paths in (self._altered, *self._made.values())
+                for named, state in paths.items()
                 if f"{path}/".startswith(f"{named}/") or f"{named}/".startswith(f"{path}/")
             ),
             "",
@@ -239,13 +250,14 @@ class Look:
 
     def unsure(self, outcome: Outcome) -> str:
         """The pending state after which the look may come to something else; empty when none. That
-        it may fail is no other outcome: trees are written for what their packages bring.
+        it may fail is no other outcome, unless it is certain what comes: trees are written for what
+        their packages bring.
         """
         if self.doubts is None or not self.doubts.by:
             return ""
+        same = (outcome,) if self.doubts.is_certain else (outcome, "failed")
         otherwise = (
-            doubts.is_read or _kind_of(other) not in (outcome, "failed")
-            for doubts, other in self.others()
+            doubts.is_read or _kind_of(other) not in same for doubts, other in self.others()
         )
         return self.doubts.by if any(otherwise) else ""
 
@@ -287,3 +299,29 @@ def _kind_of(outcome: object) -> Outcome:
     if isinstance(outcome, BaseException):
         return "failed"
     return "planned" if isinstance(outcome, Plan) else "done"
+
+
+def asked(command: str, cwd: object, doubts: Doubts, exists: Callable[[str], bool]) -> str:
+    """The pending state that may change what the command of a guard says; empty when none.
+
+    exists: looks at a path.
+    """
+    from runner.api.command_lines import question
+
+    about = question(command, cwd if isinstance(cwd, str) else None)
+    looks = doubts.instead("")
+    with doubting(looks):
+        for path in about.paths:
+            exists(path)
+    return looks.by or doubts.of_program(command, about.of_packages, about.of_anything)
+
+
+def unsettle(settled: MutableMapping[str, object], provides: object) -> None:
+    """Forget that paths were planned which what a pending state provides may alter again."""
+    for fact in provides if isinstance(provides, Iterable) else ():
+        match fact:
+            case ("pkg", _):
+                settled.clear()
+            case (str(kind), str(named)) if kind == "altered" or kind in MADE:
+                for path in [path for path in settled if f"{path}/".startswith(f"{named}/")]:
+                    del settled[path]

@@ -24,7 +24,7 @@ from runner.api.durability import make_names_durable
 from runner.api.planning import SETTLED, Unforeseen, changes_planned
 from runner.engine import guards, slots
 from runner.engine.context import Current, Run
-from runner.engine.dry_run_facts import Foreseen, Look, PendingFacts
+from runner.engine.dry_run_facts import Foreseen, Look, PendingFacts, asked, unsettle
 from runner.engine.made import about_to_make
 from runner.engine.partial_changes import NOT_THE_STATES, apology, made
 from runner.engine.step import Call, Invocation, Mode, Reaction, Step
@@ -194,10 +194,7 @@ class Invoker:
         if (doubts := look.doubts) is None:
             return skipped, ""
         for command in guards.programs(args):
-            from runner.api.command_lines import asked_of_machine  # few runs need it
-
-            question = asked_of_machine(command, context.exists)
-            if question and (by := doubts.of_program(f"{command} {question}")):
+            if by := asked(command, args.get("cwd"), doubts, context.exists):
                 return skipped, by
         otherwise = any(bool(other) != bool(skipped) for _, other in look.others())
         return skipped, doubts.by if otherwise else ""
@@ -247,6 +244,8 @@ class Invoker:
         self, invocation: Invocation, provides: object, foreseen: Foreseen = Foreseen.NOT
     ) -> None:
         """Note what the plan of a state provides."""
+        if foreseen is Foreseen.NOT and SETTLED in self.run.stores:
+            unsettle(self.run.stores[SETTLED], provides)
         self.planned.note(invocation.chunk, provides, foreseen)
         if invocation.will_be_done:
             self.pending.note(invocation.chunk, provides, foreseen)
@@ -279,15 +278,17 @@ class Invoker:
     def _called(self, invocation: Invocation, call: Call) -> Result:
         if call.function.classic:
             return self._classic(invocation, call)
+        function = partial(call.function.function, **call.arguments)
+        look = self._look(invocation, function)
         try:
-            function = partial(call.function.function, **call.arguments)
-            look = self._look(invocation, function)
             outcome = look.outcome()
             if isinstance(outcome, Generator):
                 return self._planned(invocation, call, outcome, look)
-            return _done(invocation.chunk, outcome, {})
+            done = _done(invocation.chunk, outcome, {})
+            unsure = look.unsure("done")
+            return _undecided(done, unsure) if unsure else done
         except StateFailed as failure:
-            return self._failed(invocation, failure, {})
+            return self._failed(invocation, failure, {}, unsure=look.unsure("failed"))
 
     def _planned(
         self,

@@ -402,8 +402,7 @@ def _refuse_interpreter(text: str, url: str) -> None:
 
 
 def _plan(comment: str, changes: Mapping[str, Any], stateful: object, alters: Alterations) -> Plan:
-    paths = [("made", path) for path in alters.made]
-    paths += [("altered", path) for path in alters.altered]
+    paths = alters.facts()
     return Plan(
         {} if stateful else changes,
         "" if stateful else comment,

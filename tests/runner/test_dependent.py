@@ -195,9 +195,9 @@ def test_a_path_in_the_home_folder_of_a_user_who_may_come(machine: Machine) -> N
 
 
 NAMED = """
-makes: {cmd.run: [name: touch made other put]}
+makes: {cmd.run: [name: touch made other put listed]}
 makes too: {cmd.run: [name: mkdir -p {tmp}/new/in && echo x > {tmp}/new/in/it]}
-removes: {cmd.run: [name: rm -r {tmp}/gone {tmp}/folder]}
+removes: {cmd.run: [name: rm -r {tmp}/gone {tmp}/link/far {tmp}/folder]}
 alters: {cmd.run: [name: echo five >>{tmp}/altered]}
 u kept: {file.managed: [name: '{tmp}/made', contents: x, replace: False]}
 u made: {cmd.run: [name: 'true', creates: '{tmp}/other']}
@@ -206,6 +206,11 @@ u below: {test.nop: [onlyif: 'test -e {tmp}/new/in/it']}
 u gone: {file.managed: [name: '{tmp}/gone', contents: here]}
 u in it: {test.nop: [unless: test -e {tmp}/folder/it]}
 u altered: {file.append: [name: '{tmp}/altered', text: five]}
+u link: {test.nop: [unless: 'test -e {tmp}/real/far']}
+u listed: {test.nop: [onlyif: 'ls {tmp}/listed']}
+u script: {test.nop: [onlyif: sh -c false]}
+u missing: {file.missing: [name: '{tmp}/listed']}
+d account: {test.nop: [onlyif: id nobody-has-this-name]}
 d put: {file.managed: [name: '{tmp}/put', contents: y]}
 d put again: {file.append: [name: '{tmp}/put', text: y]}
 d there: {test.nop: [unless: test -e {tmp}/there]}
@@ -217,9 +222,10 @@ d failed: {file.append: [name: '{tmp}/no/folder', text: x]}
 
 def test_what_a_command_names_is_undecided_and_nothing_else(machine: Machine) -> None:
     """Of a command whose words tell all that it does."""
-    for name in ("gone", "folder/it", "altered", "there"):
+    for name in ("gone", "folder/it", "altered", "there", "real/far"):
         (machine.folder / name).parent.mkdir(exist_ok=True)
         (machine.folder / name).write_text("here\n")
+    (machine.folder / "link").symlink_to("real")
     machine.write(named=NAMED.replace("name: touch made", "cwd: '{tmp}', name: touch made"))
     dry = machine.results("sls", "named", "--test", code=2)
     undecided = {name for name, each in dry.items() if "decided when cmd: " in each["comment"]}
@@ -229,3 +235,24 @@ def test_what_a_command_names_is_undecided_and_nothing_else(machine: Machine) ->
     for name, each in dry.items():
         if name not in undecided:
             assert bool(each["changes"]) == bool(real[name]["changes"]), name
+
+
+AGAIN = """
+planned: {file.managed: [name: '{tmp}/x', contents: a]}
+removes: {cmd.run: [name: rm '{tmp}/x']}
+unsure: {file.absent: [name: '{tmp}/x']}
+reacts: {test.succeed_with_changes: [onchanges: [file: unsure]]}
+in any case: {test.succeed_with_changes: [onchanges: [file: unsure, file: planned]]}
+"""
+
+
+def test_what_reacts_to_what_is_undecided_is_so_too(machine: Machine) -> None:
+    """And what was planned before a command that names it may be otherwise after that."""
+    machine.write(again=AGAIN)
+    dry = machine.results("sls", "again", "--test")
+    assert dry["unsure"]["comment"].endswith("decided when cmd: removes is done")
+    assert dry["reacts"]["comment"] == "It would be run if file: unsure changed something"
+    assert (dry["reacts"]["result"], dry["reacts"]["changes"]) == (None, {})
+    assert dry["in any case"]["changes"]
+    real = machine.results("sls", "again")
+    assert (real["reacts"]["changes"], bool(real["in any case"]["changes"])) == ({}, True)

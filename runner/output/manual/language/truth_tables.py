@@ -104,7 +104,7 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
         SKIPPED=DOES_NOT_RUN,
         NOOP=DOES_NOT_RUN,
         COMMAND=(NEVER, RUNS),
-        UNDECIDED=(NEVER, RUNS),
+        UNDECIDED=(NEVER, OPEN),
     ),
     "onfail": _of_one(
         CHANGED=DOES_NOT_RUN,
@@ -172,7 +172,7 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
         Line((FAILED, FAILED), DOES_NOT_RUN, DOES_NOT_RUN, True),
         Line((GUARDED, UNCHANGED), DOES_NOT_RUN, DOES_NOT_RUN),
         Line((COMMAND, UNCHANGED), NEVER, RUNS),
-        Line((UNDECIDED, UNCHANGED), NEVER, RUNS),
+        Line((UNDECIDED, UNCHANGED), NEVER, OPEN),
     ),
     "onfail_any": (
         Line((FAILED, FAILED), RUNS, RUNS),
