@@ -34,8 +34,13 @@ Row = list[str]
 
 @contextmanager
 def _rows(path: str) -> Iterator[list[Row]]:
-    """The lines of a database in columns, to be altered. One that is not there stays away."""
-    lines = _accounts.lines(path)
+    """The lines of a database in columns, to be altered. One that is not there stays away. Raises
+    CommandFailed where only root may read it, and alter any.
+    """
+    try:
+        lines = _accounts.lines(path)
+    except PermissionError:
+        raise CommandFailed(f"{path}: Permission denied.") from None
     rows = [line.split(":") for line in lines]
     yield rows
     altered = [":".join(row) for row in rows]

@@ -15,6 +15,9 @@ STATES: dict[str, dict[str, dict[str, Any]]] = {
     "locale.system": {"de_DE.UTF-8": {}},
     "alias.present": {"zoe": {"target": "root"}},
     "alias.absent": {"postmaster": {}},
+    "group.present": {"new-group": {}},
+    "group.absent": {"games": {}},
+    "user.present": {"new-user": {}},
     "host.present": {"own": {"ip": "10.0.0.9"}},
     "sysctl.present": {"vm.swappiness": {"value": "10"}},
     "file.managed": {"/etc/own": {"contents": "x"}, "/home/zoe/own": {"contents": "x"}},
@@ -50,5 +53,6 @@ def test_what_a_user_may_not_do_fails_in_a_dry_run(fresh: Debian) -> None:
     dry, real = as_zoe(fresh, "--test"), as_zoe(fresh)
     failed = {name for name, each in real.items() if each["result"] is False}
     assert failed == {*tree} - {"file.managed /home/zoe/own"}
+    assert not [name for name in dry if "An exception" in dry[name]["comment"]]
     said = {name: each for name, each in dry.items() if each["result"] is False}
     assert {*said} == failed, {name: dry[name]["comment"] for name in failed ^ {*said}}
