@@ -34,7 +34,7 @@ import postgres_server  # noqa: E402
 from receiving import Receiver  # noqa: E402
 
 from runner.history.outbox.delivery import deliver  # noqa: E402
-from runner.history.outbox.document import Facts, document, text_of  # noqa: E402
+from runner.history.outbox.document import ReportFacts, document, text_of  # noqa: E402
 from runner.history.outbox.store import Outbox  # noqa: E402
 from runner.sources.config.report import destination  # noqa: E402
 
@@ -61,7 +61,7 @@ STATE = {
 def report(machine: str, states: int) -> dict[str, Any]:
     """A report of a run, in which every tenth state changed something."""
     now = time.time()
-    facts = Facts(
+    facts = ReportFacts(
         *(machine, f"run-{machine}", now - 3, now, 3.0, "runner highstate", "state.highstate"),
         *(False, "done", 0, "0", "0" * 40, False),
     )

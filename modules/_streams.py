@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 CHUNK = 65536
 
 
-class Output:
+class StreamOutput:
     """The output of one stream: all of it, or its first and its last half where it is more than
     `most` bytes.
     """
@@ -53,7 +53,7 @@ class Output:
 
 def communicate(
     process: subprocess.Popen[bytes], stdin: bytes | None, timeout: float | None, most: int
-) -> tuple[Output, Output]:
+) -> tuple[StreamOutput, StreamOutput]:
     """Write to a program and read what it prints until all that have its streams are done with
     them; wait for its end.
 
@@ -61,7 +61,7 @@ def communicate(
     """
     import selectors
 
-    outputs = Output(most), Output(most)
+    outputs = StreamOutput(most), StreamOutput(most)
     follow = command_output.begun()
     until = None if timeout is None else time.monotonic() + timeout
     with selectors.DefaultSelector() as selector:
@@ -76,7 +76,7 @@ def communicate(
             process.stdin.close()
         while selector.get_map():
             for key, _ in selector.select(_seconds_left(process, until)):
-                if isinstance(key.data, Output):
+                if isinstance(key.data, StreamOutput):
                     data = os.read(key.fd, CHUNK)
                     key.data.add(data)
                     follow(data)

@@ -9,7 +9,7 @@ from modules import file
 from runner.api import CommandFailed, Record
 
 
-class Source(Record):
+class TimeSource(Record):
     """A line: its directive (server, pool), the host, and the options behind it."""
 
     directive: str
@@ -27,20 +27,20 @@ def read(path: str) -> str:
     return file.read_bytes(path).decode("utf-8", "surrogateescape")
 
 
-def _source(line: str, directives: Sequence[str]) -> Source | None:
+def _source(line: str, directives: Sequence[str]) -> TimeSource | None:
     words = line.split("#")[0].split()
     if len(words) < 2 or words[0].lower() not in directives:
         return None
-    return Source(words[0].lower(), words[1], " ".join(words[2:]))
+    return TimeSource(words[0].lower(), words[1], " ".join(words[2:]))
 
 
-def sources(text: str, directives: Sequence[str]) -> list[Source]:
+def sources(text: str, directives: Sequence[str]) -> list[TimeSource]:
     """The sources of a configuration, in order."""
     found = (_source(line, directives) for line in text.splitlines())
     return [source for source in found if source is not None]
 
 
-def with_sources(text: str, wanted: Mapping[str, Sequence[Source]]) -> str:
+def with_sources(text: str, wanted: Mapping[str, Sequence[TimeSource]]) -> str:
     """A text whose lines of some directives are those wanted, where the first of them stood; the
     rest stays.
     """

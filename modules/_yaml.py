@@ -27,16 +27,16 @@ def _loader() -> Any:
 
     parent: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
-    class Loader(parent):  # type: ignore[misc]
+    class YamlLoader(parent):  # type: ignore[misc]
         """Dates stay texts, 010 is ten, a key stands once."""
 
-    Loader.yaml_implicit_resolvers = {
+    YamlLoader.yaml_implicit_resolvers = {
         first: [(tag, pattern) for tag, pattern in rules if tag != "tag:yaml.org,2002:timestamp"]
         for first, rules in parent.yaml_implicit_resolvers.items()
     }
-    Loader.add_constructor("tag:yaml.org,2002:int", _whole_number)
-    Loader.add_constructor("tag:yaml.org,2002:map", _mapping)
-    return Loader
+    YamlLoader.add_constructor("tag:yaml.org,2002:int", _whole_number)
+    YamlLoader.add_constructor("tag:yaml.org,2002:map", _mapping)
+    return YamlLoader
 
 
 def _whole_number(loader: Any, node: Any) -> Any:

@@ -21,7 +21,7 @@ MOST = 200  # objects that are held open at once
 TYPES = {"u": "user", "g": "group", "m": "mask", "o": "other"}
 
 
-class Entry(Record):
+class AclEntry(Record):
     """One line of a list. kind: user, group, mask or other, behind `default:` for what new files
     get.
     """
@@ -31,7 +31,7 @@ class Entry(Record):
     perms: str
 
 
-def entries(path: str, recursive: bool = False) -> dict[str, list[Entry]]:
+def entries(path: str, recursive: bool = False) -> dict[str, list[AclEntry]]:
     """The lists of a path, or of all that lies below it, too. Raises StateFailed when getfacl
     fails.
     """
@@ -47,7 +47,7 @@ def entries(path: str, recursive: bool = False) -> dict[str, list[Entry]]:
     )
     if done.retcode:
         raise StateFailed(done.error_text)
-    lists: dict[str, list[Entry]] = {}
+    lists: dict[str, list[AclEntry]] = {}
     here = path
     for line in done.stdout.splitlines():
         if line.startswith("# file: "):
@@ -55,7 +55,7 @@ def entries(path: str, recursive: bool = False) -> dict[str, list[Entry]]:
             lists[here] = []
         elif line and not line.startswith("#"):
             kind, name, perms = line.partition("\t")[0].rsplit(":", 2)
-            lists[here].append(Entry(kind, name, perms.strip()))
+            lists[here].append(AclEntry(kind, name, perms.strip()))
     return lists
 
 

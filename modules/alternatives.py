@@ -13,7 +13,7 @@ from modules._planned_files import planned_files
 from runner.api import CommandFailed, FormerState, changer, for_states
 
 
-class Group:
+class AlternativeGroup:
     """A name with its alternatives. choices: path -> priority. current: what the name means now.
     slaves: what goes with a choice: its path, a further name, the link and the target of that.
     """
@@ -33,7 +33,7 @@ def _program() -> str:
     return program
 
 
-def group(name: str) -> Group | None:
+def group(name: str) -> AlternativeGroup | None:
     """A name's alternatives; None where there is no such name."""
     argv = [_program(), "--query", plain_name(name, "the name of the alternatives")]
     if planned_files() is not None:
@@ -41,7 +41,7 @@ def group(name: str) -> Group | None:
     done = cmd.probe(argv)
     if done.retcode:
         return None
-    result, path = Group(), ""
+    result, path = AlternativeGroup(), ""
     links: dict[str, str] = {}
     for line in done.stdout.splitlines():
         key, _, value = line.partition(": ")
@@ -77,11 +77,11 @@ def _asked(option: str) -> str:
     return done.stdout
 
 
-def _planned_group(name: str) -> Group | None:
+def _planned_group(name: str) -> AlternativeGroup | None:
     planned = _planned_alternatives.recorded(name)
     if planned is None or not planned.choices:
         return None
-    result = Group()
+    result = AlternativeGroup()
     result.link, result.auto, result.current = planned.link, planned.auto, planned.current
     result.choices = {path: priority for path, (priority, _) in planned.choices.items()}
     return result
@@ -121,7 +121,7 @@ def change(*words: str) -> str:
 
 
 def _is_negative(value: str) -> bool:
-    """Tell whether a word is a priority below zero, which is no option."""
+    """Return whether a word is a priority below zero, which is no option."""
     return value[:1] == "-" and value[1:].isdecimal()
 
 

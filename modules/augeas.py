@@ -32,7 +32,7 @@ _LENS = re.compile(r"@?[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)?")
 _WORD = re.compile(r"""(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|\[[^\]]*\]|\\.|[^\s"'])+""")
 
 
-class Edit(Record):
+class AugeasEdit(Record):
     """A file before and after; None where there is none."""
 
     path: str
@@ -124,7 +124,7 @@ def edits(
     context: str | None = None,
     lens: str | None = None,
     load_path: Sequence[str] = (),
-) -> list[Edit]:
+) -> list[AugeasEdit]:
     """Return what commands make of files, without writing any of them.
 
     commands: as in an SLS, "set 1/canonical name". context: what paths that do not begin with a
@@ -147,14 +147,14 @@ def edits(
     after = dict(_written(session.root))
     paths = sorted(before.keys() | after.keys())
     return [
-        Edit(path, before.get(path), after.get(path))
+        AugeasEdit(path, before.get(path), after.get(path))
         for path in paths
         if before.get(path) != after.get(path)
     ]
 
 
 @changer(touches=[], planned=True)
-def write(changes: Sequence[Edit]) -> None:
+def write(changes: Sequence[AugeasEdit]) -> None:
     """Write files as `edits` returned them. Raises StateFailed for one that has changed since."""
     for edit in changes:
         present = file.read_bytes(edit.path) if file.is_file(edit.path) else None

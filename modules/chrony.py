@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from modules import _paths, _time_sources, cmd
-from modules._time_sources import Source
+from modules._time_sources import TimeSource
 from runner.api import CommandFailed, for_states, here
 
 CONFIGURATIONS = ("/etc/chrony/chrony.conf", "/etc/chrony.conf")
@@ -27,13 +27,13 @@ def get_sources(conf_file: str | None = None) -> list[str]:
 
 
 @for_states
-def source(directive: str, host: str, options: str) -> Source:
+def source(directive: str, host: str, options: str) -> TimeSource:
     """A line that names a server or a pool."""
-    return Source(directive, host, options)
+    return TimeSource(directive, host, options)
 
 
 @for_states
-def with_sources(path: str, wanted: dict[str, list[Source]]) -> str:
+def with_sources(path: str, wanted: dict[str, list[TimeSource]]) -> str:
     """The text of a configuration with these servers and pools."""
     return _time_sources.with_sources(_time_sources.read(path), wanted)
 

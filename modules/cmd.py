@@ -431,7 +431,7 @@ def retcode(cmd: str | Sequence[str], cwd: str | None = None, **options: Any) ->
 
 
 def _is_usual_shell() -> bool:
-    """Tell whether commands are read by a shell that knows `test` as every shell does."""
+    """Return whether commands are read by a shell that knows `test` as every shell does."""
     return os.path.basename(os.environ.get("SHELL") or "sh") in ("sh", "dash", "bash", "ash", "zsh")
 
 

@@ -12,7 +12,7 @@ from runner.api import CommandFailed, Record, cached_look
 PATH = "/etc/hosts"
 
 
-class Line(Record):
+class HostsLine(Record):
     """One line: an address with its names, or something else that is kept as it is."""
 
     text: str
@@ -26,15 +26,19 @@ def _text() -> str:
     return file.read_bytes(PATH).decode("utf-8", "surrogateescape") if file.is_file(PATH) else ""
 
 
-def lines() -> list[Line]:
+def lines() -> list[HostsLine]:
     """The file line by line."""
     return [_parsed(text) for text in split(_text())]
 
 
-def _parsed(text: str) -> Line:
+def _parsed(text: str) -> HostsLine:
     content, _, comment = text.partition("#")
     words = content.split()
-    return Line(text, words[0], tuple(words[1:]), comment.strip()) if len(words) > 1 else Line(text)
+    return (
+        HostsLine(text, words[0], tuple(words[1:]), comment.strip())
+        if len(words) > 1
+        else HostsLine(text)
+    )
 
 
 def list_hosts() -> dict[str, dict[str, list[str]]]:
@@ -64,7 +68,7 @@ def has_pair(ip: str, alias: str) -> bool:
     return alias in get_alias(ip)
 
 
-def without(known: Iterable[Line], ip: str, name: str) -> list[Line]:
+def without(known: Iterable[HostsLine], ip: str, name: str) -> list[HostsLine]:
     """The lines without a name of an address; a line that is left without names goes."""
     result = []
     for line in known:
@@ -77,7 +81,7 @@ def without(known: Iterable[Line], ip: str, name: str) -> list[Line]:
     return result
 
 
-def with_name(known: Iterable[Line], ip: str, name: str) -> list[Line]:
+def with_name(known: Iterable[HostsLine], ip: str, name: str) -> list[HostsLine]:
     """The lines with a name of an address, on its line if it has one."""
     result = list(known)
     for index, line in enumerate(result):
@@ -88,9 +92,9 @@ def with_name(known: Iterable[Line], ip: str, name: str) -> list[Line]:
     return [*result, _line_of(ip, (name,), "")]
 
 
-def with_names(known: Iterable[Line], ip: str, names: tuple[str, ...]) -> list[Line]:
+def with_names(known: Iterable[HostsLine], ip: str, names: tuple[str, ...]) -> list[HostsLine]:
     """The lines with exactly these names of an address: on its first line, or at the end."""
-    result: list[Line] = []
+    result: list[HostsLine] = []
     wanted = [_line_of(ip, names, "")] if names else []
     for line in known:
         if line.ip != ip:
@@ -101,7 +105,7 @@ def with_names(known: Iterable[Line], ip: str, names: tuple[str, ...]) -> list[L
     return [*result, *wanted]
 
 
-def with_comments(known: Iterable[Line], comments: Mapping[str, str]) -> list[Line]:
+def with_comments(known: Iterable[HostsLine], comments: Mapping[str, str]) -> list[HostsLine]:
     """The lines with comments behind some addresses."""
     return [
         _line_of(line.ip, line.names, comments[line.ip]) if line.ip in comments else line
@@ -109,7 +113,7 @@ def with_comments(known: Iterable[Line], comments: Mapping[str, str]) -> list[Li
     ]
 
 
-def _line_of(ip: str, names: tuple[str, ...], comment: str) -> Line:
+def _line_of(ip: str, names: tuple[str, ...], comment: str) -> HostsLine:
     for word in (ip, *names):
         if one_line(word, "an address or a name of it").split() != [word] or "#" in word:
             raise CommandFailed(
@@ -118,10 +122,10 @@ def _line_of(ip: str, names: tuple[str, ...], comment: str) -> Line:
             )
     comment = one_line(comment, "the comment of an address")
     text = f"{ip}\t\t{' '.join(names)}" + (f"\t\t# {comment}" if comment else "")
-    return Line(text, ip, names, comment)
+    return HostsLine(text, ip, names, comment)
 
 
-def write(wanted: Iterable[Line]) -> None:
+def write(wanted: Iterable[HostsLine]) -> None:
     """Write the lines."""
     file.write(PATH, encoded(line.text for line in wanted))
 

@@ -15,7 +15,7 @@ _SCRIPTS = ("postrotate", "prerotate", "firstaction", "lastaction", "preremove")
 _MORE = (".dpkg-old", ".dpkg-dist", ".rpmsave", ".rpmnew", ".swp", "~", ".disabled", ".bak")
 
 
-class Line(Record):
+class ConfigLine(Record):
     """A line that is a command. block: the heading that it stands below, empty at the top level.
 
     number: of the line in its file.
@@ -27,7 +27,7 @@ class Line(Record):
     number: int
 
 
-def _lines(text: str) -> Iterator[Line]:
+def _lines(text: str) -> Iterator[ConfigLine]:
     """The commands of a configuration, those of scripts left out; the last line of a block is its
     closing brace.
     """
@@ -40,16 +40,16 @@ def _lines(text: str) -> Iterator[Line]:
             continue
         elif line.endswith("{"):
             block, heading = f"{heading} {line[:-1]}".strip(), ""
-            yield Line(block, "{", "", number)
+            yield ConfigLine(block, "{", "", number)
         elif line == "}":
-            yield Line(block, "}", "", number)
+            yield ConfigLine(block, "}", "", number)
             block = ""
         elif not block and line.startswith(("/", '"', "'")):
             heading = f"{heading} {line}".strip()
         else:
             command, _, value = line.partition(" ")
             command, more = (command.split("\t", 1) + [""])[:2]
-            yield Line(block, command, f"{more} {value}".strip(), number)
+            yield ConfigLine(block, command, f"{more} {value}".strip(), number)
             script = command in _SCRIPTS
 
 
@@ -120,7 +120,7 @@ def get(key: str, value: str | None = None, conf_file: str = CONFIGURATION) -> A
     return block.get(value, False) if isinstance(block, dict) else False
 
 
-class Edit(Record):
+class LogrotateEdit(Record):
     """A file as it is and as it is to be."""
 
     path: str
@@ -129,7 +129,7 @@ class Edit(Record):
 
 
 @for_states
-def edit(key: str, value: Any, setting: Any, conf_file: str) -> Edit:
+def edit(key: str, value: Any, setting: Any, conf_file: str) -> LogrotateEdit:
     """The file that has, or is to have, a command, and its new text.
 
     key: a command, or with setting a block whose command is value. Raises CommandFailed for what
@@ -145,18 +145,18 @@ def edit(key: str, value: Any, setting: Any, conf_file: str) -> Edit:
                 f"Error: {key} includes a dict, and a specific setting inside the dict was not"
                 " declared"
             )
-        return Edit(conf_file, text, _with(text, "", key, value))
+        return LogrotateEdit(conf_file, text, _with(text, "", key, value))
     for path in (conf_file, *_included(conf_file, text)):
         present = _read(path)
         if any(line.block == key for line in _lines(present)):
-            return Edit(path, present, _with(present, key, str(value), setting))
+            return LogrotateEdit(path, present, _with(present, key, str(value), setting))
     if not key.startswith(("/", '"', "'", "*")):
         raise CommandFailed(f"{key!r} is no block: expected the path of a log")
     if is_off(setting):
-        return Edit(conf_file, text, text)
+        return LogrotateEdit(conf_file, text, text)
     end = "" if text.endswith("\n") or not text else "\n"
     block = f"{end}{key} {{\n    {_written(str(value), setting)}\n}}\n"
-    return Edit(conf_file, text, text + block)
+    return LogrotateEdit(conf_file, text, text + block)
 
 
 def is_off(value: Any) -> bool:
@@ -190,7 +190,7 @@ def _with(text: str, block: str, command: str, value: Any) -> str:
 
 
 @for_states
-def verify(edit: Edit) -> None:
+def verify(edit: LogrotateEdit) -> None:
     """Have logrotate read the new text, if it is installed. Raises CommandFailed for an error that
     the present text does not have.
     """

@@ -35,7 +35,7 @@ class Mounted(Record):
         return self.options[: len(self.options) - len(self.superblock)]
 
 
-class Entry(Record):
+class FstabEntry(Record):
     """One line of fstab."""
 
     device: str
@@ -91,8 +91,8 @@ def bound_folders(name: str, mounted: Mounted) -> list[str]:
 
 
 def is_of(name: str, mounted: Mounted, device: str) -> bool:
-    """Tell whether what is mounted is a device (UUID=, LABEL= too), an image (by a loop device), or
-    a bind mount of a folder.
+    """Return whether what is mounted is a device (UUID=, LABEL= too), an image (by a loop device),
+    or a bind mount of a folder.
     """
     if not device.startswith("/") and device != mounted.device:
         device = device_of(device) or device
@@ -107,7 +107,7 @@ def _image(mounted: Mounted) -> str:
 
 
 def is_write_protected(mounted: Mounted) -> bool:
-    """Tell whether the device of a mount can only be read."""
+    """Return whether the device of a mount can only be read."""
     return _device_fact(mounted, "ro") == "1"
 
 
@@ -212,15 +212,15 @@ def _lines(config: str) -> list[str]:
     )
 
 
-def _parsed(line: str) -> Entry | None:
+def _parsed(line: str) -> FstabEntry | None:
     words = line.split()
     if len(words) < 3 or line.lstrip().startswith("#"):
         return None
     words += ["defaults", "0", "0"][len(words) - 3 :]
-    return Entry(unescaped(words[0]), unescaped(words[1]), *words[2:6])
+    return FstabEntry(unescaped(words[0]), unescaped(words[1]), *words[2:6])
 
 
-def entries(config: str = FSTAB) -> list[Entry]:
+def entries(config: str = FSTAB) -> list[FstabEntry]:
     """The lines of fstab."""
     return [entry for entry in map(_parsed, _lines(config)) if entry]
 
@@ -239,7 +239,7 @@ def fstab(config: str = FSTAB) -> dict[str, dict[str, Any]]:
     }
 
 
-def put_entry(entry: Entry, config: str = FSTAB, by_device: bool = False) -> None:
+def put_entry(entry: FstabEntry, config: str = FSTAB, by_device: bool = False) -> None:
     """Write a line of fstab, instead of the one with the same mount point (or device)."""
     lines = _lines(config)
     at = [
@@ -262,7 +262,7 @@ def drop_entry(name: str, device: str | None = None, config: str = FSTAB) -> Non
     _write(config, remaining)
 
 
-def _same(old: Entry, new: Entry, by_device: bool) -> bool:
+def _same(old: FstabEntry, new: FstabEntry, by_device: bool) -> bool:
     return (
         (old.device, old.fstype) == (new.device, new.fstype) if by_device else old.name == new.name
     )
@@ -303,7 +303,7 @@ def _former(name: str, goes: bool) -> FormerState:
 
 
 def _is_later(name: str, mounted: Mounted) -> bool:
-    """Tell whether the file system of a mount was mounted somewhere else before."""
+    """Return whether the file system of a mount was mounted somewhere else before."""
     earlier = itertools.takewhile(lambda item: item[0] != name, active_mounts().items())
     return any(other.device_number == mounted.device_number for _, other in earlier)
 
@@ -527,7 +527,7 @@ def set_fstab(
     """
     keys = _match_keys(match_on, fstype)
     options = opts if isinstance(opts, str) else ",".join(opts)
-    entry = Entry(device, name, fstype, options, str(dump), str(pass_num))
+    entry = FstabEntry(device, name, fstype, options, str(dump), str(pass_num))
     known = [
         old
         for old in entries(config)
@@ -550,7 +550,7 @@ def _match_keys(match_on: str | Sequence[str], fstype: str) -> Sequence[str]:
     return keys
 
 
-def _replace_entries(config: str, known: Sequence[Entry], entry: Entry) -> None:
+def _replace_entries(config: str, known: Sequence[FstabEntry], entry: FstabEntry) -> None:
     """Write fstab with an entry instead of some that it has, or at its end."""
     wanted: list[str] = []
     is_written = False

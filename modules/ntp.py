@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from modules import _paths, _time_sources, file
-from modules._time_sources import Source
+from modules._time_sources import TimeSource
 from runner.api import CommandFailed, for_states, name_problem
 
 CONFIGURATIONS = ("/etc/ntpsec/ntp.conf", "/etc/ntp.conf")
@@ -36,6 +36,6 @@ def set_servers(*servers: str, conf_file: str | None = None) -> list[str]:
     path = conf_file or configuration()
     text = _time_sources.read(path)
     options = {source.host: source for source in _time_sources.sources(text, DIRECTIVES)}
-    wanted = [options.get(server, Source("server", server, "iburst")) for server in servers]
+    wanted = [options.get(server, TimeSource("server", server, "iburst")) for server in servers]
     file.write(path, _time_sources.with_sources(text, {"server": wanted}).encode())
     return get_servers(path)

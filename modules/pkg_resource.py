@@ -23,7 +23,7 @@ _OPERATORS: dict[str, Callable[[int, int], bool]] = {
 def version_compare(
     ver1: str | float, oper: str, ver2: str | float, ignore_epoch: bool = False
 ) -> bool:
-    """Tell whether one version of a package is to another as the operator says.
+    """Return whether one version of a package is to another as the operator says.
 
     oper: ==, !=, >=, <=, > or <. ignore_epoch: compare without what stands before a colon.
 

@@ -28,7 +28,7 @@ def get_release_number(name: str) -> str | None:
 
 
 def equal(name: str) -> bool:
-    """Tell whether this is the language of a release.
+    """Return whether this is the language of a release.
 
     {% if salt['salt_version.equal']('Argon') %}
     """
@@ -36,7 +36,7 @@ def equal(name: str) -> bool:
 
 
 def greater_than(name: str) -> bool:
-    """Tell whether this is the language of a later release.
+    """Return whether this is the language of a later release.
 
     {% if salt['salt_version.greater_than']('Phosphorus') %}
     """
@@ -44,7 +44,7 @@ def greater_than(name: str) -> bool:
 
 
 def less_than(name: str) -> bool:
-    """Tell whether this is the language of an earlier release.
+    """Return whether this is the language of an earlier release.
 
     {% if salt['salt_version.less_than']('Phosphorus') %}
     """

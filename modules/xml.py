@@ -42,7 +42,7 @@ class Span(Record):
     text_end: int
 
 
-class _Document(Record):
+class _XmlDocument(Record):
     """A file that was read: its text, how it is encoded, its elements and where they lie."""
 
     data: bytes
@@ -155,7 +155,7 @@ def _escaped(value: str, more: dict[str, str] | None = None) -> str:
 # ---------------------------------------------------------------- reading
 
 
-def _document(path: str) -> _Document:
+def _document(path: str) -> _XmlDocument:
     data = file.read_bytes(path)
     encoding = next((name for mark, name in _MARKS if data.startswith(mark)), "")
     if not encoding:
@@ -165,10 +165,10 @@ def _document(path: str) -> _Document:
         text = data.decode(encoding)
     except (UnicodeDecodeError, LookupError) as error:
         raise StateFailed(f"{path} is not readable as {encoding}: {error}") from None
-    return _Document(text.encode(), encoding, *_parsed(text, path))
+    return _XmlDocument(text.encode(), encoding, *_parsed(text, path))
 
 
-def _element(document: _Document, xpath: str) -> Element | None:
+def _element(document: _XmlDocument, xpath: str) -> Element | None:
     expression = one_line(xpath, "the xpath")
     try:
         # ElementTree's paths are relative to the root, as Salt's are
@@ -180,7 +180,7 @@ def _element(document: _Document, xpath: str) -> Element | None:
         ) from None
 
 
-class _Reader:
+class _ElementReader:
     """Expat's events -> elements, and where they lie."""
 
     def __init__(self, data: bytes, path: str) -> None:
@@ -237,7 +237,7 @@ class _Reader:
 
 
 def _parsed(text: str, path: str) -> tuple[Element, dict[Element, Span]]:
-    return _Reader(text.encode(), path).read()
+    return _ElementReader(text.encode(), path).read()
 
 
 def _named(name: str) -> str:

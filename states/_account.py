@@ -70,7 +70,7 @@ class Password(Record):
             shadow.unlock_password(name)
 
 
-class Wanted(Record):
+class WantedUser(Record):
     """The user as the state wants it; what it says nothing of is not in `account` and `days`."""
 
     account: Mapping[str, Any]  # uid, gid, home, shell and the parts of the GECOS field
@@ -138,7 +138,7 @@ def day(value: int | str, argument: str) -> int:
 class PendingChanges:
     """The pending changes of a user that exists."""
 
-    def __init__(self, name: str, wanted: Wanted) -> None:
+    def __init__(self, name: str, wanted: WantedUser) -> None:
         self.name = name
         self.now = users.info(name)
         aged = shadow.info(name)

@@ -207,7 +207,7 @@ def _absent(name: str, acl_type: str, who: list[str], recurse: bool) -> Planned:
     return "Removing permissions"
 
 
-def _lists(name: str, kind: str, recurse: bool) -> dict[str, list[acl.Entry]]:
+def _lists(name: str, kind: str, recurse: bool) -> dict[str, list[acl.AclEntry]]:
     """The lists that are looked at: only folders have what new files get."""
     if not file.exists(name):
         raise StateFailed(f"{name} does not exist", missing=("file", name))
@@ -219,7 +219,7 @@ def _lists(name: str, kind: str, recurse: bool) -> dict[str, list[acl.Entry]]:
     }
 
 
-def _rights_of(entries: list[acl.Entry], kind: str, who: str) -> str | None:
+def _rights_of(entries: list[acl.AclEntry], kind: str, who: str) -> str | None:
     return next((entry.perms for entry in entries if (entry.kind, entry.name) == (kind, who)), None)
 
 

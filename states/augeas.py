@@ -61,7 +61,7 @@ def change(
     return "Changes have been saved"
 
 
-def _difference(edit: augeas.Edit) -> str:
+def _difference(edit: augeas.AugeasEdit) -> str:
     """A unified diff, with the path where it is not clear."""
     old, new = (
         "" if data is None else data.decode("utf-8", "surrogateescape")

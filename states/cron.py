@@ -83,7 +83,7 @@ def present(
     if not commented and not handmade:
         _tell_others(name, user, "as well: it runs twice; take that line away")
         _tell_renamed(name, user, known)
-    new = cron.Entry(special or " ".join(fields), name, known, remark, commented)
+    new = cron.CronEntry(special or " ".join(fields), name, known, remark, commented)
     if handmade:
         new = new._replace(identifier="", comment="")
     if old is not None and old[2] == new:
@@ -192,7 +192,7 @@ def _commit(name: str, user: str, change: Callable[[], None]) -> None:
         raise StateFailed(why, changes={}) from None
 
 
-def _field(text: Field, top: int, old: tuple[int, int, cron.Entry] | None, index: int) -> str:
+def _field(text: Field, top: int, old: tuple[int, int, cron.CronEntry] | None, index: int) -> str:
     """A field of the time; a random one keeps the value that it got first."""
     if text != "random":
         return str(text)

@@ -86,7 +86,7 @@ def _unchanged_comments(name: str, addresses: list[str]) -> list[str]:
     return [f"Host {name} ({address}) already present" for address in addresses]
 
 
-def _has_comment(lines: list[hosts.Line], ip: str, comment: str) -> bool:
+def _has_comment(lines: list[hosts.HostsLine], ip: str, comment: str) -> bool:
     return any(line.ip == ip and line.comment == comment for line in lines)
 
 

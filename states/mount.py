@@ -108,7 +108,7 @@ def mounted(
     if mount_ and present is None:
         file.real_path(name)  # through no link of somebody else
         _require_label(device)
-    entry = mount.Entry(device, name, fstype, ",".join(options), str(dump), str(pass_num))
+    entry = mount.FstabEntry(device, name, fstype, ",".join(options), str(dump), str(pass_num))
     line = _fstab_change(entry, config) if persist else "kept"
     state: Literal["there", "made", "missing"] = (
         "there" if not folder else "made" if mkmnt else "missing"
@@ -133,7 +133,7 @@ def mounted(
     return Done(" ".join(comments) if persist else comments[0].rstrip("."), plan.changes)
 
 
-def _mount(plan: PendingMount, entry: mount.Entry, user: str | None, former: str) -> str:
+def _mount(plan: PendingMount, entry: mount.FstabEntry, user: str | None, former: str) -> str:
     """former: the options in fstab so far."""
     fstype = "" if entry.fstype == "bind" else entry.fstype
     opts = (
@@ -175,7 +175,7 @@ def _is_path(device: str) -> bool:
     return device.startswith("/") and "://" not in device
 
 
-def _fstab_change(entry: mount.Entry, config: str) -> str:
+def _fstab_change(entry: mount.FstabEntry, config: str) -> str:
     """The change that fstab needs: new, changed or kept."""
     old = next((line for line in mount.entries(config) if line.name == entry.name), None)
     return "new" if old is None else "kept" if old.line == entry.line else "changed"
@@ -278,7 +278,7 @@ def swap(name: Device, persist: bool = True, config: AbsolutePath = mount.FSTAB)
                 missing=failure.missing,
             ) from None
     if not persists:
-        mount.put_entry(mount.Entry(name, "none", "swap"), config, by_device=True)
+        mount.put_entry(mount.FstabEntry(name, "none", "swap"), config, by_device=True)
     done = f"Swap {name} already active" if on else f"Swap {name} activated"
     now = changes if on else changes | mount.swap_facts(device or name)
     return Done(done if persists else f"{done}. Added new entry to the fstab.", now)
@@ -323,7 +323,7 @@ def fstab_present(
     Behaviour: Salt 3008's mount.fstab_present.
     """
     device = name if mount_by in (None, "device") else f"{str(mount_by).upper()}={name}"
-    entry = mount.Entry(
+    entry = mount.FstabEntry(
         device,
         fs_file,
         fs_vfstype,

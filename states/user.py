@@ -27,7 +27,7 @@ from states._account import (
     NUMBERS,
     Password,
     PendingChanges,
-    Wanted,
+    WantedUser,
     day,
     done_changes,
     further_groups,
@@ -188,7 +188,7 @@ def present(
         "" if empty_password else password or None, hash_password, enforce_password, password_lock
     )
     extras = Extras(linger, tuple(subuids or ()), tuple(subgids or ()))
-    wanted = Wanted(account, days, further, remove_groups, secret, createhome, gid, extras)
+    wanted = WantedUser(account, days, further, remove_groups, secret, createhome, gid, extras)
     if gid_from_name:
         here.warn("gid_from_name is called usergroup now")
         usergroup = True
@@ -215,7 +215,7 @@ def present(
 
 
 def _add(
-    name: str, wanted: Wanted, options: list[str], aging: dict[str, Any]
+    name: str, wanted: WantedUser, options: list[str], aging: dict[str, Any]
 ) -> Generator[Plan, None, str | Done]:
     secret = wanted.password
     extra = ({} if secret.text is None else {"password": HIDDEN if secret.text else ""}) | aging
@@ -253,7 +253,7 @@ def _add(
     return Done(f"New user {name} created", users.info(name) | extra)
 
 
-def _new(name: str, wanted: Wanted, options: list[str]) -> list[str]:
+def _new(name: str, wanted: WantedUser, options: list[str]) -> list[str]:
     options = ["-m" if wanted.makes_home else "-M", *_numbers(wanted.account), *options]
     gecos = ",".join(str(wanted.account.get(key, "")) for key in users.GECOS).rstrip(",")
     options += ["-c", gecos] if gecos else []

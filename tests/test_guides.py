@@ -17,7 +17,7 @@ from command import ROOT
 from guides import FENCE, Session, matches, pictures, run_page
 
 from runner.cli.parsing.app import build
-from runner.cli.parsing.option_spec import Argument, command_named
+from runner.cli.parsing.option_spec import CliArgument, command_named
 
 # whose examples are run by a test of their own
 OTHERS = {
@@ -158,7 +158,7 @@ def what_follows(command: str, word: str) -> tuple[str, ...]:
     """Return the words that a command begins with, where there is a choice; else the word."""
     for parameter in inspect.signature(command_named(command), eval_str=True).parameters.values():
         _, declared = get_args(parameter.annotation)
-        if isinstance(declared, Argument):
+        if isinstance(declared, CliArgument):
             choice = declared.complete[0] if declared.complete else ""
             if isinstance(choice, tuple) and word.islower():
                 return choice

@@ -18,7 +18,7 @@ import pytest
 from command import Machine
 
 from runner.history import snapshots
-from runner.history.contents import Store
+from runner.history.contents import ContentStore
 from runner.history.store import open_history
 from runner.support.redaction import HIDDEN, Secrets
 
@@ -280,7 +280,7 @@ def test_files_of_the_kernel_are_kept_too(tmp_path: Path) -> None:
     large = tmp_path / "large"
     large.write_bytes(os.urandom(snapshots.SMALL + 1))
     with closing(open_history(str(tmp_path))) as database:
-        store = Store(str(tmp_path), lambda: database)
+        store = ContentStore(str(tmp_path), lambda: database)
         store.begin(1, database.execute)
         paths = ("/proc/sys/kernel/ostype", "/usr/bin/env", str(large))
         for path in paths:

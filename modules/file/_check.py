@@ -11,7 +11,7 @@ from modules.file._streamed import Contents, copy_into
 from runner.api import CommandFailed, Fact, Record, StateFailed, here
 
 
-class Verdict(Record):
+class CheckVerdict(Record):
     """What a program says of contents."""
 
     accepted: bool
@@ -53,7 +53,7 @@ def try_contents(
     return verdict.accepted or (None if elsewhere else False), verdict.words
 
 
-def run_check(command: str, path: str, argument: str) -> Verdict:
+def run_check(command: str, path: str, argument: str) -> CheckVerdict:
     """Run a command with the path of a file, which stands for `%s` in it or is added to it. Raises
     StateFailed when it cannot be run. argument: the one that gives it.
     """
@@ -77,7 +77,7 @@ def run_check(command: str, path: str, argument: str) -> Verdict:
             missing=_program(command, argv[0]),
         ) from problem
     outputs = [text.strip() for text in (done.stdout, done.stderr)]
-    return Verdict(done.retcode == 0, "\n".join(text for text in outputs if text))
+    return CheckVerdict(done.retcode == 0, "\n".join(text for text in outputs if text))
 
 
 def _program(command: str, name: str) -> list[Fact]:

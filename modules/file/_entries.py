@@ -10,7 +10,7 @@ from modules import _paths
 from runner.api import Record, for_states
 
 
-class Entry(Record):
+class PathEntry(Record):
     """One path. kind: file, dir, link or other. Times are seconds since 1970."""
 
     path: str
@@ -21,7 +21,7 @@ class Entry(Record):
     ctime: float
 
 
-def entries_below(folder: str, follow: bool = False) -> list[Entry]:
+def entries_below(folder: str, follow: bool = False) -> list[PathEntry]:
     """All paths below a folder, the deepest first, then by name; what goes away meanwhile is left
     out.
     """
@@ -36,7 +36,7 @@ def entries_below(folder: str, follow: bool = False) -> list[Entry]:
                 continue
             kinds = {bits.S_IFREG: "file", bits.S_IFDIR: "dir", bits.S_IFLNK: "link"}
             kind = kinds.get(bits.S_IFMT(at.st_mode), "other")
-            entries.append(Entry(path, kind, at.st_size, at.st_atime, at.st_mtime, at.st_ctime))
+            entries.append(PathEntry(path, kind, at.st_size, at.st_atime, at.st_mtime, at.st_ctime))
     return entries
 
 

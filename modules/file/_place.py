@@ -166,7 +166,7 @@ class Place:
         os.rename(self.name, new.name, src_dir_fd=self.folder, dst_dir_fd=new.folder)
 
     def becomes_later(self, new: Place, file: NewFile) -> bool:
-        """Tell whether the engine syncs and renames a file that was written here, together with
+        """Return whether the engine syncs and renames a file that was written here, together with
         others, as soon as anybody may look; False: that is to be done now.
         """
         if not collects_files() or self.shared():

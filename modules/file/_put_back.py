@@ -81,7 +81,7 @@ def put_back(
 
 
 def _holds(where: Place, data: bytes) -> bool:
-    """Tell whether a regular file with these contents is there."""
+    """Return whether a regular file with these contents is there."""
     at = where.seen()
     if at is None or not bits.S_ISREG(at.st_mode) or at.st_size != len(data):
         return False

@@ -165,10 +165,10 @@ def line(
         raise StateFailed(f'Unknown mode: "{mode}"; it is ensure, replace, delete or insert')
     if doing != "delete" and content is None:
         raise StateFailed("Content can only be empty if mode is ['delete']")
-    from modules.file.edit_line import Place, edited_line
+    from modules.file.edit_line import LinePlace, edited_line
 
     old = _text(path)
-    place = Place(location, before, after, indent)
+    place = LinePlace(location, before, after, indent)
     new = "\n".join(
         edited_line(
             old.split("\n") if old else [], content or "", match or content or "", doing, place

@@ -61,6 +61,6 @@ def needed(at: os.stat_result) -> int:
 
 
 def _is_plain(device: int) -> bool:
-    """Tell whether the file system with a device number takes as much as is written to it."""
+    """Return whether the file system with a device number takes as much as is written to it."""
     types = types_of(device)
     return bool(types) and types <= PLAIN

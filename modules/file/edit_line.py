@@ -12,7 +12,7 @@ from modules.file.edits import compiled
 from runner.api import Record, StateFailed
 
 
-class Place(Record):
+class LinePlace(Record):
     """The place where the line goes. beside: the lines that others put at the same end of the
     file.
     """
@@ -24,7 +24,9 @@ class Place(Record):
     beside: Collection[str] = ()
 
 
-def edited_line(body: list[str], content: str, match: str, doing: str, place: Place) -> list[str]:
+def edited_line(
+    body: list[str], content: str, match: str, doing: str, place: LinePlace
+) -> list[str]:
     """The lines of the file (the last one is empty where the text ends with a newline), one of them
     edited.
     """
@@ -52,7 +54,7 @@ def _fitting(body: list[str], expression: str) -> list[bool]:
     return matching(compiled(expression, 0), [f"{line}\n" for line in body])
 
 
-def _indented(model: str, content: str, place: Place) -> str:
+def _indented(model: str, content: str, place: LinePlace) -> str:
     """The content as a line, with the indentation of another one."""
     content = content.rstrip(" \t").removesuffix("\n")
     if not place.indent:
@@ -60,7 +62,7 @@ def _indented(model: str, content: str, place: Place) -> str:
     return model[: len(model) - len(model.lstrip(" \t"))] + content.lstrip()
 
 
-def _replacement(line: str, content: str, place: Place) -> str:
+def _replacement(line: str, content: str, place: LinePlace) -> str:
     """The content in the place of a line, ending as that did."""
     return _indented(line, content, place) + ("\r" if line.endswith("\r") else "")
 
@@ -91,7 +93,7 @@ def _stands_at_end(lines: Iterable[str], content: str, beside: Collection[str]) 
     )
 
 
-def _inserted(body: list[str], content: str, place: Place) -> list[str]:
+def _inserted(body: list[str], content: str, place: LinePlace) -> list[str]:
     edges = {"start": body, "end": body[::-1]}
     if place.location in edges and _stands_at_end(
         edges[place.location], content.strip(), place.beside
@@ -131,7 +133,7 @@ def _with_line(body: list[str], at: int, neighbour: int, content: str, line: str
     return [*body[:at], line, *body[at:]]
 
 
-def _ensured(body: list[str], content: str, place: Place) -> list[str]:
+def _ensured(body: list[str], content: str, place: LinePlace) -> list[str]:
     at_after = _only_match(body, place.after, "after", content)
     at_before = _only_match(body, place.before, "before", content)
     beside = (body[at].strip() for at in (at_after, at_before) if at is not None)

@@ -12,7 +12,7 @@ from typing import Any
 from modules import file
 from modules._lines import one_line, plain_name
 from modules.gpg._run import (
-    Keys,
+    Keyring,
     passphrase,
     passphrase_of_pillar,
     reason,
@@ -47,14 +47,14 @@ def list_keys(
 
     {{ salt['gpg.list_keys'](gnupghome='/etc/salt/gpgkeys') | json }}
     """
-    return _listed(Keys(user, gnupghome, keyring), "--list-keys")
+    return _listed(Keyring(user, gnupghome, keyring), "--list-keys")
 
 
 def list_secret_keys(
     user: str | None = None, gnupghome: str | None = None, keyring: str | None = None
 ) -> list[dict[str, Any]]:
     """The keys whose secret part is there, as gpg.list_keys lists them."""
-    return _listed(Keys(user, gnupghome, keyring), "--list-secret-keys")
+    return _listed(Keyring(user, gnupghome, keyring), "--list-secret-keys")
 
 
 def get_key(
@@ -97,7 +97,7 @@ def read_key(
 
     {{ salt['gpg.read_key']('/srv/keys/app.asc') | json }}
     """
-    keys = Keys(user, gnupghome)
+    keys = Keyring(user, gnupghome)
     armored = text_or_file(text, path)
     listed = ["--with-colons", "--fixed-list-mode", "--import-options", "show-only", "--import"]
     done = keys.run(*listed, stdin=armored)
@@ -118,7 +118,7 @@ def search_keys(
     {{ salt['gpg.search_keys']('ada@example.org', keyserver='keyserver.ubuntu.com') | json }}
     """
     server = [f"--keyserver={keyserver}"] if keyserver else []
-    done = Keys(user, gnupghome).run(*server, "--with-colons", "--search-keys", "--", text)
+    done = Keyring(user, gnupghome).run(*server, "--with-colons", "--search-keys", "--", text)
     result: list[dict[str, Any]] = []
     for line in done.stdout.splitlines():
         kind, *fields = line.split(":")
@@ -155,7 +155,7 @@ def export_key(
 
     {{ salt['gpg.export_key']('3FAD9F1E', bare=True) }}
     """
-    keys = Keys(user, gnupghome, keyring)
+    keys = Keyring(user, gnupghome, keyring)
     action = "--export-secret-keys" if secret else "--export"
     with passphrase(use_passphrase, user) as words:
         secrecy = words if secret else []
@@ -191,11 +191,11 @@ def import_key(
     armored = text_or_file(text, filename)
     if select:
         armored = _selected(armored, _names(select))
-    return _import(filename or "a text", Keys(user, gnupghome, keyring), armored)
+    return _import(filename or "a text", Keyring(user, gnupghome, keyring), armored)
 
 
 @changer(touches=[])
-def _import(source: str, keys: Keys, armored: str) -> dict[str, Any]:
+def _import(source: str, keys: Keyring, armored: str) -> dict[str, Any]:
     """Import keys. source: where they are from, for the history, which is no place for them."""
     outcome = reports(keys.run("--import", stdin=armored))
     counts = next((words[1:] for words in outcome if words[0] == "IMPORT_RES"), [])
@@ -228,7 +228,7 @@ def receive_keys(
     """
     server = [f"--keyserver={keyserver}"] if keyserver else []
     words = [*server, "--recv-keys", "--", *_names(keys)]
-    done = Keys(user, gnupghome, keyring).run(*words)
+    done = Keyring(user, gnupghome, keyring).run(*words)
     messages = [
         f"Key {words[2]} already exists in keychain"
         if words[1] == "0"
@@ -282,7 +282,7 @@ def create_key(
     ]
     unprotected = [] if use_passphrase else ["%no-protection"]
     script = "\n".join([*lines, *unprotected, "%commit", ""])
-    done = Keys(user, gnupghome, keyring).run("--full-generate-key", stdin=script)
+    done = Keyring(user, gnupghome, keyring).run("--full-generate-key", stdin=script)
     made = next((words[2] for words in reports(done) if words[0] == "KEY_CREATED"), "")
     if not made:
         message = f"Unable to generate GPG key pair: {reason(done)}"
@@ -308,7 +308,7 @@ def delete_key(
 
     {% do salt['gpg.delete_key'](fingerprint='53C9...') %}
     """
-    keys = Keys(user, gnupghome, keyring)
+    keys = Keyring(user, gnupghome, keyring)
     public = get_key(keyid, fingerprint, user, gnupghome, keyring)
     if not isinstance(public, dict):
         return {"res": False, "message": "Key not available in keychain."}
@@ -323,7 +323,7 @@ def delete_key(
     return {"res": True, "message": "\n".join(messages)}
 
 
-def _deleted(keys: Keys, part: str, fingerprint: str) -> str:
+def _deleted(keys: Keyring, part: str, fingerprint: str) -> str:
     action = "--delete-secret-keys" if part == "secret" else "--delete-keys"
     done = keys.run("--yes", action, "--", fingerprint)
     if done.retcode:
@@ -354,7 +354,7 @@ def trust_key(
     if not isinstance(key, dict):
         return {"res": False, "message": f"Key {keyid or fingerprint} not in GPG keychain"}
     name, (number, title) = key["fingerprint"], _LEVELS[trust_level]
-    done = Keys(user, gnupghome, keyring).run("--import-ownertrust", stdin=f"{name}:{number}:\n")
+    done = Keyring(user, gnupghome, keyring).run("--import-ownertrust", stdin=f"{name}:{number}:\n")
     if done.retcode:
         return {"res": False, "message": reason(done)}
     return {"res": True, "message": f"Setting ownership trust to {title}.", "fingerprint": name}
@@ -363,7 +363,7 @@ def trust_key(
 # ---------------------------------------------------------------- what gpg lists
 
 
-def _listed(keys: Keys, action: str) -> list[dict[str, Any]]:
+def _listed(keys: Keyring, action: str) -> list[dict[str, Any]]:
     done = keys.run("--with-colons", "--fixed-list-mode", action)
     if done.retcode and not done.stdout and "No secret key" not in done.stderr:
         raise CommandFailed(f"gpg cannot list the keys: {reason(done)}")
@@ -428,7 +428,7 @@ def _names(names: Names) -> list[str]:
 def _selected(armored: str, wanted: list[str]) -> str:
     """Some of the keys of a text, as a text."""
     with tempfile.TemporaryDirectory(prefix="runner-") as folder:
-        keys = Keys(home=folder)
+        keys = Keyring(home=folder)
         keys.run("--import", stdin=armored)
         done = keys.run("--armor", "--export", "--", *wanted)
     if not done.stdout:

@@ -11,7 +11,7 @@ from typing import Any
 from modules import cmd, file
 from modules._lines import plain_name
 from modules._surroundings import identity
-from modules.gpg._run import Keys, passphrase, reason, reports, text_or_file
+from modules.gpg._run import Keyring, passphrase, reason, reports, text_or_file
 from runner.api import CommandFailed, StateFailed, here, refuse_unforeseen
 
 
@@ -24,7 +24,7 @@ def signers(
     signature: the signature's file; without it the file carries its own. keyring, home: where the
     keys are. Raises CommandFailed when there is no gpg.
     """
-    argv = [*Keys(None, home, keyring).command(), "--status-fd", "1"]
+    argv = [*Keyring(None, home, keyring).command(), "--status-fd", "1"]
     done = cmd.probe([*argv, "--verify", "--", *([signature] if signature else []), path])
     lines = [line.removeprefix("[GNUPG:] ").split() for line in done.stdout.splitlines()]
     has_bad = any(line[:1] in (["BADSIG"], ["EXPKEYSIG"], ["REVKEYSIG"]) for line in lines)
@@ -56,7 +56,7 @@ def decrypt(
     if (text is None) == (filename is None):
         raise StateFailed("gpg.decrypt takes a text or a filename")
     message = str(text).encode() if filename is None else file.read_bytes(filename)
-    keys = Keys(user, gnupghome, keyring)
+    keys = Keyring(user, gnupghome, keyring)
     with passphrase(use_passphrase, user) as words:
         argv = [*keys.command(), "--quiet", *(words if use_passphrase else [])]
         argv += ["--status-fd", "2", "--decrypt"]
@@ -111,7 +111,7 @@ def encrypt(
     options += [f"--local-user={sign}"] if isinstance(sign, str) else []
     with passphrase(use_passphrase, user) as words:
         secrecy = words if use_passphrase else []
-        done = Keys(user, gnupghome, keyring).run(
+        done = Keyring(user, gnupghome, keyring).run(
             *secrecy, "--armor", *options, "--encrypt", stdin=message
         )
     if done.retcode:
@@ -145,7 +145,7 @@ def sign(
     message = text_or_file(text, filename)
     options = [f"--local-user={keyid}"] if keyid else []
     with passphrase(use_passphrase, user) as words:
-        done = Keys(user, gnupghome, keyring).run(
+        done = Keyring(user, gnupghome, keyring).run(
             *words, "--armor", *options, "--clear-sign", stdin=message
         )
     if done.retcode:
@@ -186,7 +186,7 @@ def verify(
     {{ salt['gpg.verify'](filename='/srv/app.tar', signature='/srv/app.tar.asc').res }}
     """
     model = ["--trust-model", plain_name(trustmodel, "trustmodel")] if trustmodel else []
-    keys = Keys(user, gnupghome, keyring)
+    keys = Keyring(user, gnupghome, keyring)
     if filename:
         files = [signature, filename] if signature else [filename]
         done = keys.run(*model, "--verify", "--", *files)

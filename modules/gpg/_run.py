@@ -14,7 +14,7 @@ from runner.api import CommandFailed, Record, StateFailed, here
 OF_SALT = "/etc/salt/gpgkeys"  # the keys of the user salt
 
 
-class Keys(Record):
+class Keyring(Record):
     """Where keys are. user: whose (None: of who runs; of salt those in /etc/salt/gpgkeys). home:
     their directory instead. keyring: their file in it.
     """

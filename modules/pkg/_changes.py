@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from modules import _paths
 from modules.pkg._outcome import carry_out, set_holds
-from modules.pkg.package_manager import Action, Changes, InstallOptions, Target, Transaction
+from modules.pkg.package_manager import Action, Changes, InstallOptions, PackageTarget, Transaction
 from modules.pkg.providers import provider, require
 from runner.api import StateFailed, for_states
 
@@ -43,7 +43,7 @@ def install(
     if refresh:
         provider().renew_db()
     wanted = [(name, version)] if name and version and not pkgs else _wanted(name, pkgs)
-    targets = _files(sources) if sources else [Target(*pair) for pair in wanted]
+    targets = _files(sources) if sources else [PackageTarget(*pair) for pair in wanted]
     options = InstallOptions(
         repository=fromrepo or "",
         recommended=install_recommends,
@@ -192,18 +192,18 @@ def _wanted(name: str | None, pkgs: Names) -> list[tuple[str, str]]:
     return requested
 
 
-def _files(sources: Sequence[Mapping[str, str]]) -> list[Target]:
+def _files(sources: Sequence[Mapping[str, str]]) -> list[PackageTarget]:
     targets = []
     for name, url in ((name, str(url)) for source in sources for name, url in source.items()):
         path = _paths.fetched(url) if "://" in url else url
         if path is None:
             raise StateFailed(f"{url} does not exist")
-        targets.append(Target(name, path=path))
+        targets.append(PackageTarget(name, path=path))
     return targets
 
 
-def _targets(names: Iterable[str]) -> tuple[Target, ...]:
-    return tuple(map(Target, names))
+def _targets(names: Iterable[str]) -> tuple[PackageTarget, ...]:
+    return tuple(map(PackageTarget, names))
 
 
 T = TypeVar("T")

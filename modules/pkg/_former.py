@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from modules import file
-from modules.pkg.package_manager import Target, Transaction
+from modules.pkg.package_manager import PackageTarget, Transaction
 from runner.api import CommandFailed, FormerState
 
 
@@ -42,7 +42,7 @@ def former_packages(transaction: object = None, *_: object, **__: object) -> dic
     """All packages: which ones a transaction changes shows only afterwards. Before a purge their
     configuration, too. What comes last is restored first.
     """
-    purged: tuple[Target, ...] = ()
+    purged: tuple[PackageTarget, ...] = ()
     if isinstance(transaction, Transaction) and transaction.action == "purge":
         purged = transaction.targets
     configuration = _configuration(target.name for target in purged)

@@ -8,7 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from modules.pkg._run import error_list
-from modules.pkg.package_manager import Changes, PackageManager, Target, Transaction, Versions
+from modules.pkg.package_manager import (
+    Changes,
+    PackageManager,
+    PackageTarget,
+    Transaction,
+    Versions,
+)
 from modules.pkg.providers import provider
 from runner.api import CommandFailed, for_states, here
 
@@ -96,7 +102,7 @@ def _missing(
             yield name, f"is there in version {present[name]} instead of {version}"
 
 
-def _asked(manager: PackageManager, target: Target) -> tuple[str, str]:
+def _asked(manager: PackageManager, target: PackageTarget) -> tuple[str, str]:
     if target.path:
         return manager.normal(target.name), manager.file_info(target.path)[1]
     return manager.normal(target.name), target.version

@@ -49,7 +49,7 @@ Changes = dict[str, dict[str, str]]  # package -> {"old": version or "", "new": 
 Action = Literal["install", "remove", "purge", "upgrade", "full-upgrade", "autoremove"]
 
 
-class Target(Record):
+class PackageTarget(Record):
     """A package that a transaction is about.
 
     version: exactly this one; empty: the newest. path: of a package file to install from.
@@ -96,7 +96,7 @@ class Transaction(Record):
     """
 
     action: Action
-    targets: tuple[Target, ...] = ()
+    targets: tuple[PackageTarget, ...] = ()
     options: InstallOptions = InstallOptions()
 
     def __str__(self) -> str:

@@ -13,7 +13,7 @@ from modules.pkg.package_manager import RepositorySettings
 from runner.api import Record
 
 
-class Repository(Record):
+class RepositorySection(Record):
     """A section of a file: its ID, its options, the comments in it."""
 
     path: str
@@ -33,13 +33,13 @@ def files(folders: Iterable[str]) -> list[str]:
     ]
 
 
-def repositories(folders: Iterable[str]) -> dict[str, Repository]:
+def repositories(folders: Iterable[str]) -> dict[str, RepositorySection]:
     """Return the repositories in the files of some folders, by their IDs; the first one counts."""
-    by_id: dict[str, Repository] = {}
+    by_id: dict[str, RepositorySection] = {}
     for path in files(folders):
         for name, lines in _sections(read(path)):
             if name:
-                repository = Repository(path, name, _options(lines), _comments(lines))
+                repository = RepositorySection(path, name, _options(lines), _comments(lines))
                 by_id.setdefault(name, repository)
     return by_id
 

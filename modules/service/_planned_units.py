@@ -90,7 +90,7 @@ def act(name: str, action: str, options: Sequence[str] = (), user: str = "") -> 
 
 
 def _is_gone(unit: str, user: str) -> bool:
-    """Tell whether a plan has taken away all that there was of a unit, such as its mask."""
+    """Return whether a plan has taken away all that there was of a unit, such as its mask."""
     if not concerns(unit, user) or definition(unit, user):
         return False
     made = ("/run/systemd/generator*/", "/run/systemd/transient/")  # by generators, by programs

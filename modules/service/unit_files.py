@@ -16,7 +16,7 @@ from runner.api import Record, fetcher, here
 FOLDER = "/etc/systemd/system"
 
 
-class Verdict(Record):
+class UnitVerdict(Record):
     """The judgement of systemd-analyze of units.
 
     errors: why systemd would refuse one; empty when it would not. warnings: what it ignores.
@@ -31,7 +31,7 @@ class Verdict(Record):
 @fetcher
 def verify(
     files: Mapping[str, str], units: tuple[str, ...], target: str = FOLDER, user: str = ""
-) -> Verdict:
+) -> UnitVerdict:
     """Have systemd-analyze verify units that are not installed yet.
 
     files: texts by their paths below the folder target. units: the names of those to verify. user:
@@ -59,14 +59,14 @@ def verify(
         if folder in line or any(line.startswith(f"{unit}:") for unit in units)
     )
     if not done.retcode:
-        return Verdict(warnings=lines)
+        return UnitVerdict(warnings=lines)
     missing = re.findall(r"Command (\S+) is not executable: No such file", done.stderr)
     planned = [path for path in missing if is_planned(path) and _paths.isfile(path)]
     if planned:  # systemd-analyze does not see them
         lines = tuple(line for line in lines if not any(f" {path} " in line for path in planned))
         if not lines:
-            return Verdict()
-    return Verdict(lines or tuple(done.stderr.strip().splitlines()), programs=tuple(missing))
+            return UnitVerdict()
+    return UnitVerdict(lines or tuple(done.stderr.strip().splitlines()), programs=tuple(missing))
 
 
 def installed_text(unit: str, user: str = "") -> str | None:

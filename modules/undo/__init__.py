@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from modules.undo import _accounts, _kernel, _packages, _services, _settings
-from modules.undo._kind import Change, Future, Kind
+from modules.undo._kind import Change, Future, UndoKind
 from runner.api import RunnerError
 
-KINDS: Mapping[str, Kind] = {
+KINDS: Mapping[str, UndoKind] = {
     "user": _accounts.USER,
     "password": _accounts.PASSWORD,
     "group": _accounts.GROUP,
@@ -35,7 +35,7 @@ KINDS: Mapping[str, Kind] = {
 }
 
 
-def _kind(kind: str) -> Kind:
+def _kind(kind: str) -> UndoKind:
     if kind not in KINDS:
         raise RunnerError(f"undo knows no {kind!r}", hint=f"it knows: {', '.join(KINDS)}")
     return KINDS[kind]
@@ -71,7 +71,7 @@ def restore(kind: str, changes: Mapping[str, Change]) -> None:
 
 
 def is_private(kind: str) -> bool:
-    """Tell whether only undo may see the states of a kind. Raises RunnerError for an unknown
+    """Return whether only undo may see the states of a kind. Raises RunnerError for an unknown
     kind.
     """
     return _kind(kind).private
@@ -90,8 +90,8 @@ def along(kind: str) -> tuple[str, ...]:
 
 
 def can_react(kind: str, name: str, future: Future) -> bool:
-    """Tell whether something may react to what it watches: a service that will not run has no need
-    to.
+    """Return whether something may react to what it watches: a service that will not run has no
+    need to.
 
     future: gives the state of a part of the machine after what is restored.
     """

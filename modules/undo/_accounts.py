@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 
 from modules import cmd, cron, group, shadow, user
-from modules.undo._kind import ABSENT, Changes, Future, Kind, State
+from modules.undo._kind import ABSENT, Changes, Future, State, UndoKind
 from runner.api import CommandFailed
 
 
@@ -157,20 +157,20 @@ def _crontab(name: str) -> State:
         return ABSENT
 
 
-USER = Kind(
+USER = UndoKind(
     lambda name: user.former_state(name).state, _restore_users, _refused_users, along=("group",)
 )
-GROUP = Kind(
+GROUP = UndoKind(
     lambda name: group.former_state(name).state, _restore_groups, _refused_groups, along=("user",)
 )
-PASSWORD = Kind(
+PASSWORD = UndoKind(
     lambda name: shadow.former_state(name).state,
     _restore_passwords,
     _refused_passwords,
     private=True,
     part_of="user",
 )
-LINGERING = Kind(
+LINGERING = UndoKind(
     lambda name: {"linger": user.lingers(name)}, _restore_lingering, _refused_passwords
 )
-CRONTAB = Kind(_crontab, _restore_crontabs, _refused_crontabs)
+CRONTAB = UndoKind(_crontab, _restore_crontabs, _refused_crontabs)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from modules import kmod, mount, sysctl
-from modules.undo._kind import Changes, Future, Kind
+from modules.undo._kind import Changes, Future, UndoKind
 
 IN_MEMORY = ("tmpfs", "ramfs")
 
@@ -73,9 +73,9 @@ def _restore_swap(changes: Changes) -> None:
             mount.swapoff(name)
 
 
-SYSCTL = Kind(
+SYSCTL = UndoKind(
     lambda name: sysctl.former_state(name).state, _restore_parameters, _refused_parameters
 )
-MODULE = Kind(lambda name: kmod.former_state(name).state, _restore_modules)
-MOUNT = Kind(lambda name: mount.former_state(name).state, _restore_mounts, _refused_mounts)
-SWAP = Kind(lambda name: mount.former_swap(name).state, _restore_swap)
+MODULE = UndoKind(lambda name: kmod.former_state(name).state, _restore_modules)
+MOUNT = UndoKind(lambda name: mount.former_state(name).state, _restore_mounts, _refused_mounts)
+SWAP = UndoKind(lambda name: mount.former_swap(name).state, _restore_swap)

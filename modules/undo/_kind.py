@@ -21,7 +21,7 @@ def no_refusals(changes: Changes, future: Future) -> dict[str, str]:
     return {}
 
 
-class Kind(Record):
+class UndoKind(Record):
     """How a kind of FormerState is looked at and restored.
 
     look: the present state by name. restore: brings all of these changes back, by changers of the

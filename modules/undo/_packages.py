@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from modules import pkg
-from modules.pkg import InstallOptions, Target, Transaction
+from modules.pkg import InstallOptions, PackageTarget, Transaction
 from modules.pkg._former import all_packages, automatic_packages, former_holds
-from modules.undo._kind import ABSENT, Changes, Future, Kind, State
+from modules.undo._kind import ABSENT, Changes, Future, State, UndoKind
 from runner.api import FormerState, StateFailed
 
 OPTIONS = InstallOptions(recommended=False, downgrade=True, change_held=True)
@@ -19,12 +19,12 @@ OPTIONS = InstallOptions(recommended=False, downgrade=True, change_held=True)
 def _transactions(changes: Changes) -> list[Transaction]:
     """What brings packages back, in this order: what is installed may conflict with what goes."""
     wanted = [
-        Target(name, version)
+        PackageTarget(name, version)
         for name, (was, _) in changes.items()
         if was
         for version in [was["version"].rpartition(",")[2]]
     ]
-    gone = [Target(name) for name, (was, _) in changes.items() if not was]
+    gone = [PackageTarget(name) for name, (was, _) in changes.items() if not was]
     made = []
     if wanted:
         made.append(Transaction("install", tuple(wanted), OPTIONS))
@@ -153,6 +153,6 @@ def _unmarkable(changes: Changes, future: Future) -> dict[str, str]:
 
 # what the scripts of packages change
 BY_SCRIPTS = ("user", "group", "service", "alternatives")
-PACKAGE = Kind(_of(all_packages), _restore, _refused, along=BY_SCRIPTS)
-HELD = Kind(_of(former_holds), _restore_holds)
-AUTOMATIC = Kind(_of(automatic_packages), _restore_reasons, _unmarkable, part_of="package")
+PACKAGE = UndoKind(_of(all_packages), _restore, _refused, along=BY_SCRIPTS)
+HELD = UndoKind(_of(former_holds), _restore_holds)
+AUTOMATIC = UndoKind(_of(automatic_packages), _restore_reasons, _unmarkable, part_of="package")

@@ -10,7 +10,7 @@ from modules import service
 from modules.service._former import state_of
 from modules.service.user_units import account
 from modules.undo import _packages
-from modules.undo._kind import Changes, Future, Kind, State
+from modules.undo._kind import Changes, Future, State, UndoKind
 from runner.api import CommandFailed, StateFailed
 
 # where the units and scripts of services lie
@@ -57,7 +57,7 @@ def _refused(changes: Changes, future: Future) -> dict[str, str]:
 
 
 def _comes(name: str, future: Future) -> bool:
-    """Tell whether a service that is not there may come with a file or package that is restored
+    """Return whether a service that is not there may come with a file or package that is restored
     before.
     """
     owner, _, unit = name.rpartition("/")
@@ -83,4 +83,4 @@ def _runs(was: State) -> bool:
     return bool(was.get("running"))
 
 
-SERVICE = Kind(_look, _restore, _refused, can_react=_runs)
+SERVICE = UndoKind(_look, _restore, _refused, can_react=_runs)

@@ -7,7 +7,7 @@ import shlex
 
 from modules import alternatives, file, network
 from modules.file._look import former_attributes
-from modules.undo._kind import ABSENT, Changes, Future, Kind
+from modules.undo._kind import ABSENT, Changes, Future, UndoKind
 
 
 def _restore_alternatives(changes: Changes) -> None:
@@ -41,8 +41,8 @@ def _refused_attributes(changes: Changes, future: Future) -> dict[str, str]:
     return dict.fromkeys(gone, "it is not there")
 
 
-ATTRIBUTES = Kind(
+ATTRIBUTES = UndoKind(
     lambda name: former_attributes(name).state, _restore_attributes, _refused_attributes
 )
-ALTERNATIVES = Kind(lambda name: alternatives.former_state(name).state, _restore_alternatives)
-HOSTNAME = Kind(lambda name: network.former_hostname().state, _restore_hostname)
+ALTERNATIVES = UndoKind(lambda name: alternatives.former_state(name).state, _restore_alternatives)
+HOSTNAME = UndoKind(lambda name: network.former_hostname().state, _restore_hostname)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 MOST = 32768  # bytes of a command's output that are looked at: more than lines on a terminal
 
 
-class _Output:
+class _LastOutput:
     """The output of the command that was started last."""
 
     def __init__(self) -> None:
@@ -19,7 +19,7 @@ class _Output:
         self.last = bytearray()
 
 
-_output = _Output()
+_output = _LastOutput()
 
 
 def follow() -> None:

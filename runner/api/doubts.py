@@ -20,7 +20,7 @@ CONTENTS = b"what nobody knows yet\n"  # of a file in another world
 
 
 def may_be_packaged(path: str, packages: Collection[str]) -> bool:
-    """Tell whether packages may bring what is at a path: below /opt in a folder of their name.
+    """Return whether packages may bring what is at a path: below /opt in a folder of their name.
 
     >>> may_be_packaged("/etc/screenrc", ["screen"])
     True
@@ -33,7 +33,7 @@ def may_be_packaged(path: str, packages: Collection[str]) -> bool:
 
 
 def is_named_like(path: str, packages: Collection[str]) -> bool:
-    """Tell whether a name of a path is, or begins like, that of a package.
+    """Return whether a name of a path is, or begins like, that of a package.
 
     >>> is_named_like("/etc/postgresql/15", ["postgresql-15"])
     True

@@ -18,12 +18,12 @@ def sync_folder(descriptor: int, path: str) -> None:
 
 
 def collects_files() -> bool:
-    """Tell whether the engine may sync and rename the files of a state together with others."""
+    """Return whether the engine may sync and rename the files of a state together with others."""
     return GROUP_COMMIT.is_collecting
 
 
 def commits_later(file: int, folder: int, hidden: str, path: str) -> bool:
-    """Tell whether the engine does so with a new file; else that is to be done now.
+    """Return whether the engine does so with a new file; else that is to be done now.
 
     file, folder: open descriptors of the file and of where it lies. hidden: its name there. path:
     of the target.

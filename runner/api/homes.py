@@ -6,7 +6,7 @@ from __future__ import annotations
 import os.path
 
 
-class _Asked:
+class _AskedHome:
     times = 0
 
 
@@ -18,10 +18,10 @@ def with_home(path: str) -> str:
     >>> with_home("/srv/www")
     '/srv/www'
     """
-    _Asked.times += 1
+    _AskedHome.times += 1
     return os.path.expanduser(path)
 
 
 def times_asked() -> int:
     """How often this process has asked for a home folder."""
-    return _Asked.times
+    return _AskedHome.times

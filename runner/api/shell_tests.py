@@ -57,7 +57,7 @@ def shell_test(command: object, options: Iterable[str] = ()) -> ShellTest | None
 
 
 def _is_absolute(path: str) -> bool:
-    """Tell whether a path leads to the same place from every folder and for every process."""
+    """Return whether a path leads to the same place from every folder and for every process."""
     return path.startswith("/") and not path.startswith(_OF_PROCESSES)
 
 

@@ -21,7 +21,7 @@ _OWN = ("runner.", "states.", "modules.")
 _COMPILED = f".{sys.implementation.cache_tag}.pyc"
 
 
-class _Loader(SourceFileLoader):
+class _CompiledLoader(SourceFileLoader):
     """Loads a module from a compiled file beside its source."""
 
     def __init__(self, name: str, path: str, compiled: str) -> None:
@@ -66,7 +66,7 @@ class OwnModules:
             if not os.path.exists(file := f"{folder}/__init__.py"):
                 return None
         compiled = f"{folder}/__pycache__/{own}{_COMPILED}"
-        loader = _Loader(name, file, compiled)
+        loader = _CompiledLoader(name, file, compiled)
         spec = ModuleSpec(name, loader, origin=file, is_package=below is not None)
         spec.submodule_search_locations = below
         spec.has_location = True

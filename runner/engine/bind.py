@@ -162,8 +162,8 @@ class Binder:
         ]
 
     def _is_variable(self, chunk: Chunk, call: Call, name: str) -> bool:
-        """Tell whether an argument that the function does not have is handed on to a template which
-        uses it.
+        """Return whether an argument that the function does not have is handed on to a template
+        which uses it.
         """
         if name not in call.arguments:
             return False
@@ -185,7 +185,7 @@ class Binder:
         )
 
     def _is_noop(self, chunk: Chunk, function: StateFunction | None) -> bool:
-        """Tell whether a chunk is only planned: by its `noop`, else by the configuration.
+        """Return whether a chunk is only planned: by its `noop`, else by the configuration.
 
         Raises CompileError for what is neither true nor false. A function's own argument of that
         name is its own.
@@ -334,6 +334,6 @@ def _missing_features(
 
 
 def _takes_all(function: StateFunction) -> bool:
-    """Tell whether a function takes `**arguments`."""
+    """Return whether a function takes `**arguments`."""
     code = getattr(function.function, "__wrapped__", function.function).__code__
     return bool(code.co_flags & 0x08)

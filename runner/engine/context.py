@@ -67,7 +67,7 @@ class Execution(Record):
 
     @property
     def asks(self) -> bool:
-        """Tell whether somebody is asked before each state."""
+        """Return whether somebody is asked before each state."""
         return self.confirm is not _always
 
 

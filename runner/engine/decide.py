@@ -130,8 +130,8 @@ def _refusal(seen: Seen, comment: str) -> Decision:
 
 
 def _is_partly_prepared(seen: Seen) -> bool:
-    """Tell whether some of what a prereq looks at will change, and some not: Salt asks nothing more
-    then.
+    """Return whether some of what a prereq looks at will change, and some not: Salt asks nothing
+    more then.
     """
     return len({_sets_off(target) for edge, target in seen if edge.kind.prepares}) == 2
 
@@ -146,7 +146,7 @@ def _changed_watches(seen: Seen) -> tuple[Edge, ...]:
 
 
 def is_hindered(target: Result) -> bool:
-    """Tell whether a state did not do its work because of a failure, its own or another's."""
+    """Return whether a state did not do its work because of a failure, its own or another's."""
     return target.result is False or target.cause is not None
 
 
@@ -164,7 +164,7 @@ def _changed(target: Result | None) -> bool:
 
 
 def _sets_off(target: Result | None) -> bool:
-    """Tell whether a change is one that others react to: the state itself may say that it is not
+    """Return whether a change is one that others react to: the state itself may say that it is not
     (`skip_req`).
     """
     return target is not None and _changed(target) and not target.extra.get("skip_req")
@@ -176,7 +176,7 @@ def _reacting(seen: Seen, reaction: Reaction) -> Seen:
 
 
 def _skipped(seen: Seen) -> bool:
-    """Tell whether a change that sets nothing off is among some requisites."""
+    """Return whether a change that sets nothing off is among some requisites."""
     return any(_changed(target) and not _sets_off(target) for _, target in seen)
 
 
@@ -196,7 +196,7 @@ def _is_failed(target: Result | None) -> bool:
 
 
 def _is_stopped(seen: Seen) -> bool:
-    """Tell whether something that is needed failed; of a kind like `require_any` one that ran and
+    """Return whether something that is needed failed; of a kind like `require_any` one that ran and
     did not fail is enough.
     """
     for kind, results in _by_kind(seen).items():
@@ -209,8 +209,8 @@ def _is_stopped(seen: Seen) -> bool:
 
 
 def _onfail(seen: Seen) -> bool:
-    """Tell whether what a state is the answer to has failed. What failed without having run neither
-    calls for it nor not.
+    """Return whether what a state is the answer to has failed. What failed without having run
+    neither calls for it nor not.
     """
     if not all(_calls(target) for edge, target in seen if edge.kind.must_fail == "all"):
         return False
@@ -247,7 +247,7 @@ def _is_open(target: Result) -> bool:
 
 
 def _calls(target: Result | None) -> bool:
-    """Tell whether an onfail is called for: by a failure, or by a state whose change was to be
+    """Return whether an onfail is called for: by a failure, or by a state whose change was to be
     prepared and was not.
     """
     return _is_failed(target) or (

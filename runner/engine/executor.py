@@ -208,7 +208,7 @@ class Executor:
         )
 
     def _is_held_up(self, position: int) -> bool:
-        """Tell whether a state that may run beside others waits for one that runs: those after it
+        """Return whether a state that may run beside others waits for one that runs: those after it
         need not wait with it.
         """
         needed = (edge.target for edge in self.plan.relations.of(position))
@@ -334,7 +334,7 @@ class Executor:
         return result._replace(origin=origin, note=note)
 
     def _reacts(self, position: int, decision: Decision) -> bool:
-        """Tell whether a state runs for what others have done."""
+        """Return whether a state runs for what others have done."""
         return decision.verdict is Verdict.WATCH or self.plan.reacts_otherwise(position)
 
     def _mode_of(self, position: int, failed: Result | None) -> Mode:
@@ -344,7 +344,7 @@ class Executor:
         return Mode.DRY if failed or self.plan.steps[position].noop else self._mode
 
     def _only_planned(self, position: int) -> bool:
-        """Tell whether this state is a no-op, where that counts."""
+        """Return whether this state is a no-op, where that counts."""
         return self.plan.steps[position].noop and self._noop_counts
 
     def _failed_before(self, position: int) -> Result | None:

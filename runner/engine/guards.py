@@ -118,8 +118,8 @@ _ANSWERS: dict[str, Callable[[GuardContext], Answer]] = {
 
 
 def _asks(entry: Value) -> bool:
-    """Tell whether an entry is a command or a mapping with `fun`: anything else skips no state (and
-    is warned of).
+    """Return whether an entry is a command or a mapping with `fun`: anything else skips no state
+    (and is warned of).
     """
     return isinstance(entry, str) or (isinstance(entry, Mapping) and "fun" in entry)
 
@@ -129,7 +129,7 @@ def _entries(value: Value) -> list[Value]:
 
 
 def _holds(entry: Value, context: GuardContext, otherwise: bool) -> bool:
-    """Tell whether a condition is met. otherwise: for a command whose folder is not there."""
+    """Return whether a condition is met. otherwise: for a command whose folder is not there."""
     if isinstance(entry, str):
         return otherwise if missing_folder(context) else _retcode(entry, context) == 0
     context.failed()  # of a function that was called before

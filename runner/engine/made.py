@@ -51,7 +51,7 @@ def _existed(run: Run, chunk: Chunk, thing: Thing) -> bool:
 def exists(
     run: Run, function: str, arguments: Mapping[str, Any], chunk: Chunk | None = None
 ) -> bool:
-    """Tell whether a state that removes something has anything to do. Raises StateFailed where it
+    """Return whether a state that removes something has anything to do. Raises StateFailed where it
     cannot look, and CompileError for its arguments.
     """
     removing = run.registry.state(function).function

@@ -58,7 +58,7 @@ class ParallelStates:
         return list(self._threads)
 
     def runs(self, position: int) -> bool:
-        """Tell whether a state has been started and has not ended."""
+        """Return whether a state has been started and has not ended."""
         return position in self._threads and position not in self._outcomes
 
     def first(self) -> int:

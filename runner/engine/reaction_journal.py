@@ -31,7 +31,7 @@ CREATE TABLE IF NOT EXISTS debts (
 """
 
 
-class _Index:
+class _ReactionIndex:
     """Pending reactions, found by their reactors and by their sources."""
 
     def __init__(self, pending_reactions: Iterable[PendingReaction] = ()) -> None:
@@ -81,7 +81,7 @@ class ReactionJournal:
         self._lock = threading.Lock()  # states may run side by side
         self._connection: sqlite3.Connection | None = None
         self._patience = Patience()
-        self._known: _Index | None = None
+        self._known: _ReactionIndex | None = None
 
     def record(self, pending_reactions: Iterable[PendingReaction]) -> None:
         """Record pending reactions durably. Raises OSError when that cannot be done."""
@@ -117,7 +117,7 @@ class ReactionJournal:
             self._index().add(rows)
 
     def has_any(self) -> bool:
-        """Tell whether any reaction is pending, as far as is known: not before it was read."""
+        """Return whether any reaction is pending, as far as is known: not before it was read."""
         return self._known is None or bool(self._known.pending_reactions)
 
     def pending(self, reactor: str) -> tuple[PendingReaction, ...]:
@@ -164,9 +164,9 @@ class ReactionJournal:
     def all(self) -> tuple[PendingReaction, ...]:
         return tuple(self._index().pending_reactions.values())
 
-    def _index(self) -> _Index:
+    def _index(self) -> _ReactionIndex:
         if self._known is None:
-            self._known = _Index()
+            self._known = _ReactionIndex()
             with suppress(
                 FileNotFoundError, NotADirectoryError
             ):  # other OSErrors where nobody may look
@@ -185,7 +185,7 @@ class ReactionJournal:
                 raise OSError(f"{self._path}: {error}") from None
             self._set_aside(error)
             return
-        self._known = _Index(reactions)
+        self._known = _ReactionIndex(reactions)
 
     def _set_aside(self, error: Exception) -> None:
         """Make room for a new file; what the old one held is lost, which `notes` tells."""

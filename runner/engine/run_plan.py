@@ -36,7 +36,7 @@ class RunPlan(Record):
         return [first for first, then, _ in self.relations.automatic if then == position]
 
     def is_verified(self, position: int, result: Result) -> bool:
-        """Tell whether a state has to be looked at again: it changed something, and should find
+        """Return whether a state has to be looked at again: it changed something, and should find
         nothing left to do.
         """
         changed = result.result is True and bool(result.changes)
@@ -121,7 +121,7 @@ class RunPlan(Record):
         return sorted(edges, key=place)
 
     def reacts_otherwise(self, position: int) -> bool:
-        """Tell whether a state has requisites that have it run for others' sake (onchanges, onfail,
-        prereq).
+        """Return whether a state has requisites that have it run for others' sake (onchanges,
+        onfail, prereq).
         """
         return any(edge.kind.conditional for edge in self.judged_by(position))

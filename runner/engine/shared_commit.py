@@ -35,18 +35,18 @@ class SharedCommit:
 
     @property
     def is_full(self) -> bool:
-        """Tell whether no further state is to be waited for: the last one has failed, or there is
+        """Return whether no further state is to be waited for: the last one has failed, or there is
         no room.
         """
         last = next(reversed(self._done.values()))
         return last.result is not True or not GROUP_COMMIT.has_room
 
     def takes(self, position: int) -> bool:
-        """Tell whether a state looks at nothing but its own file, and changes nothing else."""
+        """Return whether a state looks at nothing but its own file, and changes nothing else."""
         return not self._alone and self._plan.steps[position].about_one_file
 
     def admits(self, position: int, edges: Iterable[Edge]) -> bool:
-        """Tell whether a state may run before those that wait have ended."""
+        """Return whether a state may run before those that wait have ended."""
         return (
             self.takes(position)
             and time.monotonic() - self._since < LONGEST_WAIT

@@ -18,7 +18,7 @@ _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 
 def has_slot(value: Value) -> bool:
-    """Tell whether a value holds a slot at any depth."""
+    """Return whether a value holds a slot at any depth."""
     if isinstance(value, str):
         return value.startswith(PREFIX)
     if isinstance(value, (list, dict)):

@@ -27,7 +27,7 @@ SUFFIX = ".contents"
 Write = Callable[[str, tuple[object, ...]], None]  # a statement and its values
 
 
-class Store:
+class ContentStore:
     """The folder of the contents, and the table that says where in it they are."""
 
     def __init__(self, state_dir: str, database: Callable[[], sqlite3.Connection]) -> None:
@@ -89,7 +89,7 @@ class Store:
         return self.put_data(text.encode(errors="surrogateescape"))
 
     def _is_known(self, content: str) -> bool:
-        """Tell whether a former run has kept contents."""
+        """Return whether a former run has kept contents."""
         if self._has_past is None:
             row = self._database().execute("SELECT 1 FROM contents LIMIT 1").fetchone()
             self._has_past = row is not None
@@ -202,7 +202,7 @@ def _remove_others(folder: TrustedFolder, names: set[str]) -> None:
 
 
 def _is_kept(folder: TrustedFolder, name: str) -> bool:
-    """Tell whether a file is there; one that somebody else has put there is written anew."""
+    """Return whether a file is there; one that somebody else has put there is written anew."""
     try:
         os.close(folder.open(name, os.O_RDONLY))
     except (FileNotFoundError, UntrustedFile):

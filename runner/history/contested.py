@@ -42,7 +42,7 @@ def contested(
     return None
 
 
-class _Kind:
+class _KeptKind:
     """Parts of the machine that the history keeps in tables of their own: as a run found them, as
     it left them.
     """
@@ -64,12 +64,12 @@ class _Kind:
         )
 
     def is_as_left(self, connection: sqlite3.Connection, name: list[Any], number: int) -> bool:
-        """Tell whether a run found a part as the last one that altered it had left it."""
+        """Return whether a run found a part as the last one that altered it had left it."""
         found, left = (
             connection.execute(query, (*name, number)).fetchone() for query in self._queries
         )
         return found is not None and found == left
 
 
-_PATHS = _Kind("kept", "left_behind", "path", "type, mode, uid, gid, target, content")
-_STATES = _Kind("kept_states", "left_states", "kind, name", "content")
+_PATHS = _KeptKind("kept", "left_behind", "path", "type, mode, uid, gid, target, content")
+_STATES = _KeptKind("kept_states", "left_states", "kind, name", "content")

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from runner.history.contents import Store
+from runner.history.contents import ContentStore
 from runner.history.snapshots import Snapshot
 from runner.model.errors import RunnerError
 from runner.model.former_state import FormerState
@@ -45,7 +45,7 @@ class KeptRun:
         self, connection: sqlite3.Connection, state_dir: str, number: int, command: str, path: str
     ) -> None:
         self.number, self.command, self.path = number, command, path
-        self.store = Store(state_dir, lambda: connection)
+        self.store = ContentStore(state_dir, lambda: connection)
         self._connection = connection
         self.lost: dict[tuple[str, str], str] = {}  # former states that are not there, and why
 
@@ -115,7 +115,7 @@ class KeptRun:
         return {(kind, name): self._stored(content) for kind, name, content in rows}
 
     def made(self, kind: str, name: str) -> bool:
-        """Tell whether something was not there before the run."""
+        """Return whether something was not there before the run."""
         earliest = self._earliest_states
         of_all = earliest.get((kind, ""))  # one record of all of a kind, such as packages
         return earliest.get((kind, name)) == {} or (of_all is not None and name not in of_all)
@@ -127,7 +127,7 @@ class KeptRun:
         return {key: state for key, state in states.items() if key not in self.lost}
 
     def removed(self, path: str) -> bool:
-        """Tell whether the run found nothing at a path that it had altered."""
+        """Return whether the run found nothing at a path that it had altered."""
         query = "SELECT 1 FROM kept WHERE run = ? AND path = ? AND type = 'none'"
         row = self._connection.execute(query, (self.number, os.fsencode(path))).fetchone()
         return row is not None
@@ -182,7 +182,7 @@ def _call(tag: str, function: str, target: str) -> str:
     return f"{state}: {id_} ({call})" if tag else call
 
 
-def decoded(row: Any, store: Store) -> Snapshot:
+def decoded(row: Any, store: ContentStore) -> Snapshot:
     """A row of COLUMNS."""
     values: list[Any] = [os.fsdecode(value) if isinstance(value, bytes) else value for value in row]
     snapshot = Snapshot(*values)

@@ -226,8 +226,8 @@ def adopt(connection: sqlite3.Connection, declared: Collection[str], tree: str) 
 
 
 def is_declared(thing: str, states: Iterable[str], declared: Collection[str]) -> bool:
-    """Tell whether the states of a tree, by the names of what they declare, have a thing, or a path
-    that one of these states made.
+    """Return whether the states of a tree, by the names of what they declare, have a thing, or a
+    path that one of these states made.
     """
     if thing in declared:
         return True
@@ -312,5 +312,5 @@ def forget(connection: sqlite3.Connection, things: Iterable[str]) -> None:
 
 
 def tree_exists(tree: str) -> bool:
-    """Tell whether the folders of a tree that a highstate came from are still there."""
+    """Return whether the folders of a tree that a highstate came from are still there."""
     return any(os.path.isdir(folder) for folder in json.loads(tree)[0])

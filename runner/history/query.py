@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from runner.history.contents import Store
+from runner.history.contents import ContentStore
 from runner.history.store import NAME, HistoryProblem, open_history, readable
 from runner.model.errors import RunnerError
 from runner.model.records import Record
@@ -96,7 +96,7 @@ def run_for_page(state_dir: str, number: str) -> Iterator[RunForPage]:
             raise _no_run(number)
         query = "SELECT graph, finished - started FROM runs WHERE id = ?"
         content, took = connection.execute(query, (run["id"],)).fetchone()
-        kept = Store(state_dir, lambda: connection).get(content)
+        kept = ContentStore(state_dir, lambda: connection).get(content)
         yield RunForPage(
             run,
             took,

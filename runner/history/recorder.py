@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.api import undisturbed
 from runner.history import made, snapshots
-from runner.history.contents import Store
+from runner.history.contents import ContentStore
 from runner.history.journal import Journal
 from runner.history.shortened import shortened, shortened_text
 from runner.history.store import CONTENTS, NAME, HistoryProblem, open_history, set_aside
@@ -121,7 +121,7 @@ class History:
         self._journal: Journal | None = None
         self._waiting: list[tuple[Any, ...]] = []
         self._pillar: bytes | None = None
-        self._store = Store(state_dir, self._open)
+        self._store = ContentStore(state_dir, self._open)
         self._look, self._along = look, along
         self._watchers, self._graph = watchers, graph
         self._started = 0.0
@@ -523,7 +523,7 @@ class History:
             self._add("INSERT OR REPLACE INTO left_states VALUES (?, ?, ?, ?)", row)
 
     def _as_seen(self, path: str) -> bool:
-        """Tell whether nobody has altered a path since it was looked at, by its times."""
+        """Return whether nobody has altered a path since it was looked at, by its times."""
         stamp = self._stamps.get(path)
         return bool(stamp) and stamp == snapshots.stamp_of(path)
 

@@ -42,7 +42,7 @@ class Snapshot(Record):
     attributes: str | None = None
 
     def is_same(self, other: Snapshot) -> bool:
-        """Tell whether two looks saw the same, as far as both looked."""
+        """Return whether two looks saw the same, as far as both looked."""
         if None in (self.attributes, other.attributes):
             return self._replace(attributes=None) == other._replace(attributes=None)
         return self == other

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.api import StateFailed
 from runner.history import undo_paths, undo_states
-from runner.history.contents import Store
+from runner.history.contents import ContentStore
 from runner.history.kept import ALTERED, Kept, KeptRun
 from runner.history.snapshots import Snapshot
 from runner.history.undo_foresight import Foresight, Functions
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 
-class Step(Record):
+class UndoStep(Record):
     """One part of the machine that is restored. refused: why it is left out; empty when it is not.
     note: what cannot be known about it.
 
@@ -59,7 +59,7 @@ class Step(Record):
         assert isinstance(self.was, FormerState) and isinstance(self.now, FormerState)
         return undo_states.difference(self.was, self.now)
 
-    def masked(self, mask: Callable[[Any], Any]) -> Step:
+    def masked(self, mask: Callable[[Any], Any]) -> UndoStep:
         """This step as it is shown; where a link pointed to is hidden when it points to a secret
         now.
         """
@@ -102,7 +102,7 @@ class Undo(Record):
 
     run: int
     command: str
-    steps: tuple[Step, ...]
+    steps: tuple[UndoStep, ...]
     unknown: tuple[str, ...] = ()
     all_watchers: tuple[Watcher, ...] = ()
     of_path: bool = False
@@ -114,11 +114,11 @@ class Undo(Record):
         return tuple(watcher for watcher in self.all_watchers if watcher.reacts)
 
     @property
-    def refused(self) -> tuple[Step, ...]:
+    def refused(self) -> tuple[UndoStep, ...]:
         return tuple(step for step in self.steps if step.refused)
 
     @property
-    def restored(self) -> tuple[Step, ...]:
+    def restored(self) -> tuple[UndoStep, ...]:
         return tuple(step for step in self.steps if not step.refused)
 
     @property
@@ -164,7 +164,7 @@ def plan(
     """
     run = KeptRun.named(connection, state_dir, number, path)
     foresight = Foresight(functions)
-    steps: list[Step] = []
+    steps: list[UndoStep] = []
     left_out: dict[int, str] = {}  # the calls of which something is left out, and what
     lost: dict[str, str] = {}  # the states that altered what nobody kept, and what
     records = list(run.kept())
@@ -202,18 +202,18 @@ def _later(connection: sqlite3.Connection, run: int) -> Iterator[tuple[int, str]
     yield from connection.execute(query, (run,))
 
 
-def _steps(kept: Kept, run: KeptRun, foresight: Foresight) -> Iterator[Step]:
+def _steps(kept: Kept, run: KeptRun, foresight: Foresight) -> Iterator[UndoStep]:
     planned = (
         undo_paths.planned(kept.was, run, foresight)
         if isinstance(kept.was, Snapshot)
         else undo_states.planned(kept.was, run, foresight)
     )
     for was, now, refused, note in planned:
-        yield Step(was, now, kept, refused, note)
+        yield UndoStep(was, now, kept, refused, note)
 
 
 def _watchers(
-    run: KeptRun, steps: Iterable[Step], foresight: Foresight, functions: Functions
+    run: KeptRun, steps: Iterable[UndoStep], foresight: Foresight, functions: Functions
 ) -> Iterator[Watcher]:
     """The states that watched those whose work is taken back."""
     tags = list(dict.fromkeys(step.kept.tag for step in steps if not step.refused))
@@ -236,8 +236,8 @@ def carry_out(
     """
     import time
 
-    store = Store(state_dir, lambda: connection)
-    steps: list[Step] = []
+    store = ContentStore(state_dir, lambda: connection)
+    steps: list[UndoStep] = []
     for _, group in groupby(undo.steps, key=lambda step: (step.kept.sequence, bool(step.refused))):
         some = list(group)
         if not some[0].refused:
@@ -253,7 +253,7 @@ def carry_out(
     return done
 
 
-def _restore(steps: list[Step], store: Store, functions: Functions) -> None:
+def _restore(steps: list[UndoStep], store: ContentStore, functions: Functions) -> None:
     """Restore what one record of a run is about: a path, or all of a kind that it changed."""
     first = steps[0]
     if isinstance(first.was, Snapshot):

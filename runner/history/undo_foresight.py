@@ -55,11 +55,11 @@ class Foresight:
         return self._paths.get(path) or at(path)
 
     def is_folder(self, path: str) -> bool:
-        """Tell whether a path will be a folder, through links, too."""
+        """Return whether a path will be a folder, through links, too."""
         return self._paths[path].type == "dir" if path in self._paths else os.path.isdir(path)
 
     def is_unlocked(self, path: str) -> bool:
-        """Tell whether the attributes of a path are restored before it, and leave it changeable."""
+        """Return whether the attributes of a path are restored before it and let it be changed."""
         attributes = self._states.get(("attributes", path), {"chattr": "=ai"})
         return not {"a", "i"} & {*attributes["chattr"]}
 

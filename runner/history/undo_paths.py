@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from runner.api import StateFailed
-from runner.history.contents import Store
+from runner.history.contents import ContentStore
 from runner.history.kept import KeptRun
 from runner.history.snapshots import Snapshot, at, unpacked
 from runner.history.undo_foresight import Foresight, Functions
@@ -35,7 +35,7 @@ def planned(
 
 
 def _is_made_link(was: Snapshot, run: KeptRun) -> bool:
-    """Tell whether a run put another name of an equal file where a file of its own was."""
+    """Return whether a run put another name of an equal file where a file of its own was."""
     if was.type != "file" or not run.removed(was.path):
         return False
     try:
@@ -44,7 +44,7 @@ def _is_made_link(was: Snapshot, run: KeptRun) -> bool:
         return False
 
 
-def restore(was: Snapshot, now: Snapshot, store: Store, functions: Functions) -> None:
+def restore(was: Snapshot, now: Snapshot, store: ContentStore, functions: Functions) -> None:
     """Make a path what it was. Raises StateFailed."""
     data = store.get(was.content) or b""
     attributes = None if was.attributes is None else unpacked(store.get(was.attributes) or b"")
@@ -55,7 +55,7 @@ def restore(was: Snapshot, now: Snapshot, store: Store, functions: Functions) ->
 
 
 def is_unkept(path: Snapshot) -> bool:
-    """Tell whether nobody knows what was in a file: it was too large."""
+    """Return whether nobody knows what was in a file: it was too large."""
     return path.type == "file" and not path.content
 
 
@@ -66,7 +66,7 @@ def _is_moved_back(was: Snapshot, now: Snapshot, left: dict[str, Snapshot]) -> b
     return now.is_same(target._replace(path=was.path))
 
 
-def _not_kept(was: Snapshot, store: Store) -> str:
+def _not_kept(was: Snapshot, store: ContentStore) -> str:
     """The reason why the history does not have what a path was."""
     if was.type == "other":
         return "it was a device, a pipe or a socket; these are not kept"

@@ -64,7 +64,7 @@ def _each(
 
 
 def _goes_with_another(kind: str, name: str, run: KeptRun, foresight: Foresight) -> bool:
-    """Tell whether something comes and goes with what the run has made: a password, with
+    """Return whether something comes and goes with what the run has made: a password, with
     its user.
     """
     whole = foresight.functions("undo.part_of")(kind)

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from runner.history.contents import Store
+from runner.history.contents import ContentStore
 from runner.history.kept import COLUMNS, decoded
 from runner.history.snapshots import LARGEST, Snapshot, at, open_regular
 from runner.history.undo_paths import difference
@@ -24,7 +24,7 @@ LARGEST_DIFF = 4 * 1024 * 1024  # bytes of both texts together; larger ones are 
 NOT_SHOWN = "<show_changes=False>"
 
 
-class Change(Record):
+class PathChange(Record):
     """A change of a path by a run, or (run: None) by somebody else.
 
     what: the difference in words. diff: of the contents. restore: the run whose undo brings back
@@ -54,11 +54,11 @@ class _Touch(Record):
 
 def changes(
     connection: sqlite3.Connection, state_dir: str, path: str, mask: Callable[[str], str]
-) -> list[Change]:
+) -> list[PathChange]:
     """The changes of a path, oldest first. mask: hides secrets in a text."""
-    store = Store(state_dir, lambda: connection)
+    store = ContentStore(state_dir, lambda: connection)
     touches = list(_touches(connection, store, path))
-    made: list[Change] = []
+    made: list[PathChange] = []
     silent = any(touch.silent for touch in touches)
 
     def text(first: Snapshot, second: Snapshot) -> str:
@@ -70,14 +70,16 @@ def changes(
         day = time.strftime("%Y-%m-%d %H:%M", time.localtime(touch.started))
         if not left.is_same(touch.before):
             what, diff = difference(left, touch.before), text(touch.before, left)
-            made.append(Change(touch.run, touch.kind, day, touch.command, what, diff, touch.run))
+            made.append(
+                PathChange(touch.run, touch.kind, day, touch.command, what, diff, touch.run)
+            )
         if not follower.is_same(left):  # behind the back of runner
             what, diff = difference(follower, left), text(left, follower)
-            made.append(Change(None, "", "", "", what, diff, None))
+            made.append(PathChange(None, "", "", "", what, diff, None))
     return made
 
 
-def _touches(connection: sqlite3.Connection, store: Store, path: str) -> Iterator[_Touch]:
+def _touches(connection: sqlite3.Connection, store: ContentStore, path: str) -> Iterator[_Touch]:
     columns = ", ".join(f"kept.{column}" for column in COLUMNS.split(", "))
     query = f"""
         SELECT runs.id, runs.kind, runs.started, runs.command, kept.tag, min(kept.sequence),
@@ -99,7 +101,7 @@ def _touches(connection: sqlite3.Connection, store: Store, path: str) -> Iterato
         yield _Touch(run, kind, started, command, decoded(row, store), after, hidden is not None)
 
 
-def _contents(snapshot: Snapshot, store: Store) -> bytes | None:
+def _contents(snapshot: Snapshot, store: ContentStore) -> bytes | None:
     """The contents of a version: from the store, or the file itself while that is this version."""
     data = store.get(snapshot.content)
     if data is not None or not snapshot.content:
@@ -112,7 +114,9 @@ def _contents(snapshot: Snapshot, store: Store) -> bytes | None:
     return data if hashlib.sha256(data).hexdigest() == snapshot.content else None
 
 
-def _diff(first: Snapshot, second: Snapshot, store: Store, mask: Callable[[str], str]) -> str:
+def _diff(
+    first: Snapshot, second: Snapshot, store: ContentStore, mask: Callable[[str], str]
+) -> str:
     """A unified diff of two versions; empty where neither is a file or the contents are equal."""
     import difflib
 
@@ -133,7 +137,7 @@ def _diff(first: Snapshot, second: Snapshot, store: Store, mask: Callable[[str],
     return "\n".join(compared) or "contents that differ in what is hidden"
 
 
-def as_value(change: Change, path: str) -> dict[str, Any]:
+def as_value(change: PathChange, path: str) -> dict[str, Any]:
     """A change as programs read it, with the command that restores what was before it."""
     command = None
     if change.restore is not None:

@@ -98,8 +98,8 @@ class HighData:
         return self.scopes.keys()
 
     def explained_by_earlier_error(self, target: str, state: str = "") -> bool:
-        """Tell whether what a requisite names may only be missing because of another mistake: that
-        one is told.
+        """Return whether what a requisite names may only be missing because of another mistake:
+        that one is told.
         """
         if (f"sls: {target}" if state == "sls" else target) in self.elsewhere:
             return True
@@ -119,12 +119,12 @@ def items_with_keys(high: HighData, keys: Collection[str]) -> list[tuple[Declara
 
 
 def is_chain(value: Value) -> bool:
-    """Tell whether the value of a top-level `chain` is a chain and not the body of an ID."""
+    """Return whether the value of a top-level `chain` is a chain and not the body of an ID."""
     return isinstance(value, list) and all(isinstance(entry, str) for entry in value)
 
 
 def is_defaults(value: Value) -> bool:
-    """Tell whether the value of a top-level `defaults` holds defaults; else it is an ID's body."""
+    """Return whether the value of a top-level `defaults` holds defaults, and is no ID's body."""
     return (
         isinstance(value, dict)
         and bool(value)

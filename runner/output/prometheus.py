@@ -54,7 +54,7 @@ LARGEST = 1024 * 1024  # bytes of a textfile that is taken for one of ours
 Samples = dict[str, str]  # a metric with its labels, and its value
 
 
-class Facts(Record):
+class MetricFacts(Record):
     """What metrics say of the machine beside its last run. fetched_at, applied_at: of the tree of
     `runner pull`, where there is one.
     """
@@ -80,7 +80,7 @@ class Prometheus:
     """A listener that writes the file after a real run; `problem` says why it could not."""
 
     def __init__(
-        self, path: str, facts: Callable[[], Facts] | None = None, pulled: str = ""
+        self, path: str, facts: Callable[[], MetricFacts] | None = None, pulled: str = ""
     ) -> None:
         """facts: those of the machine at the end of a run; None where they are not known. pulled:
         one of PULLED, of a run by `runner pull`.

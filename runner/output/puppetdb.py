@@ -61,7 +61,7 @@ def command(run: Report, facts: RunFacts) -> dict[str, Any]:
     return answer
 
 
-class _Place(Record):
+class _PuppetPlace(Record):
     """Where a chunk was typed, and what Puppet would call it."""
 
     file: str | None
@@ -209,10 +209,10 @@ def _metrics(
             yield {"category": category, "name": name, "value": float(value)}
 
 
-def _place(chunk: Chunk) -> _Place:
+def _place(chunk: Chunk) -> _PuppetPlace:
     source = chunk.place.source
     title = chunk.id if chunk.id == chunk.name else f"{chunk.id} ({chunk.name})"
-    return _Place(source.file or None, source.line or None, chunk.function, title)
+    return _PuppetPlace(source.file or None, source.line or None, chunk.function, title)
 
 
 def _changes(changes: Mapping[str, Any]) -> Iterator[tuple[str | None, Any, Any]]:

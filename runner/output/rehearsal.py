@@ -10,8 +10,8 @@ from runner.output.text import counted, named
 
 if TYPE_CHECKING:
     from runner.engine.rehearsal.comparison import Difference
-    from runner.engine.rehearsal.observation import Change, FileChange, Observed
-    from runner.engine.rehearsal.runs import Rehearsal, Run
+    from runner.engine.rehearsal.observation import FileChange, Observed, ObservedChange
+    from runner.engine.rehearsal.runs import Rehearsal, RehearsedRun
 
 Line = tuple[str, str]  # a line and its colour
 # that people are shown without -v: files, lines of a diff, lines of a new file
@@ -54,7 +54,7 @@ def _difference(item: Difference) -> Iterator[Line]:
     yield from ((f"    {line}", "") for line in item.details.splitlines())
 
 
-def _second_run(again: Run, files: Observed, verbose: bool) -> Iterator[Line]:
+def _second_run(again: RehearsedRun, files: Observed, verbose: bool) -> Iterator[Line]:
     yield "", ""
     if not again.changed:
         yield "The second run changed nothing.", "green"
@@ -123,7 +123,7 @@ def _diff(rows: Sequence[str], most: int | None) -> Iterator[Line]:
         yield f"      ... {len(rows) - most} more lines: -v shows all", "cyan"
 
 
-def _changes(changes: Sequence[Change]) -> Iterator[Line]:
+def _changes(changes: Sequence[ObservedChange]) -> Iterator[Line]:
     for item in changes:
         if not item.old:
             yield f"  + {item.name}  {item.new}", "green"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from runner.output.text import counted
 
 if TYPE_CHECKING:
-    from runner.history.undo import Step, Undo
+    from runner.history.undo import Undo, UndoStep
     from runner.model.result import Result
 
 
@@ -89,7 +89,7 @@ def _summary(undo: Undo, dry: bool) -> str:
     return f"{verb} {_counted(restored)}{f'; {left_out} {rest}' if left_out else ''}."
 
 
-def _counted(steps: tuple[Step, ...]) -> str:
+def _counted(steps: tuple[UndoStep, ...]) -> str:
     paths = sum(step.kind == "path" for step in steps)
     others = len(steps) - paths
     more = counted(others, "other part") + " of the machine" if others else ""

@@ -28,7 +28,7 @@ from runner.pipeline.highstate import (
     top_requests,
     without_states,
 )
-from runner.pipeline.kept_plan import Plan
+from runner.pipeline.kept_plan import CompiledPlan
 from runner.pipeline.selection import select, starting_at
 from runner.pipeline.session import Session
 from runner.support.log import LOG
@@ -77,7 +77,7 @@ def _compile_requests(session: Session, wanted: Sequence[Request]) -> Outcome:
     gathered = gather(session, wanted, cache.read, cache.names)
     compiled, problems = compile_chunks(session, gathered, session.options.strict)
     if compiled is not None and compiled.binder.is_certain:
-        cache.keep(Plan(compiled.steps, compiled.relations, compiled.order, compiled.said))
+        cache.keep(CompiledPlan(compiled.steps, compiled.relations, compiled.order, compiled.said))
     return compiled, problems
 
 
@@ -174,7 +174,7 @@ def _all_problems(
 
 
 def _recalled(
-    session: Session, plan: Plan, sls_files: frozenset[tuple[str, str]]
+    session: Session, plan: CompiledPlan, sls_files: frozenset[tuple[str, str]]
 ) -> tuple[Compiled, list[Diagnostic]]:
     """The same of a kept plan, which no strict run has: what depends on more than what it was made
     from is looked up.

@@ -28,7 +28,7 @@ from runner.language.compiler.high import Request, SlsFile
 from runner.model.digest import blake2b
 from runner.model.errors import RunnerError
 from runner.model.records import Record
-from runner.pipeline.kept_plan import NotKept, Plan
+from runner.pipeline.kept_plan import CompiledPlan, NotKept
 from runner.pipeline.selection import EVERYTHING
 from runner.pipeline.session import Session
 from runner.support.files.trusted_folder import trusted_folder
@@ -50,7 +50,7 @@ class Said(Record):
     text: bytes
 
 
-class Facts(Record):
+class PlanSources(Record):
     """What a plan was made from. code: the files of the modules that made it; there are none while
     there is no plan.
     """
@@ -60,8 +60,8 @@ class Facts(Record):
     code: tuple[str, ...] = ()
     revision: list[tuple[int, int]] = []
 
-    def is_of_same_texts(self, other: Facts) -> bool:
-        """Tell whether others have the same texts and settings."""
+    def is_of_same_texts(self, other: PlanSources) -> bool:
+        """Return whether others have the same texts and settings."""
         return (self.settings, self.files) == (other.settings, other.files)
 
 
@@ -81,12 +81,12 @@ class CompileCache:
             or any(getattr(session.options, name) for name in EVERYTHING)
             or any(request.outside for request in requests)
         )
-        self._former: Facts | None = None  # those of the run before
+        self._former: PlanSources | None = None  # those of the run before
         self._homes = times_asked()
 
     # -------------------------------------------------- from the run before
 
-    def recall(self) -> tuple[Plan, frozenset[tuple[str, str]]] | None:
+    def recall(self) -> tuple[CompiledPlan, frozenset[tuple[str, str]]] | None:
         """The kept plan and its SLS files (environment, name); None where there is none of what is
         there now. Raises Untrusted where others can write the folder.
         """
@@ -135,13 +135,13 @@ class CompileCache:
         self._usable = False
         return self._session.tree.sls_names(saltenv)
 
-    def keep(self, plan: Plan) -> None:
+    def keep(self, plan: CompiledPlan) -> None:
         """Keep a plan for the next run. Raises Untrusted where others can write the folder."""
         if not self._usable or len(plan.steps) < FEWEST:
             return
         if times_asked() != self._homes or not all(map(_is_certain, plan.steps)):
             return
-        facts = Facts(self._settings, tuple(self._read))
+        facts = PlanSources(self._settings, tuple(self._read))
         data = b""
         with suppress(OSError, NotKept, ValueError, RecursionError):
             if self._former and self._former.is_of_same_texts(facts):
@@ -177,7 +177,7 @@ class CompileCache:
 
 
 def _is_certain(step: Step) -> bool:
-    """Tell whether a state can be bound in the next run as in this one: it is already, or has a
+    """Return whether a state can be bound in the next run as in this one: it is already, or has a
     slot that is filled when it runs.
     """
     return step.call is not None or has_slot(step.chunk.args)
@@ -188,7 +188,7 @@ def _said(env: str, sls: str, path: str, text: Rendered) -> Said:
     return Said(env, sls, path, blake2b(data, digest_size=16).digest())
 
 
-def _file(facts: Facts, data: bytes) -> bytes:
+def _file(facts: PlanSources, data: bytes) -> bytes:
     """What a file holds: the facts, and the plan where there is one."""
     files = [(said.env, said.sls, said.path, said.text) for said in facts.files]
     made = marshal.dumps((facts.settings, files, facts.code, facts.revision))
@@ -201,14 +201,14 @@ def _checksum(body: bytes | memoryview) -> bytes:
     return crc32(body, sys.hexversion).to_bytes(4)
 
 
-def _parts(data: bytes) -> tuple[Facts, memoryview]:
+def _parts(data: bytes) -> tuple[PlanSources, memoryview]:
     """The facts and the plan that a file holds. Raises NotKept for one that is not whole."""
     body = memoryview(data)[_HEAD:]
     if data[: _HEAD - 8] != _MARK + _checksum(body):
         raise NotKept("checksum")
     length = int.from_bytes(data[_HEAD - 8 : _HEAD])
     settings, files, *code = marshal.loads(body[:length])
-    return Facts(settings, tuple(Said(*said) for said in files), *code), body[length:]
+    return PlanSources(settings, tuple(Said(*said) for said in files), *code), body[length:]
 
 
 def _code() -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from runner.model.places import (
     Untyped,
 )
 from runner.model.requisite_kinds import KINDS, RequisiteKind
-from runner.pipeline.kept_plan import NotKept, Plan
+from runner.pipeline.kept_plan import CompiledPlan, NotKept
 from runner.support.yaml.rendered_text import Rendered
 
 PART = 1000  # values that are written at once: remembering the objects of all takes more memory
@@ -39,7 +39,7 @@ _KNOWN = frozenset(_CLASSES.values())
 _DATES = ("date", "datetime", "timezone", "timedelta")  # which YAML makes
 
 
-def to_bytes(plan: Plan, documents: Sequence[Rendered]) -> bytes:
+def to_bytes(plan: CompiledPlan, documents: Sequence[Rendered]) -> bytes:
     """Raises NotKept for a plan with anything in it that only this run has, such as a function of
     the tree.
     """
@@ -66,19 +66,21 @@ def _flat(edges: Iterable[tuple[int, tuple[Edge, ...]]]) -> tuple[Edge, ...]:
     return tuple(edge for _, held in edges for edge in held)
 
 
-def from_bytes(data: bytes | memoryview, documents: Sequence[Rendered], registry: Registry) -> Plan:
+def from_bytes(
+    data: bytes | memoryview, documents: Sequence[Rendered], registry: Registry
+) -> CompiledPlan:
     """The plan of `to_bytes`. Raises NotKept where its functions are others by now, or RunnerError
     where they cannot be had.
     """
     file = io.BytesIO(data)
     names = _names(documents, registry)
-    number, parts, relations, order, warnings = _Reader(file, names).load()
+    number, parts, relations, order, warnings = _BytesReader(file, names).load()
     rows: list[Any] = []
     for _ in range(parts):
-        rows += _Reader(file, names).load()
+        rows += _BytesReader(file, names).load()
     edges = rows[number:]
     relations = relations._replace(edges=_flat(edges), by_holder=dict(edges))
-    return Plan(tuple(rows[:number]), relations, order, warnings)
+    return CompiledPlan(tuple(rows[:number]), relations, order, warnings)
 
 
 # ---------------------------------------------------------------- what stands in for objects
@@ -155,7 +157,7 @@ class _Writer(pickle.Pickler):
         raise NotKept(repr(type(thing)))
 
 
-class _Reader(pickle.Unpickler):
+class _BytesReader(pickle.Unpickler):
     def __init__(self, file: io.BytesIO, names: dict[str, Any]) -> None:
         super().__init__(file)
         self._names = names

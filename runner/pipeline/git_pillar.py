@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from runner.language.targeting.top import Line, Top
+from runner.language.targeting.top import Top, TopLine
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError
 from runner.model.events import Warned
@@ -79,7 +79,7 @@ def _without_other_environments(session: Session, folder: PillarFolder, top: Top
     another's: Salt reads that over.
     """
 
-    def is_of_branch(line: Line) -> bool:
+    def is_of_branch(line: TopLine) -> bool:
         return line.env == folder.env
 
     left = [line for line in top.lines if not is_of_branch(line)]

@@ -13,7 +13,7 @@ class NotKept(Exception):
     """A compiled tree cannot be brought back by another run."""
 
 
-class Plan(Record):
+class CompiledPlan(Record):
     """What of a compiled tree is the same in each run that has the same texts."""
 
     steps: tuple[Step, ...]

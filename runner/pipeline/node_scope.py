@@ -37,7 +37,7 @@ EXAMPLE = (
 class Given(Record):
     """The answer of the command `master_tops` for this machine."""
 
-    lines: tuple[top.Line, ...] = ()
+    lines: tuple[top.TopLine, ...] = ()
     parameters: Mapping[str, Any] = {}
 
 
@@ -237,7 +237,7 @@ def _read(session: Session, text: str, command: str) -> Given:
         raise _problem(session, f"master_tops: what `{command}` prints cannot be read", EXAMPLE)
     wanted = session.options.saltenv
     lines = [
-        top.Line(str(env), name, "master_tops", place)
+        top.TopLine(str(env), name, "master_tops", place)
         for env, names in data.items()
         for name in names
     ]

@@ -23,7 +23,7 @@ from runner.history.saved_plan.machine_key import MachineKey, machine_key, passi
 from runner.history.saved_plan.observations import Observation, before_state, state_after
 from runner.history.saved_plan.plan import (
     PlannedState,
-    Request,
+    PlanRequest,
     SavedPlan,
     chunk_digests,
     identity_of,
@@ -65,7 +65,7 @@ class Planned(Record):
 
 
 def make(
-    options: Options, request: Request, destination: Destination, listeners: Listeners = ()
+    options: Options, request: PlanRequest, destination: Destination, listeners: Listeners = ()
 ) -> Planned:
     """Plan, and keep the plan in a file."""
     options = of_named(options, request.command == "sls")
@@ -111,7 +111,7 @@ def apply(
 
 def ask(
     options: Options,
-    request: Request,
+    request: PlanRequest,
     confirmed: Callable[[Report], bool],
     planning: Listeners = (),
     listeners: Listeners = (),
@@ -140,14 +140,14 @@ def ask(
 
 def _planned(
     session: Session,
-    request: Request,
+    request: PlanRequest,
     key: MachineKey,
     run_id: str,
     typed: str = "",
     in_history: bool = True,
 ) -> Planned:
     """The plan of a dry run that is made now."""
-    options, results = session.options, _Observed(session, key)
+    options, results = session.options, _ObservedResults(session, key)
     roots = _roots(options, key)
     report = compile_and_run(
         session,
@@ -189,7 +189,7 @@ def _roots(options: Options, key: MachineKey) -> tuple[TreeRoot, ...]:
     return tree_roots((options.file_roots, options.pillar_roots), key)
 
 
-class _Observed:
+class _ObservedResults:
     """The results of a run as they are, secrets included, each with what its state left."""
 
     def __init__(self, session: Session, key: MachineKey) -> None:
@@ -205,7 +205,9 @@ class _Observed:
         return iter(self._all)
 
 
-def _states(session: Session, results: _Observed, key: MachineKey) -> tuple[PlannedState, ...]:
+def _states(
+    session: Session, results: _ObservedResults, key: MachineKey
+) -> tuple[PlannedState, ...]:
     """The states of a plan, with what they find on the machine as it is, whatever a dry run has
     planned.
     """
@@ -238,7 +240,7 @@ def _shown(
     )
 
 
-def _refuse_secrets(session: Session, request: Request) -> None:
+def _refuse_secrets(session: Session, request: PlanRequest) -> None:
     """Raise UsageError for a state of the command line whose arguments are secrets: a plan keeps
     them, and no secrets.
     """
@@ -253,13 +255,13 @@ def _refuse_secrets(session: Session, request: Request) -> None:
             )
 
 
-def _compiling(session: Session, request: Request) -> Compiling:
+def _compiling(session: Session, request: PlanRequest) -> Compiling:
     if request.command == "single":
         return of_gathered(session, lambda: (of_one(request.names[0], request.arguments), []))
     return of_requests(session, request.names if request.command == "sls" else None)
 
 
-def _about(session: Session, request: Request) -> Callable[[Secrets], About]:
+def _about(session: Session, request: PlanRequest) -> Callable[[Secrets], About]:
     """What the history is told of a run for a request."""
     scope = HIGHSTATE if request.command == "highstate" else ""
     of_tree = request.command != "single"
@@ -286,7 +288,7 @@ def _applied(
         raise _refusal("the plan no longer holds; nothing was changed", differences, _hint(plan))
     if options.test:
         return report
-    results = _Observed(acting, key)
+    results = _ObservedResults(acting, key)
 
     def check(compiled: Compiled) -> None:
         """Raise CompileError where what is about to run is not what was planned."""
@@ -348,7 +350,7 @@ def _refusal(message: str, differences: list[str], hint: str) -> CompileError:
 
 
 def _report_differences(
-    session: Session, plan: SavedPlan, results: _Observed, key: MachineKey
+    session: Session, plan: SavedPlan, results: _ObservedResults, key: MachineKey
 ) -> None:
     """Warn of what the real run did otherwise than its plan said."""
     secrets = session.run.secrets

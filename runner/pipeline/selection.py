@@ -127,7 +127,7 @@ def starting_at(options: Options, ordered: Iterable[Chunk]) -> frozenset[str]:
 
 
 def _matcher(word: str) -> Callable[[Chunk], bool]:
-    """Tell whether a word means a state: its ID or name, `STATE: ID`, `sls:NAME`; also as globs."""
+    """Return whether a word means a state: ID or name, `STATE: ID`, `sls:NAME`, or globs."""
     state, colon, rest = word.partition(":")
     rest = rest.strip()
     if colon and state == "sls":
@@ -145,7 +145,7 @@ def _is_like(pattern: str, *texts: str) -> bool:
 
 
 def _item(entry: str | Mapping[str, str]) -> Callable[[Chunk], bool]:
-    """Tell whether an entry of `exclude` means a state; a plain word may be an SLS file, too."""
+    """Return whether an entry of `exclude` means a state; a plain word may be an SLS file, too."""
     if isinstance(entry, str):
         is_meant = _matcher(entry)
         return lambda chunk: is_meant(chunk) or entry == chunk.sls

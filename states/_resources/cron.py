@@ -54,7 +54,7 @@ def _users() -> list[str]:
     return sorted(os.listdir(folder)) if folder else []
 
 
-def _entry(entry: cron.Entry, user: str, adopt: bool = False) -> Resource:
+def _entry(entry: cron.CronEntry, user: str, adopt: bool = False) -> Resource:
     arguments: dict[str, Any] = {"user": user}
     if adopt:
         arguments["adopt"] = True

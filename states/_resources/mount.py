@@ -49,7 +49,7 @@ def _swaps(name: str | None) -> Iterator[Resource]:
             yield _line(entry)
 
 
-def _mounted(name: str, present: mount.Mounted, line: mount.Entry | None) -> Resource:
+def _mounted(name: str, present: mount.Mounted, line: mount.FstabEntry | None) -> Resource:
     if line is None:
         opts = list(dict.fromkeys(present.options))
         arguments: dict[str, Any] = {
@@ -77,7 +77,7 @@ def _mounted(name: str, present: mount.Mounted, line: mount.Entry | None) -> Res
     return Resource("mount.mounted", name, arguments, files=(FSTAB,))
 
 
-def _line(entry: mount.Entry) -> Resource:
+def _line(entry: mount.FstabEntry) -> Resource:
     arguments: dict[str, Any] = {
         "fs_file": entry.name,
         "fs_vfstype": entry.fstype,

@@ -62,7 +62,7 @@ def image_facts(image: str) -> list[tuple[str, str]]:
     return [("docker_image", name) for name in dict.fromkeys([image, docker.full_name(image)])]
 
 
-class Wanted(Record):
+class WantedContainer(Record):
     """A container that shall be, beside the one that there is, and the image that there is."""
 
     name: str
@@ -73,7 +73,7 @@ class Wanted(Record):
     image_there: Json | None
 
     @classmethod
-    def of(cls, name: str, image: str | None, declared: Declared, networks: Any) -> Wanted:
+    def of(cls, name: str, image: str | None, declared: Declared, networks: Any) -> WantedContainer:
         """The container that a state declares. Raises StateFailed where something is missing."""
         if image is None:
             raise StateFailed("The 'image' argument is required")

@@ -18,7 +18,7 @@ from runner.api import (
     Planned,
     StateFailed,
 )
-from states.containers._docker import Wanted, after_engine, nothing_done
+from states.containers._docker import WantedContainer, after_engine, nothing_done
 
 NON_IDEMPOTENT = {
     "run": "it runs a container each time, unless `creates` or another guard says that it is done"
@@ -85,7 +85,7 @@ def running(
 
     Behaviour: Salt 3007's docker_container.running; nothing is made for a comparison.
     """
-    wanted = Wanted.of(
+    wanted = WantedContainer.of(
         name,
         image,
         options.declare(option, skip_translate, ignore_collisions, validate_ip_addrs),
@@ -230,7 +230,7 @@ def run(
     remove = bool(declared.values.get("auto_remove")) and not bg
     if remove:  # its exit code and its logs are needed first
         del declared.values["auto_remove"]
-    wanted = Wanted.of(name, image, declared, networks)
+    wanted = WantedContainer.of(name, image, declared, networks)
     wanted.look_at_image()
     if wanted.container is not None and not replace:
         raise StateFailed(
@@ -276,7 +276,7 @@ def mod_watch(
     if sfun not in REACTS:
         raise StateFailed(f"watch requisite is not implemented for {sfun}")
     declared = options.declare(option, skip_translate, ignore_collisions, validate_ip_addrs)
-    wanted = Wanted.of(name, image, declared, networks)
+    wanted = WantedContainer.of(name, image, declared, networks)
     if watch_action == "force":
         return (yield from wanted.ensure(start, True, shutdown_timeout, client_timeout))
     if wanted.state != "running" or wanted.differences() or wanted.network_differences():

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from modules.databases import mysql
-from modules.databases.mysql import Server
+from modules.databases.mysql import MysqlServer
 from runner.api import CommandFailed, Plan, Planned, StateFailed
 
 UNCHANGED: dict[str, Any] = {}
 
 
-def carry_out(server: Server, plan: Plan, done: str, failed: str, *statements: str) -> Planned:
+def carry_out(server: MysqlServer, plan: Plan, done: str, failed: str, *statements: str) -> Planned:
     """Plan, carry the statements out, and report what the server says where it refuses."""
     yield plan
     try:

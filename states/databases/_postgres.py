@@ -7,13 +7,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from modules.databases import postgres
-from modules.databases.postgres import Server
+from modules.databases.postgres import PostgresServer
 from runner.api import CommandFailed, Plan, Planned, StateFailed
 
 UNCHANGED: dict[str, Any] = {}
 
 
-def carry_out(server: Server, plan: Plan, done: str, failed: str, *statements: str) -> Planned:
+def carry_out(
+    server: PostgresServer, plan: Plan, done: str, failed: str, *statements: str
+) -> Planned:
     """Plan, carry the statements out, and tell what the server says where it refuses."""
     yield plan
     try:
@@ -23,7 +25,7 @@ def carry_out(server: Server, plan: Plan, done: str, failed: str, *statements: s
     return done
 
 
-def drop(server: Server, kind: str, name: str, what: str | None = None) -> Planned:
+def drop(server: PostgresServer, kind: str, name: str, what: str | None = None) -> Planned:
     """The state of an object that has to go. kind: Database, User, ...; what: as DROP names it."""
     plan = Plan({name: "Absent"}, f"{kind} {name} is set to be removed")
     return (

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
 from modules.databases import postgres
-from modules.databases.postgres import Server
+from modules.databases.postgres import PostgresServer
 from runner.api import Check, Line, Plan, Planned, Record
 from states.databases._postgres import after_server, carry_out, drop
 
@@ -39,7 +39,7 @@ class Role(Record):
     valid_until: str | None = None
     groups: Sequence[str] = ()
 
-    def present(self, server: Server) -> Planned:
+    def present(self, server: PostgresServer) -> Planned:
         """The state of a role that has to be there."""
         role = postgres.roles(server, self.name, passwords=not self.refresh).get(self.name)
         fact = (f"postgres_{self.kind}", self.name)
@@ -110,7 +110,7 @@ class Role(Record):
     def _joined(self, groups: Sequence[str]) -> list[str]:
         return [f"GRANT {postgres.name(group)} TO {self._role}" for group in groups]
 
-    def _changes(self, server: Server, role: dict[str, Any]) -> dict[str, Any]:
+    def _changes(self, server: PostgresServer, role: dict[str, Any]) -> dict[str, Any]:
         wanted = {
             flag: value
             for flag, value in self.flags.items()
@@ -128,7 +128,7 @@ class Role(Record):
         return {**changes, "groups": missing} if missing else changes
 
 
-def _moment(server: Server, text: str) -> str:
+def _moment(server: PostgresServer, text: str) -> str:
     return "infinity" if text == "infinity" else postgres.moment(server, text)
 
 
@@ -141,7 +141,7 @@ def split(groups: Sequence[str] | None) -> list[str]:
     return [group.strip() for text in groups or () for group in text.split(",") if group.strip()]
 
 
-def absent(name: str, kind: str, server: Server) -> Planned:
+def absent(name: str, kind: str, server: PostgresServer) -> Planned:
     """The state of a role that has to go."""
     if name not in postgres.roles(server, name, passwords=False):
         return f"{kind.capitalize()} {name} is not present, so it cannot be removed"

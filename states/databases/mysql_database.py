@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from modules.databases import mysql
-from modules.databases.mysql import Server
+from modules.databases.mysql import MysqlServer
 from runner.api import AbsolutePath, Line, Name, NonEmptyLine, Plan, Planned, Secret
 from states.databases._mysql import after_server, carry_out
 
@@ -52,7 +52,7 @@ def present(
 
     Behaviour: Salt 3007's mysql_database.present.
     """
-    server = Server(
+    server = MysqlServer(
         connection_host,
         connection_port,
         connection_user,
@@ -137,7 +137,7 @@ def absent(
 
     Behaviour: Salt 3007's mysql_database.absent.
     """
-    server = Server(
+    server = MysqlServer(
         connection_host,
         connection_port,
         connection_user,

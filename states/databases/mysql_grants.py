@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from modules.databases import mysql
-from modules.databases.mysql import Level, Rights, Server
+from modules.databases.mysql import Level, MysqlServer, Rights
 from runner.api import AbsolutePath, Line, Name, NameOrEmpty, Plan, Planned, Secret, StateFailed
 from runner.api.opposite import Opposite
 from states.databases._mysql import after_server, carry_out
@@ -59,7 +59,7 @@ def present(
     Behaviour: Salt 3007's mysql_grants.present; several rights that an account has in several
     grants count, too.
     """
-    server = Server(
+    server = MysqlServer(
         connection_host,
         connection_port,
         connection_user,
@@ -148,7 +148,7 @@ def absent(
 
     Behaviour: Salt 3007's mysql_grants.absent; it revokes what an account has of the rights.
     """
-    server = Server(
+    server = MysqlServer(
         connection_host,
         connection_port,
         connection_user,

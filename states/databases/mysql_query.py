@@ -8,7 +8,7 @@ from typing import Any
 
 from modules import file
 from modules.databases import mysql
-from modules.databases.mysql import Server
+from modules.databases.mysql import MysqlServer
 from modules.grains import static
 from runner.api import (
     OPEN,
@@ -76,7 +76,7 @@ def run(
 
     Behaviour: Salt 3007's mysql_query.run.
     """
-    server = Server(
+    server = MysqlServer(
         connection_host,
         connection_port,
         connection_user,
@@ -89,7 +89,7 @@ def run(
     )
     if check_db_exists:
         _require_database(server, database)
-    target = Target(output, grain, key)
+    target = AnswerTarget(output, grain, key)
     return (yield from _executed(server.within(database), query, target, overwrite))
 
 
@@ -132,7 +132,7 @@ def run_file(
 
     Behaviour: Salt 3007's mysql_query.run_file.
     """
-    server = Server(
+    server = MysqlServer(
         connection_host,
         connection_port,
         connection_user,
@@ -146,11 +146,11 @@ def run_file(
     text = mysql.script_text(query_file or name, saltenv or here.saltenv)
     if check_db_exists:
         _require_database(server, database)
-    target = Target(output, grain, key)
+    target = AnswerTarget(output, grain, key)
     return (yield from _executed(server.within(database), text, target, overwrite))
 
 
-class Target(Record):
+class AnswerTarget(Record):
     """The place that takes the answer: as the arguments output, grain and key say it."""
 
     output: str | None = None
@@ -193,14 +193,14 @@ class Target(Record):
 _NOTHING: Any = object()
 
 
-def _require_database(server: Server, database: str) -> None:
+def _require_database(server: MysqlServer, database: str) -> None:
     if database not in mysql.databases(server, database):
         raise StateFailed(
             f"Database {database} is not present", missing=("mysql_database", database)
         )
 
 
-def _executed(server: Server, text: str, target: Target, overwrite: bool) -> Planned:
+def _executed(server: MysqlServer, text: str, target: AnswerTarget, overwrite: bool) -> Planned:
     there = target.taken()
     if there and not overwrite:
         title = target.title.replace("grain: ", "Grain ").replace("file: ", "File ")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Annotated
 
 from modules.databases import mysql
-from modules.databases.mysql import Login, Server
+from modules.databases.mysql import Login, MysqlServer
 from runner.api import AbsolutePath, Check, Line, Name, Plan, Planned, Secret, StateFailed
 from runner.api.opposite import Opposite
 from states.databases._mysql import after_server, carry_out
@@ -63,7 +63,7 @@ def present(
         raise StateFailed(
             "Either password or password_hash must be specified, unless allow_passwordless is True"
         )
-    server = Server(
+    server = MysqlServer(
         connection_host,
         connection_port,
         connection_user,
@@ -138,7 +138,7 @@ def absent(
 
     Behaviour: Salt 3007's mysql_user.absent.
     """
-    server = Server(
+    server = MysqlServer(
         connection_host,
         connection_port,
         connection_user,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from modules.databases import postgres
-from modules.databases.postgres import Server, literal
+from modules.databases.postgres import PostgresServer, literal
 from runner.api import Line, Name, NonEmptyLine, Plan, Planned, Secret, StateFailed
 from states.databases._postgres import after_server, carry_out, drop
 
@@ -73,7 +73,7 @@ def present(
 
     Behaviour: Salt 3008's postgres_database.present.
     """
-    server = Server(user, maintenance_db, db_user, db_password, db_host, db_port)
+    server = PostgresServer(user, maintenance_db, db_user, db_password, db_host, db_port)
     database = postgres.databases(server).get(name)
     role, place = owner and postgres.name(owner), tablespace and postgres.name(tablespace)
     if database is None:
@@ -116,7 +116,7 @@ def present(
     return (yield from _altered(server, name, outside, inside))
 
 
-def _altered(server: Server, name: str, outside: list[str], inside: list[str]) -> Planned:
+def _altered(server: PostgresServer, name: str, outside: list[str], inside: list[str]) -> Planned:
     yield Plan(
         {name: "Parameters changed"}, f"Database {name} exists, but parameters need to be changed"
     )
@@ -130,7 +130,7 @@ def _altered(server: Server, name: str, outside: list[str], inside: list[str]) -
     return f"Parameters for database {name} have been changed"
 
 
-def _foreign(server: Server, owner: str) -> list[str]:
+def _foreign(server: PostgresServer, owner: str) -> list[str]:
     """The statements that give all in a database to its owner."""
     rows = server.select(OWNED)
     return [
@@ -167,7 +167,7 @@ def absent(
 
     Behaviour: Salt 3008's postgres_database.absent.
     """
-    server = Server(user, maintenance_db, db_user, db_password, db_host, db_port)
+    server = PostgresServer(user, maintenance_db, db_user, db_password, db_host, db_port)
     if name not in postgres.databases(server):
         return f"Database {name} is not present, so it cannot be removed"
     return (yield from drop(server, "Database", name))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from modules.databases import postgres
-from modules.databases.postgres import Server, literal
+from modules.databases.postgres import PostgresServer, literal
 from runner.api import Line, Name, NonEmptyLine, Plan, Planned, Secret
 from states.databases._postgres import after_server, carry_out
 
@@ -43,7 +43,7 @@ def present(
 
     Behaviour: Salt 3008's postgres_extension.present.
     """
-    server = Server(user, maintenance_db, db_user, db_password, db_host, db_port)
+    server = PostgresServer(user, maintenance_db, db_user, db_password, db_host, db_port)
     extension = _installed(server, name)
     quoted = postgres.name(name)
     if extension is None:
@@ -97,7 +97,7 @@ def absent(
 
     Behaviour: Salt 3008's postgres_extension.absent.
     """
-    server = Server(user, maintenance_db, db_user, db_password, db_host, db_port)
+    server = PostgresServer(user, maintenance_db, db_user, db_password, db_host, db_port)
     if _installed(server, name) is None:
         return f"Extension {name} is not present, so it cannot be removed"
     plan = Plan({name: "Absent"}, f"Extension {name} is set to be removed")
@@ -106,7 +106,7 @@ def absent(
     return (yield from carry_out(server, plan, done, failed, dropped))
 
 
-def _installed(server: Server, name: str) -> dict[str, Any] | None:
+def _installed(server: PostgresServer, name: str) -> dict[str, Any] | None:
     rows = server.select(
         "SELECT extversion AS version, nspname AS schema FROM pg_extension"
         f" JOIN pg_namespace n ON n.oid = extnamespace WHERE extname = {literal(name)}"

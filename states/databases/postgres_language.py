@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from modules.databases import postgres
-from modules.databases.postgres import Server, literal
+from modules.databases.postgres import PostgresServer, literal
 from runner.api import Line, Name, NonEmptyLine, Plan, Planned, Secret
 from states.databases._postgres import after_server, carry_out
 
@@ -33,7 +33,7 @@ def present(
 
     Behaviour: Salt 3008's postgres_language.present.
     """
-    server = Server(user, maintenance_db, db_user, db_password, db_host, db_port)
+    server = PostgresServer(user, maintenance_db, db_user, db_password, db_host, db_port)
     if _exists(server, name):
         return f"Language {name} is already installed"
     plan = Plan({name: "Present"}, f"Language {name} is set to be installed")
@@ -63,7 +63,7 @@ def absent(
 
     Behaviour: Salt 3008's postgres_language.absent.
     """
-    server = Server(user, maintenance_db, db_user, db_password, db_host, db_port)
+    server = PostgresServer(user, maintenance_db, db_user, db_password, db_host, db_port)
     if not _exists(server, name):
         return f"Language {name} is not present so it cannot be removed"
     plan = Plan({name: "Absent"}, f"Language {name} is set to be removed")
@@ -73,7 +73,7 @@ def absent(
     )
 
 
-def _exists(server: Server, name: str) -> bool:
+def _exists(server: PostgresServer, name: str) -> bool:
     return bool(server.select(f"SELECT lanname FROM pg_language WHERE lanname = {literal(name)}"))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from modules.databases import postgres
-from modules.databases.postgres import Server
+from modules.databases.postgres import PostgresServer
 from runner.api import Line, Name, NonEmptyLine, OneOrMany, Plan, Planned, Secret, StateFailed
 from states.databases._postgres import after_server, carry_out
 
@@ -52,7 +52,7 @@ def present(
 
     Behaviour: Salt 3008's postgres_privileges.present.
     """
-    server = Server(user, maintenance_db, db_user, db_password, db_host, db_port)
+    server = PostgresServer(user, maintenance_db, db_user, db_password, db_host, db_port)
     rights = _rights(object_type, privileges)
     missing = _is_missing(
         server, name, object_type, object_name, prepend, rights, bool(grant_option)
@@ -103,7 +103,7 @@ def absent(
 
     Behaviour: Salt 3008's postgres_privileges.absent.
     """
-    server = Server(user, maintenance_db, db_user, db_password, db_host, db_port)
+    server = PostgresServer(user, maintenance_db, db_user, db_password, db_host, db_port)
     rights = _rights(object_type, privileges)
     if not _has_any(server, name, object_type, object_name, prepend, rights):
         return "The requested privilege(s) are not set so cannot be revoked"
@@ -137,13 +137,19 @@ def _statement_object(kind: str, thing: str, schema: str, rights: list[str]) -> 
     return f"{', '.join(rights)} ON {postgres.target(kind, thing, schema)}"
 
 
-def _require_role(server: Server, role: str) -> None:
+def _require_role(server: PostgresServer, role: str) -> None:
     if role.lower() != "public" and role not in postgres.roles(server, role, passwords=False):
         raise StateFailed(f'role "{role}" does not exist', missing=("postgres_user", role))
 
 
 def _is_missing(
-    server: Server, role: str, kind: str, thing: str, schema: str, rights: list[str], passing: bool
+    server: PostgresServer,
+    role: str,
+    kind: str,
+    thing: str,
+    schema: str,
+    rights: list[str],
+    passing: bool,
 ) -> bool:
     """Return whether a right, or the right to pass it on, is missing."""
     _require_role(server, role)
@@ -158,7 +164,7 @@ def _is_missing(
 
 
 def _has_any(
-    server: Server, role: str, kind: str, thing: str, schema: str, rights: list[str]
+    server: PostgresServer, role: str, kind: str, thing: str, schema: str, rights: list[str]
 ) -> bool:
     _require_role(server, role)
     if kind == "group":

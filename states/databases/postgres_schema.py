@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from modules.databases import postgres
-from modules.databases.postgres import Server, literal
+from modules.databases.postgres import PostgresServer, literal
 from runner.api import Line, Name, NonEmptyLine, Plan, Planned, Secret
 from states.databases._postgres import after_server, carry_out
 
@@ -36,7 +36,7 @@ def present(
 
     Behaviour: Salt 3008's postgres_schema.present; the owner is seen to.
     """
-    server = Server(user, dbname, db_user, db_password, db_host, db_port)
+    server = PostgresServer(user, dbname, db_user, db_password, db_host, db_port)
     current_owner = _owner(server, name)
     role = owner and postgres.name(owner)
     if current_owner is not None and owner in (None, current_owner):
@@ -86,7 +86,7 @@ def absent(
 
     Behaviour: Salt 3008's postgres_schema.absent.
     """
-    server = Server(user, dbname, db_user, db_password, db_host, db_port)
+    server = PostgresServer(user, dbname, db_user, db_password, db_host, db_port)
     if _owner(server, name) is None:
         return f"Schema {name} is not present in database {dbname}, so it cannot be removed"
     plan = Plan({name: "Absent"}, f"Schema {name} is set to be removed from database {dbname}")
@@ -97,7 +97,7 @@ def absent(
     return (yield from carry_out(server, plan, done, failed, f"DROP SCHEMA {postgres.name(name)}"))
 
 
-def _owner(server: Server, name: str) -> str | None:
+def _owner(server: PostgresServer, name: str) -> str | None:
     query = (
         "SELECT pg_get_userbyid(nspowner) AS owner FROM pg_namespace WHERE nspname ="
         f" {literal(name)}"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from modules.databases import postgres
-from modules.databases.postgres import Server, literal
+from modules.databases.postgres import PostgresServer, literal
 from runner.api import AbsolutePath, Line, Name, NonEmptyLine, Plan, Planned, Secret, StateFailed
 from states.databases._postgres import after_server, carry_out, drop
 
@@ -41,7 +41,7 @@ def present(
 
     Behaviour: Salt 3008's postgres_tablespace.present.
     """
-    server = Server(user, maintenance_db, db_user, db_password, db_host, db_port)
+    server = PostgresServer(user, maintenance_db, db_user, db_password, db_host, db_port)
     tablespace = _tablespace(server, name)
     wanted = {key: str(value) for key, value in (options or {}).items()}
     if tablespace is None:
@@ -107,7 +107,7 @@ def absent(
 
     Behaviour: Salt 3008's postgres_tablespace.absent.
     """
-    server = Server(user, maintenance_db, db_user, db_password, db_host, db_port)
+    server = PostgresServer(user, maintenance_db, db_user, db_password, db_host, db_port)
     if _tablespace(server, name) is None:
         return f"Tablespace {name} is not present, so it cannot be removed"
     return (yield from drop(server, "Tablespace", name))
@@ -117,7 +117,7 @@ def _listed(options: dict[str, str]) -> str:
     return ", ".join(f"{postgres.name(key)} = {literal(value)}" for key, value in options.items())
 
 
-def _tablespace(server: Server, name: str) -> dict[str, Any] | None:
+def _tablespace(server: PostgresServer, name: str) -> dict[str, Any] | None:
     rows = server.select(
         "SELECT pg_get_userbyid(spcowner) AS owner, pg_tablespace_location(oid) AS place,"
         f" spcoptions AS options FROM pg_tablespace WHERE spcname = {literal(name)}"

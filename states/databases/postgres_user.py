@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from modules.databases.postgres import Server
+from modules.databases.postgres import PostgresServer
 from runner.api import Line, Name, NonEmptyLine, OneOrMany, Planned, Secret
 from states.databases import _postgres_role
 from states.databases._postgres_role import Password, Role, split
@@ -56,7 +56,7 @@ def present(
     """
     flags = {"createdb": createdb, "createroles": createroles, "superuser": superuser}
     flags |= {"replication": replication, "inherit": inherit, "login": login}
-    server = Server(user, maintenance_db, db_user, db_password, db_host, db_port)
+    server = PostgresServer(user, maintenance_db, db_user, db_password, db_host, db_port)
     role = Role(
         name,
         "user",
@@ -93,7 +93,9 @@ def absent(
     """
     return (
         yield from _postgres_role.absent(
-            name, "user", Server(user, maintenance_db, db_user, db_password, db_host, db_port)
+            name,
+            "user",
+            PostgresServer(user, maintenance_db, db_user, db_password, db_host, db_port),
         )
     )
 

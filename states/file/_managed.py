@@ -21,7 +21,7 @@ from states.file._permissions import (
 PRIVATE = "0600"  # what a new file has until its own mode is set; results do not tell of it
 
 
-class Target(Record):
+class ManagedFile(Record):
     """name: of the SLS. path: the file to write, behind links. present: None for a new file."""
 
     name: str
@@ -37,7 +37,7 @@ class Target(Record):
             )
 
 
-def look_at(name: str, follow: bool) -> Target:
+def look_at(name: str, follow: bool) -> ManagedFile:
     """The target at a path; StateFailed for a folder."""
     entry = file.seen(name, follow=False)
     is_link = entry is not None and entry.type == "link"
@@ -45,8 +45,8 @@ def look_at(name: str, follow: bool) -> Target:
     if present is not None and present.type == "dir":
         raise StateFailed(f"Specified target {name} is a directory")
     if is_link and not follow:
-        return Target(name, name, entry, replaces_link=True)
-    return Target(name, file.real_path(name) if is_link else name, present)
+        return ManagedFile(name, name, entry, replaces_link=True)
+    return ManagedFile(name, file.real_path(name) if is_link else name, present)
 
 
 class Ignoring(Record):
@@ -78,7 +78,7 @@ _NOTHING = Ignoring()
 class Writing(Record):
     """The way in which a target is written. private: its old contents are kept nowhere."""
 
-    target: Target
+    target: ManagedFile
     wanted: Permissions
     makedirs: bool = False
     dir_mode: str | None = None

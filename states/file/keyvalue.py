@@ -88,7 +88,7 @@ def keyvalue(
             return f"unable to open {name}"
         raise StateFailed(f"unable to open {name}", missing=("file", name))
     old = _lines.read_text(name) if exists else ""
-    edit = _Edit(separator, count, uncomment, key_ignore_case, value_ignore_case, prune)
+    edit = _KeyEdit(separator, count, uncomment, key_ignore_case, value_ignore_case, prune)
     edit.change(_lines.lines_of(old), wanted)
     if append_if_not_found or not exists:
         edit.append(wanted)
@@ -120,7 +120,7 @@ def _wanted(key: str | None, value: Text, key_values: dict[str, Any] | None) -> 
     return {key: value}
 
 
-class _Edit:
+class _KeyEdit:
     """The lines of a file on their way to what they should be, with what was changed so far."""
 
     def __init__(

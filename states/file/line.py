@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from modules import file
-from modules.file.edit_line import Place, edited_line
+from modules.file.edit_line import LinePlace, edited_line
 from runner.api import AbsolutePath, Mode, Planned, StateFailed, here
 from states.file import _edits
 
@@ -67,7 +67,7 @@ def line(
         raise StateFailed(f"location {location!r} is neither start nor end")
     exists = file.exists(name)
     old = _edits.existing_text(name) if exists or not create else ""
-    place = Place(
+    place = LinePlace(
         location, before, after, indent, _inserted_lines(name, location) if location else ()
     )
     new = "\n".join(

@@ -22,7 +22,7 @@ from runner.api import (
     combine_plans,
 )
 from states.file._folders import managed_below, superfluous
-from states.file._managed import Target, Writing, intended
+from states.file._managed import ManagedFile, Writing, intended
 from states.file._permissions import permissions
 from states.file._tree_content import Content, PathFilter, existing
 from states.file.directory import directory
@@ -174,7 +174,7 @@ class _Obstacles(Record):
             return make()
         local = file.fetched(url)
         mode = file.stat(local).mode if self.mode == "keep" and local else self.mode
-        new = Writing(Target(path, path, None), permissions(self.user, self.group, mode))
+        new = Writing(ManagedFile(path, path, None), permissions(self.user, self.group, mode))
         changes = {"diff": "New file", **new.permission_changes(private=True)}
         comment = (
             f"Replacing directory {path} with a file" if path in self.obstacles else intended(path)

@@ -12,7 +12,7 @@ from runner.api import CommandFailed, Plan, Planned, Record, StateFailed, here
 Position = int | Literal["last"]
 
 
-class Wanted(Record):
+class WantedRule(Record):
     """A rule that is to be there, or not."""
 
     name: str
@@ -31,7 +31,7 @@ class Wanted(Record):
         family: str,
         save: bool | str,
         rule: dict[str, Any],
-    ) -> Wanted:
+    ) -> WantedRule:
         """The rule that a state describes. Raises StateFailed without a chain."""
         if not chain:
             raise StateFailed(
@@ -72,11 +72,11 @@ def warn_of_position(module: str, position: Position | None) -> None:
         )
 
 
-def _refused(wanted: Wanted, shown: str) -> str:
+def _refused(wanted: WantedRule, shown: str) -> str:
     return f"Failed to set iptables rule for {wanted.name}.\nAttempted rule was {shown}"
 
 
-def change(wanted: Wanted, action: str, words: list[str], shown: str) -> None:
+def change(wanted: WantedRule, action: str, words: list[str], shown: str) -> None:
     alter(wanted.family, wanted.table, action, *words, failed=f"{_refused(wanted, shown)}\n")
 
 
@@ -92,14 +92,14 @@ def path(save: bool | str, family: str) -> str:
     return save if isinstance(save, str) else iptables.saved_at(family)
 
 
-def done(wanted: Wanted, shown: str, verb: str, comment: str) -> str:
+def done(wanted: WantedRule, shown: str, verb: str, comment: str) -> str:
     if not wanted.save:
         return comment
     wrote = iptables.write_saved(wanted.family, path(wanted.save, wanted.family))
     return f"{verb} and saved iptables rule {wanted.name} for {wanted.family}\n{shown}\n{wrote}"
 
 
-def ensure_saved(wanted: Wanted, shown: str, comment: str) -> Planned:
+def ensure_saved(wanted: WantedRule, shown: str, comment: str) -> Planned:
     """A rule that already exists; whether it is so at the next start, too."""
     place = path(wanted.save, wanted.family)
     if not wanted.save or iptables.is_saved(wanted.family, place):

@@ -10,7 +10,7 @@ from modules.firewalls import iptables
 from runner.api import AbsolutePath, Done, Name, Plan, Planned, StateFailed
 from states.firewalls._iptables import (
     Position,
-    Wanted,
+    WantedRule,
     alter,
     change,
     done,
@@ -61,7 +61,7 @@ def append(
     if rules is not None:
         return (yield from _apply_rules(append, name, rules))
     warn_of_position("iptables", position)
-    wanted = Wanted.of(name, chain, table, family, save, rule)
+    wanted = WantedRule.of(name, chain, table, family, save, rule)
     shown = wanted.command("-A")
     if wanted.is_there(shown):
         return (
@@ -105,7 +105,7 @@ def insert(
     """
     if rules is not None:
         return (yield from _apply_rules(insert, name, rules))
-    wanted = Wanted.of(name, chain, table, family, save, rule)
+    wanted = WantedRule.of(name, chain, table, family, save, rule)
     shown = wanted.command("-I", position)
     if wanted.is_there(shown, insert=True):
         return (
@@ -152,7 +152,7 @@ def delete(
             "position: a rule is told by what it says here; its position is another one in the"
             " next run"
         )
-    wanted = Wanted.of(name, chain, table, family, save, rule)
+    wanted = WantedRule.of(name, chain, table, family, save, rule)
     shown = wanted.command("-D")
     if not wanted.is_there(shown):
         return f"iptables rule for {name} already absent for {family} ({shown})"

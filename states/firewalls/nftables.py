@@ -16,7 +16,7 @@ PRIORITIES = {"raw": -300, "mangle": -150, "dstnat": -100, "filter": 0, "securit
 PRIORITIES |= {"srcnat": 100}
 
 
-class Place(Record):
+class ChainPlace(Record):
     """A chain where rules stand."""
 
     family: str
@@ -24,7 +24,7 @@ class Place(Record):
     chain: str
 
     @classmethod
-    def of(cls, family: str, table: str, chain: str | None) -> Place:
+    def of(cls, family: str, table: str, chain: str | None) -> ChainPlace:
         """The chain that a state names. Raises StateFailed without one."""
         if not chain:
             raise StateFailed("chain: which chain is meant? input, forward, output or your own")
@@ -83,7 +83,7 @@ def append(
     Behaviour: Salt 3008's nftables.append.
     """
     warn_of_position("nftables", position)
-    place = Place.of(family, table, chain)
+    place = ChainPlace.of(family, table, chain)
     text = _written(name, rule, family)
     refused = f"Failed to set nftables rule for {name}.\nAttempted rule was {text} for {family}.\n"
     if _handles(place, text, refused):
@@ -123,7 +123,7 @@ def insert(
 
     Behaviour: Salt 3008's nftables.insert, but positions count rules as iptables.insert does.
     """
-    place = Place.of(family, table, chain)
+    place = ChainPlace.of(family, table, chain)
     if position == 0:
         raise StateFailed("position: 1 is the first rule, -1 the last; there is no 0")
     text = _written(name, rule, family)
@@ -137,7 +137,7 @@ def insert(
     return f"Set {'and Saved ' if saved else ''}nftables rule for {name} to: {text} for {family}"
 
 
-def _insertion(place: Place, position: int, text: str) -> str:
+def _insertion(place: ChainPlace, position: int, text: str) -> str:
     present = nftables.rules(place.table, place.chain, place.family)
     index = max(0, len(present) + position) if position < 0 else position - 1
     if index >= len(present):
@@ -174,7 +174,7 @@ def delete(
             "position: a rule is told by what it says here; its position is another one in the"
             " next run"
         )
-    place = Place.of(family, table, chain)
+    place = ChainPlace.of(family, table, chain)
     text = _written(name, rule, family)
     refused = f"Failed to delete nftables rule for {name}.\nAttempted rule was {text}\n"
     handles = _handles(place, text, refused)
@@ -255,7 +255,7 @@ def set_policy(
 
     Behaviour: Salt 3008's nftables.set_policy.
     """
-    place = Place.of(family, table, chain)
+    place = ChainPlace.of(family, table, chain)
     wanted = policy.lower()
     where = f"nftables default policy for chain {chain} on table {table} for {family}"
     failed = "Failed to set nftables default policy\n"
@@ -301,7 +301,7 @@ def chain_present(
     Behaviour: Salt 3008's nftables.chain_present; a chain that has another type, hook or priority
     is a failure.
     """
-    place = Place(family, table, name)
+    place = ChainPlace(family, table, name)
     settings = nftables.chain_settings(table, name, family)
     base = {"type": table_type, "hook": hook, "prio": priority}
     failed = f"Failed to create {name} chain in {table} table: "
@@ -349,7 +349,7 @@ def chain_absent(name: Name, table: Name = "filter", family: Family = "ipv4") ->
 
     Behaviour: Salt 3008's nftables.chain_absent.
     """
-    place = Place(family, table, name)
+    place = ChainPlace(family, table, name)
     if not nftables.check_table(table, family) or not nftables.check_chain(table, name, family):
         return f"nftables {name} chain is already absent in {table} table for {family}"
     statements = (f"flush chain {place}", f"delete chain {place}")
@@ -421,7 +421,7 @@ def _written(name: str, rule: dict[str, Any], family: str) -> str:
     return text
 
 
-def _handles(place: Place, text: str, refused: str) -> list[int]:
+def _handles(place: ChainPlace, text: str, refused: str) -> list[int]:
     """The numbers of the rules that mean this. Raises StateFailed with the rule that was meant."""
     try:
         place.settings()

@@ -88,7 +88,7 @@ class Repository(Record):
         return len(lines) == 3 and not lines[1]  # not in a folder of a work tree
 
 
-class Wanted(Record):
+class WantedRevision(Record):
     """The revision that is wanted. kind: HEAD, branch, tag or sha. label: for comments."""
 
     rev: str
@@ -111,17 +111,17 @@ class Wanted(Record):
         return f"{remote}/{self.rev}" if self.kind == "branch" else None
 
 
-def wanted(rev: str, refs: Mapping[str, str]) -> Wanted:
+def wanted(rev: str, refs: Mapping[str, str]) -> WantedRevision:
     """Resolve the name of a revision on the remote. Raises StateFailed when it means nothing
     there.
     """
     if rev == "HEAD" and "HEAD" in refs:
-        return Wanted(rev, "HEAD", refs["HEAD"])
+        return WantedRevision(rev, "HEAD", refs["HEAD"])
     if f"refs/heads/{rev}" in refs:
-        return Wanted(rev, "branch", refs[f"refs/heads/{rev}"])
+        return WantedRevision(rev, "branch", refs[f"refs/heads/{rev}"])
     for name in (f"refs/tags/{rev}^{{}}", f"refs/tags/{rev}"):
         if name in refs:
-            return Wanted(rev, "tag", refs[name])
+            return WantedRevision(rev, "tag", refs[name])
     if git.SHA.fullmatch(rev):
         known = next(
             (
@@ -131,7 +131,7 @@ def wanted(rev: str, refs: Mapping[str, str]) -> Wanted:
             ),
             rev,
         )
-        return Wanted(rev, "sha", known)
+        return WantedRevision(rev, "sha", known)
     raise StateFailed(f"No revision matching '{rev}' exists in the remote repository")
 
 

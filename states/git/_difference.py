@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 
 from modules import git
 from runner.api import Record, StateFailed
-from states.git._clone import Repository, Wanted
+from states.git._clone import Repository, WantedRevision
 
 FETCH_FAILED = (
     "Fetch failed. Set 'force_fetch' to True to force the fetch if the failure was due to not being"
@@ -16,7 +16,7 @@ FETCH_FAILED = (
 )
 
 
-class Options(Record):
+class LatestOptions(Record):
     """The arguments of git.latest."""
 
     branch: str | None
@@ -37,9 +37,9 @@ class Difference:
     def __init__(
         self,
         repository: Repository,
-        wanted: Wanted,
+        wanted: WantedRevision,
         remote_refs: Mapping[str, str],
-        options: Options,
+        options: LatestOptions,
     ) -> None:
         self.repository, self.wanted, self.options = repository, wanted, options
         self.default_branch = remote_refs.get(git.DEFAULT_BRANCH, "")

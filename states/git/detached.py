@@ -19,7 +19,7 @@ from runner.api import (
     StateFailed,
     split_lines,
 )
-from states.git._clone import Repository, Wanted, clone, refuse_full, sentence, wanted
+from states.git._clone import Repository, WantedRevision, clone, refuse_full, sentence, wanted
 from states.git._update import update_submodules
 
 
@@ -97,13 +97,13 @@ def detached(
     return sentence([*comments, f"Commit ID {target_commit.sha} was checked out at {target}"])
 
 
-def _wanted(repository: Repository, rev: str, ask: bool, exists: bool) -> Wanted:
+def _wanted(repository: Repository, rev: str, ask: bool, exists: bool) -> WantedRevision:
     """Resolve what is to be checked out: what the remote says, or without asking it, what is known
     here.
     """
     local = repository.look("rev-parse", "--verify", "-q", f"{rev}^{{commit}}") if exists else None
     if local and (not ask or git.SHA.fullmatch(rev)):
-        return Wanted(rev, "sha", local)
+        return WantedRevision(rev, "sha", local)
     try:
         return wanted(rev, repository.refs())
     except StateFailed as failure:
@@ -113,7 +113,7 @@ def _wanted(repository: Repository, rev: str, ask: bool, exists: bool) -> Wanted
 
 
 def _cloned(
-    repository: Repository, target_commit: Wanted, force: bool, submodules: bool
+    repository: Repository, target_commit: WantedRevision, force: bool, submodules: bool
 ) -> Planned:
     name, target = repository.url, repository.target
     empty_first = refuse_full(target, force)

@@ -20,8 +20,16 @@ from runner.api import (
     StateFailed,
     here,
 )
-from states.git._clone import NO_DEFAULT, Repository, Wanted, clone, refuse_full, sentence, wanted
-from states.git._difference import FETCH_FAILED, Options
+from states.git._clone import (
+    NO_DEFAULT,
+    Repository,
+    WantedRevision,
+    clone,
+    refuse_full,
+    sentence,
+    wanted,
+)
+from states.git._difference import FETCH_FAILED, LatestOptions
 from states.git._update import Update, update_submodules
 
 
@@ -110,7 +118,7 @@ def latest(
             yield from _cloned(repository, target_commit, branch, shape, force_clone, submodules)
         )
     if target_commit.kind == "sha":
-        target_commit = Wanted(
+        target_commit = WantedRevision(
             target_commit.rev,
             "sha",
             repository.look("rev-parse", "-q", "--verify", f"{rev}^{{commit}}")
@@ -118,7 +126,7 @@ def latest(
         )
     if bare or mirror:
         return (yield from _fetched(repository, target_commit, refs, mirror, force_fetch))
-    options = Options(
+    options = LatestOptions(
         branch,
         force_reset,
         force_checkout,
@@ -136,7 +144,7 @@ def latest(
 
 def _cloned(
     repository: Repository,
-    wanted: Wanted,
+    wanted: WantedRevision,
     branch: str | None,
     shape: list[str],
     force: bool,
@@ -170,7 +178,7 @@ def _cloned(
     return Done(sentence(comments), changes)
 
 
-def _check_out(repository: Repository, wanted: Wanted, branch: str | None) -> list[str]:
+def _check_out(repository: Repository, wanted: WantedRevision, branch: str | None) -> list[str]:
     """Put a fresh clone on the branch and the commit that are wanted; what was done."""
     present = repository.look("symbolic-ref", "--short", "-q", "HEAD")
     upstream = wanted.upstream(repository.remote)
@@ -200,7 +208,11 @@ def _check_out(repository: Repository, wanted: Wanted, branch: str | None) -> li
 
 
 def _fetched(
-    repository: Repository, wanted: Wanted, refs: Mapping[str, str], mirror: bool, force_fetch: bool
+    repository: Repository,
+    wanted: WantedRevision,
+    refs: Mapping[str, str],
+    mirror: bool,
+    force_fetch: bool,
 ) -> Planned:
     """A repository without a work tree has the branches and tags of the remote; a mirror all that
     it has.

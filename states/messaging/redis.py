@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from modules import network
 from modules.messaging import redis
-from modules.messaging.redis import Server
+from modules.messaging.redis import RedisServer
 from runner.api import Done, Line, NonEmptyLine, Plan, Planned, Secret, StateFailed
 
 NON_IDEMPOTENT = {"string": "with expire the time begins anew in each run"}
@@ -40,7 +40,7 @@ def string(
 
     Behaviour: Salt 3007's redis.string.
     """
-    server = Server(host, port, db, password)
+    server = RedisServer(host, port, db, password)
     text = str(value)
     old, end = redis.value_and_end(name, server)
     changes: dict[str, str] = {}
@@ -82,7 +82,7 @@ def absent(
 
     Behaviour: Salt 3007's redis.absent.
     """
-    connection = Server(host, port, db, password)._asdict()
+    connection = RedisServer(host, port, db, password)._asdict()
     present = [key for key in keys or [name] if redis.exists(key, **connection)]
     if not present:
         return "Key(s) specified already absent" if keys else "Key already absent"
@@ -116,7 +116,7 @@ def slaveof(
 
     Behaviour: Salt 3007's redis.slaveof.
     """
-    connection = Server(host, port, db, password)._asdict()
+    connection = RedisServer(host, port, db, password)._asdict()
     master = redis.sentinel_get_master_ip(name, sentinel_host, sentinel_port, sentinel_password)
     if master["master_host"] in network.ip_addrs():
         return f"Minion is the master: {name}"

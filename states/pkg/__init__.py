@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 from modules import file, pkg
-from modules.pkg import Target, Transaction
+from modules.pkg import PackageTarget, Transaction
 from runner.api import (
     OPEN,
     Done,
@@ -103,9 +103,10 @@ def latest(
             else f"All packages are up-to-date ({', '.join(sorted(names))})."
         )
     options = selection.install_options(locals())
-    targets = {package: Target(package, newest[package]) for package in old}
+    targets = {package: PackageTarget(package, newest[package]) for package in old}
     asked = {
-        package: Target(package) if package not in present else targets[package] for package in old
+        package: PackageTarget(package) if package not in present else targets[package]
+        for package in old
     }
     planned = simulation.to_install(asked, options) if here.dry else None
     if here.dry and planned is None:
@@ -181,7 +182,7 @@ def removed(
     yield Plan(
         changes, f"The following packages will be removed: {', '.join(there)}.", provides=OPEN
     )
-    done = selection.carried_out(Transaction("remove", tuple(map(Target, there))), present)
+    done = selection.carried_out(Transaction("remove", tuple(map(PackageTarget, there))), present)
     return Done(_gone("removed", wanted, there), done)
 
 
@@ -235,7 +236,7 @@ def purged(
         f"The following packages will be purged: {', '.join(there)}.",
         provides=OPEN,
     )
-    done = selection.carried_out(Transaction("purge", tuple(map(Target, there))), present)
+    done = selection.carried_out(Transaction("purge", tuple(map(PackageTarget, there))), present)
     return Done(_gone("purged", wanted, there), {"removed": gone, "installed": done})
 
 
@@ -288,7 +289,7 @@ def uptodate(
     provides = simulation.brought(changes)
     yield Plan(changes, "System update will be performed", provides=provides)
     present = pkg.list_pkgs()
-    chosen = Transaction("upgrade", tuple(map(Target, changes)), options)
+    chosen = Transaction("upgrade", tuple(map(PackageTarget, changes)), options)
     with pkg.environment(env):
         done = selection.carried_out(chosen if names else everything, present)
     return Done("Upgrade ran successfully", done)

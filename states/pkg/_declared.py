@@ -7,7 +7,7 @@ import fnmatch
 from collections.abc import Iterable, Iterator, Mapping
 
 from modules import pkg
-from modules.pkg import Target, Transaction
+from modules.pkg import PackageTarget, Transaction
 from runner.api import (
     OPEN,
     Chunk,
@@ -80,7 +80,7 @@ def declared(name: Name, keep: OneOrMany[Line] | None = None) -> Planned:
     )
     manager.mark(marks.automatic, marks.manual)
     left = [package for package in going if package in manager.list_pkgs()]
-    done = selection.carried_out(Transaction("remove", tuple(map(Target, left))), before)
+    done = selection.carried_out(Transaction("remove", tuple(map(PackageTarget, left))), before)
     return Done(_comment(marks, going, "were"), _marked(marks, going, before) | done)
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from modules import pkg
-from modules.pkg import Target, Transaction
+from modules.pkg import PackageTarget, Transaction
 from runner.api import CommandFailed, Done, Line, Name, OneOrMany, Plan, Planned, StateFailed
 from states.pkg import _selection as selection
 from states.pkg import _simulation as simulation
@@ -75,7 +75,7 @@ def downloaded(
         why=why,
     )
     try:
-        targets = tuple(Target(package, want) for package, want in missing.items())
+        targets = tuple(PackageTarget(package, want) for package, want in missing.items())
         manager.download(Transaction("install", targets, options))
     except CommandFailed as failure:
         raise StateFailed(

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, MutableMapping
 from typing import Annotated, Any
 
 from modules import pkg
-from modules.pkg import InstallOptions, Target, Transaction
+from modules.pkg import InstallOptions, PackageTarget, Transaction
 from runner.api import (
     CommandFailed,
     Done,
@@ -292,7 +292,7 @@ class _Installation:
     ) -> None:
         self._missing, self._again, self._files = missing, again, files
         self._options, self._epoch = options, epoch
-        self._targets: dict[str, Target] = {}
+        self._targets: dict[str, PackageTarget] = {}
         self.guessed: dict[str, Any] = {}
 
     def look(
@@ -306,7 +306,7 @@ class _Installation:
         newest: dict[str, str] = {}
         if self._files:
             self._targets = {
-                package: Target(package, path=self._files[package]) for package in names
+                package: PackageTarget(package, path=self._files[package]) for package in names
             }
             versions = {
                 package: str(self._missing.get(package) or "installed") for package in names
@@ -315,7 +315,7 @@ class _Installation:
             newest, certain = simulation.known(names, refresh, valid)
             exact = self._exact_versions(present)
             self._targets = {
-                package: Target(package, exact.get(package) or "") for package in names
+                package: PackageTarget(package, exact.get(package) or "") for package in names
             }
             versions = {
                 package: exact.get(package) or newest.get(package, "installed") for package in names

@@ -13,7 +13,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 
 from modules import pkg
-from modules.pkg import Changes, InstallOptions, Need, Simulation, Target, Transaction
+from modules.pkg import Changes, InstallOptions, Need, PackageTarget, Simulation, Transaction
 from runner.api import Chunk, StateFailed, here
 from states.pkg import _selection as selection
 
@@ -58,14 +58,14 @@ def known(names: Iterable[str], refresh: bool | None, valid: int) -> tuple[dict[
     return newest, certain
 
 
-def to_install(targets: Mapping[str, Target], options: InstallOptions) -> Changes | None:
+def to_install(targets: Mapping[str, PackageTarget], options: InstallOptions) -> Changes | None:
     """Return what installing would change, the plans of this dry run done; None when the package
     manager cannot say.
 
     targets: by the names that the state has for them.
     """
     before = present()
-    plain = all(target == Target(name) for name, target in targets.items())
+    plain = all(target == PackageTarget(name) for name, target in targets.items())
     changes = _share(targets, options, before) if plain else None
     if changes is None:
         return _simulated(Transaction("install", tuple(targets.values()), options)).changes
@@ -108,7 +108,7 @@ def to_remove(names: Collection[str]) -> Changes | None:
 
 def to_purge(names: Collection[str]) -> Changes | None:
     """Return what purging would remove, as to_remove does."""
-    return _alone(Transaction("purge", tuple(map(Target, names))))
+    return _alone(Transaction("purge", tuple(map(PackageTarget, names))))
 
 
 def _alone(transaction: Transaction) -> Changes | None:
@@ -120,7 +120,7 @@ def _alone(transaction: Transaction) -> Changes | None:
 
 
 def _removal(names: Iterable[str]) -> Transaction:
-    return Transaction("remove", tuple(map(Target, names)))
+    return Transaction("remove", tuple(map(PackageTarget, names)))
 
 
 def to_upgrade(transaction: Transaction) -> Changes:
@@ -163,7 +163,7 @@ def _share(
     states = every = _asked_with(options, there)
     while any({*names} <= {*asked} for asked in states) and len(states) > 1:
         together = tuple(sorted({name for asked in states for name in asked}))
-        transaction = Transaction("install", tuple(map(Target, together)), options)
+        transaction = Transaction("install", tuple(map(PackageTarget, together)), options)
         whole = manager.simulate(transaction).changes
         if whole is not None and all(change["new"] for change in whole.values()):
             if len(states) < len(every) and not _holds_plans(whole):

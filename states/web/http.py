@@ -85,7 +85,7 @@ def query(
     """
     if match is None and status is None:
         raise StateFailed(" Either match text (match) or a status code (status) is required.")
-    wanted = _Wanted(match, match_type, status or [], status_type)
+    wanted = _Conditions(match, match_type, status or [], status_type)
     arguments = {
         **{
             "method": method,
@@ -201,7 +201,7 @@ def wait_for_successful_query(
     )
 
 
-class _Wanted:
+class _Conditions:
     """The conditions that an answer has to meet."""
 
     def __init__(

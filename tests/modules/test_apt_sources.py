@@ -30,7 +30,7 @@ def here() -> Iterator[None]:
         yield
 
 
-def source(text: str) -> apt.Source:
+def source(text: str) -> apt.AptSource:
     found = apt.parsed(text)
     assert found
     return found

@@ -231,9 +231,9 @@ CALLS: dict[str, tuple[Call, ...]] = {
     "archive.discard": (lambda g: unpack_and(g, archive.discard),),
     "archive.zip_": (lambda g: archive.zip_(str(g.target), [str(g.source)]),),
     "augeas.write": (
-        lambda g: augeas.write([augeas.Edit(str(g.target), b"<a>d</a>", b"new")]),
-        lambda g: augeas.write([augeas.Edit(str(g.target), b"<a>d</a>", None)]),
-        lambda g: augeas.write([augeas.Edit(str(g.folder / "made"), None, b"new")]),
+        lambda g: augeas.write([augeas.AugeasEdit(str(g.target), b"<a>d</a>", b"new")]),
+        lambda g: augeas.write([augeas.AugeasEdit(str(g.target), b"<a>d</a>", None)]),
+        lambda g: augeas.write([augeas.AugeasEdit(str(g.folder / "made"), None, b"new")]),
     ),
     "xml.set_value": (lambda g: xml.set_value(str(g.target), ".", "new"),),
     "xml.set_attribute": (lambda g: xml.set_attribute(str(g.target), ".", "b", "new"),),
@@ -564,8 +564,8 @@ def test_the_history_names_what_a_changer_changes_and_not_the_contents(here: Har
     @changer
     def change(target: object, password: str = "") -> None: ...
 
-    edit = augeas.Edit("/etc/f", b"", secret.encode())
-    server = mysql_server.Server("db", password=secret)
+    edit = augeas.AugeasEdit("/etc/f", b"", secret.encode())
+    server = mysql_server.MysqlServer("db", password=secret)
     for target in ("/f", {"PASSWORD": secret}, [edit], edit, server, ["git", "clone"]):
         change(target)
         change(password=secret, target=target)

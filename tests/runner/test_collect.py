@@ -16,7 +16,7 @@ import pytest
 import yaml
 from command import ROOT, Machine, prestarted_server
 
-from runner.history.outbox.document import Facts, document, parsed, text_of
+from runner.history.outbox.document import ReportFacts, document, parsed, text_of
 from runner.history.outbox.tables import VIEWS
 from runner.sources.config.report import KEYS, mistakes
 
@@ -49,7 +49,7 @@ def rows(database: str, query: str) -> list[str]:
 def made(machine: str, ago: timedelta = timedelta(), **more: Any) -> dict[str, Any]:
     """A report of a machine. more: other values of it."""
     moment = (datetime.now(UTC) - ago).timestamp()
-    facts = Facts(
+    facts = ReportFacts(
         machine, "r1", moment - 2, moment, 2.0, "runner highstate", "state.highstate", False,
         "done", 0, "0", "abc", False, "used",
     )  # fmt: skip

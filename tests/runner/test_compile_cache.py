@@ -96,7 +96,7 @@ def test_a_change_is_seen(machine: Machine, change: Callable[[Machine], None]) -
 
 
 def test_changed_code_of_runner_compiles_anew(machine: Machine, tmp_path: Path) -> None:
-    facts = compile_cache.Facts(b"s", (), ("/proc/self/stat",), [(1, 1)])
+    facts = compile_cache.PlanSources(b"s", (), ("/proc/self/stat",), [(1, 1)])
     data = compile_cache._file(facts, b"plan")
     assert compile_cache._parts(data) == (facts, b"plan")
     code = compile_cache._code()

@@ -11,8 +11,8 @@ import pytest
 from runner.model.errors import RunnerError
 from runner.tools.fleet.forms import junit
 from runner.tools.fleet.grouping import failures, folded
-from runner.tools.fleet.records import FAILED, Host, Outcome
-from runner.tools.fleet.targets import Facts, Selection, no_match, select
+from runner.tools.fleet.records import FAILED, Host, HostOutcome
+from runner.tools.fleet.targets import HostGrains, Selection, no_match, select
 
 HOSTS = (
     Host("web1", {"roles": ["web"]}, ("web", "prod")),
@@ -25,10 +25,10 @@ PILLAR = {"web1": {"role": "front"}, "db1": {"role": "back"}}
 
 
 def chosen(target: str) -> Selection:
-    def facts(host: Host) -> Facts:
+    def facts(host: Host) -> HostGrains:
         if host.name not in ASKED:
-            return Facts(host.grains)
-        return Facts({**ASKED[host.name], **host.grains}, 60.0 if host.name == "db1" else 5.0)
+            return HostGrains(host.grains)
+        return HostGrains({**ASKED[host.name], **host.grains}, 60.0 if host.name == "db1" else 5.0)
 
     def pillar(host: Host, grains: Mapping[str, Any]) -> Mapping[str, Any]:
         assert grains["id"] == host.name and "os" in grains
@@ -133,7 +133,7 @@ def test_names_that_differ_in_a_number_are_a_range(names: str, shown: str) -> No
 def test_a_host_that_answers_nonsense_hides_no_other() -> None:
     nonsense = {"__run_num__": {}, "duration": "soon", "changes": [1], "comment": 3}
     odd = {"a_|-b_|-c_|-d": {"result": True, **nonsense}, "e_|-f_|-g_|-h": {"result": False}}
-    outcomes = (Outcome("web1", FAILED, odd), Outcome("web2", FAILED, ["no tree"]))
+    outcomes = (HostOutcome("web1", FAILED, odd), HostOutcome("web2", FAILED, ["no tree"]))
     assert [group.hosts for group in failures(outcomes, lambda sls, id: None)] == [
         ("web1",),
         ("web2",),

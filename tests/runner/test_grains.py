@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from runner.language.grains import Grains, groups, network, system
-from runner.language.grains.groups import Group
+from runner.language.grains.groups import GrainGroup
 from runner.language.grains.system import osgrains
 
 OS_RELEASES = {
@@ -384,12 +384,12 @@ def test_addresses_are_those_of_the_system() -> None:
 def watched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     seen: list[str] = []
 
-    def group(*names: str) -> Group:
+    def group(*names: str) -> GrainGroup:
         def look(grains: Mapping[str, Any]) -> dict[str, Any]:
             seen.append(names[0])
             return {name: f"core {name}" for name in names}
 
-        return Group(names, look)
+        return GrainGroup(names, look)
 
     monkeypatch.setattr(
         "runner.language.grains.GROUPS", (group("os", "os_family"), group("ipv4"), group("host"))

@@ -17,7 +17,7 @@ import pytest
 from command import Machine
 
 from runner.language.pillar.external.hiera import look
-from runner.language.pillar.external.hiera.facts import Facts
+from runner.language.pillar.external.hiera.facts import FacterFacts
 from runner.language.pillar.external.hiera.variables import Scope
 from runner.model.errors import RenderError, RunnerError
 from runner.model.places import Place, Untyped
@@ -210,7 +210,7 @@ def test_facts() -> None:
         **{"hwaddr_interfaces": {"eth0": "02:00"}, "kernelrelease": "6.1.0-18-amd64"},
         **{"mem_total": 2, "num_cpus": 2, "timezone": "UTC", "domain": "example.org"},
     }
-    ubuntu = Facts(grains)
+    ubuntu = FacterFacts(grains)
     assert ubuntu["os"]["release"] == {"full": "22.04", "major": "22.04"}
     assert (ubuntu["osfamily"], ubuntu["operatingsystemmajrelease"]) == ("Debian", "22.04")
     networking = ubuntu["networking"]
@@ -220,7 +220,7 @@ def test_facts() -> None:
     )
     assert (ubuntu["virtual"], ubuntu["is_virtual"]) == ("docker", True)
     assert (ubuntu["kernelversion"], ubuntu["kernelmajversion"]) == ("6.1.0", "6.1")
-    assert Facts({"os": "Arch", "os_family": "Arch"})["os"]["family"] == "Archlinux"
+    assert FacterFacts({"os": "Arch", "os_family": "Arch"})["os"]["family"] == "Archlinux"
     place = Place(Untyped("x"), 1, 1)
     scope = Scope("web1.example.org", "production", grains, {"own": [{"a b": 1}]})
     for name, value in {

@@ -154,7 +154,7 @@ def test_the_end_of_what_a_command_prints_stands_below_that_line(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("runner.output.live.TICK", 0.01)
-    monkeypatch.setattr(command_output, "_output", command_output._Output())
+    monkeypatch.setattr(command_output, "_output", command_output._LastOutput())
     assert command_output.begun() is command_output.begun(), "nothing is kept unless it is asked"
     secrets = Secrets()
     secrets.add("hunter2hunter2")

@@ -13,7 +13,7 @@ from command import Machine
 from runner.cli.parsing.fast_parser import command
 from runner.engine.rehearsal.comparison import differences
 from runner.engine.rehearsal.observation import FileChange, Observed
-from runner.engine.rehearsal.runs import Rehearsal, Run
+from runner.engine.rehearsal.runs import Rehearsal, RehearsedRun
 from runner.output import rehearsal as output
 
 DOCUMENT = Path(__file__).parent.parent.parent / "docs/rehearsal.md"
@@ -54,7 +54,7 @@ def test_a_dry_run_that_said_otherwise(dry: Any, real: Any, expected: Any) -> No
 
 
 def test_the_report_shortens_what_is_long() -> None:
-    run = Run(0, {"file_|-a_|-/a_|-managed": state(True, diff="x")}, "", "")
+    run = RehearsedRun(0, {"file_|-a_|-/a_|-managed": state(True, diff="x")}, "", "")
     diff = "\n".join(f"+{number}" for number in range(100))
     files = [FileChange(f"/srv/{number}", "added", "file", diff) for number in range(60)]
     files += [FileChange("/usr/bin/x", "added", "file", "", "x")]

@@ -241,9 +241,9 @@ def test_lines_of_fstab_and_mounts(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     from modules import mount
 
     lines = [
-        mount.Entry("/dev/sdx1", "/", "ext4", "defaults,noatime,odd=1", "0", "1"),
-        mount.Entry("UUID=1-2", "/srv/not mounted", "xfs", "noauto", "1", "2"),
-        mount.Entry("/swapfile", "none", "swap"),
+        mount.FstabEntry("/dev/sdx1", "/", "ext4", "defaults,noatime,odd=1", "0", "1"),
+        mount.FstabEntry("UUID=1-2", "/srv/not mounted", "xfs", "noauto", "1", "2"),
+        mount.FstabEntry("/swapfile", "none", "swap"),
     ]
     active = {
         "/": mount.Mounted("/dev/sdx1", "ext4", ("rw", "noatime")),

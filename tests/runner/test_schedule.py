@@ -14,7 +14,7 @@ import modules.schedule
 from runner.api.scheduled import ScheduleFiles
 from runner.cli.running import scheduling
 from runner.cli.running.installed_schedule import Installed, disobedient
-from runner.cli.running.scheduling import Plan, due, expression
+from runner.cli.running.scheduling import SchedulePlan, due, expression
 from runner.model.errors import UsageError
 
 NOW = datetime(2026, 11, 21, 5, 47, 12)  # a Saturday
@@ -31,7 +31,9 @@ NOW = datetime(2026, 11, 21, 5, 47, 12)  # a Saturday
     ],
 )
 def test_intervals(every: str, cron: str, calendar: str) -> None:
-    plan = Plan(("/usr/bin/runner", "highstate", "-q"), scheduling.minutes(every), splay=600)
+    plan = SchedulePlan(
+        ("/usr/bin/runner", "highstate", "-q"), scheduling.minutes(every), splay=600
+    )
     assert expression(plan) == cron
     assert f"{cron} root /usr/bin/runner highstate -q --splay 600\n" in scheduling.cron_text(plan)
     assert (
@@ -68,11 +70,11 @@ def test_due(text: str, wanted: datetime | None) -> None:
 )
 def test_expressions_that_cron_would_not_take(text: str) -> None:
     with pytest.raises(UsageError):
-        expression(Plan((), None, text))
+        expression(SchedulePlan((), None, text))
 
 
 def test_words_are_quoted_for_their_reader() -> None:
-    plan = Plan(("/opt/my tools/runner", "--config", "/etc/100%.yaml"))
+    plan = SchedulePlan(("/opt/my tools/runner", "--config", "/etc/100%.yaml"))
     assert "'/opt/my tools/runner' --config /etc/100\\%.yaml" in scheduling.cron_text(plan)
     assert 'ExecStart="/opt/my tools/runner" --config /etc/100%%.yaml\n' in scheduling.service_text(
         plan
@@ -97,21 +99,21 @@ def test_a_schedule_that_goes_on_is_named(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_a_cron_expression_is_not_for_timers() -> None:
     with pytest.raises(UsageError, match="--cron-d"):
-        scheduling.timer_text(Plan((), None, "0 4 * * *"))
+        scheduling.timer_text(SchedulePlan((), None, "0 4 * * *"))
 
 
 def test_what_was_installed_is_found_again() -> None:
     command = ("/opt/my tools/runner", "pull", "--config", '/etc/100% "$x" \\.yaml')
-    entry = scheduling.cron_text(Plan(command, None, "0 4 * * 1")).splitlines()
+    entry = scheduling.cron_text(SchedulePlan(command, None, "0 4 * * 1")).splitlines()
     assert scheduling.entry_of_cron(entry) == ("0 4 * * 1", command)
-    service = scheduling.service_text(Plan(command)).splitlines()
+    service = scheduling.service_text(SchedulePlan(command)).splitlines()
     assert scheduling.command_of_service(service) == command
     assert scheduling.entry_of_cron(["* * * * * root runner 'open"])[1] == ("runner 'open",)
     assert (scheduling.entry_of_cron([]), scheduling.command_of_service([])) == ((None, ()), ())
 
 
 def test_the_service_waits_for_the_network() -> None:
-    unit = scheduling.service_text(Plan(("runner",))).partition("[Service]")[0]
+    unit = scheduling.service_text(SchedulePlan(("runner",))).partition("[Service]")[0]
     assert "Wants=network-online.target\n" in unit and "After=network-online.target\n" in unit
 
 
@@ -124,9 +126,9 @@ def test_salts_function_lists_what_is_installed(
     assert (modules.schedule.list_(), listed()) == ("schedule: {}\n", {})
     command = ("/usr/bin/runner", "pull", "-q", "--scheduled")
     job = {"name": "highstate", "function": "state.highstate", "enabled": True, "splay": 60}
-    (tmp_path / "cron").write_text(scheduling.cron_text(Plan(command, 30, splay=60)))
+    (tmp_path / "cron").write_text(scheduling.cron_text(SchedulePlan(command, 30, splay=60)))
     assert listed() == {"highstate": {**job, "cron": "*/30 * * * *"}}
     assert modules.schedule.is_enabled("highstate") and not modules.schedule.is_enabled("x")
-    Path(files.timer_path).write_text(scheduling.timer_text(Plan(command, 30, splay=60)))
+    Path(files.timer_path).write_text(scheduling.timer_text(SchedulePlan(command, 30, splay=60)))
     assert listed()["highstate"] == {**job, "on_calendar": "*:0/30", "enabled": False}
     assert listed(show_disabled=False) == {}

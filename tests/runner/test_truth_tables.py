@@ -15,7 +15,7 @@ from command import Machine
 
 from runner.model.requisite_kinds import KINDS
 from runner.output.manual.language import truth_tables as tables
-from runner.output.manual.language.truth_tables import TABLES, Line
+from runner.output.manual.language.truth_tables import TABLES, TruthRow
 
 # the states that come to each outcome
 TARGETS = {
@@ -81,12 +81,12 @@ def test_what_is_due_is_as_the_tables_say(machine: Machine) -> None:
     assert wrong == []
 
 
-def of_dry_runs(line: Line) -> bool:
+def of_dry_runs(line: TruthRow) -> bool:
     assert (line.real == tables.NEVER) == bool({*line.outcomes} & {*tables.OF_DRY_RUNS})
     return line.real == tables.NEVER
 
 
-def states(number: int, kind: str, line: Line) -> str:
+def states(number: int, kind: str, line: TruthRow) -> str:
     names = [f"target {number} {place}" for place in range(len(line.outcomes))]
     listed = ", ".join(
         f"{'cmd' if came_to == tables.COMMAND else 'test'}: {name}"

@@ -378,12 +378,12 @@ def expires(certificate: Source, days: int = 0) -> bool:
 
 
 def expired(certificate: Source) -> dict[str, Any]:
-    """Tell whether a certificate has expired: {path, cn, expired}."""
+    """Return whether a certificate has expired: {path, cn, expired}."""
     return {**_identity(certificate), "expired": expires(certificate)}
 
 
 def will_expire(certificate: Source, days: int) -> dict[str, Any]:
-    """Tell whether a certificate will have expired in so many days: {check_days, path, cn,
+    """Return whether a certificate will have expired in so many days: {check_days, path, cn,
     will_expire}.
     """
     return {

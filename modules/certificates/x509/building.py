@@ -172,9 +172,9 @@ class Signer(Record):
     certificate: x509.Certificate | None
 
     @property
-    def keys(self) -> extensions.Keys:
+    def keys(self) -> extensions.ExtensionKeys:
         """The signer's side of what extensions speak of."""
-        return extensions.Keys(issuer=self.key.public_key(), certificate=self.certificate)
+        return extensions.ExtensionKeys(issuer=self.key.public_key(), certificate=self.certificate)
 
     def signed(self, thing: Any) -> bool:
         """Return whether a certificate or a revocation list has the signer's signature."""
@@ -353,7 +353,7 @@ def serial_number(value: Any) -> int | None:
 # ---------------------------------------------------------------- requests
 
 
-class Request(Record):
+class SigningRequest(Record):
     """A certificate signing request to be."""
 
     subject: x509.Name
@@ -378,14 +378,14 @@ class Request(Record):
             return builder.sign(self.key, _algorithm(self.key, self.digest))
 
 
-def request(arguments: Mapping[str, Any]) -> Request:
+def request(arguments: Mapping[str, Any]) -> SigningRequest:
     """The request that arguments ask for. Raises CommandFailed for what cannot be one."""
     passphrase = arguments.get("private_key_passphrase")
     key = loading.private_key(arguments["private_key"], passphrase, "private_key").key
     digest = str(arguments.get("digest") or "sha256")
     _algorithm(key, digest)
-    keys = extensions.Keys(subject=key.public_key())
-    return Request(
+    keys = extensions.ExtensionKeys(subject=key.public_key())
+    return SigningRequest(
         names.subject(arguments.get("subject"), arguments),
         key,
         extensions.make(extensions.IN_REQUESTS, arguments, keys),
@@ -549,7 +549,7 @@ def _revoked(given: Any, expired: bool) -> Revoked | None:
     return Revoked(
         serial,
         extensions.moment(date, "revocation_date") if date else None,
-        extensions.make(extensions.IN_ENTRIES, wanted, extensions.Keys()),
+        extensions.make(extensions.IN_ENTRIES, wanted, extensions.ExtensionKeys()),
     )
 
 

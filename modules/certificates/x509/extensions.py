@@ -61,7 +61,7 @@ class Given(Record):
         return [*self.values, *({key: value} for key, value in self.options.items())]
 
 
-class Keys(Record):
+class ExtensionKeys(Record):
     """The keys and the certificate that extensions may speak of.
 
     subject: the public key of what is made. issuer: that of the signer, with its certificate.
@@ -124,14 +124,14 @@ def _number(value: Any) -> int | None:
         raise CommandFailed(f"{value!r} is not a number") from None
 
 
-def _basic_constraints(given: Given, keys: Keys) -> x509.ExtensionType:
+def _basic_constraints(given: Given, keys: ExtensionKeys) -> x509.ExtensionType:
     settings = _settings(given)
     _known(settings, "ca", "pathlen")
     ca = _truth(settings.get("ca", False))
     return x509.BasicConstraints(ca, _number(settings.get("pathlen")) if ca else None)
 
 
-def _key_usage(given: Given, keys: Keys) -> x509.ExtensionType:
+def _key_usage(given: Given, keys: ExtensionKeys) -> x509.ExtensionType:
     wanted = [str(item) for item in given.values]
     wanted += [key for key, value in given.options.items() if _truth(value)]
     unknown = [name for name in [*wanted, *given.options] if name not in KEY_USAGES]
@@ -140,7 +140,7 @@ def _key_usage(given: Given, keys: Keys) -> x509.ExtensionType:
     return x509.KeyUsage(**{field: name in wanted for name, field in KEY_USAGES.items()})
 
 
-def _purposes(given: Given, keys: Keys) -> x509.ExtensionType:
+def _purposes(given: Given, keys: ExtensionKeys) -> x509.ExtensionType:
     oids = []
     for item in given.values:
         name = str(item)
@@ -153,7 +153,7 @@ def _purposes(given: Given, keys: Keys) -> x509.ExtensionType:
     return x509.ExtendedKeyUsage(oids)
 
 
-def _subject_key(given: Given, keys: Keys) -> x509.ExtensionType:
+def _subject_key(given: Given, keys: ExtensionKeys) -> x509.ExtensionType:
     (value,) = given.values or ["hash"]
     if value == "hash":
         return x509.SubjectKeyIdentifier.from_public_key(keys.subject)
@@ -167,7 +167,7 @@ def _digits(value: Any) -> bytes:
         raise CommandFailed(f"{value!r} is neither `hash` nor hexadecimal digits") from None
 
 
-def _authority_key(given: Given, keys: Keys) -> x509.ExtensionType:
+def _authority_key(given: Given, keys: ExtensionKeys) -> x509.ExtensionType:
     settings = _settings(given)
     _known(settings, "keyid", "issuer")
     identifier = None
@@ -187,7 +187,7 @@ def _authority_key(given: Given, keys: Keys) -> x509.ExtensionType:
     return x509.AuthorityKeyIdentifier(identifier, issuer, serial)
 
 
-def _identifier(keys: Keys) -> bytes | None:
+def _identifier(keys: ExtensionKeys) -> bytes | None:
     if keys.certificate is not None:
         try:
             extension = keys.certificate.extensions.get_extension_for_class(
@@ -199,11 +199,11 @@ def _identifier(keys: Keys) -> bytes | None:
     return bytes(x509.SubjectKeyIdentifier.from_public_key(keys.issuer).digest)
 
 
-def _alternative(given: Given, keys: Keys) -> x509.ExtensionType:
+def _alternative(given: Given, keys: ExtensionKeys) -> x509.ExtensionType:
     return x509.SubjectAlternativeName(general_names(given.all()))
 
 
-def _issuer_alternative(given: Given, keys: Keys) -> x509.ExtensionType:
+def _issuer_alternative(given: Given, keys: ExtensionKeys) -> x509.ExtensionType:
     names = []
     for item in given.all():
         if item != "issuer:copy":
@@ -220,7 +220,7 @@ def _issuer_alternative(given: Given, keys: Keys) -> x509.ExtensionType:
     return x509.IssuerAlternativeName(names)
 
 
-def _access(given: Given, keys: Keys) -> x509.ExtensionType:
+def _access(given: Given, keys: ExtensionKeys) -> x509.ExtensionType:
     pairs = [
         (method, place)
         for method, value in given.options.items()
@@ -286,15 +286,15 @@ def reason(value: Any) -> x509.ReasonFlags:
     return REASONS[value]
 
 
-def _distribution(given: Given, keys: Keys) -> x509.ExtensionType:
+def _distribution(given: Given, keys: ExtensionKeys) -> x509.ExtensionType:
     return x509.CRLDistributionPoints(_points(given))
 
 
-def _freshest(given: Given, keys: Keys) -> x509.ExtensionType:
+def _freshest(given: Given, keys: ExtensionKeys) -> x509.ExtensionType:
     return x509.FreshestCRL(_points(given))
 
 
-def _issuing_point(given: Given, keys: Keys) -> x509.ExtensionType:
+def _issuing_point(given: Given, keys: ExtensionKeys) -> x509.ExtensionType:
     options = given.options
     settings = {key.lower(): value for key, value in options.items()}
     full, relative = _place(settings)
@@ -309,7 +309,7 @@ def _issuing_point(given: Given, keys: Keys) -> x509.ExtensionType:
     )
 
 
-def _policies(given: Given, keys: Keys) -> x509.ExtensionType:
+def _policies(given: Given, keys: ExtensionKeys) -> x509.ExtensionType:
     policies = [(str(item), None) for item in given.values] + list(given.options.items())
     return x509.CertificatePolicies(
         [
@@ -332,7 +332,7 @@ def _qualifier(item: Any) -> str | x509.UserNotice:
     return x509.UserNotice(reference, item.get("text"))
 
 
-def _policy_constraints(given: Given, keys: Keys) -> x509.ExtensionType:
+def _policy_constraints(given: Given, keys: ExtensionKeys) -> x509.ExtensionType:
     settings = _settings(given)
     _known(settings, "requireexplicitpolicy", "inhibitpolicymapping")
     return x509.PolicyConstraints(
@@ -341,7 +341,7 @@ def _policy_constraints(given: Given, keys: Keys) -> x509.ExtensionType:
     )
 
 
-def _inhibit(given: Given, keys: Keys) -> x509.ExtensionType:
+def _inhibit(given: Given, keys: ExtensionKeys) -> x509.ExtensionType:
     return x509.InhibitAnyPolicy(_number(_only(given)) or 0)
 
 
@@ -351,7 +351,7 @@ def _only(given: Given) -> Any:
     return given.values[0]
 
 
-def _name_constraints(given: Given, keys: Keys) -> x509.ExtensionType:
+def _name_constraints(given: Given, keys: ExtensionKeys) -> x509.ExtensionType:
     sides: dict[str, list[Any]] = {"permitted": [], "excluded": []}
     for side, values in given.options.items():
         if side not in sides:
@@ -367,11 +367,11 @@ def _name_constraints(given: Given, keys: Keys) -> x509.ExtensionType:
     )
 
 
-def _no_check(given: Given, keys: Keys) -> x509.ExtensionType:
+def _no_check(given: Given, keys: ExtensionKeys) -> x509.ExtensionType:
     return x509.OCSPNoCheck()
 
 
-def _tls_feature(given: Given, keys: Keys) -> x509.ExtensionType:
+def _tls_feature(given: Given, keys: ExtensionKeys) -> x509.ExtensionType:
     features = {feature.name: feature for feature in x509.TLSFeatureType}
     unknown = [item for item in given.values if item not in features]
     if unknown:
@@ -379,27 +379,27 @@ def _tls_feature(given: Given, keys: Keys) -> x509.ExtensionType:
     return x509.TLSFeature([features[item] for item in given.values])
 
 
-def _list_number(given: Given, keys: Keys) -> x509.ExtensionType:
+def _list_number(given: Given, keys: ExtensionKeys) -> x509.ExtensionType:
     return x509.CRLNumber(_number(_only(given)) or 0)
 
 
-def _delta(given: Given, keys: Keys) -> x509.ExtensionType:
+def _delta(given: Given, keys: ExtensionKeys) -> x509.ExtensionType:
     return x509.DeltaCRLIndicator(_number(_only(given)) or 0)
 
 
-def _reason(given: Given, keys: Keys) -> x509.ExtensionType:
+def _reason(given: Given, keys: ExtensionKeys) -> x509.ExtensionType:
     return x509.CRLReason(reason(_only(given)))
 
 
-def _invalidity(given: Given, keys: Keys) -> x509.ExtensionType:
+def _invalidity(given: Given, keys: ExtensionKeys) -> x509.ExtensionType:
     return x509.InvalidityDate(moment(_only(given), "invalidityDate").replace(tzinfo=None))
 
 
-def _certificate_issuer(given: Given, keys: Keys) -> x509.ExtensionType:
+def _certificate_issuer(given: Given, keys: ExtensionKeys) -> x509.ExtensionType:
     return x509.CertificateIssuer(general_names(given.all()))
 
 
-Maker = Callable[[Given, Keys], x509.ExtensionType]
+Maker = Callable[[Given, ExtensionKeys], x509.ExtensionType]
 IN_CERTIFICATES: dict[str, Maker] = {
     "basicConstraints": _basic_constraints,
     "keyUsage": _key_usage,
@@ -440,7 +440,7 @@ IN_ENTRIES: dict[str, Maker] = {
 
 
 def make(
-    table: Mapping[str, Maker], wanted: Mapping[str, Any], keys: Keys
+    table: Mapping[str, Maker], wanted: Mapping[str, Any], keys: ExtensionKeys
 ) -> list[x509.Extension[Any]]:
     """The extensions of a table that arguments ask for. Raises CommandFailed with the name of one
     that is wrong.

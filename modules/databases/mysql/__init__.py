@@ -37,7 +37,14 @@ from modules.databases.mysql._functions import (
 from modules.databases.mysql._grants import NOTHING, Level, Rights, granting, held, level, revoking
 from modules.databases.mysql._grants import lines as grant_lines
 from modules.databases.mysql._grants import rights as read_rights
-from modules.databases.mysql._server import SERVICES, Server, account, literal, name, run_script
+from modules.databases.mysql._server import (
+    SERVICES,
+    MysqlServer,
+    account,
+    literal,
+    name,
+    run_script,
+)
 from modules.databases.mysql._users import (
     Account,
     Login,
@@ -56,8 +63,8 @@ __all__ = [
     "Account",
     "Level",
     "Login",
+    "MysqlServer",
     "Rights",
-    "Server",
     "account",
     "accounts",
     "alter_db",
@@ -114,7 +121,7 @@ def quote_identifier(identifier: str, for_grants: bool = False) -> str:
     return quoted.replace("_", "\\_").replace("%", "\\%") if for_grants else quoted
 
 
-def databases(server: Server, wanted: str | None = None) -> dict[str, dict[str, Any]]:
+def databases(server: MysqlServer, wanted: str | None = None) -> dict[str, dict[str, Any]]:
     """The databases by name, with character set and collation. wanted: this one only."""
     where = f" WHERE SCHEMA_NAME = {literal(wanted)}" if wanted is not None else ""
     rows = server.select(

@@ -12,7 +12,7 @@ from typing import Any
 from modules import _paths
 from modules.databases.mysql._grants import Rights, granting, held, level, lines, revoking, rights
 from modules.databases.mysql._server import (
-    Server,
+    MysqlServer,
     TolerantServer,
     account,
     change,
@@ -36,7 +36,7 @@ _FIELDS = {
 }
 
 
-def server_of(**connection: Any) -> Server:
+def server_of(**connection: Any) -> MysqlServer:
     """The server of a call, with the names that Salt's functions have for it. Raises CommandFailed
     for an unknown argument.
     """
@@ -75,7 +75,7 @@ def script_text(path: str, saltenv: str) -> str:
         return stream.read()
 
 
-def executed(server: Server, text: str) -> dict[str, Any]:
+def executed(server: MysqlServer, text: str) -> dict[str, Any]:
     """The answer of statements, of the last one that has rows: as Salt's mysql.query gives it."""
     begin = time.monotonic()
     statement = text.rstrip().rstrip(";")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from modules.databases.mysql._server import Server, account, name
+from modules.databases.mysql._server import MysqlServer, account, name
 from runner.api import Record, StateFailed
 
 ALL = "ALL PRIVILEGES"
@@ -125,7 +125,7 @@ def rights(text: str) -> Rights:
 _ABSENT: frozenset[str] = frozenset({"\0"})
 
 
-def lines(server: Server, user: str, host: str) -> list[str]:
+def lines(server: MysqlServer, user: str, host: str) -> list[str]:
     """Return what SHOW GRANTS says of an account, which must be there."""
     rows = server.select(f"SHOW GRANTS FOR {account(user, host)}")
     return [value for row in rows for value in row.values() if value]

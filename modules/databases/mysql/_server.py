@@ -19,7 +19,7 @@ Row = dict[str, str | None]
 QUOTING = "SET SESSION sql_mode = CONCAT(@@sql_mode, ',NO_BACKSLASH_ESCAPES')"
 
 
-class Server(Record):
+class MysqlServer(Record):
     """The connection: which server, and as whom.
 
     What is None is taken from the configuration (mysql.host, mysql.user, ...), else it is the
@@ -37,7 +37,7 @@ class Server(Record):
     default_group: str | None = None
     charset: str | None = None
 
-    def within(self, database: str) -> Server:
+    def within(self, database: str) -> MysqlServer:
         """The same server, with another database in use."""
         values = {field: getattr(self, field) for field in self._fields}
         return type(self)(**{**values, "db": database})
@@ -56,7 +56,7 @@ class Server(Record):
         change(self, statements)
 
 
-class TolerantServer(Server):
+class TolerantServer(MysqlServer):
     """A server as functions for templates ask it: one that cannot be reached has nothing, as with
     Salt. Else the tree of a machine that is yet to get its server could not be compiled.
     """
@@ -72,13 +72,13 @@ class TolerantServer(Server):
 
 
 @changer(touches=[])
-def change(server: Server, statements: tuple[str, ...]) -> None:
+def change(server: MysqlServer, statements: tuple[str, ...]) -> None:
     """Carry out statements. Raises CommandFailed with what the server says."""
     _client(server, "".join(f"{statement};\n" for statement in statements), QUOTING)
 
 
 @changer(touches=[])
-def run_script(server: Server, text: str) -> list[list[list[tuple[str, str | None]]]]:
+def run_script(server: MysqlServer, text: str) -> list[list[list[tuple[str, str | None]]]]:
     """The rows of each result of statements that somebody wrote, in the server's own SQL mode."""
     return parse(_client(server, text, None))
 
@@ -112,7 +112,7 @@ def _value(text: str | None) -> str | None:
     return None if text is None else unescape(text)
 
 
-def _client(server: Server, text: str, first: str | None) -> str:
+def _client(server: MysqlServer, text: str, first: str | None) -> str:
     program = _program()
     password = server.password if server.password is not None else option("pass")
     path = server.default_file or option("default_file")
@@ -131,7 +131,7 @@ def _client(server: Server, text: str, first: str | None) -> str:
     return done.stdout
 
 
-def _options(server: Server, path: str | None) -> list[str]:
+def _options(server: MysqlServer, path: str | None) -> list[str]:
     """The words that say where and as whom; the first of them must be the option file."""
     words = [f"--defaults-file={path}"] if path else ["--no-defaults"]
     group = server.default_group or option("default_group")
@@ -187,7 +187,7 @@ def _program() -> str:
     return program
 
 
-def _failure(output: str, server: Server) -> CommandFailed:
+def _failure(output: str, server: MysqlServer) -> CommandFailed:
     """The error of the client; what is missing may be made by a state before this one."""
     match = re.search(r"ERROR (\d+)(?: \(\w+\))?(?: at line \d+)?: (.*)", output, re.DOTALL)
     if not match:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from modules.databases.mysql._server import Row, Server, account, literal
+from modules.databases.mysql._server import MysqlServer, Row, account, literal
 from runner.api import Record, StateFailed, for_states
 
 NATIVE = "mysql_native_password"
@@ -102,7 +102,7 @@ class Account(Record):
     mariadb: bool
 
 
-def find(server: Server, user: str, host: str) -> tuple[Account | None, bool]:
+def find(server: MysqlServer, user: str, host: str) -> tuple[Account | None, bool]:
     """An account, None when there is none; and whether the server is a MariaDB."""
     where = f"WHERE User = {literal(user)} AND Host = {literal(host)}"
     version, rows = server.look(
@@ -123,7 +123,7 @@ def _one(row: Row) -> Method:
     return row.get("plugin") or NATIVE, stored
 
 
-def _several(server: Server, where: str) -> list[Method]:
+def _several(server: MysqlServer, where: str) -> list[Method]:
     """All ways in, where the server has a table that knows of several (MariaDB from 10.4)."""
     there = server.select(
         "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'mysql' AND"
@@ -148,7 +148,7 @@ def _tls(row: Row) -> dict[str, str]:
 
 
 @for_states
-def accounts(server: Server) -> list[dict[str, str]]:
+def accounts(server: MysqlServer) -> list[dict[str, str]]:
     """All accounts: User and Host."""
     rows = server.select("SELECT User, Host FROM mysql.user ORDER BY User, Host")
     return [{key: value or "" for key, value in row.items()} for row in rows]

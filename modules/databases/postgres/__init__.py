@@ -38,11 +38,11 @@ from modules.databases.postgres._functions import (
 )
 from modules.databases.postgres._rights import KINDS, grantee, held, member, target, wanted
 from modules.databases.postgres._roles import hash_problem, matches, moment, roles, stored
-from modules.databases.postgres._server import Server, literal, name, option
+from modules.databases.postgres._server import PostgresServer, literal, name, option
 
 __all__ = [
     "KINDS",
-    "Server",
+    "PostgresServer",
     "available_extensions",
     "cluster_create",
     "cluster_exists",
@@ -148,7 +148,7 @@ group_remove = user_remove
 group_update = user_update
 
 
-def databases(server: Server) -> dict[str, dict[str, Any]]:
+def databases(server: PostgresServer) -> dict[str, dict[str, Any]]:
     """The databases by name."""
     rows = server.select(
         'SELECT datname AS "Name", pg_get_userbyid(datdba) AS "Owner",'

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from modules.databases.postgres._roles import roles, stored
-from modules.databases.postgres._server import Asked, Server, change, literal, name
+from modules.databases.postgres._server import AskedServer, PostgresServer, change, literal, name
 from runner.api import changer
 
 FLAGS = {
@@ -28,12 +28,12 @@ def server_of(
     maintenance_db: str | None = None,
     password: str | None = None,
     runas: str | None = None,
-) -> Server:
+) -> PostgresServer:
     """The server of a call, with the names that Salt's functions have for it."""
-    return Asked(runas, maintenance_db, user, password, host, port)
+    return AskedServer(runas, maintenance_db, user, password, host, port)
 
 
-def _split(options: Mapping[str, Any]) -> tuple[dict[str, Any], Server]:
+def _split(options: Mapping[str, Any]) -> tuple[dict[str, Any], PostgresServer]:
     """The settings of a role, and the connection."""
     own = (*FLAGS, "rolepassword", "encrypted", "valid_until", "groups")
     settings = {key: value for key, value in options.items() if key in own}

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from modules.databases.postgres._server import Server, literal, name
+from modules.databases.postgres._server import PostgresServer, literal, name
 from runner.api import StateFailed
 
 KINDS = ("table", "sequence", "schema", "tablespace", "language", "database", "group", "function")
@@ -64,7 +64,7 @@ def grantee(role: str) -> str:
     return "PUBLIC" if role.lower() == "public" else name(role)
 
 
-def member(server: Server, role: str, group: str) -> bool | None:
+def member(server: PostgresServer, role: str, group: str) -> bool | None:
     """Return whether a role is a member of a group; True where it may pass this on, False where
     not, None when it is none.
     """
@@ -76,7 +76,9 @@ def member(server: Server, role: str, group: str) -> bool | None:
     return bool(rows[0]["passes_on"]) if rows else None
 
 
-def held(server: Server, role: str, kind: str, thing: str, schema: str) -> list[dict[str, bool]]:
+def held(
+    server: PostgresServer, role: str, kind: str, thing: str, schema: str
+) -> list[dict[str, bool]]:
     """For each object that is meant, the rights that a role has on it; True for one that it may
     pass on.
 

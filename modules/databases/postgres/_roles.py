@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from modules.databases.postgres._server import Server, literal
+from modules.databases.postgres._server import PostgresServer, literal
 from runner.api import CommandFailed
 
 ROLE = """
@@ -22,7 +22,7 @@ FROM {table} r
 
 
 def roles(
-    server: Server, name: str | None = None, passwords: bool = True
+    server: PostgresServer, name: str | None = None, passwords: bool = True
 ) -> dict[str, dict[str, Any]]:
     """Roles by name. passwords: with what is stored of them, where the server lets us see it."""
     where = f"WHERE rolname = {literal(name)}" if name is not None else "ORDER BY 1"
@@ -37,7 +37,7 @@ def roles(
     return {row["name"]: row for row in rows}
 
 
-def moment(server: Server, text: str) -> str:
+def moment(server: PostgresServer, text: str) -> str:
     """A time as the server reads it."""
     return str(
         server.select(f"SELECT to_char({literal(text)}::timestamp, 'YYYY-MM-DD HH24:MI:SS') AS at")[

@@ -12,7 +12,7 @@ from modules import _paths, cmd
 from runner.api import CommandFailed, Record, changer, here
 
 
-class Server(Record):
+class PostgresServer(Record):
     """The connection: which server, and as whom.
 
     runas: the user of the system as whom psql runs; without it postgres, or for another host nobody
@@ -27,7 +27,7 @@ class Server(Record):
     host: str | None = None
     port: int | str | None = None
 
-    def within(self, database: str) -> Server:
+    def within(self, database: str) -> PostgresServer:
         """The same server, connected to another database."""
         return type(self)(self.runas, database, self.user, self.password, self.host, self.port)
 
@@ -41,7 +41,7 @@ class Server(Record):
         change(self, statements)
 
 
-class Asked(Server):
+class AskedServer(PostgresServer):
     """A server as functions for templates ask it: one that cannot be reached, or a database that is
     not there (yet), has nothing, as with Salt. Else the tree of a machine that is yet to get its
     server could not be compiled.
@@ -57,7 +57,7 @@ class Asked(Server):
 
 
 @changer(touches=[])
-def change(server: Server, statements: tuple[str, ...]) -> None:
+def change(server: PostgresServer, statements: tuple[str, ...]) -> None:
     """Carry out statements. Raises StateFailed with what the server says."""
     _psql(server, "\n".join(f"{statement};" for statement in statements))
 
@@ -67,7 +67,7 @@ def option(name: str) -> Any:
     return here.opts.get(f"postgres.{name}")
 
 
-def _psql(server: Server, text: str) -> str:
+def _psql(server: PostgresServer, text: str) -> str:
     host = server.host or option("host")
     argv = [
         _program(),
@@ -103,7 +103,7 @@ def _program() -> str:
     return program
 
 
-def _runas(server: Server, host: str | None) -> str | None:
+def _runas(server: PostgresServer, host: str | None) -> str | None:
     """A local server takes the user of the system at his word: postgres."""
     if server.runas or os.geteuid() != 0:
         return server.runas

@@ -12,19 +12,19 @@ from typing import Any
 
 from modules.messaging.redis._server import SERVICES as SERVICES
 from modules.messaging.redis._server import Answer
-from modules.messaging.redis._server import Server as Server
+from modules.messaging.redis._server import RedisServer as RedisServer
 from runner.api import CommandFailed, changer, for_states
 
 
 @for_states
-def server_of(**connection: Any) -> Server:
+def server_of(**connection: Any) -> RedisServer:
     """The server of a call. Raises CommandFailed for an unknown argument."""
-    unknown = sorted(connection.keys() - set(Server._fields))
+    unknown = sorted(connection.keys() - set(RedisServer._fields))
     if unknown:
         raise CommandFailed(
-            f"redis.* has no argument {unknown[0]}; there are {', '.join(Server._fields)}"
+            f"redis.* has no argument {unknown[0]}; there are {', '.join(RedisServer._fields)}"
         )
-    return Server(**connection)
+    return RedisServer(**connection)
 
 
 def _ask(connection: Mapping[str, Any], *words: object) -> Any:
@@ -98,7 +98,7 @@ def expireat(key: str, timestamp: int, **connection: Any) -> bool:
 
 
 @for_states
-def value_and_end(key: str, server: Server) -> tuple[str | None, int | None]:
+def value_and_end(key: str, server: RedisServer) -> tuple[str | None, int | None]:
     """The value of a key, and when it ends, in seconds since 1970 (None: never)."""
     value, milliseconds, now = server.ask_all([("GET", key), ("PTTL", key), ("TIME",)])
     left = int(str(milliseconds))
@@ -293,7 +293,7 @@ def sentinel_get_master_ip(
     runner call redis.sentinel_get_master_ip mymaster host=10.0.0.5
     """
     # what the configuration says of the server is not meant for the sentinel
-    server = Server(host or "127.0.0.1", port or 26379, 0, password or "")
+    server = RedisServer(host or "127.0.0.1", port or 26379, 0, password or "")
     answer = server.ask("SENTINEL", "GET-MASTER-ADDR-BY-NAME", master)
     if not isinstance(answer, list) or len(answer) != 2:
         raise CommandFailed(f"redis: the sentinel knows no master {master}")

@@ -17,7 +17,7 @@ _MOST = 256 << 20  # bytes of an answer
 Answer = str | int | None | list[Any]
 
 
-class Server(Record):
+class RedisServer(Record):
     """Where a server is. What is None is taken from the configuration (redis.host, redis.port,
     redis.db, redis.password), else it is the database 0 of 127.0.0.1:6379.
     """

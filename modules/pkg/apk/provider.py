@@ -21,9 +21,9 @@ from modules.pkg.apk import versions as apk_versions
 from modules.pkg.package_manager import (
     TOUCHED,
     InstallOptions,
+    PackageTarget,
     Repositories,
     Simulation,
-    Target,
     Transaction,
     Versions,
 )
@@ -175,7 +175,7 @@ def command_lines(transaction: Transaction) -> list[list[str]]:
     return [["del", *(["--purge"] if action == "purge" else []), "--", *names]] if names else []
 
 
-def _target_word(target: Target, options: InstallOptions, newest: Versions) -> str:
+def _target_word(target: PackageTarget, options: InstallOptions, newest: Versions) -> str:
     """Return a target in apk's words; the newest version by its name, so that it is not fixed."""
     if target.path:
         return target.path

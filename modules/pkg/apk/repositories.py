@@ -18,7 +18,7 @@ KEYS = "/etc/apk/keys"
 _LINE = re.compile(r"\s*(?P<off>#\s*)?(?:(?P<tag>@[\w.-]+)\s+)?(?P<url>(?:\w+://|/)\S+)\s*$")
 
 
-class Repository(Record):
+class ApkRepository(Record):
     """A repository: its tag with the @ (packages then need it: nginx@edge), its address."""
 
     tag: str
@@ -31,10 +31,10 @@ class Repository(Record):
         return f"#{entry}" if self.disabled else entry
 
 
-def parse(line: str) -> Repository | None:
+def parse(line: str) -> ApkRepository | None:
     """Return the repository that a line names; None for any other line."""
     match = _LINE.match(line)
-    return Repository(match["tag"] or "", match["url"], bool(match["off"])) if match else None
+    return ApkRepository(match["tag"] or "", match["url"], bool(match["off"])) if match else None
 
 
 def files() -> list[str]:
@@ -115,7 +115,7 @@ def _is_of(line: str, url: str) -> bool:
     return repository is not None and repository.url == url
 
 
-def _places() -> list[tuple[str, int, Repository]]:
+def _places() -> list[tuple[str, int, ApkRepository]]:
     """Return the repositories with their files and lines."""
     return [
         (path, number, repository)
@@ -125,7 +125,7 @@ def _places() -> list[tuple[str, int, Repository]]:
     ]
 
 
-def _wanted(name: str, settings: RepositorySettings) -> Repository:
+def _wanted(name: str, settings: RepositorySettings) -> ApkRepository:
     address = settings.baseurl or (settings.server[0] if settings.server else "")
     repository = parse(address or name)
     if repository is None or repository.disabled:

@@ -24,10 +24,10 @@ from modules.pkg.package_manager import (
     Changes,
     InstallOptions,
     Need,
+    PackageTarget,
     Repositories,
     Shipped,
     Simulation,
-    Target,
     Transaction,
     Versions,
 )
@@ -315,7 +315,7 @@ def _is_known(name: str) -> bool:
     return name in cmd.probe(["apt-cache", "pkgnames", "--all-names", "--", name]).stdout.split()
 
 
-def _target_word(target: Target) -> str:
+def _target_word(target: PackageTarget) -> str:
     if target.path:
         return _file_word(target.path)
     return f"{target.name}={target.version}" if target.version else target.name

@@ -9,7 +9,7 @@ from typing import Any
 from modules import file
 from modules.pkg.apt import keys
 from modules.pkg.apt import sources as apt_sources
-from modules.pkg.apt.sources import Source
+from modules.pkg.apt.sources import AptSource
 from modules.pkg.package_manager import RepositoryChange, RepositorySettings
 from runner.api import StateFailed, here
 
@@ -29,7 +29,7 @@ def list_repos() -> dict[str, list[dict[str, Any]]]:
     return repositories
 
 
-def _described(path: str, source: Source, merged: dict[str, list[str]]) -> dict[str, Any]:
+def _described(path: str, source: AptSource, merged: dict[str, list[str]]) -> dict[str, Any]:
     options = dict(source.options)
     architectures = options.get("arch", "")
     return {
@@ -115,7 +115,7 @@ def failure(entry: str, why: str) -> str:
     return f"Failed to configure repo '{entry}': {why}"
 
 
-def _has_source(path: str, wanted: Source) -> bool:
+def _has_source(path: str, wanted: AptSource) -> bool:
     return any(source.means(wanted) for source in apt_sources.sources(path))
 
 
@@ -127,7 +127,7 @@ def _ppa_entry(ppa: str) -> str:
     return f"deb https://ppa.launchpadcontent.net/{ppa}/ubuntu {here.grains.get('oscodename')} main"
 
 
-def _source(entry: str, settings: RepositorySettings) -> Source:
+def _source(entry: str, settings: RepositorySettings) -> AptSource:
     """The entry with what the other arguments add. Raises StateFailed for what is not an entry."""
     source = apt_sources.parsed(entry)
     if source is None:
@@ -159,7 +159,7 @@ def _split(words: Sequence[str]) -> list[str]:
     return [part for word in words for part in word.replace(",", " ").split()]
 
 
-def _difference(old: Source, new: Source) -> dict[str, Any]:
+def _difference(old: AptSource, new: AptSource) -> dict[str, Any]:
     options = [dict(source.options) for source in (old, new)]
     architectures = [
         source_options["arch"].split(",") if source_options.get("arch") else []
@@ -177,7 +177,7 @@ def _difference(old: Source, new: Source) -> dict[str, Any]:
     return {key: {"old": was, "new": now} for key, was, now in parts if was != now}
 
 
-def _texts(paths: Sequence[str], wanted: Source, clean: bool) -> dict[str, str]:
+def _texts(paths: Sequence[str], wanted: AptSource, clean: bool) -> dict[str, str]:
     """The files to write, with their new texts."""
     texts = {}
     for path in paths:
@@ -186,7 +186,7 @@ def _texts(paths: Sequence[str], wanted: Source, clean: bool) -> dict[str, str]:
     return {path: text for path, text in texts.items() if text != apt_sources.read(path)}
 
 
-def _texts_without(path: str, wanted: Source) -> dict[str, str]:
+def _texts_without(path: str, wanted: AptSource) -> dict[str, str]:
     """The other files that have the archive, with their texts without it."""
     others = [other for other in apt_sources.files() if other != path]
     return {
@@ -201,7 +201,7 @@ def _contents(path: str, text: str) -> bytes | None:
     return text.encode() if text.strip() or path == apt_sources.MAIN else None
 
 
-def _new_keys(wanted: Source, settings: RepositorySettings) -> dict[str, bytes]:
+def _new_keys(wanted: AptSource, settings: RepositorySettings) -> dict[str, bytes]:
     """The keys that have to be written, by their paths."""
     urls, text, ids, server = (
         settings.key_url,

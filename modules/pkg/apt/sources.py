@@ -16,7 +16,7 @@ PARTS = "/etc/apt/sources.list.d"
 FORMS = ("*.list", "*.sources")
 
 
-class Source(Record):
+class AptSource(Record):
     """One source of packages. options: as in the brackets of an entry, by lower-case names."""
 
     type: str
@@ -60,7 +60,7 @@ class Source(Record):
         note = f"# {self.comment}\n" if self.comment else ""
         return note + "".join(f"{key}: {value}\n" for key, value in lines if value)
 
-    def says(self, other: Source, stanza: bool) -> bool:
+    def says(self, other: AptSource, stanza: bool) -> bool:
         """Return whether two entries say the same but for comments. stanza: this one may say more
         than an entry could.
         """
@@ -69,7 +69,7 @@ class Source(Record):
         plain = [source._replace(comment="", options=()) for source in (self, other)]
         return plain[0] == plain[1] and own == dict(other.options)
 
-    def means(self, other: Source) -> bool:
+    def means(self, other: AptSource) -> bool:
         """Return whether two entries are about the same archive."""
         return (self.type, self.uri.rstrip("/"), self.dist) == (
             other.type,
@@ -90,7 +90,7 @@ _ENTRY = re.compile(
 )
 
 
-def parsed(text: str) -> Source | None:
+def parsed(text: str) -> AptSource | None:
     """The source that a line says, a disabled one too; None for other comments and empty lines."""
     match = _ENTRY.fullmatch(text.strip())
     if match is None or (
@@ -101,7 +101,7 @@ def parsed(text: str) -> Source | None:
     rest, _, comment = match["rest"].partition("#")
     words = rest.split()
     options = [option.partition("=") for option in (match["options"] or "").split()]
-    return Source(
+    return AptSource(
         match["type"],
         match["uri"],
         words[0] if words else "",
@@ -129,13 +129,13 @@ def read(path: str) -> str:
     return file.read_bytes(path).decode("utf-8", "replace") if file.is_file(path) else ""
 
 
-def sources(path: str) -> Iterator[Source]:
+def sources(path: str) -> Iterator[AptSource]:
     """All sources of one file."""
     for group in grouped(path):
         yield from group
 
 
-def grouped(path: str) -> Iterator[list[Source]]:
+def grouped(path: str) -> Iterator[list[AptSource]]:
     """All sources of one file, those of one line or stanza together."""
     for part in _parts(path, read(path)):
         if group := _of(path, part):
@@ -149,7 +149,7 @@ def _parts(path: str, text: str) -> list[str]:
     return re.split(r"(?<=\n)(?=[ \t]*\n)", text)
 
 
-def _of(path: str, part: str) -> list[Source]:
+def _of(path: str, part: str) -> list[AptSource]:
     if not path.endswith(".sources"):
         source = parsed(part)
         return [source] if source else []
@@ -164,7 +164,7 @@ def _of(path: str, part: str) -> list[Source]:
     comps = tuple(fields.get("components", "").split())
     off = fields.get("enabled", "yes").lower() in ("no", "false", "0")
     return [
-        Source(kind, uri, suite, comps, options, off)
+        AptSource(kind, uri, suite, comps, options, off)
         for kind in fields["types"].split()
         for uri in fields["uris"].split()
         for suite in fields.get("suites", "").split()
@@ -189,7 +189,7 @@ def _fields(stanza: str) -> dict[str, str]:
     return fields
 
 
-def where(wanted: Source, preferred: str | None = None) -> tuple[str, Source] | None:
+def where(wanted: AptSource, preferred: str | None = None) -> tuple[str, AptSource] | None:
     """The file that has an archive (the preferred one if it does), and how; an enabled entry before
     a disabled one.
     """
@@ -201,7 +201,7 @@ def where(wanted: Source, preferred: str | None = None) -> tuple[str, Source] | 
     )
 
 
-def with_source(path: str, wanted: Source) -> str:
+def with_source(path: str, wanted: AptSource) -> str:
     """The text of a file with this source in it, instead of what it said of the archive; nothing
     else is lost.
     """
@@ -225,7 +225,7 @@ def with_source(path: str, wanted: Source) -> str:
     )
 
 
-def without_source(path: str, unwanted: Source) -> str:
+def without_source(path: str, unwanted: AptSource) -> str:
     """The text of a file without an archive; the others of its stanza stay."""
     parts = []
     for part in _parts(path, read(path)):
@@ -237,7 +237,7 @@ def without_source(path: str, unwanted: Source) -> str:
     return "".join(parts)
 
 
-def _renewed(stanza: str, wanted: Source) -> str:
+def _renewed(stanza: str, wanted: AptSource) -> str:
     """The wanted stanza in the place of one, with the comments and the fields of it that an entry
     cannot say.
     """
@@ -254,7 +254,7 @@ def _renewed(stanza: str, wanted: Source) -> str:
     return ("\n" if stanza.startswith("\n") else "") + notes + wanted.stanza + fields
 
 
-def _others(path: str, part: str, source: Source) -> list[str]:
+def _others(path: str, part: str, source: AptSource) -> list[str]:
     """Return what a stanza says beside one archive, as stanzas: other types, other addresses, other
     suites.
     """

@@ -18,9 +18,9 @@ from modules.pkg.package_manager import (
     InstallOptions,
     Need,
     PackageGroup,
+    PackageTarget,
     Repositories,
     Simulation,
-    Target,
     Transaction,
     Versions,
 )
@@ -192,7 +192,7 @@ def transaction_words(transaction: Transaction) -> list[list[str]]:
     """
     action: str = ACTIONS.get(transaction.action, transaction.action)
     options, targets = transaction.options, transaction.targets
-    again: tuple[Target, ...] = ()
+    again: tuple[PackageTarget, ...] = ()
     if action == "install" and options.reinstall:
         again = tuple(target for target in targets if _is_there(target))
         targets = tuple(target for target in targets if target not in again)
@@ -204,7 +204,7 @@ def transaction_words(transaction: Transaction) -> list[list[str]]:
     return [[verb, *words, *map(_target_word, chosen)] for verb, chosen in parts]
 
 
-def _is_there(target: Target) -> bool:
+def _is_there(target: PackageTarget) -> bool:
     name, version = file_info(target.path) if target.path else (target.name, target.version)
     installed = list_pkgs().get(name, "").split(",")
     return installed != [""] and (
@@ -212,7 +212,7 @@ def _is_there(target: Target) -> bool:
     )
 
 
-def _target_word(target: Target) -> str:
+def _target_word(target: PackageTarget) -> str:
     word = target.path or target.name
     if word.startswith("-"):
         raise CommandFailed(f"{word} is not the name of a package")

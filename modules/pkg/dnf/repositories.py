@@ -90,7 +90,7 @@ def _file_name(name: str) -> str:
 
 
 def _difference(
-    present: repo_files.Repository, options: Mapping[str, str], comments: tuple[str, ...]
+    present: repo_files.RepositorySection, options: Mapping[str, str], comments: tuple[str, ...]
 ) -> dict[str, Any]:
     """Return the options that have to change, with their old and new values, as Salt reports them:
     an option that is not there is None.

@@ -22,9 +22,9 @@ from modules.pkg.package_manager import (
     InstallOptions,
     Need,
     PackageGroup,
+    PackageTarget,
     Repositories,
     Simulation,
-    Target,
     Transaction,
     Versions,
 )
@@ -200,7 +200,7 @@ def command_lines(transaction: Transaction) -> list[list[str]]:
     return [["-R", "--", *names]] if names else []
 
 
-def _target_words(target: Target, options: InstallOptions) -> tuple[str, bool]:
+def _target_words(target: PackageTarget, options: InstallOptions) -> tuple[str, bool]:
     """Return a target in pacman's words, and whether it is a file."""
     if target.path:
         return target.path, True

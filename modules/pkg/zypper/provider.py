@@ -16,9 +16,9 @@ from modules.pkg.package_manager import (
     Changes,
     InstallOptions,
     PackageGroup,
+    PackageTarget,
     Repositories,
     Simulation,
-    Target,
     Transaction,
     Versions,
 )
@@ -211,7 +211,7 @@ def transaction_words(transaction: Transaction, *further: str) -> list[str]:
     return [*words, "--", *map(_target_word, transaction.targets)]
 
 
-def _target_word(target: Target) -> str:
+def _target_word(target: PackageTarget) -> str:
     return target.path or (f"{target.name}={target.version}" if target.version else target.name)
 
 
@@ -297,7 +297,7 @@ def run(transaction: Transaction) -> None:
         zypper_command.run(words)
         here.warn(f"an update had been interrupted and was finished first: {name} {versions[-1]}")
     if transaction.action == "autoremove":
-        transaction = Transaction("remove", tuple(map(Target, _unneeded())))
+        transaction = Transaction("remove", tuple(map(PackageTarget, _unneeded())))
         if not transaction.targets:
             return
     zypper_command.run(transaction_words(transaction), _environment(transaction))

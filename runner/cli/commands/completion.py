@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import Annotated, Any, get_args
 
-from runner.cli.parsing.option_spec import COMMANDS, Argument, argument, command_named
+from runner.cli.parsing.option_spec import COMMANDS, CliArgument, argument, command_named
 from runner.model.errors import UsageError
 from runner.model.records import Record
 
@@ -207,7 +207,7 @@ def _of_command(name: str, before: list[str], current: str) -> Iterable[Named]:
     last = options.get(before[-1]) if before else None
     if last is not None and not last.is_flag:
         return _of_option(name, last, before)
-    return _of_argument(name, Line(_arguments(before, options), before, current))
+    return _of_argument(name, TypedLine(_arguments(before, options), before, current))
 
 
 def _arguments(before: list[str], options: dict[str, Any]) -> list[str]:
@@ -242,7 +242,7 @@ def _of_option(name: str, option: Any, before: list[str]) -> Iterable[Named]:
     return tables[metavar]() if metavar in tables and "--id" not in option.opts else ()
 
 
-class Line(Record):
+class TypedLine(Record):
     """An unfinished line behind its command: the arguments and all words before the last one."""
 
     arguments: list[str]
@@ -250,14 +250,14 @@ class Line(Record):
     current: str
 
 
-def _of_argument(name: str, line: Line) -> Iterable[Named]:
+def _of_argument(name: str, line: TypedLine) -> Iterable[Named]:
     """The words that the next argument of a command may be, as its signature declares."""
     import inspect
 
     place = len(line.arguments)
     parameters = inspect.signature(command_named(name), eval_str=True).parameters.values()
     specs = [get_args(parameter.annotation) for parameter in parameters]
-    declared = [(kind, spec) for kind, spec in specs if isinstance(spec, Argument)]
+    declared = [(kind, spec) for kind, spec in specs if isinstance(spec, CliArgument)]
     for index, (kind, spec) in enumerate(declared):
         listed = "list[" in str(kind)
         if spec.complete and (place == index or (listed and place > index)):
@@ -266,10 +266,10 @@ def _of_argument(name: str, line: Line) -> Iterable[Named]:
     return ()
 
 
-def _of_names(kind: str, **settings: Any) -> Callable[[Line], Iterable[Named]]:
+def _of_names(kind: str, **settings: Any) -> Callable[[TypedLine], Iterable[Named]]:
     """A source that reads the tree or the history. kind: its function in `completion_names`."""
 
-    def source(line: Line) -> Iterable[Named]:
+    def source(line: TypedLine) -> Iterable[Named]:
         from runner.tools.queries import completion_names
 
         names: Iterable[Named] = getattr(completion_names, kind)(_options(line.before), **settings)
@@ -278,18 +278,18 @@ def _of_names(kind: str, **settings: Any) -> Callable[[Line], Iterable[Named]]:
     return source
 
 
-def _functions(kind: str) -> Callable[[Line], Iterable[Named]]:
+def _functions(kind: str) -> Callable[[TypedLine], Iterable[Named]]:
     return lambda line: _of_names(kind, typed=line.current)(line)
 
 
-def _pages(line: Line) -> list[Named]:
+def _pages(line: TypedLine) -> list[Named]:
     from runner.output.manual import language
 
     words = ("arguments", "config", *language.names())
     return [*SOURCES["states"](line), *SOURCES["functions"](line), *_words(words)]
 
 
-def _configuration_keys(line: Line) -> list[Named]:
+def _configuration_keys(line: TypedLine) -> list[Named]:
     """The keys of the configuration, after `doc config`."""
     from runner.sources.config import key_manual
 
@@ -298,10 +298,10 @@ def _configuration_keys(line: Line) -> list[Named]:
     return [(key.name, key.about) for key in key_manual.keys().values()]
 
 
-def _arguments_of(state: bool) -> Callable[[Line], Iterable[Named]]:
+def _arguments_of(state: bool) -> Callable[[TypedLine], Iterable[Named]]:
     """The arguments of the function before, but for those that stand there."""
 
-    def source(line: Line) -> Iterable[Named]:
+    def source(line: TypedLine) -> Iterable[Named]:
         from runner.tools.queries import completion_names
 
         function, *words = line.arguments
@@ -312,7 +312,7 @@ def _arguments_of(state: bool) -> Callable[[Line], Iterable[Named]]:
     return source
 
 
-def _listed(line: Line) -> Iterator[Named]:
+def _listed(line: TypedLine) -> Iterator[Named]:
     """SLS names after the last comma."""
     done = line.current.rpartition(",")[0]
     for name, description in SOURCES["sls"](line):
@@ -320,7 +320,7 @@ def _listed(line: Line) -> Iterator[Named]:
 
 
 # what an argument names as its `complete`
-SOURCES: dict[str, Callable[[Line], Iterable[Named]]] = {
+SOURCES: dict[str, Callable[[TypedLine], Iterable[Named]]] = {
     "sls": _of_names("sls"),
     "sls-list": _listed,
     "ids": _of_names("ids"),

@@ -76,7 +76,9 @@ def schedule(
     minutes = None if cron else plans.minutes(every or "30m")
     splay = plans.seconds(delay, "--splay")
     options = options_of(common, running=True)
-    plan = plans.Plan(_command(common, pull, options.raw.get("conf_file")), minutes, cron, splay)
+    plan = plans.SchedulePlan(
+        _command(common, pull, options.raw.get("conf_file")), minutes, cron, splay
+    )
     states = (
         plans.installing(plan, uses_timer, has_systemd)
         if action == "install"

@@ -14,7 +14,7 @@ from runner.cli.running.options import READING, Common, options_of, with_common
 from runner.model.errors import RunnerError, UsageError
 
 if TYPE_CHECKING:
-    from runner.tools.secrets import Keys
+    from runner.tools.secrets import SecretKeys
 
 ACTIONS = ("encrypt", "edit", "rekey", "recipients")
 OF_SECRETS = {
@@ -74,7 +74,7 @@ def secret(
     return _DO[action](common, keys, files or [])
 
 
-def _encrypt(common: Common, keys: Keys, files: list[str]) -> int:
+def _encrypt(common: Common, keys: SecretKeys, files: list[str]) -> int:
     if sys.stdin.isatty():
         print("Type the text; Ctrl-D ends it.", file=sys.stderr)
     text = sys.stdin.read()
@@ -88,7 +88,7 @@ def _encrypt(common: Common, keys: Keys, files: list[str]) -> int:
     return 0
 
 
-def _rekey(common: Common, keys: Keys, files: list[str]) -> int:
+def _rekey(common: Common, keys: SecretKeys, files: list[str]) -> int:
     from runner.tools import secrets
 
     for path in files:
@@ -98,7 +98,7 @@ def _rekey(common: Common, keys: Keys, files: list[str]) -> int:
     return 0
 
 
-def _recipients(common: Common, keys: Keys, files: list[str]) -> int:
+def _recipients(common: Common, keys: SecretKeys, files: list[str]) -> int:
     if not common.for_people:
         write_value(common, list(keys.recipients))
         return 0
@@ -109,7 +109,7 @@ def _recipients(common: Common, keys: Keys, files: list[str]) -> int:
     return 0
 
 
-def _edit(common: Common, keys: Keys, files: list[str]) -> int:
+def _edit(common: Common, keys: SecretKeys, files: list[str]) -> int:
     import shlex
     import subprocess
 
@@ -134,7 +134,7 @@ def _edit(common: Common, keys: Keys, files: list[str]) -> int:
     return 0
 
 
-_DO: dict[str, Callable[[Common, Keys, list[str]], int]] = {
+_DO: dict[str, Callable[[Common, SecretKeys, list[str]], int]] = {
     "encrypt": _encrypt,
     "edit": _edit,
     "rekey": _rekey,

@@ -122,7 +122,7 @@ class Option(Record):
 Complete = tuple[str | tuple[str, ...], ...]
 
 
-class Argument(Record):
+class CliArgument(Record):
     """A word of a command that is not an option; a list takes all that are left."""
 
     metavar: str | None
@@ -144,5 +144,5 @@ def option(
 
 def argument(
     metavar: str | None = None, help: str = "", hidden: bool = False, complete: Complete = ()
-) -> Argument:
-    return Argument(metavar, help, hidden, complete)
+) -> CliArgument:
+    return CliArgument(metavar, help, hidden, complete)

@@ -31,7 +31,7 @@ def documented(common: Common, options: Any) -> Iterator[list[Callable[[Event], 
     from runner.cli.running.answers import print_text
     from runner.sources.trees import current_tree
 
-    run = _Observed()
+    run = _RunObserver()
     try:
         yield [run]
     finally:
@@ -41,7 +41,7 @@ def documented(common: Common, options: Any) -> Iterator[list[Callable[[Event], 
             print_text(form.document(report, run.facts(common, options)))
 
 
-class _Observed:
+class _RunObserver:
     """A listener that keeps how a run ended, and when."""
 
     def __init__(self) -> None:

@@ -33,7 +33,7 @@ HOUR, DAY = 3_600, 86_400  # seconds
 OLD = HOUR  # the age of grains from which on it is told
 
 
-class Request(Record):
+class FleetRequest(Record):
     """A command line of `fleet`. options: the configuration; inventory, limit: as typed."""
 
     options: Any
@@ -83,7 +83,7 @@ def driven(
         job = _job(action, rest[1:], common.test)
     options = options_of(common)
     settings = _settings(options)
-    request = Request(
+    request = FleetRequest(
         options,
         common,
         job,
@@ -160,7 +160,7 @@ def _serial(text: str | None) -> str:
     return text
 
 
-def _batch(request: Request, total: int) -> int:
+def _batch(request: FleetRequest, total: int) -> int:
     """How many machines begin before the next ones may; 0: all."""
     if not request.serial:
         return request.forks if request.max_fail else 0
@@ -171,7 +171,7 @@ def _batch(request: Request, total: int) -> int:
 # ---------------------------------------------------------------- export
 
 
-def _export_salt(request: Request, words: Sequence[str]) -> int:
+def _export_salt(request: FleetRequest, words: Sequence[str]) -> int:
     """With the hosts of the inventory, where there is one."""
     if len(words) != 1:
         raise UsageError("runner fleet export salt: into which folder?", hint="... export salt DIR")
@@ -187,7 +187,7 @@ def _export_salt(request: Request, words: Sequence[str]) -> int:
     return 0
 
 
-def _export_ansible(request: Request) -> int:
+def _export_ansible(request: FleetRequest) -> int:
     from runner.tools.fleet.inventory import check_names
     from runner.tools.fleet.playbook import playbook
 
@@ -217,7 +217,7 @@ def _export_ansible(request: Request) -> int:
 
 
 @contextmanager
-def _machines(request: Request) -> Iterator[Machines]:
+def _machines(request: FleetRequest) -> Iterator[Machines]:
     """The machines of the inventory; a folder that nobody else can read holds what they need."""
     options = request.options
     where = inventory_of(
@@ -228,7 +228,7 @@ def _machines(request: Request) -> Iterator[Machines]:
         yield Machines(options, where, dict(os.environ), folder)
 
 
-def _chosen(request: Request, machines: Machines) -> Chosen:
+def _chosen(request: FleetRequest, machines: Machines) -> Chosen:
     """The hosts that the target means. Raises RunnerError where it means none."""
     quiet = request.common.quiet
 
@@ -252,7 +252,7 @@ def _chosen(request: Request, machines: Machines) -> Chosen:
     return chosen
 
 
-def _run(request: Request) -> int:
+def _run(request: FleetRequest) -> int:
     from runner.cli.running.exit_codes import DONE, FAILED
 
     began = time.monotonic()
@@ -270,13 +270,13 @@ def _run(request: Request) -> int:
     return DONE if all(outcome.went_well for outcome in played.outcomes) else FAILED
 
 
-def _progress(request: Request, total: int) -> Progress:
+def _progress(request: FleetRequest, total: int) -> Progress:
     if request.common.quiet or not wants_colour(sys.stderr, os.environ):
         return Progress()
     return ProgressLine(sys.stderr, total, shutil.get_terminal_size().columns)
 
 
-def _show(request: Request, played: Played, seconds: float) -> None:
+def _show(request: FleetRequest, played: Played, seconds: float) -> None:
     from runner.tools.fleet import forms
 
     common = request.common
@@ -288,7 +288,7 @@ def _show(request: Request, played: Played, seconds: float) -> None:
         _show_summary(request, played, seconds)
 
 
-def _show_summary(request: Request, played: Played, seconds: float) -> None:
+def _show_summary(request: FleetRequest, played: Played, seconds: float) -> None:
     from runner.tools.fleet.places import Places
     from runner.tools.fleet.summary import Summary
 
@@ -314,7 +314,7 @@ def _show_summary(request: Request, played: Played, seconds: float) -> None:
         print(paint(safe(text, sys.stdout), tint, colour))
 
 
-def _command(request: Request, job: Job, hosts: Sequence[str]) -> str:
+def _command(request: FleetRequest, job: Job, hosts: Sequence[str]) -> str:
     """The command line of a job on some hosts, or on those of this request."""
     words = ["runner", "fleet", job.function]
     words.append(_list(hosts) if hosts else request.target)

@@ -29,7 +29,7 @@ def handler(target: str, folder: str) -> logging.Handler:
         return _syslog(SYSLOG, "")
     scheme = target.partition("://")[0] if "://" in target else ""
     if not scheme:
-        return _File(os.path.join(folder, target), encoding="utf-8", delay=False)
+        return _LogFile(os.path.join(folder, target), encoding="utf-8", delay=False)
     parts = urlsplit(target)
     if scheme == "file":
         device = parts.path == SYSLOG or parts.path.startswith(f"{SYSLOG}/")
@@ -48,7 +48,7 @@ def is_file(target: str) -> bool:
     return target not in ("journald", "syslog")
 
 
-class _File(logging.FileHandler):
+class _LogFile(logging.FileHandler):
     """A file that only its owner may read when it is made."""
 
     def _open(self) -> Any:

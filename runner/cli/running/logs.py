@@ -112,7 +112,7 @@ def _formatter(key: str, form: str, times: str | None, machine: str) -> Any:
 
     from runner.output.text import safe
 
-    class Line(logging.Formatter):
+    class SafeLine(logging.Formatter):
         """A line that cannot steer a terminal, with the fields that Salt has beside Python's."""
 
         def format(self, record: logging.LogRecord) -> str:
@@ -127,7 +127,7 @@ def _formatter(key: str, form: str, times: str | None, machine: str) -> Any:
             return safe(super().format(record))
 
     try:
-        made = Line(form, times, defaults={"jid": "", "minion_id": machine})
+        made = SafeLine(form, times, defaults={"jid": "", "minion_id": machine})
         made.format(logging.LogRecord("", 0, "", 0, "", (), None))
     except (KeyError, TypeError, ValueError) as problem:
         what = f"no field {problem}" if isinstance(problem, KeyError) else str(problem)

@@ -7,10 +7,10 @@ import sys
 from typing import Any
 
 from runner.model.errors import RunnerError
-from runner.output.prometheus import Facts, disabled_sample, update
+from runner.output.prometheus import MetricFacts, disabled_sample, update
 
 
-def facts(options: Any) -> Facts:
+def facts(options: Any) -> MetricFacts:
     """What is so now. Raises OSError and RunnerError where that cannot be read."""
     from runner import __version__
     from runner.cli.running.documents import revision_of_tree
@@ -18,7 +18,7 @@ def facts(options: Any) -> Facts:
     from runner.sources.trees import current_tree
 
     tree = current_tree(options)
-    return Facts(
+    return MetricFacts(
         version=__version__,
         revision=revision_of_tree(options),
         pending_reactions=len(ReactionJournal(options.state_dir, looking=True).all()),

@@ -13,7 +13,7 @@ from runner.cli.running.exit_codes import DONE
 from runner.cli.running.options import Common, overrides
 from runner.cli.running.shown_run import finish, live_listener, notices
 from runner.history.saved_plan import plan_file, signature
-from runner.history.saved_plan.plan import Request, SavedPlan
+from runner.history.saved_plan.plan import PlanRequest, SavedPlan
 from runner.model.errors import UsageError
 from runner.model.result import Report
 from runner.pipeline import saved_plans
@@ -36,7 +36,7 @@ def carried_out(
 ) -> int:
     """Plan, and keep the plan or ask; the exit code. Raises UsageError for what does not fit."""
     settings = {name: value for name, value in overrides(common).items() if name in KEPT}
-    request = Request(command, tuple(names), arguments or {}, settings)
+    request = PlanRequest(command, tuple(names), arguments or {}, settings)
     if common.step:
         raise UsageError("--step asks by itself: neither --plan nor --ask goes with it")
     if common.ask:
@@ -53,7 +53,7 @@ def carried_out(
 # ---------------------------------------------------------------- --plan
 
 
-def _keep(common: Common, options: Any, request: Request, path: str) -> int:
+def _keep(common: Common, options: Any, request: PlanRequest, path: str) -> int:
     plan_file.check_destination(path)
     key = common.sign_key
     if key:
@@ -91,7 +91,7 @@ def _kept(plan: SavedPlan, path: str) -> list[str]:
 # ---------------------------------------------------------------- --ask
 
 
-def _ask(common: Common, options: Any, request: Request) -> int:
+def _ask(common: Common, options: Any, request: PlanRequest) -> int:
     if common.plan or common.sign_key:
         raise UsageError("--ask keeps no plan", hint="--test --plan FILE keeps one")
     stepping.check(common, "--ask", "--test --plan FILE, and then `runner apply FILE`")

@@ -19,11 +19,11 @@ def mask_python_messages() -> None:
     _mask_warnings()
     if "logging" in sys.modules:
         _mask_logging(sys.modules["logging"])
-    elif not any(isinstance(finder, _Finder) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _Finder())
+    elif not any(isinstance(finder, _LoggingFinder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _LoggingFinder())
 
 
-class _Finder:
+class _LoggingFinder:
     """Finds the module `logging`, to change it before anybody has it."""
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> Any:

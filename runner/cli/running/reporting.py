@@ -42,14 +42,14 @@ class Reporter:
     def _document(self, report: Report) -> dict[str, Any]:
         from runner import __version__
         from runner.cli.running.documents import commit_and_state
-        from runner.history.outbox.document import Facts, document, function_of
+        from runner.history.outbox.document import ReportFacts, document, function_of
         from runner.output import json_
         from runner.support.redaction import command_line, redact_all
 
         options, words = self._options, sys.argv[1:]
         program = "runner-salt-call" if options.raw.get("as_salt") else "runner"
         command = " ".join([program, *command_line(words, options.secret_keys)])
-        facts = Facts(
+        facts = ReportFacts(
             options.id,
             self._run,
             self._started,

@@ -19,7 +19,7 @@ MARK = "# Written by `runner schedule install`; `runner schedule remove` removes
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
-class Plan(Record):
+class SchedulePlan(Record):
     """When to run what. every: minutes. cron: five fields, instead of `every`. splay: seconds, at
     most.
     """
@@ -52,7 +52,7 @@ def minutes(text: str) -> int:
     return whole
 
 
-def expression(plan: Plan) -> str:
+def expression(plan: SchedulePlan) -> str:
     """The five fields of cron. Raises UsageError for what cron would not take."""
     if plan.cron is not None:
         _fields(plan.cron)
@@ -64,7 +64,7 @@ def expression(plan: Plan) -> str:
     return "0 0 * * *" if hours == 24 else f"0 */{hours} * * *" if hours > 1 else "0 * * * *"
 
 
-def cron_text(plan: Plan) -> str:
+def cron_text(plan: SchedulePlan) -> str:
     """The file for /etc/cron.d."""
     command = list(plan.command) + (["--splay", str(plan.splay)] if plan.splay else [])
     line = shlex.join(command).replace("%", "\\%")
@@ -72,7 +72,7 @@ def cron_text(plan: Plan) -> str:
     return f"{MARK}\nSHELL=/bin/sh\nPATH={path}\n{expression(plan)} root {line}\n"
 
 
-def service_text(plan: Plan) -> str:
+def service_text(plan: SchedulePlan) -> str:
     """The service that the timer starts."""
     command = " ".join(systemd_word(word) for word in plan.command)
     unit = "[Unit]\nDescription=Bring this machine to its state\n"
@@ -80,7 +80,7 @@ def service_text(plan: Plan) -> str:
     return f"{MARK}\n{unit}\n[Service]\nType=oneshot\nExecStart={command}\n"
 
 
-def timer_text(plan: Plan) -> str:
+def timer_text(plan: SchedulePlan) -> str:
     """The timer. Raises UsageError for a cron expression, which systemd does not read."""
     if plan.cron is not None:
         raise UsageError("--cron goes with --cron-d; a timer takes --every")
@@ -95,7 +95,7 @@ def timer_text(plan: Plan) -> str:
 States = dict[str, tuple[str, Mapping[str, object]]]
 
 
-def installing(plan: Plan, timer: bool, has_systemd: bool) -> States:
+def installing(plan: SchedulePlan, timer: bool, has_systemd: bool) -> States:
     """The states that install it: ID -> (function, arguments). What was installed the other way
     goes.
     """

@@ -35,7 +35,7 @@ WITHOUT_MASTER = (
 )  # accepted, and without a meaning here
 
 
-class Asked:
+class AskedCall:
     """One call: its words without those that salt-call takes as arguments, runner as options."""
 
     def __init__(
@@ -96,7 +96,7 @@ def dispatch(
     if function in SHOWS:
         from runner.tools.queries import show
 
-        asked = Asked(common, positional, named)
+        asked = AskedCall(common, positional, named)
         return asked.answer(show.show(asked.options, SHOWS[function], asked.names()))
     module, _, name = function.partition(".")
     if module != "state":
@@ -109,7 +109,7 @@ def dispatch(
         near = nearest(name, known, 0.6)
         hint = suggestion(f"state.{near}") if near else f"state has: {', '.join(sorted(known))}"
         raise RunnerError(f"'{function}' is not available", hint=hint)
-    return FUNCTIONS[name](Asked(common, positional, named, running=True))
+    return FUNCTIONS[name](AskedCall(common, positional, named, running=True))
 
 
 def _run_options(common: Common, named: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -147,18 +147,18 @@ def _listed(value: Any) -> list[Any]:
 # ---------------------------------------------------------------- the functions
 
 
-def _apply(asked: Asked) -> int:
+def _apply(asked: AskedCall) -> int:
     names = asked.names()
     return _sls(asked, names) if names else _highstate(asked)
 
 
-def _highstate(asked: Asked) -> int:
+def _highstate(asked: AskedCall) -> int:
     from runner import pipeline
 
     return asked.finish(lambda listeners: pipeline.highstate(asked.options, listeners))
 
 
-def _sls(asked: Asked, names: list[str] | None = None) -> int:
+def _sls(asked: AskedCall, names: list[str] | None = None) -> int:
     from runner import pipeline
 
     wanted = asked.names() if names is None else names
@@ -167,23 +167,23 @@ def _sls(asked: Asked, names: list[str] | None = None) -> int:
     return asked.finish(lambda listeners: pipeline.sls(asked.options, wanted, listeners))
 
 
-def _test(asked: Asked) -> int:
+def _test(asked: AskedCall) -> int:
     asked.options = asked.options._replace(test=True)
     return _apply(asked)
 
 
-def _top(asked: Asked) -> int:
+def _top(asked: AskedCall) -> int:
     asked.options = asked.options._replace(topfn=str(asked.take("topfn")).removeprefix("salt://"))
     return _highstate(asked)
 
 
-def _sls_id(asked: Asked) -> int:
+def _sls_id(asked: AskedCall) -> int:
     wanted = tuple(_listed(asked.take("id_")))
     asked.options = asked.options._replace(only=wanted, with_requisites=True)
     return _sls(asked)
 
 
-def _single(asked: Asked) -> int:
+def _single(asked: AskedCall) -> int:
     from runner import pipeline
 
     function = str(asked.take("fun"))
@@ -194,7 +194,7 @@ def _single(asked: Asked) -> int:
     )
 
 
-def _low(asked: Asked) -> int:
+def _low(asked: AskedCall) -> int:
     from runner import pipeline
     from runner.output import json_
 
@@ -220,7 +220,7 @@ def _low(asked: Asked) -> int:
 OF_LOW = ("state", "fun", "order")
 
 
-def _high(asked: Asked) -> int:
+def _high(asked: AskedCall) -> int:
     import json
 
     data = asked.take("data")
@@ -232,18 +232,18 @@ def _high(asked: Asked) -> int:
     return _text(asked, "high", f"#!json\n{json.dumps(data)}\n")
 
 
-def _template(asked: Asked) -> int:
+def _template(asked: AskedCall) -> int:
     path = str(asked.take("tem"))
     if not os.path.isfile(path):
         raise RunnerError(f"Specified SLS {path} on local filesystem cannot be found.")
     return _outside(asked, path, os.path.abspath(path))
 
 
-def _template_str(asked: Asked) -> int:
+def _template_str(asked: AskedCall) -> int:
     return _text(asked, "template_str", str(asked.take("tem")))
 
 
-def _text(asked: Asked, name: str, text: str) -> int:
+def _text(asked: AskedCall, name: str, text: str) -> int:
     import tempfile
 
     with tempfile.TemporaryDirectory(prefix="runner-") as folder:
@@ -253,26 +253,26 @@ def _text(asked: Asked, name: str, text: str) -> int:
         return _outside(asked, path, "")
 
 
-def _outside(asked: Asked, path: str, name: str) -> int:
+def _outside(asked: AskedCall, path: str, name: str) -> int:
     from runner import pipeline
 
     return asked.finish(lambda listeners: pipeline.outside(asked.options, path, name, listeners))
 
 
-def _show_states(asked: Asked) -> int:
+def _show_states(asked: AskedCall) -> int:
     from runner.tools.queries import show
 
     chunks = show.show(asked.options, "lowstate")
     return asked.answer(list(dict.fromkeys(chunk["__sls__"] for chunk in chunks)))
 
 
-def _show_state_usage(asked: Asked) -> int:
+def _show_state_usage(asked: AskedCall) -> int:
     from runner.tools.queries import show
 
     return asked.answer(show.usage(asked.options))
 
 
-def _sls_exists(asked: Asked) -> int:
+def _sls_exists(asked: AskedCall) -> int:
     from runner.cli.running.exit_codes import NOT_RUN
     from runner.tools.queries import show
 
@@ -283,7 +283,7 @@ def _sls_exists(asked: Asked) -> int:
     return asked.answer(True)
 
 
-def _id_exists(asked: Asked) -> int:
+def _id_exists(asked: AskedCall) -> int:
     from runner.tools.queries import show
 
     wanted = set(_listed(asked.take("ids")))
@@ -291,7 +291,7 @@ def _id_exists(asked: Asked) -> int:
     return asked.answer(wanted <= {chunk["__id__"] for chunk in chunks})
 
 
-def _running(asked: Asked) -> int:
+def _running(asked: AskedCall) -> int:
     from runner.pipeline.lock import Locked, held
 
     try:
@@ -301,7 +301,7 @@ def _running(asked: Asked) -> int:
         return asked.answer([error.message])
 
 
-FUNCTIONS: dict[str, Callable[[Asked], int]] = {
+FUNCTIONS: dict[str, Callable[[AskedCall], int]] = {
     "apply": _apply,
     "apply_": _apply,
     "high": _high,

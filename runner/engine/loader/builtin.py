@@ -51,8 +51,8 @@ def _below(package: str, folder: str) -> dict[str, str]:
 
 @cache
 def declares(module: str, function: str) -> bool:
-    """Tell whether a built-in module has a function, by its text: to compile a tree takes no state
-    module.
+    """Return whether a built-in module has a function, by its text: to compile a tree takes no
+    state module.
 
     >>> declares("states.service", "mod_watch"), declares("states.file", "mod_watch")
     (True, False)

@@ -18,7 +18,7 @@ from runner.model.errors import RunnerError
 Advice = Mapping[str, str | None]  # the name of a function -> what to write instead
 
 
-class Registry(Protocol):
+class NamedFunctions(Protocol):
     """The registry as this file sees it."""
 
     def functions(self, module: str) -> list[str]: ...
@@ -38,7 +38,7 @@ def of_salt(kind: str) -> Iterator[str]:
 
 
 def missing(
-    registry: Registry, prefix: str = "", elsewhere: Collection[str] = ()
+    registry: NamedFunctions, prefix: str = "", elsewhere: Collection[str] = ()
 ) -> dict[str, Advice]:
     """The states, the functions and the arguments of states of Salt that runner lacks, where the
     function's name begins with a prefix. Raises RunnerError where neither has one of such a name.
@@ -90,7 +90,7 @@ def arguments_of_salt() -> Iterator[tuple[str, list[str]]]:
         yield name, arguments.split()
 
 
-def lacking_arguments(registry: Registry) -> Iterator[tuple[str, str]]:
+def lacking_arguments(registry: NamedFunctions) -> Iterator[tuple[str, str]]:
     """The arguments of Salt's functions that those of runner lack."""
     for name, arguments in arguments_of_salt():
         module, _, function = name.partition(".")

@@ -33,7 +33,7 @@ def names(function: StateFunction, chunk: Chunk) -> Iterator[str]:
 
 
 def has_parts(function: StateFunction) -> bool:
-    """Tell whether what a state makes is more, or other, than what its name says."""
+    """Return whether what a state makes is more, or other, than what its name says."""
     opposites: Mapping[str, str | Opposite] = function.hook("OPPOSITE") or {}
     return isinstance(opposites.get(function.name.partition(".")[2]), Opposite)
 

@@ -201,11 +201,11 @@ class Registry:
         return getattr(self.resources(module), "__globals__", {}).get(name)
 
     def has_state(self, module: str) -> bool:
-        """Tell whether there is a state module of this name."""
+        """Return whether there is a state module of this name."""
         return module in self._tree("states").names() or module in self._libraries["states"]
 
     def reacts(self, module: str) -> bool:
-        """Tell whether a state module has a mod_watch, so that a `watch` is more than a `require`
+        """Return whether a state module has a mod_watch, so that a `watch` is more than a `require`
         to its states.
         """
         try:
@@ -307,7 +307,7 @@ class Registry:
         return "`runner doc` lists all modules; one of your own belongs in _modules/ of the tree"
 
     def has_function(self, name: str) -> bool:
-        """Tell whether there is such an execution function, ready to work."""
+        """Return whether there is such an execution function, ready to work."""
         try:
             self.function(name)
         except RunnerError:
@@ -326,7 +326,7 @@ class Registry:
         return sorted({*self._libraries["modules"], *self._tree("modules").names(), *extra})
 
     def has_module(self, name: str) -> bool:
-        """Tell whether there is an execution module of this name."""
+        """Return whether there is an execution module of this name."""
         return name in self._libraries["modules"] or name in self.modules()
 
     def suggest_function(self, name: str) -> str | None:
@@ -423,7 +423,7 @@ def _is_classic(module: ModuleType, function: Callable[..., Any]) -> bool:
 
 
 def _replaces(module: ModuleType, name: str) -> bool:
-    """Tell whether a module of a tree has the file name of a built-in one: Salt takes it for the
+    """Return whether a module of a tree has the file name of a built-in one: Salt takes it for the
     whole of that one.
     """
     file = module.__file__ or ""

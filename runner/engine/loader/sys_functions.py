@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 
-class Registry(Protocol):
+class ListedFunctions(Protocol):
     """The registry as these functions see it."""
 
     def definition(self, name: str) -> Callable[..., Any]: ...
@@ -35,37 +35,37 @@ RENDERERS = (
 )
 
 
-def list_modules(registry: Registry, *globs: str) -> list[str]:
+def list_modules(registry: ListedFunctions, *globs: str) -> list[str]:
     """The execution modules (those that match)."""
     return _matching(registry.modules(), globs)
 
 
-def list_functions(registry: Registry, *words: str) -> list[str]:
+def list_functions(registry: ListedFunctions, *words: str) -> list[str]:
     """The execution functions: all, those of modules, or those that match globs."""
     return _chosen(_names(registry.modules(), registry.functions), words)
 
 
-def list_state_modules(registry: Registry, *globs: str) -> list[str]:
+def list_state_modules(registry: ListedFunctions, *globs: str) -> list[str]:
     """The state modules (those that match)."""
     return _matching(registry.state_modules(), globs)
 
 
-def list_state_functions(registry: Registry, *words: str) -> list[str]:
+def list_state_functions(registry: ListedFunctions, *words: str) -> list[str]:
     """The state functions: all, those of modules, or those that match globs."""
     return _chosen(_names(registry.state_modules(), registry.state_functions), words)
 
 
-def list_renderers(registry: Registry, *globs: str) -> list[str]:
+def list_renderers(registry: ListedFunctions, *globs: str) -> list[str]:
     """The renderers (those that match)."""
     return _matching(RENDERERS, globs)
 
 
-def doc(registry: Registry, *words: str) -> dict[str, str]:
+def doc(registry: ListedFunctions, *words: str) -> dict[str, str]:
     """The docstrings of execution functions."""
     return {name: _said(registry.definition(name)) for name in list_functions(registry, *words)}
 
 
-def state_doc(registry: Registry, *words: str) -> dict[str, str]:
+def state_doc(registry: ListedFunctions, *words: str) -> dict[str, str]:
     """The docstrings of state functions."""
     return {
         name: _said(registry.state(name).function)
@@ -73,14 +73,14 @@ def state_doc(registry: Registry, *words: str) -> dict[str, str]:
     }
 
 
-def argspec(registry: Registry, *words: str) -> dict[str, dict[str, Any]]:
+def argspec(registry: ListedFunctions, *words: str) -> dict[str, dict[str, Any]]:
     """The arguments of execution functions."""
     return {
         name: _arguments(registry.definition(name)) for name in list_functions(registry, *words)
     }
 
 
-def state_argspec(registry: Registry, *words: str) -> dict[str, dict[str, Any]]:
+def state_argspec(registry: ListedFunctions, *words: str) -> dict[str, dict[str, Any]]:
     """The arguments of state functions."""
     return {
         name: _arguments(registry.state(name).function)
@@ -88,7 +88,7 @@ def state_argspec(registry: Registry, *words: str) -> dict[str, dict[str, Any]]:
     }
 
 
-def reload_modules(registry: Registry) -> None:
+def reload_modules(registry: ListedFunctions) -> None:
     """Nothing to do: each command looks at the tree anew."""
 
 

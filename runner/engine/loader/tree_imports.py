@@ -17,7 +17,7 @@ from types import ModuleType
 from runner.support.files.text import refuse_large
 
 
-class _Loader(SourceFileLoader):
+class _TreeLoader(SourceFileLoader):
     """Leaves no __pycache__ in the user's tree."""
 
     def set_data(self, path: str, data: object, *, _mode: int = 0o666) -> None:
@@ -62,7 +62,7 @@ def _show(path: str, seen: Callable[[str], None]) -> None:
 
 def _spec(name: str, path: str) -> ModuleSpec:
     folder = [os.path.dirname(path)] if path.endswith("/__init__.py") else None
-    loader = _Loader(name, path)
+    loader = _TreeLoader(name, path)
     spec = importlib.util.spec_from_file_location(
         name, path, loader=loader, submodule_search_locations=folder
     )

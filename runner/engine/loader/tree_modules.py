@@ -31,7 +31,7 @@ class UnavailableError(RunnerError):
         self.reason = reason or message
 
 
-class Library(Protocol):
+class TreeLibrary(Protocol):
     """The registry as tree modules see it."""
 
     opts: Mapping[str, Any]
@@ -59,7 +59,7 @@ class TreeModules:
     """
 
     def __init__(
-        self, kind: str, folders: list[str], library: Library, beside: list[str] | None = None
+        self, kind: str, folders: list[str], library: TreeLibrary, beside: list[str] | None = None
     ) -> None:
         """beside: folders whose files all of them may import."""
         self._kind = kind
@@ -363,7 +363,7 @@ def members(module: ModuleType) -> list[tuple[str, Callable[..., Any]]]:
 
 
 def plans(function: Callable[..., Any]) -> bool:
-    """Tell whether a state function of a tree is written in the new style."""
+    """Return whether a state function of a tree is written in the new style."""
     inner: Any = function
     while hasattr(inner, "__wrapped__"):
         inner = inner.__wrapped__

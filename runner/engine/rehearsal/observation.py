@@ -42,7 +42,7 @@ class FileChange(Record):
     package: str = ""
 
 
-class Change(Record):
+class ObservedChange(Record):
     """The old and the new value of something with a name; empty for none."""
 
     name: str
@@ -67,9 +67,9 @@ class Observed(Record):
     """What changed between two moments."""
 
     files: tuple[FileChange, ...] = ()
-    packages: tuple[Change, ...] = ()
-    units: tuple[Change, ...] = ()
-    ports: tuple[Change, ...] = ()
+    packages: tuple[ObservedChange, ...] = ()
+    units: tuple[ObservedChange, ...] = ()
+    ports: tuple[ObservedChange, ...] = ()
     failed_units: tuple[str, ...] = ()
 
 
@@ -118,9 +118,9 @@ def observed(box: Sandbox, before: Moment, after: Moment) -> Observed:
     )
 
 
-def _changes(before: Mapping[str, str], after: Mapping[str, str]) -> list[Change]:
+def _changes(before: Mapping[str, str], after: Mapping[str, str]) -> list[ObservedChange]:
     return [
-        Change(name, before.get(name, ""), after.get(name, ""))
+        ObservedChange(name, before.get(name, ""), after.get(name, ""))
         for name in sorted({*before, *after})
         if before.get(name) != after.get(name)
     ]

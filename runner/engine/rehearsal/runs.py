@@ -40,7 +40,7 @@ class Inner(Record):
     cwd: str
 
 
-class Run(Record):
+class RehearsedRun(Record):
     """One run in a copy. states: their results, by Salt's keys."""
 
     code: int
@@ -57,11 +57,11 @@ class Run(Record):
 class Rehearsal(Record):
     """What a rehearsal has shown. traces: what the dry run itself left behind."""
 
-    dry: Run
-    real: Run
+    dry: RehearsedRun
+    real: RehearsedRun
     observed: Observed
     traces: Observed
-    again: Run | None = None
+    again: RehearsedRun | None = None
     observed_again: Observed = Observed()
 
 
@@ -72,7 +72,7 @@ def environment(environ: Mapping[str, str]) -> dict[str, str]:
     return {**handed_on, NO_REPORTS: "1"}
 
 
-def run(box: Sandbox, inner: Inner, name: str, *more: str, live: bool = False) -> Run:
+def run(box: Sandbox, inner: Inner, name: str, *more: str, live: bool = False) -> RehearsedRun:
     """Run the command in the copy. name: of its events; live: it prints to our streams."""
     path = f"{EVENTS}/{name}"
     argv = [sys.executable, "-P", "-c", PROGRAM, *inner.words, *inner.options, *more]
@@ -92,7 +92,7 @@ def run(box: Sandbox, inner: Inner, name: str, *more: str, live: bool = False) -
         event = json.loads(line)
         if event["event"] == "state_finished":
             states[event["state"]] = event
-    return Run(process.returncode, states, out, err)
+    return RehearsedRun(process.returncode, states, out, err)
 
 
 class Rehearser:
@@ -114,14 +114,14 @@ class Rehearser:
         self.own = tuple(os.path.realpath(folder) for folder in own)
         self.forms, self.live = tuple(forms), live
 
-    def dry_run(self) -> tuple[Run, Moment, Moment]:
+    def dry_run(self) -> tuple[RehearsedRun, Moment, Moment]:
         """The dry run, and the moments before and after it."""
         self.box.run(["mkdir", "-p", *(os.path.dirname(folder) for folder in self.own)])
         before = self._moment()
         dry = run(self.box, self.inner, "dry", "--test", *self.forms)
         return dry, before, self._moment()
 
-    def real_runs(self, dry: tuple[Run, Moment, Moment], twice: bool) -> Rehearsal:
+    def real_runs(self, dry: tuple[RehearsedRun, Moment, Moment], twice: bool) -> Rehearsal:
         """The real run, and a second one."""
         dry_run, start, before = dry
         real = run(self.box, self.inner, "real", *self.forms, live=self.live)

@@ -47,7 +47,7 @@ class Collected(Record):
     rejected: tuple[tuple[str, str], ...] = ()
 
 
-class _File(Record):
+class _ReportFile(Record):
     """A report in the folder, as it was read."""
 
     name: str
@@ -82,8 +82,8 @@ class Collector:
 
     # -------------------------------------------------- reading
 
-    def _batches(self) -> Iterator[list[_File]]:
-        batch: list[_File] = []
+    def _batches(self) -> Iterator[list[_ReportFile]]:
+        batch: list[_ReportFile] = []
         size = 0
         for name in sorted(os.listdir(self._folder)):
             if name.startswith(".") or name == REJECTED:
@@ -113,7 +113,7 @@ class Collector:
             if old and _UNFINISHED.fullmatch(name):
                 os.unlink(name, dir_fd=self._folder)
 
-    def _read(self, name: str) -> _File:
+    def _read(self, name: str) -> _ReportFile:
         try:
             descriptor = os.open(name, _READ, dir_fd=self._folder)
         except FileNotFoundError:
@@ -126,14 +126,14 @@ class Collector:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):
                 raise BadReport("it is no regular file")
-            return _File(name, status, parsed(file.read(LARGEST + 1)))
+            return _ReportFile(name, status, parsed(file.read(LARGEST + 1)))
 
     # -------------------------------------------------- writing
 
-    def _stored(self, files: list[_File]) -> list[bool]:
+    def _stored(self, files: list[_ReportFile]) -> list[bool]:
         """Commit files together, and remove them; of each that is kept, whether it was new."""
         new: list[bool] = []
-        kept: list[_File] = []
+        kept: list[_ReportFile] = []
         with self._connection.transaction():
             for file in files:
                 try:
@@ -145,7 +145,7 @@ class Collector:
             self._remove(file)
         return new
 
-    def _remove(self, file: _File) -> None:
+    def _remove(self, file: _ReportFile) -> None:
         """Remove a file, unless another one has its name by now."""
         try:
             now = os.lstat(file.name, dir_fd=self._folder)

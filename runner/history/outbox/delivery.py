@@ -17,7 +17,7 @@ from typing import Any
 
 from runner.history.outbox.document import BadReport, parsed
 from runner.history.outbox.sending import NotDelivered, Refused, Send
-from runner.history.outbox.store import Busy, Outbox, State
+from runner.history.outbox.store import Busy, Outbox, OutboxState
 from runner.model.errors import RunnerError
 from runner.model.records import Record
 from runner.sources.config.report import Destination
@@ -29,7 +29,7 @@ EACH = 60.0  # seconds for one report of `runner report send`
 ANSWERS = 3  # refusals after which a try ends: one report may be at fault, several are not
 
 
-class Outcome(Record):
+class DeliveryOutcome(Record):
     """What became of a try. problem: why not all were delivered; notes: what was set aside."""
 
     sent: int = 0
@@ -104,7 +104,9 @@ class _Try:
         self.moved.set()
 
 
-def deliver(state_dir: str, destination: Destination, ignore_delay: bool = False) -> Outcome:
+def deliver(
+    state_dir: str, destination: Destination, ignore_delay: bool = False
+) -> DeliveryOutcome:
     """Deliver what waits. ignore_delay: earlier failures do not put it off, and it may take
     long. Raises OSError and RunnerError where the outbox cannot be used.
     """
@@ -112,15 +114,15 @@ def deliver(state_dir: str, destination: Destination, ignore_delay: bool = False
     state = outbox.state()
     waits = 0.0 if ignore_delay else _delay(state, destination)
     if waits:
-        return Outcome(left=len(outbox.waiting()), waits=waits, problem=state.error)
+        return DeliveryOutcome(left=len(outbox.waiting()), waits=waits, problem=state.error)
     try:
         with outbox.delivering():
             return _tried(outbox, destination, ignore_delay)
     except Busy as error:
-        return Outcome(left=len(outbox.waiting()), problem=str(error))
+        return DeliveryOutcome(left=len(outbox.waiting()), problem=str(error))
 
 
-def _tried(outbox: Outbox, destination: Destination, patient: bool) -> Outcome:
+def _tried(outbox: Outbox, destination: Destination, patient: bool) -> DeliveryOutcome:
     seconds = EACH if patient else destination.timeout
     attempt = _Try(outbox, destination._replace(timeout=seconds))
     thread = threading.Thread(target=attempt, daemon=True, name="delivery")
@@ -139,7 +141,7 @@ def _tried(outbox: Outbox, destination: Destination, patient: bool) -> Outcome:
     elif attempt.sent:
         outbox.note(failures=0, not_before=0.0, error="", delivered=time.time())
     left = len(outbox.waiting())
-    return Outcome(attempt.sent, left, problem, hint, tuple(attempt.notes))
+    return DeliveryOutcome(attempt.sent, left, problem, hint, tuple(attempt.notes))
 
 
 def _wait(attempt: _Try, seconds: float, patient: bool) -> None:
@@ -151,14 +153,14 @@ def _wait(attempt: _Try, seconds: float, patient: bool) -> None:
         attempt.moved.clear()
 
 
-def _delay(state: State, destination: Destination) -> float:
+def _delay(state: OutboxState, destination: Destination) -> float:
     """Seconds until a try is due; 0 for now. A clock that was set back does not put it off."""
     left = state.not_before - time.time()
     due = left <= 0 or left > LONGEST * (1 + SPREAD) or state.destination != destination.identity
     return 0.0 if due else left
 
 
-def _failed(state: State, destination: Destination, problem: str) -> dict[str, Any]:
+def _failed(state: OutboxState, destination: Destination, problem: str) -> dict[str, Any]:
     same = state.destination == destination.identity
     failures = (state.failures if same else 0) + 1
     wait = min(FIRST * 2.0 ** min(failures - 1, 10), LONGEST)

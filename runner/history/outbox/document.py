@@ -71,7 +71,7 @@ class BadReport(RunnerError):
     code = "report"
 
 
-class Facts(Record):
+class ReportFacts(Record):
     """What is known of a run beside its results. exit_code: as the command ends without options."""
 
     machine: str
@@ -91,7 +91,7 @@ class Facts(Record):
 
 
 def document(
-    facts: Facts,
+    facts: ReportFacts,
     states: Mapping[str, Any],
     counts: Mapping[str, int],
     errors: Iterable[str],

@@ -38,7 +38,7 @@ class Lost(Record):
     rejected: int = 0
 
 
-class State(Record):
+class OutboxState(Record):
     """What the outbox remembers. failures: tries in a row that failed; not_before: when the next
     one is due; destination: to where; error: what went wrong last; delivered: when it went well.
     """
@@ -168,18 +168,19 @@ class Outbox:
         with self._locked("write"):
             self._keep(self.state()._replace(**values))
 
-    def state(self) -> State:
+    def state(self) -> OutboxState:
         """What the outbox remembers; nothing where that cannot be read."""
         try:
             kept = json.loads(self._folder.read(STATE))
             fitting = {
-                key: type(value)(kept.get(key, value)) for key, value in State()._asdict().items()
+                key: type(value)(kept.get(key, value))
+                for key, value in OutboxState()._asdict().items()
             }
-            return State(**fitting)
+            return OutboxState(**fitting)
         except (OSError, ValueError, TypeError, AttributeError):
-            return State()
+            return OutboxState()
 
-    def _keep(self, state: State) -> None:
+    def _keep(self, state: OutboxState) -> None:
         self._folder.write(STATE, json.dumps(state._asdict()).encode())
 
     # -------------------------------------------------- who may

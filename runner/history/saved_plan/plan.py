@@ -42,7 +42,7 @@ SHOWN: Mapping[str, tuple[type, ...]] = {
 }
 
 
-class Request(Record):
+class PlanRequest(Record):
     """What a plan was asked for: the command, its names, and the settings of its command line."""
 
     command: str  # highstate, sls or single
@@ -91,7 +91,7 @@ class SavedPlan(Record):
     key: str
     config: str
     typed: str  # the command line, for people
-    request: Request
+    request: PlanRequest
     pillar: str
     roots: tuple[TreeRoot, ...]
     states: tuple[PlannedState, ...]
@@ -214,21 +214,21 @@ def plan_of(document: Any) -> SavedPlan:
             hint="apply it with the runner that made it, or make it again",
             code="plan",
         )
-    reader = _Reader("the plan", document)
+    reader = _ValueReader("the plan", document)
     if version != VERSION:
         raise reader.error("format_version")
-    request = _Reader("request", reader.value("request", dict))
+    request = _ValueReader("request", reader.value("request", dict))
     return SavedPlan(
         **{name: reader.value(name, str) for name in _TEXTS},
-        request=Request(
+        request=PlanRequest(
             request.value("command", str),
             request.texts("names"),
             request.value("arguments", dict),
             request.value("settings", dict),
         ),
-        roots=tuple(_root(_Reader("roots", item)) for item in reader.value("roots", list)),
+        roots=tuple(_root(_ValueReader("roots", item)) for item in reader.value("roots", list)),
         states=tuple(
-            _state(_Reader(f"states[{number}]", item))
+            _state(_ValueReader(f"states[{number}]", item))
             for number, item in enumerate(reader.value("states", list))
         ),
     )
@@ -237,7 +237,7 @@ def plan_of(document: Any) -> SavedPlan:
 _TEXTS = ("made", "version", "machine", "host", "user", "key", "config", "typed", "pillar")
 
 
-class _Reader:
+class _ValueReader:
     """The values of a mapping, which have to be of the kinds that they should be."""
 
     def __init__(self, where: str, document: Any) -> None:
@@ -272,7 +272,7 @@ class _Reader:
         return value
 
 
-def _root(reader: _Reader) -> TreeRoot:
+def _root(reader: _ValueReader) -> TreeRoot:
     return TreeRoot(
         reader.value("path", str),
         reader.value("digest", str),
@@ -281,7 +281,7 @@ def _root(reader: _Reader) -> TreeRoot:
     )
 
 
-def _state(reader: _Reader) -> PlannedState:
+def _state(reader: _ValueReader) -> PlannedState:
     values = {name: reader.value(name, *kinds) for name, kinds in SHOWN.items()}
     for name in ("warnings", "owed"):
         values[name] = reader.texts(name)
@@ -296,7 +296,7 @@ def _state(reader: _Reader) -> PlannedState:
     )
 
 
-def _observations(reader: _Reader, name: str) -> tuple[Observation, ...]:
+def _observations(reader: _ValueReader, name: str) -> tuple[Observation, ...]:
     items = reader.value(name, list)
     for item in items:
         if not isinstance(item, list) or len(item) != 2 or not isinstance(item[0], str):
@@ -304,7 +304,7 @@ def _observations(reader: _Reader, name: str) -> tuple[Observation, ...]:
     return tuple(Observation(subject, reader.mapping(name, facts)) for subject, facts in items)
 
 
-def _chunk(reader: _Reader) -> Chunk:
+def _chunk(reader: _ValueReader) -> Chunk:
     state, fun, id_, name, sls, env = (
         reader.value(field, str) for field in ("state", "function", "id", "name", "sls", "env")
     )

@@ -25,7 +25,7 @@ from runner.model.places import Place, Source, Value, item_place, value_place
 from runner.model.records import Record
 
 __all__ = [
-    "Bound",
+    "BoundArguments",
     "bind",
     "json_schema",
     "known",
@@ -39,7 +39,7 @@ __all__ = [
 _SETTLED = GLOBAL_ARGUMENTS.keys() - COMMAND_OPTIONS
 
 
-class Bound(Record):
+class BoundArguments(Record):
     """Checked and converted arguments, by the names of the function's parameters."""
 
     arguments: Mapping[str, Any]
@@ -159,7 +159,7 @@ def bind(
     extra_known: frozenset[str] = frozenset(),
     where: str = "",
     named_by_id: bool = False,
-) -> Bound:
+) -> BoundArguments:
     """Check and convert arguments. Raises CompileError with everything that is wrong with them.
 
     given: the arguments, `name` among them. extra_known: further names that are no mistake (those
@@ -189,7 +189,7 @@ def bind(
     binding.check_together()
     if binding.problems or not schema.needed <= binding.arguments.keys():
         _complain(schema, binding, given, extra_known)
-    return Bound(binding.arguments, tuple(binding.unknown), tuple(binding.secrets))
+    return BoundArguments(binding.arguments, tuple(binding.unknown), tuple(binding.secrets))
 
 
 def _bind_open(

@@ -109,7 +109,7 @@ def _in_sls(name: str) -> str:
 
 
 def _says(parameter: Parameter, word: str) -> bool:
-    """Tell whether an annotation has something of a name in it."""
+    """Return whether an annotation has something of a name in it."""
     annotation = parameter.annotation
     if annotation is None or (isinstance(annotation, str) and annotation in _PLAIN):
         return False

@@ -152,7 +152,7 @@ def _places(link: Link, looked: Collection[int]) -> tuple[int, ...]:
 
 
 def _leads(start: int, end: int, before: Mapping[int, set[int]]) -> bool:
-    """Tell whether one state comes before another already, through whatever is between them."""
+    """Return whether one state comes before another already, through whatever is between them."""
     stack, seen = [start], {start}
     while stack:
         for following in before.get(stack.pop(), ()):

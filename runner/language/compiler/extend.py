@@ -231,7 +231,7 @@ class Reconciler:
                 )
 
     def _is_empty(self, state: str, name: str, holder: Declaration) -> bool:
-        """Tell whether this is an SLS of the run that has no states."""
+        """Return whether this is an SLS of the run that has no states."""
         return state == "sls" and (holder.env, name) in self._high.rendered
 
     def _targets(self, state: str, name: str) -> Iterator[Body]:

@@ -23,7 +23,7 @@ ENGINES = ("jinja", "mako", "py")
 REFERRING = frozenset(("source", "sources", "source_hash", "template", *COMMAND_GUARDS))
 
 
-class Tree(Protocol):
+class TreeFiles(Protocol):
     """The file roots."""
 
     def fetch(self, url: str, saltenv: str) -> str | None: ...
@@ -32,7 +32,7 @@ class Tree(Protocol):
     def folders_of(self, saltenv: str) -> list[str]: ...
 
 
-class Library(Protocol):
+class FunctionNames(Protocol):
     """The execution functions."""
 
     def has_function(self, name: str) -> bool: ...
@@ -46,8 +46,8 @@ class World(Record):
     calls: the execution functions that the state at a position calls by name.
     """
 
-    tree: Tree
-    library: Library
+    tree: TreeFiles
+    library: FunctionNames
     takes_folder: Callable[[str], bool]
     takes_words: Callable[[str], bool]
     calls: Callable[[int], Iterable[str]]
@@ -152,7 +152,7 @@ def _one(chunk: Chunk, key: str, url: str, place: Place, world: World) -> Iterat
         yield _missing(world, chunk, f"{key}: {url} is a file, not a folder", hint, place.source)
 
 
-def _meant(url: str, env: str, tree: Tree) -> str | None:
+def _meant(url: str, env: str, tree: TreeFiles) -> str | None:
     """The address of a file of the tree that was typed without its beginning."""
     path = url.removeprefix("salt:").lstrip("/")
     typed = url.startswith("salt:") or not (url.startswith(("/", "~")) or "://" in url)
@@ -163,17 +163,17 @@ def _is_relative(url: str) -> bool:
     return bool(url) and not url.startswith(("/", "~", "|")) and ":" not in url
 
 
-def _exists(url: str, env: str, tree: Tree) -> bool:
+def _exists(url: str, env: str, tree: TreeFiles) -> bool:
     return tree.fetch(url, env) is not None or _is_folder(url, env, tree)
 
 
-def _is_folder(url: str, env: str, tree: Tree) -> bool:
+def _is_folder(url: str, env: str, tree: TreeFiles) -> bool:
     path, _, query = url.removeprefix("salt://").lstrip("|").partition("?")
     folders = tree.folders_of(query.removeprefix("saltenv=") or env)
     return any(os.path.isdir(os.path.join(folder, path)) for folder in folders)
 
 
-def _special_file(path: str, env: str, tree: Tree) -> str | None:
+def _special_file(path: str, env: str, tree: TreeFiles) -> str | None:
     """The pipe, socket or device that has the path of a file of the tree."""
     paths = (os.path.join(folder, path) for folder in tree.folders_of(env))
     return next(
@@ -254,9 +254,9 @@ def _unknown(chunk: Chunk, name: str, source: Source, world: World) -> Diagnosti
     )
 
 
-def used_by_template(tree: Tree) -> Callable[[Chunk, str], bool]:
-    """Tell whether the template of a state uses a variable; it does when nobody can know (a folder,
-    imports).
+def used_by_template(tree: TreeFiles) -> Callable[[Chunk, str], bool]:
+    """Return whether the template of a state uses a variable; it does when nobody can know (a
+    folder, imports).
     """
 
     def used(chunk: Chunk, name: str) -> bool:
@@ -278,7 +278,7 @@ def _names(text: str, name: str) -> bool:
     return bool(re.search(rf"\b{re.escape(name)}\b|\{{%-?\s*(import|from|include|extends)\b", text))
 
 
-def template_of(chunk: Chunk, tree: Tree) -> str | None:
+def template_of(chunk: Chunk, tree: TreeFiles) -> str | None:
     """The file of the Jinja template of the tree that a state renders."""
     source = chunk.args.get("source")
     if chunk.args.get("template") != "jinja":
@@ -289,7 +289,7 @@ def template_of(chunk: Chunk, tree: Tree) -> str | None:
 
 
 def templates(
-    chunks: Sequence[Chunk], tree: Tree, read: Callable[[str, str], Any]
+    chunks: Sequence[Chunk], tree: TreeFiles, read: Callable[[str, str], Any]
 ) -> Iterator[Diagnostic]:
     """Mistakes in the syntax of the templates that states render. read: (file, environment), raises
     RunnerError.

@@ -95,7 +95,7 @@ def _ordered(chunk: Chunk) -> bool:
 
 
 def _is_met(chunks: Sequence[Chunk], edge: Edge) -> bool:
-    """Tell whether the order of definition serves an edge, and the edge asks for no other."""
+    """Return whether the order of definition serves an edge, and the edge asks for no other."""
     served = (
         edge.target < edge.holder
         and chunks[edge.holder].explicit_order >= chunks[edge.target].order

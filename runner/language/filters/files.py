@@ -49,7 +49,7 @@ _TEXT = bytes(range(32, 127)) + b"\n\r\t\f\b"
 
 
 def is_text_file(path: str, blocksize: int = 512) -> bool:
-    """Tell whether a file begins like a text."""
+    """Return whether a file begins like a text."""
     try:
         with open(_path(path), "rb") as file:
             block = file.read(blocksize)
@@ -65,7 +65,7 @@ def is_text_file(path: str, blocksize: int = 512) -> bool:
 
 
 def is_bin_file(path: str) -> bool:
-    """Tell whether a file is not text."""
+    """Return whether a file is not text."""
     try:
         with open(_path(path), "rb") as file:
             return b"\0" in file.read(2048)
@@ -74,7 +74,7 @@ def is_bin_file(path: str) -> bool:
 
 
 def is_empty(path: str) -> bool:
-    """Tell whether a file is empty."""
+    """Return whether a file is empty."""
     try:
         return os.stat(_path(path)).st_size == 0
     except OSError:

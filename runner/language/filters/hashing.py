@@ -54,7 +54,7 @@ def base64_decode(value: Any) -> str | bytes:
 
 
 def hmac(text: str, shared_secret: str, challenge_hmac: str) -> bool:
-    """Tell whether a HMAC-SHA256 of a text, in base64, is the challenge."""
+    """Return whether a HMAC-SHA256 of a text, in base64, is the challenge."""
     import base64
     import hashlib
     import hmac as codes

@@ -15,12 +15,12 @@ def sequence(value: Any) -> Any:
 
 
 def is_iter(value: Any, ignore: Any = (str,)) -> bool:
-    """Tell whether a value can be walked; texts do not count."""
+    """Return whether a value can be walked; texts do not count."""
     return not isinstance(value, tuple(ignore or ())) and hasattr(value, "__iter__")
 
 
 def is_list(value: Any) -> bool:
-    """Tell whether a value is a list."""
+    """Return whether a value is a list."""
     return isinstance(value, list)
 
 
@@ -39,17 +39,17 @@ def avg(values: Any) -> float:
 
 
 def exactly_n_true(values: Iterable[Any], amount: int = 1) -> bool:
-    """Tell whether so many of the values are true."""
+    """Return whether so many of the values are true."""
     return sum(bool(value) for value in values) == index(amount)
 
 
 def exactly_one_true(values: Iterable[Any]) -> bool:
-    """Tell whether just one of the values is true."""
+    """Return whether just one of the values is true."""
     return exactly_n_true(values)
 
 
 def substring_in_list(text: str, list_to_search: Iterable[str]) -> bool:
-    """Tell whether a text is part of one of the values."""
+    """Return whether a text is part of one of the values."""
     return any(text in value for value in list_to_search)
 
 

@@ -26,7 +26,7 @@ def _parsed(value: Any, options: str | None = None, version: int | None = None) 
 
 
 def _fits(address: Interface, options: str | None) -> bool:
-    """Tell whether an address is of all these kinds (comma-separated)."""
+    """Return whether an address is of all these kinds (comma-separated)."""
     wanted = [option.strip() for option in (options or "").split(",")]
     return all(_is(address, option) for option in wanted)
 
@@ -104,17 +104,17 @@ def ipv6(value: Any, options: str | None = None) -> Any:
 
 
 def is_ip(value: Any, options: str | None = None) -> bool:
-    """Tell whether a text is an address."""
+    """Return whether a text is an address."""
     return _parsed(_written(value), options) is not None
 
 
 def is_ipv4(value: Any, options: str | None = None) -> bool:
-    """Tell whether a text is an address of version 4."""
+    """Return whether a text is an address of version 4."""
     return _parsed(_written(value), options, 4) is not None
 
 
 def is_ipv6(value: Any, options: str | None = None) -> bool:
-    """Tell whether a text is an address of version 6."""
+    """Return whether a text is an address of version 6."""
     return _parsed(_written(value), options, 6) is not None
 
 

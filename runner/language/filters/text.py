@@ -71,7 +71,7 @@ def to_num(value: Any) -> Any:
 
 
 def is_hex(value: Any) -> bool:
-    """Tell whether a text is a hexadecimal number."""
+    """Return whether a text is a hexadecimal number."""
     try:
         int(value, 16)
     except (TypeError, ValueError):
@@ -80,7 +80,7 @@ def is_hex(value: Any) -> bool:
 
 
 def contains_whitespace(text: str) -> bool:
-    """Tell whether a text has white space."""
+    """Return whether a text has white space."""
     return any(char.isspace() for char in text)
 
 

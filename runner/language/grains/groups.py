@@ -16,7 +16,7 @@ from runner.model.records import Record
 Facts = dict[str, Any]
 
 
-class Group(Record):
+class GrainGroup(Record):
     """Grains that are found together."""
 
     names: tuple[str, ...]
@@ -26,7 +26,7 @@ class Group(Record):
 _used: set[str] = set()  # the files of the table
 
 
-def _group(names: str, function: str) -> Group:
+def _group(names: str, function: str) -> GrainGroup:
     """function: "module.name"; imported at the first look (sockets alone cost 3 ms)."""
     module, _, name = function.partition(".")
     _used.add(module)
@@ -38,7 +38,7 @@ def _group(names: str, function: str) -> Group:
         facts: Facts = getattr(found, name)(grains)
         return facts
 
-    return Group(tuple(names.split()), look)
+    return GrainGroup(tuple(names.split()), look)
 
 
 _OS = """
@@ -54,7 +54,7 @@ _DMI = "manufacturer productname biosversion biosvendor biosreleasedate serialnu
 _HELPERS = ("__init__", "groups", "files", "external")
 
 
-def _alone() -> Iterator[Group]:
+def _alone() -> Iterator[GrainGroup]:
     """The grains that have a file of their own."""
     for name, ending in map(os.path.splitext, sorted(os.listdir(os.path.dirname(__file__)))):
         if ending == ".py" and name not in _used and name not in _HELPERS:
@@ -62,7 +62,7 @@ def _alone() -> Iterator[Group]:
 
 
 # groups without a program or a file of their own first: the order in which `grains` shows them
-GROUPS: tuple[Group, ...] = (
+GROUPS: tuple[GrainGroup, ...] = (
     _group(_OS, "system.operating_system"),
     _group("osarch", "system.architecture"),
     _group("kernel kernelrelease kernelversion nodename cpuarch", "system.kernel"),

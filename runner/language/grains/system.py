@@ -285,7 +285,7 @@ def systemd(grains: Grains) -> Facts:
 
 
 def transactional(grains: Grains) -> Facts:
-    """Tell whether the system is changed by snapshots (transactional-update)."""
+    """Return whether the system is changed by snapshots (transactional-update)."""
     return {"transactional": os.path.exists("/usr/sbin/transactional-update")}
 
 
@@ -299,7 +299,7 @@ def selinux(grains: Grains) -> Facts:
 
 
 def efi(grains: Grains) -> Facts:
-    """Tell whether the firmware is EFI, and checks signatures."""
+    """Return whether the firmware is EFI, and checks signatures."""
     is_efi = os.path.isdir("/sys/firmware/efi")
     secure = False
     if is_efi:

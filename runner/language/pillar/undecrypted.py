@@ -19,7 +19,7 @@ Path = tuple[str, ...]  # of a value: the keys that lead to it
 LEFT = "none"  # the renderer of `decrypt_pillar` that leaves a part of the pillar as it is
 
 
-class Form(Record):
+class SecretForm(Record):
     """A form of an encrypted value, or of a reference to one. renderer: that decrypts it in a
     file; without one `cure` says what does. later: what reads the pillar may still resolve it.
     """
@@ -34,45 +34,47 @@ class Form(Record):
 _B64 = "[A-Za-z0-9+/]"
 _NOT_HERE = "nothing decrypts this in an SLS file: `runner secret encrypt` makes a value of age"
 FORMS = (
-    Form(
+    SecretForm(
         "an age message that was not decrypted",
         # base64 of "age-encryption.org/", or so much of anything that it can be nothing else
         pattern(rf"(?<!\w)age:(YWdlLWVuY3J5cHR|{_B64}{{200}})|-----BEGIN AGE ENCRYPTED FILE-----"),
         "age",
     ),
-    Form("a PGP message that was not decrypted", pattern("-----BEGIN PGP MESSAGE-----"), "gpg"),
-    Form(
+    SecretForm(
+        "a PGP message that was not decrypted", pattern("-----BEGIN PGP MESSAGE-----"), "gpg"
+    ),
+    SecretForm(
         "a value that sops encrypted, which was not decrypted",
         pattern(rf"(?<!\w)ENC\[AES256_GCM,data:{_B64}"),
         cure="the file has lost its `sops:` with the `mac`, by which it is known: restore it",
     ),
-    Form(
+    SecretForm(
         "a value that eyaml encrypted, which was not decrypted",
         pattern(rf"(?<!\w)ENC\[(PKCS7|GPG),\s*{_B64}{{8}}"),
         cure="Hiera decrypts it, in a level with `lookup_key: eyaml_lookup_key`; in an SLS file"
         " nothing does: `runner secret encrypt` makes a value of age",
     ),
-    Form(
+    SecretForm(
         "the editor's form of a secret, which was not encrypted",
         pattern(r"(?<!\w)DEC(\(\d+\))?::[A-Z0-9]+\[.*\]!"),
         cure="it is encrypted when `runner secret edit` has edited the file",
     ),
-    Form(
+    SecretForm(
         "a value that ansible-vault encrypted, which was not decrypted",
         pattern(r"\A\s*\$ANSIBLE_VAULT;\d"),
         cure=_NOT_HERE,
     ),
-    Form(
+    SecretForm(
         "a value that Vault's transit engine encrypted, which was not decrypted",
         pattern(rf"\Avault:v\d+:{_B64}{{16}}"),
         cure=_NOT_HERE,
     ),
-    Form(
+    SecretForm(
         "a reference to a secret of Vault, which nothing resolves",
         pattern(r"\A\s*(ref\+)?vault:(//)?[\w.-]+(/[\w.-]+)+#[\w./-]+\s*\Z"),
         cure="`ext_pillar: vault` brings secrets, and `{{ salt['vault.read_secret'](PATH, KEY) }}`",
     ),
-    Form(
+    SecretForm(
         "a reference to a store of secrets, which nothing has resolved",
         pattern(r"\A\s*sdb://[\w.-]+/\S+\s*\Z"),
         cure="write `{{ salt['sdb.get']('sdb://...') }}`",
@@ -81,7 +83,7 @@ FORMS = (
 )
 
 
-def form_of(text: str) -> Form | None:
+def form_of(text: str) -> SecretForm | None:
     """The form of an undecrypted secret in a text; None when there is none."""
     if ":" not in text and "[" not in text and "-----BEGIN " not in text and "$" not in text:
         return None
@@ -98,7 +100,7 @@ class Found(Record):
 
     path: Path
     text: str
-    form: Form
+    form: SecretForm
 
     @property
     def name(self) -> str:
@@ -172,6 +174,6 @@ def left_encrypted(configured: Any, delimiter: str = ":") -> frozenset[Path]:
     )
 
 
-def hidden(form: Form, source: Source) -> Source:
+def hidden(form: SecretForm, source: Source) -> Source:
     """The place of an undecrypted secret, without its line where that shows a secret."""
     return source._replace(hidden=True) if form.what.startswith("the editor's") else source

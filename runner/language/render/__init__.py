@@ -14,7 +14,7 @@ from runner.language.render.jinja import Jinja, configured
 from runner.language.render.jinja.limits import allow_parsing, bounded
 from runner.language.render.renderers import is_sops_file, stage
 from runner.language.render.renderers.files import below, read_text
-from runner.language.render.steps import CIPHERS, SOPS, Step
+from runner.language.render.steps import CIPHERS, SOPS, RendererStep
 from runner.model.diagnostics import did_you_mean
 from runner.model.errors import RenderError, RunnerError
 from runner.model.places import Place, Source, Untyped, Value, position_in
@@ -44,7 +44,7 @@ NOT_HERE = frozenset(
 OwnRenderer = Callable[..., Any]
 
 
-USUAL = [Step("jinja"), Step("yaml")]
+USUAL = [RendererStep("jinja"), RendererStep("yaml")]
 SHORTEST = 4096  # characters; PyYAML parses a shorter SLS as fast as what is kept of it is read
 
 
@@ -97,7 +97,7 @@ class Renderer:
         self._cache_dir = cache_dir
         self._own = own
         self._parsed_dir, self._holds_secret = parsed_dir, holds_secret
-        self._usual: dict[str, list[Step]] = {}  # the renderers of files that name none
+        self._usual: dict[str, list[RendererStep]] = {}  # the renderers of files that name none
 
     @cached_property
     def _jinja(self) -> Jinja:
@@ -149,7 +149,7 @@ class Renderer:
             value = self.yaml(text, Scope(self, path, saltenv, {"sls": sls}))
         return {} if value is None else value
 
-    def _opened(self, path: str) -> tuple[list[Step], Rendered]:
+    def _opened(self, path: str) -> tuple[list[RendererStep], Rendered]:
         """The renderers of an SLS file, and its text for them."""
         text = read_text(path, self.opts)
         if "\0" in text:
@@ -168,7 +168,7 @@ class Renderer:
         names = {**scope.names, **self._places(path, sls)}
         return self.render_pipe(pipe, Rendered(text, path), Scope(self, path, scope.saltenv, names))
 
-    def render_pipe(self, pipe: Iterable[Step], value: Any, scope: Scope) -> Any:
+    def render_pipe(self, pipe: Iterable[RendererStep], value: Any, scope: Scope) -> Any:
         """Return the result of the renderers of a pipe for a value, one after the other."""
         for step in pipe:
             if step.name not in RENDERERS:
@@ -179,7 +179,7 @@ class Renderer:
             value = stage(step.name)(value, scope, step.arguments)
         return value
 
-    def _render_with_tree(self, step: Step, value: Any, scope: Scope) -> Any:
+    def _render_with_tree(self, step: RendererStep, value: Any, scope: Scope) -> Any:
         """Render a value with a renderer of the tree: `render(data, saltenv, sls, **kwargs)`, texts
         as files.
         """
@@ -204,17 +204,17 @@ class Renderer:
         made = made.read() if hasattr(made, "read") else made
         return Rendered(made, scope.path) if isinstance(made, str) else made
 
-    def pipe(self, text: str, path: str, default: str = "") -> tuple[list[Step], str]:
+    def pipe(self, text: str, path: str, default: str = "") -> tuple[list[RendererStep], str]:
         """The renderers that a file's first line names, or the default ones; and the text without
         that line. What sops encrypted has no other renderer.
         """
         steps, rest = self._named_pipe(text, path, default)
         if any(step.name == SOPS for step in steps) or is_sops_file(rest):
-            self._check(Step(SOPS), path, 0)
-            return [Step(SOPS)], rest
+            self._check(RendererStep(SOPS), path, 0)
+            return [RendererStep(SOPS)], rest
         return steps, rest
 
-    def _named_pipe(self, text: str, path: str, default: str) -> tuple[list[Step], str]:
+    def _named_pipe(self, text: str, path: str, default: str) -> tuple[list[RendererStep], str]:
         if not text.startswith("#!") or text.startswith("#!/"):
             named = default or str(self.opts.get("renderer") or "jinja|yaml")
             if named not in self._usual:
@@ -223,16 +223,18 @@ class Renderer:
         line, newline, rest = text.partition("\n")
         return self._steps(line[2:], path, line), newline + rest
 
-    def _steps(self, named: str, path: str, line: str = "") -> list[Step]:
+    def _steps(self, named: str, path: str, line: str = "") -> list[RendererStep]:
         """The renderers of a pipe. line: of the file, which names them."""
         steps = [
-            Step(words[0], tuple(words[1:])) for part in named.split("|") if (words := part.split())
+            RendererStep(words[0], tuple(words[1:]))
+            for part in named.split("|")
+            if (words := part.split())
         ]
         for step in steps:
             self._check(step, path, line.find(step.name) + 1)
         return steps
 
-    def _check(self, step: Step, path: str, column: int) -> None:
+    def _check(self, step: RendererStep, path: str, column: int) -> None:
         """Refuse a renderer that is not there, or that the configuration forbids."""
         if step.name not in RENDERERS and self._own(step.name) is None:
             error = _unknown(step.name, path, column)
@@ -420,7 +422,7 @@ class Scope(Record):
     names: dict[str, Any]
 
 
-def _takes_data(step: Step) -> bool:
+def _takes_data(step: RendererStep) -> bool:
     """Return whether a renderer takes the data of the one before it; stateconf does with -p."""
     if step.name == "stateconf":
         return any(word.startswith("-") and "p" in word for word in step.arguments)

@@ -71,9 +71,9 @@ def _value(data: bytes, key: bytes, text: Rendered) -> Value:
     if data[: _HEAD.size] != _HEAD.pack(_MARK, key, zlib.crc32(body)):
         return None
     file = io.BytesIO(body)
-    value, parts = _Reader(file, text).load()
+    value, parts = _FormReader(file, text).load()
     for _ in range(parts):
-        values, keys, places = _Reader(file, text).load()
+        values, keys, places = _FormReader(file, text).load()
         value.update(zip(keys, values, strict=True))
         value.at.update(zip(keys, places, strict=True))
     return value
@@ -110,7 +110,7 @@ def _document() -> None:
     """Stand for the text in what is kept."""
 
 
-class _Reader(pickle.Unpickler):
+class _FormReader(pickle.Unpickler):
     def __init__(self, file: io.BytesIO, text: Rendered) -> None:
         super().__init__(file)
         # not a method: what this one remembers would live as long as both refer to each other

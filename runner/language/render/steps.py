@@ -9,7 +9,7 @@ CIPHERS = ("age", "gpg")  # renderers that decrypt data or text
 SOPS = "sops"  # the renderer of whole files that sops encrypted
 
 
-class Step(Record):
+class RendererStep(Record):
     """One renderer of a pipe."""
 
     name: str

@@ -47,8 +47,8 @@ def _cmdmod() -> dict[str, Any]:
 
 
 def _may_be(found: Callable[[], bool]) -> bool:
-    """Tell whether something is there, as far as that is known: grains of a tree are loaded before
-    there is a run.
+    """Return whether something is there, as far as that is known: grains of a tree are loaded
+    before there is a run.
     """
     try:
         return found()

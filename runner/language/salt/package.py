@@ -91,7 +91,7 @@ _OF_MODULES = frozenset(
 )
 
 
-class _Finder(MetaPathFinder, Loader):
+class _SaltFinder(MetaPathFinder, Loader):
     def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
         if not name.startswith("salt."):
             return None
@@ -114,7 +114,7 @@ class _Finder(MetaPathFinder, Loader):
 
 def provide_salt() -> None:
     """Make imports of what is there of Salt work, and any other import of Salt fail with a hint."""
-    if any(isinstance(finder, _Finder) for finder in sys.meta_path):
+    if any(isinstance(finder, _SaltFinder) for finder in sys.meta_path):
         return
     from runner.language.salt import exceptions as salt_exceptions
     from runner.language.salt import stringio as salt_stringio
@@ -127,7 +127,7 @@ def provide_salt() -> None:
     utils.__dict__.update(stringio=salt_stringio, __getattr__=_of_utils)
     own = {"salt": package, "salt.exceptions": salt_exceptions, "salt.utils": utils}
     sys.modules.update({**own, "salt.utils.stringio": salt_stringio})
-    sys.meta_path.insert(0, _Finder())
+    sys.meta_path.insert(0, _SaltFinder())
 
 
 def _of_utils(name: str) -> Any:

@@ -9,15 +9,15 @@ StringIO = io.StringIO
 
 
 def is_stringio(value: object) -> bool:
-    """Tell whether a value is a text that is read like a file."""
+    """Return whether a value is a text that is read like a file."""
     return isinstance(value, io.StringIO)
 
 
 def is_readable(value: object) -> bool:
-    """Tell whether a value can be read like a file."""
+    """Return whether a value can be read like a file."""
     return is_stringio(value) and hasattr(value, "read")
 
 
 def is_writable(value: object) -> bool:
-    """Tell whether a value can be written like a file."""
+    """Return whether a value can be written like a file."""
     return is_stringio(value) and hasattr(value, "write")

@@ -18,7 +18,7 @@ Matches = Callable[[str, str], bool]  # (target, kind); raises RunnerError for a
 ReadTop = Callable[[str], Any]  # environment -> the rendered top file, None where there is none
 
 
-class Line(Record):
+class TopLine(Record):
     """One SLS (or glob of them) that a target of a top file gives this machine."""
 
     env: str
@@ -31,7 +31,7 @@ class Line(Record):
 class Top(Record):
     """All lines that mean this machine, in order."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[TopLine, ...]
     vars: Mapping[str, Any] = {}  # of the targets that mean this machine; the later line wins
     defaults: Mapping[str, Any] = {}
     missed: tuple[Target, ...] = ()  # targets that do not mean this machine
@@ -67,7 +67,7 @@ class Target(Record):
     env: str  # the section of the top file
     expression: str
     kind: str
-    lines: tuple[Line, ...]
+    lines: tuple[TopLine, ...]
     place: Place
     order: float = 0
     vars: Mapping[str, Any] = {}
@@ -98,7 +98,7 @@ def names(
     own. pillar: these are the pillar's top files, where targets have an `order`. file_of: where
     that of an environment is. mistake: what keeps a target from being read.
     """
-    reader = _Reader(read, [], file_of)
+    reader = _TopReader(read, [], file_of)
     if saltenv:
         targets = [target for target in reader.targets(saltenv) if target.env == saltenv]
     else:
@@ -190,7 +190,7 @@ SETTINGS = ("match", "order", "ignore_missing")
 SCOPED = ("vars", "defaults")  # settings of ours, only when they hold a mapping
 
 
-class _Reader:
+class _TopReader:
     def __init__(
         self, read: ReadTop, problems: list[Diagnostic], file_of: Callable[[str], str | None]
     ) -> None:
@@ -288,7 +288,7 @@ class _Reader:
             order = 0
         self.problems, problems = others, tuple(self.problems)
         missing = bool(settings.get("ignore_missing"))
-        lines = tuple(Line(its, sls, expression, where, missing) for its, sls, where in names)
+        lines = tuple(TopLine(its, sls, expression, where, missing) for its, sls, where in names)
         # without `match:` Salt reads every target as a compound expression
         kind = str(settings.get("match", "compound"))
         return Target(

@@ -18,7 +18,7 @@ from runner.model.records import Record
 from runner.model.result import OUTCOMES
 from runner.output.run_page import graph
 from runner.output.run_page.escaping import cut, escape
-from runner.output.run_page.states import Budget, State, of_results, opened, row, slug
+from runner.output.run_page.states import Budget, PageState, of_results, opened, row, slug
 from runner.output.text import counted, named, seconds
 from runner.support.drawing.page import style_sheet
 
@@ -183,7 +183,7 @@ def _pending(reactions: Sequence[Mapping[str, str]]) -> str:
     return items and f'<ul class="notes">{items}</ul>'
 
 
-def _drift(states: Sequence[State], left_by: Callable[[str], Mapping[str, Any] | None]) -> str:
+def _drift(states: Sequence[PageState], left_by: Callable[[str], Mapping[str, Any] | None]) -> str:
     items = []
     for state in states:
         if state.origin == "drift":
@@ -196,7 +196,7 @@ def _drift(states: Sequence[State], left_by: Callable[[str], Mapping[str, Any] |
 # ---------------------------------------------------------------- states
 
 
-def _states(states: Sequence[State], related: Sequence[str]) -> str:
+def _states(states: Sequence[PageState], related: Sequence[str]) -> str:
     if not states:
         return ""
     longest = max(state.duration for state in states) or 1.0
@@ -208,7 +208,7 @@ def _states(states: Sequence[State], related: Sequence[str]) -> str:
     return f'{_filter(states)}\n<ol class="states">\n{"".join(rows)}</ol>'
 
 
-def _filter(states: Sequence[State]) -> str:
+def _filter(states: Sequence[PageState]) -> str:
     """What chooses states: by outcome with the style sheet alone, by words with the script."""
     counts = dict.fromkeys(OUTCOMES, 0)
     for state in states:
@@ -234,7 +234,7 @@ def _filter(states: Sequence[State]) -> str:
 # ---------------------------------------------------------------- timeline
 
 
-def _of_longest(states: Sequence[State]) -> str:
+def _of_longest(states: Sequence[PageState]) -> str:
     timed = [state for state in states if state.started_after is not None]
     if len(timed) <= ROWS:
         return ""
@@ -242,7 +242,7 @@ def _of_longest(states: Sequence[State]) -> str:
     return f" These are the {ROWS} longest; the others took {seconds(rest)} together."
 
 
-def _timeline(states: Sequence[State]) -> str:
+def _timeline(states: Sequence[PageState]) -> str:
     timed = [(state.started_after, state) for state in states if state.started_after is not None]
     end = max((start * 1000 + state.duration for start, state in timed), default=0.0)
     if not end:

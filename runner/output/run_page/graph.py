@@ -9,7 +9,7 @@ from typing import Any
 from runner.model.records import Record
 from runner.model.requisite_kinds import KINDS
 from runner.output.run_page.escaping import escape
-from runner.output.run_page.states import State, slug
+from runner.output.run_page.states import PageState, slug
 from runner.support.drawing import MANY
 from runner.support.drawing.page import overview
 from runner.support.drawing.svg import Arrow, Node, drawing
@@ -27,7 +27,7 @@ class Edge(Record):
     automatic: bool
 
 
-def _edges(states: Sequence[State], requisites: Mapping[str, Any]) -> list[Edge]:
+def _edges(states: Sequence[PageState], requisites: Mapping[str, Any]) -> list[Edge]:
     """The edges between states that have a result; an automatic one only where no one typed any."""
     positions: dict[str, int] = {}
     for position, state in enumerate(states):
@@ -44,10 +44,10 @@ def _edges(states: Sequence[State], requisites: Mapping[str, Any]) -> list[Edge]
     return list(edges.values())
 
 
-def related(states: Sequence[State], requisites: Mapping[str, Any]) -> list[str]:
+def related(states: Sequence[PageState], requisites: Mapping[str, Any]) -> list[str]:
     """For each state links to those before and after it, as HTML."""
-    before: list[list[tuple[str, State]]] = [[] for _ in states]
-    after: list[list[tuple[str, State]]] = [[] for _ in states]
+    before: list[list[tuple[str, PageState]]] = [[] for _ in states]
+    after: list[list[tuple[str, PageState]]] = [[] for _ in states]
     for edge in _edges(states, requisites):
         before[edge.then].append((edge.kind, states[edge.first]))
         after[edge.first].append((edge.kind, states[edge.then]))
@@ -57,14 +57,14 @@ def related(states: Sequence[State], requisites: Mapping[str, Any]) -> list[str]
     ]
 
 
-def _links(word: str, others: Sequence[tuple[str, State]]) -> str:
+def _links(word: str, others: Sequence[tuple[str, PageState]]) -> str:
     links = [f"{state.link} ({escape(kind)})" for kind, state in others[:LINKS]]
     if len(others) > LINKS:
         links.append(f"{len(others) - LINKS} more")
     return f"<p>{word}: {', '.join(links)}</p>" if links else ""
 
 
-def drawn(states: Sequence[State], requisites: Mapping[str, Any]) -> tuple[str, str]:
+def drawn(states: Sequence[PageState], requisites: Mapping[str, Any]) -> tuple[str, str]:
     """The picture as HTML, empty where nothing depends on anything, and a sentence about it.
 
     Of a run with many states those that did something and what these depend on; where these are
@@ -91,7 +91,7 @@ def _framed(picture: str) -> str:
     return f'<div class="picture" tabindex="0" role="region" aria-label="{NAME}">{picture}</div>'
 
 
-def _of_states(states: Sequence[State], wanted: Sequence[int], edges: Iterable[Edge]) -> str:
+def _of_states(states: Sequence[PageState], wanted: Sequence[int], edges: Iterable[Edge]) -> str:
     index = {number: place for place, number in enumerate(wanted)}
     nodes = [_node(states[number]) for number in wanted]
     arrows = [
@@ -102,7 +102,7 @@ def _of_states(states: Sequence[State], wanted: Sequence[int], edges: Iterable[E
     return drawing(nodes, arrows, name=NAME)
 
 
-def _node(state: State) -> Node:
+def _node(state: PageState) -> Node:
     tip = f"{state.outcome}: {state.function} {state.id}"
     return Node(state.id, state.function, tip, slug(state.outcome), f"#{state.anchor}")
 
@@ -111,7 +111,7 @@ def _style(edge: Edge) -> str:
     return "automatic" if edge.automatic else KINDS[edge.kind].family
 
 
-def _picture(states: Sequence[State], edges: Iterable[Edge]) -> dict[str, Any]:
+def _picture(states: Sequence[PageState], edges: Iterable[Edge]) -> dict[str, Any]:
     """The run as `runner.support.drawing` takes it."""
     nodes = [
         {"sls": state.sls, "position": state.number, "cycle": False, "function": state.function}

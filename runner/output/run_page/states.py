@@ -22,7 +22,7 @@ Line = tuple[str, str]  # of changes, and its colour
 _ELEMENTS = {"green": "ins", "red": "del", "cyan": "b"}
 
 
-class State(Record):
+class PageState(Record):
     """What the page has of a state. changes: them as HTML. started_after: seconds from the start of
     the run, None where it is not known.
     """
@@ -89,15 +89,15 @@ def slug(outcome: str) -> str:
     return outcome.replace(" ", "-")
 
 
-def of_results(results: Iterable[Mapping[str, Any]], budget: Budget) -> list[State]:
+def of_results(results: Iterable[Mapping[str, Any]], budget: Budget) -> list[PageState]:
     """The states of a run."""
     return [_state(number, result, budget) for number, result in enumerate(results, 1)]
 
 
-def _state(number: int, result: Mapping[str, Any], budget: Budget) -> State:
+def _state(number: int, result: Mapping[str, Any], budget: Budget) -> PageState:
     outcome = result["outcome"]
     failed = outcome == "failed"
-    return State(
+    return PageState(
         number=number,
         tag=result["tag"],
         **{key: cut(result[key]) for key in ("id", "name", "function", "sls", "place")},
@@ -131,7 +131,7 @@ def _coloured(lines: Iterable[Line]) -> Iterator[str]:
         yield f"<{element}>{text}</{element}>" if element else text
 
 
-def opened(states: Sequence[State]) -> set[int]:
+def opened(states: Sequence[PageState]) -> set[int]:
     """The numbers of the states that are open from the start."""
     active = [state for state in states if state.outcome not in ("unchanged", "skipped")]
     if len(active) > FEW:
@@ -139,7 +139,7 @@ def opened(states: Sequence[State]) -> set[int]:
     return {state.number for state in active}
 
 
-def row(state: State, longest: float, is_open: bool, related: str) -> str:
+def row(state: PageState, longest: float, is_open: bool, related: str) -> str:
     """A state as an item of the list. longest: milliseconds of the longest one. related: what it
     has to do with others, as HTML.
     """
@@ -163,7 +163,7 @@ _ORIGINS = {
 }
 
 
-def _details(state: State) -> Iterator[str]:
+def _details(state: PageState) -> Iterator[str]:
     if state.name != state.id:
         yield f'<p class="name">{escape(state.name)}</p>'
     if state.comment:

@@ -178,7 +178,7 @@ def _command_problems(file: str, settings: dict[str, Any]) -> Iterator[Diagnosti
 
 
 def is_store(value: Any) -> bool:
-    """Tell whether the value of a key configures a store of values (`sdb://KEY/...`)."""
+    """Return whether the value of a key configures a store of values (`sdb://KEY/...`)."""
     return isinstance(value, Mapping) and "driver" in value
 
 

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from urllib.parse import SplitResult
 
 
-class Mistake(Record):
+class ReportMistake(Record):
     """What is wrong with one key below `report`."""
 
     key: str
@@ -109,19 +109,21 @@ def shown(value: Mapping[str, Any], made: Destination) -> dict[str, Any]:
     return {**{key: value[key] for key in value if key != "password"}, "to": made.address}
 
 
-def mistakes(value: object) -> Iterator[Mistake]:
+def mistakes(value: object) -> Iterator[ReportMistake]:
     """All that is wrong with the value of `report`."""
     forms = ", ".join(FORMS.values())
     if not isinstance(value, Mapping):
         hint = f"write\n    report:\n      to: ADDRESS\nwith one of {forms}"
-        yield Mistake("", "report has to be a mapping with the key `to`", hint)
+        yield ReportMistake("", "report has to be a mapping with the key `to`", hint)
         return
     to = value.get("to")
     if not isinstance(to, str):
-        yield Mistake("to", "report: it does not say where to: the key `to`", f"one of {forms}")
+        yield ReportMistake(
+            "to", "report: it does not say where to: the key `to`", f"one of {forms}"
+        )
         return
     made = _address(to)
-    if isinstance(made, Mistake):
+    if isinstance(made, ReportMistake):
         yield made
         kinds = tuple(KEYS)
     else:
@@ -129,7 +131,7 @@ def mistakes(value: object) -> Iterator[Mistake]:
     yield from _of_keys(value, kinds)
 
 
-def _of_keys(value: Mapping[str, Any], kinds: tuple[str, ...]) -> Iterator[Mistake]:
+def _of_keys(value: Mapping[str, Any], kinds: tuple[str, ...]) -> Iterator[ReportMistake]:
     """What is wrong with the keys beside `to`. kinds: those that the address may be of."""
     taken = tuple(key for kind in kinds for key in KEYS[kind])
     for key, content in value.items():
@@ -139,14 +141,14 @@ def _of_keys(value: Mapping[str, Any], kinds: tuple[str, ...]) -> Iterator[Mista
             fits = isinstance(content, int | float) and not isinstance(content, bool)
             if not fits or not 0 < content <= LONGEST:
                 message = f"report: timeout has to be seconds, from 1 to {LONGEST:.0f}"
-                yield Mistake("timeout", message, "write timeout: 10")
+                yield ReportMistake("timeout", message, "write timeout: 10")
         elif key not in taken:
             known = ("timeout", *taken)
             hint = did_you_mean(str(key), known) or f"beside `to` there is {', '.join(known)}"
             whose = f" for an address that begins with {kinds[0]}:" if len(kinds) == 1 else ""
-            yield Mistake(str(key), f"report: there is no key {str(key)!r}{whose}", hint)
+            yield ReportMistake(str(key), f"report: there is no key {str(key)!r}{whose}", hint)
         elif not isinstance(content, str) or not content or "\0" in content:
-            yield Mistake(key, f"report: {key} has to be a text", _example(key))
+            yield ReportMistake(key, f"report: {key} has to be a text", _example(key))
 
 
 def _example(key: str) -> str:
@@ -156,13 +158,15 @@ def _example(key: str) -> str:
 # ---------------------------------------------------------------- addresses
 
 
-def _address(text: str) -> Destination | Mistake:
+def _address(text: str) -> Destination | ReportMistake:
     """The destination of an address, or what is wrong with it."""
     kind, colon, _ = text.partition(":")
     if kind == "postgres":
         kind, text = "postgresql", f"postgresql{text[len('postgres') :]}"
     if not colon or kind not in FORMS:
-        return Mistake("to", _unknown(text, kind), f"write one of {', '.join(FORMS.values())}")
+        return ReportMistake(
+            "to", _unknown(text, kind), f"write one of {', '.join(FORMS.values())}"
+        )
     if re.search(r"[\0-\x20\x7f]", text) and kind != "file":
         return _wrong(kind, "it contains a space or a control character")
     try:
@@ -178,8 +182,8 @@ def _unknown(text: str, kind: str) -> str:
     return f"report: there is no way to deliver to {scheme[0] + ':' if scheme else 'this address'}"
 
 
-def _wrong(kind: str, reason: str) -> Mistake:
-    return Mistake("to", f"report: the address is wrong: {reason}", f"write {FORMS[kind]}")
+def _wrong(kind: str, reason: str) -> ReportMistake:
+    return ReportMistake("to", f"report: the address is wrong: {reason}", f"write {FORMS[kind]}")
 
 
 def _folder(text: str) -> str:
@@ -190,7 +194,7 @@ def _folder(text: str) -> str:
     return "" if rest.startswith("//") else rest
 
 
-def _file(text: str) -> Destination | Mistake:
+def _file(text: str) -> Destination | ReportMistake:
     folder = _folder(text)
     if not folder or "\0" in folder:
         return _wrong("file", "it names no folder of this machine")
@@ -211,7 +215,7 @@ def _split(kind: str, text: str) -> tuple[SplitResult, Destination]:
     return parts, Destination(kind, address, host, port or 0, user, parts.path, password)
 
 
-def _https(text: str) -> Destination | Mistake:
+def _https(text: str) -> Destination | ReportMistake:
     parts, made = _split("https", text)
     if not _HOST.fullmatch(made.host):
         return _wrong("https", "it names no host")
@@ -222,7 +226,7 @@ def _https(text: str) -> Destination | Mistake:
     return made._replace(path=(parts.path or "/") + query)
 
 
-def _ssh(text: str) -> Destination | Mistake:
+def _ssh(text: str) -> Destination | ReportMistake:
     parts, made = _split("ssh", text)
     if not _HOST.fullmatch(made.host) or made.host.startswith("-"):
         return _wrong("ssh", "it names no host")
@@ -239,7 +243,7 @@ def _ssh(text: str) -> Destination | Mistake:
     return made._replace(path=path)
 
 
-def _postgresql(text: str) -> Destination | Mistake:
+def _postgresql(text: str) -> Destination | ReportMistake:
     from urllib.parse import parse_qsl, unquote
 
     parts, made = _split("postgresql", text)

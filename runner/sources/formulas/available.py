@@ -10,10 +10,10 @@ from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError, RunnerError
 from runner.model.records import Record
 from runner.sources.formulas import declared, locked
-from runner.sources.formulas.declared import FILE, Entry
+from runner.sources.formulas.declared import FILE, DeclaredFormula
 from runner.sources.formulas.locked import INSTALL, Locked
 from runner.sources.formulas.naming import in_folder, likely_name, name_of
-from runner.sources.formulas.store import ALTERED, Store
+from runner.sources.formulas.store import ALTERED, FormulaStore
 
 
 class Installed(Record):
@@ -24,7 +24,7 @@ class Installed(Record):
     name: str
     root: str
     whole: str
-    entry: Entry
+    entry: DeclaredFormula
     locked: Locked | None = None
 
 
@@ -33,13 +33,13 @@ def has_formulas(folder: str) -> bool:
     return os.path.lexists(os.path.join(folder, FILE))
 
 
-def installed(entry: Entry, item: Locked, store: Store) -> Installed:
+def installed(entry: DeclaredFormula, item: Locked, store: FormulaStore) -> Installed:
     """What is locked for an entry, as it is installed."""
     whole = store.folder(item.name, item.commit)
     return Installed(item.name, store.root(item), whole, entry, item)
 
 
-def of_path(entry: Entry) -> Installed:
+def of_path(entry: DeclaredFormula) -> Installed:
     """The formula of an entry with a path. Raises CompileError where there is no such folder."""
     if not os.path.isdir(entry.folder):
         message = f"there is no directory {entry.folder}"
@@ -53,7 +53,7 @@ def of_path(entry: Entry) -> Installed:
 
 def same_names(formulas: Iterable[Installed]) -> Iterable[Diagnostic]:
     """Formulas that have one name."""
-    first: dict[str, Entry] = {}
+    first: dict[str, DeclaredFormula] = {}
     for item in formulas:
         other = first.setdefault(item.name, item.entry)
         if other is not item.entry:
@@ -84,7 +84,7 @@ def problems(folder: str, cachedir: str) -> tuple[Diagnostic, ...]:
         return ()
     try:
         formulas, wrong = _available(folder, cachedir)
-        wrong += _altered(formulas, Store(cachedir))
+        wrong += _altered(formulas, FormulaStore(cachedir))
     except RunnerError as error:
         return error.diagnostics
     from runner.sources.formulas.conflicts import conflicts
@@ -100,7 +100,7 @@ def _available(folder: str, cachedir: str) -> tuple[list[Installed], list[Diagno
     entries = declared.read(folder)
     found = locked.match(entries, locked.read(folder))
     wrong = found.differences(os.path.join(os.path.abspath(folder), FILE))
-    store, of = Store(cachedir), dict(found.pairs)
+    store, of = FormulaStore(cachedir), dict(found.pairs)
     formulas = []
     for entry in entries:
         item = of.get(entry)
@@ -113,7 +113,7 @@ def _available(folder: str, cachedir: str) -> tuple[list[Installed], list[Diagno
     return formulas, wrong
 
 
-def _altered(formulas: Iterable[Installed], store: Store) -> Iterable[Diagnostic]:
+def _altered(formulas: Iterable[Installed], store: FormulaStore) -> Iterable[Diagnostic]:
     for item in formulas:
         if item.locked and store.hash(item.name, item.locked.commit) != item.locked.hash:
             hint = f"rm -r {item.whole} && {INSTALL}"

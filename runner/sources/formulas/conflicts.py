@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Iterator
 
 from runner.model.diagnostics import Diagnostic
-from runner.sources.formulas.declared import CODE, Entry
+from runner.sources.formulas.declared import CODE, DeclaredFormula
 
 # what repositories of formulas have beside their states, and no SLS file refers to
 _BESIDE = frozenset(["bin", "dev", "doc", "docs", "metadata", "scripts", "test", "tests"])
@@ -26,13 +26,13 @@ def provided(root: str) -> Iterator[str]:
             yield os.path.relpath(os.path.join(at, name), root)
 
 
-def conflicts(formulas: Iterable[tuple[Entry, str, str]]) -> Iterator[Diagnostic]:
+def conflicts(formulas: Iterable[tuple[DeclaredFormula, str, str]]) -> Iterator[Diagnostic]:
     """A mistake for each two formulas that provide the same paths. formulas: entry, name and root
     of each.
     """
-    first: dict[str, tuple[Entry, str]] = {}
+    first: dict[str, tuple[DeclaredFormula, str]] = {}
     for entry, name, root in formulas:
-        shared: dict[tuple[Entry, str], list[str]] = {}
+        shared: dict[tuple[DeclaredFormula, str], list[str]] = {}
         for path in sorted(provided(root)):
             owner = first.setdefault(path, (entry, name))
             if owner[0] is not entry:

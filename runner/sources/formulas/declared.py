@@ -41,7 +41,7 @@ class _Text(Record):
         return Source(self.file, line, column, hidden=self.secret)
 
 
-class Entry(Record):
+class DeclaredFormula(Record):
     """A formula that formulas.yml declares.
 
     src: the URL of its repository. version: a range of tags, a tag, a branch or a commit. name:
@@ -89,7 +89,7 @@ def without_login(url: str) -> str:
     return re.sub(r"^(https?://)[^/]*@", r"\1", display_url(url), flags=re.I)
 
 
-def read(folder: str) -> tuple[Entry, ...]:
+def read(folder: str) -> tuple[DeclaredFormula, ...]:
     """The entries of the formulas.yml in a folder. Raises CompileError with all its mistakes, and
     RunnerError for what is no YAML or cannot be read.
     """
@@ -143,7 +143,7 @@ def text_of(file: str) -> str:
         ) from None
 
 
-def _entries(value: Any, file: str, problems: list[Diagnostic]) -> Iterable[Entry]:
+def _entries(value: Any, file: str, problems: list[Diagnostic]) -> Iterable[DeclaredFormula]:
     top = Source(file, 1, 1)
     if value is None:
         return
@@ -244,17 +244,17 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def _entry(item: PlacedMap, place: Source) -> Entry:
+def _entry(item: PlacedMap, place: Source) -> DeclaredFormula:
     values: dict[str, str] = dict(item)
     root = os.path.normpath(values.get("root", "")).strip("/")
     values["root"] = "" if root == "." else root
     at = value_place(item, "version", item.place).source
-    return Entry(place, **values, version_source=at)
+    return DeclaredFormula(place, **values, version_source=at)
 
 
-def _doubles(entries: Iterable[Entry]) -> Iterable[Diagnostic]:
+def _doubles(entries: Iterable[DeclaredFormula]) -> Iterable[Diagnostic]:
     """Entries that are one formula twice."""
-    first: dict[tuple[str, ...], Entry] = {}
+    first: dict[tuple[str, ...], DeclaredFormula] = {}
     for entry in entries:
         same = (
             [("name", entry.name)] if entry.name else [("src", entry.src, entry.root, entry.path)]
@@ -266,7 +266,7 @@ def _doubles(entries: Iterable[Entry]) -> Iterable[Diagnostic]:
             first.setdefault(key, entry)
 
 
-def twice(entry: Entry, other: Entry, name: str) -> Diagnostic:
+def twice(entry: DeclaredFormula, other: DeclaredFormula, name: str) -> Diagnostic:
     """The mistake of two entries that have one name."""
     hint = f"the other one is at {other.source}; give one of them another `name:`"
     return Diagnostic(f"two formulas are called {name}", entry.source, hint, CODE)

@@ -12,16 +12,16 @@ from runner.model.records import Record
 from runner.sources.formulas import declared, locked
 from runner.sources.formulas.available import Installed, installed, of_path, same_names
 from runner.sources.formulas.conflicts import conflicts
-from runner.sources.formulas.declared import FILE, Entry, without_login
+from runner.sources.formulas.declared import FILE, DeclaredFormula, without_login
 from runner.sources.formulas.locked import Locked, Match
 from runner.sources.formulas.naming import name_of
 from runner.sources.formulas.sources import Sources, choose, in_mirror, lost, of_entry, was_moved
-from runner.sources.formulas.store import Store
+from runner.sources.formulas.store import FormulaStore
 from runner.sources.git import GitError, Mirror
 from runner.support.files.trusted_folder import Untrusted
 
 
-class Outcome(Record):
+class InstallOutcome(Record):
     """What `synchronise` did. before, after: what formulas.lock had and has."""
 
     formulas: tuple[Installed, ...]
@@ -35,7 +35,7 @@ def synchronise(
     obey: bool = False,
     renew: Collection[str] | None = (),
     confined: bool = False,
-) -> Outcome:
+) -> InstallOutcome:
     """Lock what is not locked, and install all. Raises RunnerError: formulas.lock stays as it is.
 
     obey: refuse to change formulas.lock. renew: names of formulas to be resolved anew; None: all.
@@ -49,16 +49,16 @@ def synchronise(
     if obey and (different := found.differences(os.path.join(folder, FILE))):
         raise CompileError(different)
     _refuse_unknown(renew or (), found, entries)
-    store, sources = Store(cachedir), Sources(cachedir)
+    store, sources = FormulaStore(cachedir), Sources(cachedir)
     with store.alone():
         formulas = _all(entries, found, store, sources, before, renew)
         after = before if obey else tuple(item.locked for item in formulas if item.locked)
         if not obey:
             locked.write(folder, after)
-    return Outcome(formulas, before, after)
+    return InstallOutcome(formulas, before, after)
 
 
-def _outside(entries: Iterable[Entry], folder: str) -> Iterable[Diagnostic]:
+def _outside(entries: Iterable[DeclaredFormula], folder: str) -> Iterable[Diagnostic]:
     """The entries whose path leads out of a folder."""
     inside = f"{os.path.realpath(folder)}/"
     for entry in entries:
@@ -67,7 +67,7 @@ def _outside(entries: Iterable[Entry], folder: str) -> Iterable[Diagnostic]:
             yield entry.problem(message, "what a pulled tree needs lies in it, or has a src")
 
 
-def _refuse_unknown(names: Iterable[str], found: Match, entries: Iterable[Entry]) -> None:
+def _refuse_unknown(names: Iterable[str], found: Match, entries: Iterable[DeclaredFormula]) -> None:
     """Raise UsageError for a name that no formula has."""
     known = {item.name for _, item in found.pairs if item} | {entry.name for entry in entries}
     for name in names:
@@ -77,9 +77,9 @@ def _refuse_unknown(names: Iterable[str], found: Match, entries: Iterable[Entry]
 
 
 def _all(
-    entries: Sequence[Entry],
+    entries: Sequence[DeclaredFormula],
     found: Match,
-    store: Store,
+    store: FormulaStore,
     sources: Sources,
     before: Sequence[Locked],
     renew: Collection[str] | None,
@@ -113,7 +113,7 @@ def _all(
     return tuple(formulas)
 
 
-def _obeyed(entry: Entry, old: Locked, store: Store, sources: Sources) -> Locked:
+def _obeyed(entry: DeclaredFormula, old: Locked, store: FormulaStore, sources: Sources) -> Locked:
     """What is locked, installed. Its version is what the entry says by now."""
     mirror = sources.mirror(entry)
     if not store.has(old.name, old.commit):
@@ -132,7 +132,9 @@ def _has(mirror: Mirror, commit: str) -> bool:
         return False
 
 
-def _resolved(entry: Entry, store: Store, sources: Sources, before: Sequence[Locked]) -> Locked:
+def _resolved(
+    entry: DeclaredFormula, store: FormulaStore, sources: Sources, before: Sequence[Locked]
+) -> Locked:
     """What an entry means now, installed."""
     mirror = sources.fetched(entry, before)
     choice = choose(entry, mirror)
@@ -150,7 +152,7 @@ def _resolved(entry: Entry, store: Store, sources: Sources, before: Sequence[Loc
     )
 
 
-def _with_root(entry: Entry, item: Locked, store: Store) -> Installed:
+def _with_root(entry: DeclaredFormula, item: Locked, store: FormulaStore) -> Installed:
     if not os.path.isdir(store.root(item)):
         message = f"there is no folder {item.root} in {item.src} at {item.release}"
         raise CompileError([entry.problem(message, "`root` is a folder of the repository")])

@@ -12,7 +12,7 @@ from runner.sources.formulas import declared, locked
 from runner.sources.formulas.available import of_path
 from runner.sources.formulas.declared import without_login
 from runner.sources.formulas.locked import Locked
-from runner.sources.formulas.store import Store
+from runner.sources.formulas.store import FormulaStore
 
 
 class Listed(Record):
@@ -30,7 +30,7 @@ class Listed(Record):
 
 def listed(folder: str, cachedir: str) -> list[Listed]:
     """The formulas of a tree, in the order of formulas.yml. Raises RunnerError."""
-    entries, store = declared.read(folder), Store(cachedir)
+    entries, store = declared.read(folder), FormulaStore(cachedir)
     found = locked.match(entries, locked.read(os.path.abspath(folder)))
     of = dict(found.pairs)
     rows = []
@@ -52,7 +52,7 @@ def listed(folder: str, cachedir: str) -> list[Listed]:
     return rows
 
 
-class Change(Record):
+class FormulaChange(Record):
     """What became of a formula in formulas.lock; `before` or `after` is empty where it was or is
     not there.
     """
@@ -62,7 +62,7 @@ class Change(Record):
     after: str
 
 
-def changes(before: Iterable[Locked], after: Iterable[Locked]) -> list[Change]:
+def changes(before: Iterable[Locked], after: Iterable[Locked]) -> list[FormulaChange]:
     """What is locked otherwise than before, sorted by name."""
     old, new = ({item.name: item for item in items} for items in (before, after))
     rows = []
@@ -72,5 +72,5 @@ def changes(before: Iterable[Locked], after: Iterable[Locked]) -> list[Change]:
             texts = [item.release if item else "" for item in (was, now)]
             if was and now and was.release == now.release:
                 texts = [f"{item.release} ({item.src} {item.version})" for item in (was, now)]
-            rows.append(Change(name, *texts))
+            rows.append(FormulaChange(name, *texts))
     return rows

@@ -18,7 +18,7 @@ from runner.model.places import PlacedMap, Source, key_place
 from runner.model.records import Record
 from runner.sources.formulas.declared import (
     CODE,
-    Entry,
+    DeclaredFormula,
     load,
     text_of,
     without_login,
@@ -64,7 +64,7 @@ class Locked(Record):
             f"{self.branch} {self.commit[:10]}" if self.branch else self.commit[:10]
         )
 
-    def suits(self, entry: Entry) -> bool:
+    def suits(self, entry: DeclaredFormula) -> bool:
         """Return whether this is what an entry asks for."""
         if (without_login(entry.src), entry.root) != (self.src, self.root):
             return False
@@ -118,10 +118,10 @@ class Match(Record):
     an entry asks for it.
     """
 
-    pairs: tuple[tuple[Entry, Locked | None], ...]
+    pairs: tuple[tuple[DeclaredFormula, Locked | None], ...]
     others: tuple[Locked, ...]
 
-    def former(self, entry: Entry) -> Locked | None:
+    def former(self, entry: DeclaredFormula) -> Locked | None:
         """What is locked of the formula of an entry, though it does not suit."""
         named = (item for item in self.others if item.name == entry.name)
         source = without_login(entry.src)
@@ -153,16 +153,16 @@ def _words(item: Locked) -> str:
     return f"{item.release} of {item.src} (version {item.version}{root})"
 
 
-def _asked(entry: Entry) -> str:
+def _asked(entry: DeclaredFormula) -> str:
     root = f", root {entry.root}" if entry.root else ""
     return f"version {entry.version}{root} of {without_login(entry.src)}"
 
 
-def match(entries: Iterable[Entry], locked: Sequence[Locked]) -> Match:
+def match(entries: Iterable[DeclaredFormula], locked: Sequence[Locked]) -> Match:
     """Find what is locked for each entry: by its name, or by its repository where it has none."""
     left = {item.name: item for item in locked}
     declared = [entry for entry in entries if entry.src]
-    chosen: dict[Entry, Locked | None] = {}
+    chosen: dict[DeclaredFormula, Locked | None] = {}
     for entry in sorted(declared, key=lambda entry: not entry.name):  # names first
         names = [entry.name] if entry.name else list(left)
         fits = [left[name] for name in names if name in left and left[name].suits(entry)]

@@ -9,12 +9,12 @@ from collections.abc import Callable
 from typing import Any
 
 from runner.model.errors import CompileError, RunnerError
-from runner.sources.formulas.declared import Entry, wrong_name
+from runner.sources.formulas.declared import DeclaredFormula, wrong_name
 
 _LARGEST = 65536  # bytes of a FORMULA file
 
 
-def name_of(entry: Entry, read: Callable[[str], bytes | None]) -> str:
+def name_of(entry: DeclaredFormula, read: Callable[[str], bytes | None]) -> str:
     """The name of a formula: of its entry, or of its FORMULA file. read: the contents of a file of
     it. Raises CompileError where neither says it.
     """

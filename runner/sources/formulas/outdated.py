@@ -8,7 +8,7 @@ from runner.model.errors import CompileError
 from runner.model.records import Record
 from runner.sources.formulas import declared, locked
 from runner.sources.formulas.sources import Choice, Sources, choose
-from runner.sources.formulas.store import Store
+from runner.sources.formulas.store import FormulaStore
 from runner.sources.formulas.versions import newest
 
 
@@ -31,7 +31,7 @@ def outdated(folder: str, cachedir: str) -> tuple[Newer, ...]:
     sources = Sources(cachedir)
     problems: list[Diagnostic] = []
     rows: list[Newer] = []
-    with Store(cachedir).alone():
+    with FormulaStore(cachedir).alone():
         for entry, item in found.pairs:
             item = item or found.former(entry)
             try:

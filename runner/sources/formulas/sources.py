@@ -12,7 +12,7 @@ from runner.model.diagnostics import Diagnostic, did_you_mean
 from runner.model.errors import CompileError, RunnerError
 from runner.model.patterns import WHOLE_COMMIT
 from runner.model.records import Record
-from runner.sources.formulas.declared import CODE, Entry, without_login
+from runner.sources.formulas.declared import CODE, DeclaredFormula, without_login
 from runner.sources.formulas.locked import LOCK, Locked
 from runner.sources.formulas.versions import is_range, nearest_tags, newest
 from runner.sources.git import GitError, Mirror, Remote, display_url, mirror_folder
@@ -35,12 +35,12 @@ class Sources:
         self._cachedir = cachedir
         self._fetched: dict[str, Mirror | RunnerError] = {}
 
-    def mirror(self, entry: Entry) -> Mirror:
+    def mirror(self, entry: DeclaredFormula) -> Mirror:
         """The copy of an entry's repository, as it is."""
         remote = Remote(entry.address)
         return Mirror(mirror_folder(self._cachedir, remote), remote)
 
-    def fetched(self, entry: Entry, old: Iterable[Locked] = ()) -> Mirror:
+    def fetched(self, entry: DeclaredFormula, old: Iterable[Locked] = ()) -> Mirror:
         """The copy of an entry's repository, fetched now. old: what was locked; a tag of it that
         was moved since is an error. Raises CompileError with the place of the entry.
         """
@@ -54,7 +54,7 @@ class Sources:
                 _refuse_moved(entry, item, mirror)
         return mirror
 
-    def _fetch(self, entry: Entry) -> Mirror | RunnerError:
+    def _fetch(self, entry: DeclaredFormula) -> Mirror | RunnerError:
         mirror = self.mirror(entry)
         try:
             mirror.fetch()
@@ -63,7 +63,7 @@ class Sources:
         return mirror
 
 
-def of_entry(entry: Entry, error: RunnerError) -> CompileError:
+def of_entry(entry: DeclaredFormula, error: RunnerError) -> CompileError:
     """An error with the formula that it concerns, and its place; without the user in its URL, who
     may be a token.
     """
@@ -79,7 +79,7 @@ def was_moved(old: Locked, mirror: Mirror) -> str:
     return "" if now == old.commit else now
 
 
-def _refuse_moved(entry: Entry, old: Locked, mirror: Mirror) -> None:
+def _refuse_moved(entry: DeclaredFormula, old: Locked, mirror: Mirror) -> None:
     now = was_moved(old, mirror)
     if not now:
         return
@@ -94,7 +94,7 @@ def _refuse_moved(entry: Entry, old: Locked, mirror: Mirror) -> None:
 # ---------------------------------------------------------------- which commit
 
 
-def choose(entry: Entry, mirror: Mirror) -> Choice:
+def choose(entry: DeclaredFormula, mirror: Mirror) -> Choice:
     """What the version of an entry means now. Raises CompileError where it means nothing."""
     if WHOLE_COMMIT.fullmatch(entry.version):  # no tag or branch that is called so
         return _of_commit(entry, mirror)
@@ -112,20 +112,20 @@ def choose(entry: Entry, mirror: Mirror) -> Choice:
     raise _nothing(entry, mirror)
 
 
-def _of_commit(entry: Entry, mirror: Mirror) -> Choice:
+def _of_commit(entry: DeclaredFormula, mirror: Mirror) -> Choice:
     try:
         return Choice(mirror.commit_of(entry.version))
     except GitError:
         raise _nothing(entry, mirror) from None
 
 
-def _nothing(entry: Entry, mirror: Mirror) -> CompileError:
+def _nothing(entry: DeclaredFormula, mirror: Mirror) -> CompileError:
     branches = mirror.branches()
     hint = did_you_mean(entry.version, [*mirror.tags(), *branches]) or _named(branches)
     return _unresolved(entry, f"there is no tag, branch or commit {entry.version}", hint)
 
 
-def _newest(entry: Entry, tags: dict[str, str]) -> Choice:
+def _newest(entry: DeclaredFormula, tags: dict[str, str]) -> Choice:
     fitting = newest(entry.version, tags)
     if not fitting:
         near = nearest_tags(entry.version, tags)
@@ -143,7 +143,7 @@ def _named(branches: Collection[str]) -> str | None:
     return "its branches are " + ", ".join(shown) if shown else None
 
 
-def _unresolved(entry: Entry, message: str, hint: str | None) -> CompileError:
+def _unresolved(entry: DeclaredFormula, message: str, hint: str | None) -> CompileError:
     problem = entry.problem(message, hint)
     return CompileError([problem._replace(source=entry.version_source or entry.source)])
 
@@ -160,7 +160,7 @@ def in_mirror(mirror: Mirror, commit: str) -> Callable[[str], bytes | None]:
     return read
 
 
-def lost(entry: Entry, locked: Locked) -> Diagnostic:
+def lost(entry: DeclaredFormula, locked: Locked) -> Diagnostic:
     """The mistake of a commit that the repository no longer has."""
     message = f"{locked.src} has no commit {locked.commit}, which formulas.lock names"
     hint = f"was its history rewritten? a new one: runner formulas update {locked.name}"

@@ -23,7 +23,7 @@ _LOCK = ".lock"
 _NEW = ".new"  # what a name ends with while its folder is written
 
 
-class Store:
+class FormulaStore:
     """Formulas below a cachedir. Raises RunnerError where others can write it."""
 
     def __init__(self, cachedir: str) -> None:

@@ -31,7 +31,7 @@ class Release(Record):
     tag: str
 
 
-class Bound(Record):
+class VersionBound(Record):
     """One condition of a range. series: `2.9.*`, all versions that begin so."""
 
     operator: str
@@ -73,7 +73,7 @@ def is_range(version: str) -> bool:
     return version[:1] in ("<", ">", "=", "!", "~", "^") or "," in version or "*" in version
 
 
-def bounds(version: str) -> tuple[Bound, ...]:
+def bounds(version: str) -> tuple[VersionBound, ...]:
     """The conditions of a range; none for `*`. Raises InvalidRange.
 
     >>> [bound.operator for bound in bounds(">=2.9, <3")]
@@ -83,7 +83,7 @@ def bounds(version: str) -> tuple[Bound, ...]:
     return tuple(bound for part in parts for bound in _bound(part))
 
 
-def _bound(part: str) -> Iterable[Bound]:
+def _bound(part: str) -> Iterable[VersionBound]:
     if part == "*":
         return
     operator = next((name for name in OPERATORS if part.startswith(name)), "")
@@ -98,7 +98,7 @@ def _bound(part: str) -> Iterable[Bound]:
         raise InvalidRange(f"{part!r}: * goes with == and != alone")
     if operator == "~=" and len(numbers) < 2:
         raise InvalidRange(f"{part!r}: ~= needs two numbers, such as ~={match[1]}.0")
-    yield Bound(operator, numbers, series)
+    yield VersionBound(operator, numbers, series)
 
 
 def release(tag: str) -> Release | None:

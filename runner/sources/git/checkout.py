@@ -6,10 +6,10 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from runner.sources.git.program import GitError, Repository
+from runner.sources.git.program import BareRepository, GitError
 
 
-def export(repository: Repository, tree: str, folder: str, paths: Sequence[str]) -> None:
+def export(repository: BareRepository, tree: str, folder: str, paths: Sequence[str]) -> None:
     """Write what a tree has into a new folder. paths: only these files and folders of it. Raises
     GitError.
     """
@@ -35,7 +35,7 @@ def export(repository: Repository, tree: str, folder: str, paths: Sequence[str])
         _refuse_outside(link, folder, repository.name)
 
 
-def _chosen(repository: Repository, path: str, values: dict[str, str]) -> str:
+def _chosen(repository: BareRepository, path: str, values: dict[str, str]) -> str:
     names = repository.git(
         "ls-files", "--cached", "-z", "--", path.strip("/") or ".", values=values
     )

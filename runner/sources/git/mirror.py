@@ -14,10 +14,10 @@ from runner.model.diagnostics import did_you_mean
 from runner.model.patterns import WHOLE_COMMIT
 from runner.sources.git.checkout import export
 from runner.sources.git.program import (
+    BareRepository,
     DamagedCopy,
     GitError,
     Remote,
-    Repository,
     ask_git,
     checked_url,
     display_url,
@@ -56,7 +56,7 @@ class Mirror:
 
     def __init__(self, folder: str, remote: Remote) -> None:
         self.folder, self.remote = folder, remote
-        self._repository = Repository(folder, display_url(checked_url(remote.url)))
+        self._repository = BareRepository(folder, display_url(checked_url(remote.url)))
 
     def __str__(self) -> str:
         return self._repository.name

@@ -218,7 +218,7 @@ class Answer(Record):
     errors: str
 
 
-class Repository(Record):
+class BareRepository(Record):
     """A bare repository of runner's own. name: what it is called in messages."""
 
     folder: str

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from runner.model.records import Record
-from runner.sources.git.program import GitError, Repository
+from runner.sources.git.program import BareRepository, GitError
 
 _BEGINS = {"ssh": "-----BEGIN SSH SIGNATURE-----", "gpg": "-----BEGIN PGP SIGNATURE-----"}
 _OTHER = "-----BEGIN SIGNED MESSAGE-----"  # X.509
@@ -35,7 +35,7 @@ class Signers(Record):
     file: str
 
 
-def signer_of_tag(repository: Repository, name: str, tag: str, signers: Signers) -> str:
+def signer_of_tag(repository: BareRepository, name: str, tag: str, signers: Signers) -> str:
     """Who signed a tag; empty for one without a signature. name: in full. Raises Untrusted for a
     signature that does not count, and for a tag that was signed under another name.
     """
@@ -53,7 +53,7 @@ def signer_of_tag(repository: Repository, name: str, tag: str, signers: Signers)
     return _signer(repository, "verify-tag", f"tag {own[1]}", tag, kind, signers)
 
 
-def signer_of_commit(repository: Repository, commit: str, signers: Signers) -> str:
+def signer_of_commit(repository: BareRepository, commit: str, signers: Signers) -> str:
     """Who signed a commit. Raises Untrusted."""
     what = f"commit {commit[:12]}"
     head = repository.git("cat-file", "commit", commit).partition("\n\n")[0]
@@ -73,7 +73,7 @@ def _kind(text: str) -> str:
 
 
 def _signer(
-    repository: Repository, command: str, what: str, name: str, kind: str, signers: Signers
+    repository: BareRepository, command: str, what: str, name: str, kind: str, signers: Signers
 ) -> str:
     what = f"{repository.name}: {what}"
     if kind != signers.kind:

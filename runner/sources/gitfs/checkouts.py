@@ -25,7 +25,7 @@ from runner.model.errors import RunnerError
 from runner.model.places import Source
 from runner.model.records import Record
 from runner.sources.git import FullDisk, GitError, Mirror, Remote, display_url, mirror_folder
-from runner.sources.gitfs.environments import Refs, Target
+from runner.sources.gitfs.environments import Refs, ServedFiles
 from runner.support.files.trusted_folder import trusted_folder
 
 UNUSED = 7 * 86400  # seconds after which an exported commit is removed
@@ -48,7 +48,7 @@ class Checkout(Record):
 
     folder: str
     export: str
-    target: Target
+    target: ServedFiles
     mirror: Mirror
     place: Source
 
@@ -60,7 +60,7 @@ class Checkout(Record):
 
 
 def checkout_of(
-    cachedir: str, name: str, mirror: Mirror, target: Target, place: Source
+    cachedir: str, name: str, mirror: Mirror, target: ServedFiles, place: Source
 ) -> Checkout:
     """Where the files of a commit are to be, or are. name: of the repository."""
     ref = re.sub(r"[^\w.+-]", "_", target.ref)

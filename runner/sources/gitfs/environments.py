@@ -20,7 +20,7 @@ class Refs(Record):
     tags: Mapping[str, str]
 
 
-class Target(Record):
+class ServedFiles(Record):
     """The files of an environment: those of a commit below `root`, served below `mountpoint`."""
 
     ref: str
@@ -31,7 +31,7 @@ class Target(Record):
 
 def environments(
     remote: FileserverRemote, refs: Refs, commit_of: Callable[[str], str | None]
-) -> dict[str, Target | None]:
+) -> dict[str, ServedFiles | None]:
     """The environments of a repository by themselves; None for one whose branch is not there.
 
     commit_of: the commit that a hash in the settings means.
@@ -62,8 +62,8 @@ def environments(
 
 
 def target_in(
-    remote: FileserverRemote, refs: Refs, own: Mapping[str, Target | None], env: str
-) -> Target | None:
+    remote: FileserverRemote, refs: Refs, own: Mapping[str, ServedFiles | None], env: str
+) -> ServedFiles | None:
     """What a repository has for an environment that it may know only by `all_saltenvs` or
     `fallback`.
     """
@@ -77,13 +77,13 @@ def target_in(
 
 def _target(
     remote: FileserverRemote, env: str, ref: str, commits: Mapping[str, str]
-) -> Target | None:
+) -> ServedFiles | None:
     if ref not in commits:
         return None
     own = remote.environments.get(env, Environment())
     root = remote.root if own.root is None else own.root
     mountpoint = remote.mountpoint if own.mountpoint is None else own.mountpoint
-    return Target(ref, commits[ref], root, mountpoint)
+    return ServedFiles(ref, commits[ref], root, mountpoint)
 
 
 def _allowed(remote: FileserverRemote, refs: Refs) -> dict[str, str]:

@@ -9,7 +9,7 @@ from runner.model.diagnostics import Diagnostic, did_you_mean
 from runner.model.errors import CompileError, RunnerError
 from runner.model.records import Record
 from runner.sources.gitfs.checkouts import checkout_of, fetched, make_available
-from runner.sources.gitfs.environments import Target
+from runner.sources.gitfs.environments import ServedFiles
 from runner.sources.gitfs.settings import BASE, PillarRemote
 
 BY_ENVIRONMENT = "__env__"  # the branch of the pillar's environment
@@ -58,7 +58,7 @@ def pillar_folders(
                 else:
                     warnings[problem._replace(severity="warning")] = None
                 continue
-            target = Target(ref, commits[ref], remote.root, remote.mountpoint)
+            target = ServedFiles(ref, commits[ref], remote.root, remote.mountpoint)
             checkout = checkout_of(cachedir, remote.name, source.mirror, target, remote.place)
             make_available(checkout)
             folders.append(PillarFolder(checkout.folder, env, f"{source.mirror} ({ref})"))

@@ -135,7 +135,7 @@ def fileserver_remotes(
     raw: Mapping[str, Any], place_of: PlaceOf
 ) -> tuple[tuple[FileserverRemote, ...], tuple[Diagnostic, ...]]:
     """The repositories of `gitfs_remotes`, and warnings. Raises CompileError with all mistakes."""
-    reader = _Reader("gitfs", GITFS, raw, place_of)
+    reader = _RemoteReader("gitfs", GITFS, raw, place_of)
     remotes = tuple(reader.fileserver(url, own) for url, own in reader.listed(raw["gitfs_remotes"]))
     return remotes, reader.warnings()
 
@@ -146,12 +146,12 @@ def pillar_remotes(
     """The repositories of an `ext_pillar: git`, and warnings. Raises CompileError with all
     mistakes.
     """
-    reader = _Reader("git_pillar", GIT_PILLAR, raw, place_of)
+    reader = _RemoteReader("git_pillar", GIT_PILLAR, raw, place_of)
     remotes = tuple(reader.pillar(line, own) for line, own in reader.listed(items))
     return remotes, reader.warnings()
 
 
-class _Reader:
+class _RemoteReader:
     """Reads the remotes of one kind; its mistakes are raised together at the end."""
 
     def __init__(

@@ -14,7 +14,7 @@ from runner.model.records import Record
 CACHE = "__pycache__"  # what Python makes beside a tree's own modules
 
 
-class Entry(Record):
+class ManifestEntry(Record):
     """One file or link. kind: "file", "program" or "link". digest: of its contents. The times are
     in nanoseconds.
     """
@@ -26,7 +26,7 @@ class Entry(Record):
     changed: int
 
 
-Manifest = Mapping[str, Entry]  # by path
+Manifest = Mapping[str, ManifestEntry]  # by path
 
 
 def taken(folder: str) -> Manifest:
@@ -42,7 +42,7 @@ def text_of(manifest: Manifest) -> str:
 def parsed(text: str) -> Manifest:
     """The manifest of a file. Raises ValueError."""
     try:
-        return {path: Entry(*values) for path, values in json.loads(text).items()}
+        return {path: ManifestEntry(*values) for path, values in json.loads(text).items()}
     except (AttributeError, TypeError, RecursionError) as error:
         raise ValueError(str(error)) from None
 
@@ -62,7 +62,7 @@ def alterations(folder: str, manifest: Manifest) -> Iterator[str]:
             yield f"{path} was changed"
 
 
-def _is_same(path: str, entry: Entry) -> bool:
+def _is_same(path: str, entry: ManifestEntry) -> bool:
     try:
         status = os.lstat(path)
         if _kind(status) != entry.kind or status.st_size != entry.size:
@@ -74,7 +74,7 @@ def _is_same(path: str, entry: Entry) -> bool:
         return False
 
 
-def _entry(path: str) -> Entry:
+def _entry(path: str) -> ManifestEntry:
     status = os.lstat(path)
     kind = _kind(status)
     if kind == "link":
@@ -84,7 +84,7 @@ def _entry(path: str) -> Entry:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     else:
         digest = ""
-    return Entry(kind, digest, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+    return ManifestEntry(kind, digest, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
 def _kind(status: os.stat_result) -> str:

@@ -59,7 +59,7 @@ class TreeSource(Record):
         return Signers(*self.verify) if self.verify else None
 
 
-class Mistake(Record):
+class TreeMistake(Record):
     """One mistake below the key. keys: the way to it."""
 
     keys: tuple[str, ...]
@@ -68,21 +68,23 @@ class Mistake(Record):
     severity: str = "error"
 
 
-def mistakes(value: Any) -> Iterator[Mistake]:
+def mistakes(value: Any) -> Iterator[TreeMistake]:
     """What is wrong with the value of `tree`, which is a mapping."""
     for key in value:
         if key not in KEYS:
             hint = did_you_mean(str(key), KEYS) or "there are " + ", ".join(KEYS)
-            yield Mistake(("tree", str(key)), f"tree: there is no key {key!r}", hint)
+            yield TreeMistake(("tree", str(key)), f"tree: there is no key {key!r}", hint)
     if not value.get("remote"):
-        yield Mistake(("tree",), "tree: `remote` is missing: the repository of the tree", EXAMPLE)
+        yield TreeMistake(
+            ("tree",), "tree: `remote` is missing: the repository of the tree", EXAMPLE
+        )
     for key in ("remote", "ref", "deploy_key"):
         yield from _text_mistakes(key, value.get(key))
     yield from _verify_mistakes(value.get("verify"))
     yield from _other_mistakes(value)
     if isinstance(value.get("remote"), str) and _OPEN.match(value["remote"]):
         if not value.get("verify"):
-            yield Mistake(
+            yield TreeMistake(
                 ("tree", "remote"),
                 "tree: everybody on the way can alter what comes over this connection",
                 "use https or ssh, or say who has to have signed it: `verify`",
@@ -90,57 +92,61 @@ def mistakes(value: Any) -> Iterator[Mistake]:
             )
 
 
-def _text_mistakes(key: str, text: Any) -> Iterator[Mistake]:
+def _text_mistakes(key: str, text: Any) -> Iterator[TreeMistake]:
     if text is None:
         return
     keys = ("tree", key)
     if not isinstance(text, str):
         hint = f"write it in quotes: {key}: '{text}'" if isinstance(text, int | float) else None
-        yield Mistake(keys, f"tree: {key} has to be a text, not {text!r}", hint)
+        yield TreeMistake(keys, f"tree: {key} has to be a text, not {text!r}", hint)
     elif not text.strip() or not text.isprintable():
-        yield Mistake(keys, f"tree: {key} is no name that there could be: {text!r}")
+        yield TreeMistake(keys, f"tree: {key} is no name that there could be: {text!r}")
     elif text.startswith("-"):
-        yield Mistake(keys, f"tree: {key} may not begin with a dash: {text!r}")
+        yield TreeMistake(keys, f"tree: {key} may not begin with a dash: {text!r}")
 
 
-def _verify_mistakes(verify: Any) -> Iterator[Mistake]:
+def _verify_mistakes(verify: Any) -> Iterator[TreeMistake]:
     keys = ("tree", "verify")
     hint = "write `verify: {ssh: ALLOWED_SIGNERS_FILE}` or `verify: {gpg: KEYRING}`"
     if verify is None:
         return
     if not isinstance(verify, Mapping) or len(verify) != 1:
-        yield Mistake(keys, f"tree: verify has to name one kind of signature, not {verify!r}", hint)
+        yield TreeMistake(
+            keys, f"tree: verify has to name one kind of signature, not {verify!r}", hint
+        )
         return
     kind, file = next(iter(verify.items()))
     if kind not in KINDS:
-        yield Mistake((*keys, str(kind)), f"tree: verify: there is no kind {kind!r}", hint)
+        yield TreeMistake((*keys, str(kind)), f"tree: verify: there is no kind {kind!r}", hint)
     elif not isinstance(file, str) or not file.strip() or "\0" in file:
-        yield Mistake((*keys, kind), f"tree: verify: {kind} has to be a file, not {file!r}", hint)
+        yield TreeMistake(
+            (*keys, kind), f"tree: verify: {kind} has to be a file, not {file!r}", hint
+        )
 
 
-def _other_mistakes(value: Mapping[str, Any]) -> Iterator[Mistake]:
+def _other_mistakes(value: Mapping[str, Any]) -> Iterator[TreeMistake]:
     rollback, sparse = value.get("rollback"), value.get("sparse")
     if rollback is not None and rollback not in ROLLBACK:
-        yield Mistake(
+        yield TreeMistake(
             ("tree", "rollback"),
             f"tree: rollback has to be refuse or allow, not {rollback!r}",
             "`refuse` (the default) takes only what descends from the tree applied last",
         )
     if sparse is not None and not (isinstance(sparse, list) and all(map(_is_inside, sparse))):
-        yield Mistake(
+        yield TreeMistake(
             ("tree", "sparse"),
             f"tree: sparse has to be a list of folders and files of the tree, not {sparse!r}",
             "write `sparse: [states, pillar]`",
         )
     if value.get("fetch_timeout") is not None and not seconds(value["fetch_timeout"]):
-        yield Mistake(
+        yield TreeMistake(
             ("tree", "fetch_timeout"),
             f"tree: fetch_timeout has to be a time above 0, not {value['fetch_timeout']!r}",
             "write `fetch_timeout: 60s`",
         )
     keep = value.get("keep", 3)
     if isinstance(keep, bool) or not isinstance(keep, int) or keep < 1:
-        yield Mistake(
+        yield TreeMistake(
             ("tree", "keep"),
             f"tree: keep has to be a whole number from 1 on, not {keep!r}",
             "it is how many trees stay on the disk, the present one included",

@@ -89,7 +89,7 @@ class GroupCommit:
         return len(self._targets) < MOST
 
     def owns(self, owner: int) -> bool:
-        """Tell whether a file of a state waits."""
+        """Return whether a file of a state waits."""
         return owner in self._files
 
     def add(
@@ -117,7 +117,7 @@ class GroupCommit:
         return True
 
     def may_concern(self, path: str) -> bool:
-        """Tell whether what is at a path, or above it, may be another one after the commit."""
+        """Return whether what is at a path, or above it, may be another one after the commit."""
         folder, name = os.path.split(path)
         if not name.isascii() or name in ("", ".", "..") or "//" in folder or "/." in folder:
             return True
@@ -200,7 +200,7 @@ def _release() -> tuple[int, ...]:
 
 
 def _is_little_dirty() -> bool:
-    """Tell whether little waits to be written on this machine, so that a sync is no long wait."""
+    """Return whether little waits to be written on this machine, so that a sync is no long wait."""
     kilobytes = 0
     with suppress(OSError, ValueError), open("/proc/meminfo", encoding="ascii") as facts:
         for line in facts:

@@ -12,7 +12,7 @@ Span = tuple[int, int]
 _KEY = pattern(r"\s*([\w.-]+)\s*[:=]")
 
 
-class Line(Record):
+class DiffLine(Record):
     """A line of one side. start: where it begins in the text; hidden: from the first secret in it
     to the last.
     """
@@ -24,8 +24,8 @@ class Line(Record):
 
 def in_diff(text: str, secrets: Sequence[Span]) -> Iterator[Span]:
     """The spans to hide in the removed lines of a diff. secrets: the spans of its secrets."""
-    old: list[Line] = []
-    new: list[Line] = []
+    old: list[DiffLine] = []
+    new: list[DiffLine] = []
     for line in _lines(text, secrets):
         sign = line.text[:1]
         if sign in ("-", "+"):
@@ -48,7 +48,7 @@ def between(old: str, new: str, secrets: Sequence[Span]) -> Iterator[Span]:
     )
 
 
-def _lines(text: str, secrets: Sequence[Span]) -> Iterator[Line]:
+def _lines(text: str, secrets: Sequence[Span]) -> Iterator[DiffLine]:
     """The lines of a text, with what is hidden in them."""
     position, following = 0, 0
     for line in text.splitlines(keepends=True):
@@ -60,11 +60,11 @@ def _lines(text: str, secrets: Sequence[Span]) -> Iterator[Line]:
             start = hidden[0] if hidden else max(secrets[at][0], position)
             hidden = (start, min(secrets[at][1], end))
             at += 1
-        yield Line(position, line.rstrip("\r\n"), hidden)
+        yield DiffLine(position, line.rstrip("\r\n"), hidden)
         position = end
 
 
-def _replaced(old: Sequence[Line], new: Sequence[Line]) -> Iterator[Span]:
+def _replaced(old: Sequence[DiffLine], new: Sequence[DiffLine]) -> Iterator[Span]:
     """The spans to hide in lines that others replaced, in one place."""
     frames = _frames(line for line in new if line.hidden)
     if not frames or not old:
@@ -96,7 +96,7 @@ def _replaced(old: Sequence[Line], new: Sequence[Line]) -> Iterator[Span]:
                 yield line.start + indent, line.start + len(line.text)
 
 
-def _frames(lines: Iterable[Line]) -> dict[str, set[str]]:
+def _frames(lines: Iterable[DiffLine]) -> dict[str, set[str]]:
     """The texts before secrets in their lines, each with the texts behind."""
     frames: dict[str, set[str]] = {}
     for line in lines:

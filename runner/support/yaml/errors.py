@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from runner.support.yaml.layout import colons, indentation, no_dash, no_key, simple_key
-from runner.support.yaml.mark import Mistake, Spot, Written, margin, short
+from runner.support.yaml.mark import Mistake, ParserSpot, Written, margin, short
 
 
 def explain(error: yaml.MarkedYAMLError, text: str, written: Written) -> Mistake | None:
@@ -21,7 +21,7 @@ def explain(error: yaml.MarkedYAMLError, text: str, written: Written) -> Mistake
     """
     if (error.problem_mark or error.context_mark) is None:
         return None
-    spot = Spot(error, text, written)
+    spot = ParserSpot(error, text, written)
     for guess in _GUESSES:
         mistake = guess(spot)
         if mistake:
@@ -40,14 +40,14 @@ def unreadable(position: int, character: str, text: str) -> Mistake:
     return Mistake(message, line + 1, column + 1, "remove it; it does not show in an editor")
 
 
-def _began(spot: Spot) -> str | None:
+def _began(spot: ParserSpot) -> str | None:
     return f"look at what began in {spot.named(spot.began[0])}: is the indentation the same?"
 
 
 # ---------------------------------------------------------------- what it may be, the surest first
 
 
-def _conflict(spot: Spot) -> Mistake | None:
+def _conflict(spot: ParserSpot) -> Mistake | None:
     for number, row in enumerate(spot.lines):
         if re.match(r"(<<<<<<<|>>>>>>>)( |$)", row):
             message = "a merge conflict of git is left in this file"
@@ -56,7 +56,7 @@ def _conflict(spot: Spot) -> Mistake | None:
     return None
 
 
-def _tab(spot: Spot) -> Mistake | None:
+def _tab(spot: ParserSpot) -> Mistake | None:
     for number in (spot.line, spot.above(), spot.line + 1):
         row = spot.at(number)
         if "\t" in row[: margin(row)]:
@@ -70,7 +70,7 @@ def _tab(spot: Spot) -> Mistake | None:
     return None
 
 
-def _blank(spot: Spot) -> Mistake | None:
+def _blank(spot: ParserSpot) -> Mistake | None:
     blank = re.search(r"[\u00a0\u2007\u202f\u3000\u200b]", spot.row)
     if blank and not spot.row[: blank.start()].strip():
         message = f"a space that is none (U+{ord(blank[0]):04X}) in the indentation"
@@ -86,7 +86,7 @@ def _blank(spot: Spot) -> Mistake | None:
 _OPENS = re.compile(r"""(?:^|[:\-,\[{])\s+(["'])""")
 
 
-def _open_quote(spot: Spot) -> Mistake | None:
+def _open_quote(spot: ParserSpot) -> Mistake | None:
     """A quote that is closed in none of the lines before the error, or only by a later one's
     opening quote.
     """
@@ -108,7 +108,7 @@ def _open_quote(spot: Spot) -> Mistake | None:
     return None
 
 
-def _unclosed(spot: Spot, line: int, column: int) -> Mistake:
+def _unclosed(spot: ParserSpot, line: int, column: int) -> Mistake:
     quote = spot.at(line)[column : column + 1]
     written = spot.at(line).rstrip()[column:]
     return spot.mistake(
@@ -119,7 +119,7 @@ def _unclosed(spot: Spot, line: int, column: int) -> Mistake:
     )
 
 
-def _typographic(spot: Spot) -> Mistake | None:
+def _typographic(spot: ParserSpot) -> Mistake | None:
     quote = re.search("[“”„‘’]", spot.row)
     if not quote:
         return None
@@ -127,7 +127,7 @@ def _typographic(spot: Spot) -> Mistake | None:
     return spot.mistake(message, spot.line, quote.start(), "write the plain quotes ' or \"")
 
 
-def _after_quote(spot: Spot) -> Mistake | None:
+def _after_quote(spot: ParserSpot) -> Mistake | None:
     """`'it's'` and `"a" b`."""
     quoted = re.match(
         r"""(.*?(?:^|[:\-,\[{])\s*)(?:'((?:[^']|'')*)'|"((?:[^"\\]|\\.)*)")(?=[^\s,\]}:]|\s+[^\s#,\]}:])""",
@@ -143,7 +143,7 @@ def _after_quote(spot: Spot) -> Mistake | None:
     return spot.mistake("the quoted text ends here, and more follows it", spot.line, closing, hint)
 
 
-def _escape(spot: Spot) -> Mistake | None:
+def _escape(spot: ParserSpot) -> Mistake | None:
     if "unknown escape character" not in spot.problem:
         return None
     what = (
@@ -161,7 +161,7 @@ _CLOSING = {"[": "]", "{": "}"}
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-def _stray(spot: Spot) -> Mistake | None:
+def _stray(spot: ParserSpot) -> Mistake | None:
     """A line that only closes brackets, where none is open."""
     brackets = re.fullmatch(r"\s*([\]}]+)[\s,%]*", spot.row)
     if not brackets or "flow" in spot.context or "expected" not in spot.problem:
@@ -172,7 +172,7 @@ def _stray(spot: Spot) -> Mistake | None:
     )
 
 
-def _bracket(spot: Spot) -> Mistake | None:
+def _bracket(spot: ParserSpot) -> Mistake | None:
     if not re.search(r"expected ',' or '[]}]'", spot.problem) and "flow" not in spot.context:
         return None
     line, column = spot.began
@@ -197,7 +197,7 @@ def _bracket(spot: Spot) -> Mistake | None:
     return spot.here(f"expected , or {closing} here{instead}", hint)
 
 
-def _last_open(spot: Spot) -> tuple[int, int] | None:
+def _last_open(spot: ParserSpot) -> tuple[int, int] | None:
     """The place of the innermost bracket that is open at the end of the text."""
     opened: list[tuple[int, int]] = []
     try:
@@ -211,7 +211,7 @@ def _last_open(spot: Spot) -> tuple[int, int] | None:
     return opened[-1] if opened else None
 
 
-def _flow_then_text(spot: Spot) -> Mistake | None:
+def _flow_then_text(spot: ParserSpot) -> Mistake | None:
     """`name: {x} y`: a text that begins with a bracket."""
     opening = re.match(r"(.*?[:\-]\s+)([\[{])[^\]}]*[\]}]", spot.row)
     if "flow node" in spot.context and not opening:  # `name: [: more`
@@ -226,7 +226,7 @@ def _flow_then_text(spot: Spot) -> Mistake | None:
     )
 
 
-def _comma(spot: Spot) -> Mistake | None:
+def _comma(spot: ParserSpot) -> Mistake | None:
     if "flow node" not in spot.context or not spot.rest.startswith(","):
         return None
     return spot.here(
@@ -234,14 +234,14 @@ def _comma(spot: Spot) -> Mistake | None:
     )
 
 
-def _start(spot: Spot) -> Mistake | None:
+def _start(spot: ParserSpot) -> Mistake | None:
     sign = spot.rest[:1]
     if "cannot start any token" not in spot.problem or sign not in ("%", "@", "`"):
         return None
     return spot.here(f"a value cannot begin with {sign}", f"put it in quotes: '{short(spot.rest)}'")
 
 
-def _anchor(spot: Spot) -> Mistake | None:
+def _anchor(spot: ParserSpot) -> Mistake | None:
     if "duplicate anchor" not in spot.context and "duplicate anchor" not in spot.problem:
         return None
     hint = (
@@ -251,7 +251,7 @@ def _anchor(spot: Spot) -> Mistake | None:
     return spot.here(f"the anchor is in {spot.named(spot.began[0])}, too", hint)
 
 
-def _alias(spot: Spot) -> Mistake | None:
+def _alias(spot: ParserSpot) -> Mistake | None:
     if "scanning an alias" in spot.context:
         begin = spot.began[1]
         typed = re.split(r":\s|:$|\s", spot.at(spot.began[0])[begin:])[0]
@@ -268,7 +268,7 @@ def _alias(spot: Spot) -> Mistake | None:
     return spot.here(f"*{named} is an alias, and no anchor &{named} stands above it", hint)
 
 
-def _document(spot: Spot) -> Mistake | None:
+def _document(spot: ParserSpot) -> Mistake | None:
     if "another document" not in spot.problem:
         return None
     return spot.here(
@@ -276,7 +276,7 @@ def _document(spot: Spot) -> Mistake | None:
     )
 
 
-def _jinja(spot: Spot) -> Mistake | None:
+def _jinja(spot: ParserSpot) -> Mistake | None:
     expression = re.search(r"\{\{|\{%", spot.row)
     if not expression:
         return None
@@ -289,7 +289,7 @@ def _jinja(spot: Spot) -> Mistake | None:
     )
 
 
-_GUESSES: tuple[Callable[[Spot], Mistake | None], ...] = (
+_GUESSES: tuple[Callable[[ParserSpot], Mistake | None], ...] = (
     *(
         _conflict,
         _tab,

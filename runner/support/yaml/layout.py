@@ -7,10 +7,10 @@ import re
 from collections.abc import Callable
 
 from runner.model.requisite_kinds import REQUISITE_KEYS
-from runner.support.yaml.mark import Mistake, Spot, margin, short
+from runner.support.yaml.mark import Mistake, ParserSpot, margin, short
 
 
-def colons(spot: Spot) -> Mistake | None:
+def colons(spot: ParserSpot) -> Mistake | None:
     if "mapping values are not allowed" not in spot.problem:
         return None
     before = spot.row[: spot.column]
@@ -48,7 +48,7 @@ def colons(spot: Spot) -> Mistake | None:
     )
 
 
-def no_dash(spot: Spot) -> Mistake | None:
+def no_dash(spot: ParserSpot) -> Mistake | None:
     if "expected '-' indicator" not in spot.problem:
         return None
     if spot.row.lstrip().startswith("- "):
@@ -59,7 +59,7 @@ def no_dash(spot: Spot) -> Mistake | None:
     return spot.mistake(message, spot.line, margin(spot.row), hint)
 
 
-def no_key(spot: Spot) -> Mistake | None:
+def no_key(spot: ParserSpot) -> Mistake | None:
     if spot.rest.startswith(":") and not spot.row[: spot.column].strip(" -"):
         return spot.here(
             "there is no key before the colon",
@@ -68,7 +68,7 @@ def no_key(spot: Spot) -> Mistake | None:
     return None
 
 
-def indentation(spot: Spot) -> Mistake | None:
+def indentation(spot: ParserSpot) -> Mistake | None:
     if "expected key" not in spot.problem or spot.column != margin(spot.row):
         return None
     column = spot.column
@@ -84,13 +84,13 @@ def indentation(spot: Spot) -> Mistake | None:
     return _uneven(spot, same) if same is not None else None
 
 
-def _uneven(spot: Spot, other: int) -> Mistake:
+def _uneven(spot: ParserSpot, other: int) -> Mistake:
     wanted = margin(spot.at(other))
     message = f"the indentation ({margin(spot.row)} spaces) fits none of the lines above"
     return spot.here(message, f"put it in the same column as {spot.named(other)} ({wanted} spaces)")
 
 
-def _neighbour(spot: Spot, fits: Callable[[str], bool]) -> int | None:
+def _neighbour(spot: ParserSpot, fits: Callable[[str], bool]) -> int | None:
     """The line above whose indentation is nearest to this one's."""
     first_lines: dict[int, int] = {}
     number = spot.above()
@@ -107,7 +107,7 @@ def _neighbour(spot: Spot, fits: Callable[[str], bool]) -> int | None:
     return first_lines[nearest[0]] if nearest else None
 
 
-def simple_key(spot: Spot) -> Mistake | None:
+def simple_key(spot: ParserSpot) -> Mistake | None:
     if "could not find expected ':'" not in spot.problem:
         return None
     line, column = spot.began

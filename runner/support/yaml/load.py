@@ -68,7 +68,7 @@ class _Anchored(Record):
     event: Any
 
 
-class Reader:
+class EventReader:
     """Turns the events of a document into values. It keeps no tree of nodes beside them: that would
     take several times the room of the values.
     """
@@ -279,7 +279,7 @@ class Reader:
             made[key] = made.pop(key)
 
     def _is_merge(self, event: Any) -> bool:
-        """Tell whether a key is `<<`."""
+        """Return whether a key is `<<`."""
         if type(event) is not ScalarEvent or event.tag:
             return type(event) is ScalarEvent and event.tag == _MERGE
         return event.value == "<<" and event.implicit[0]
@@ -354,10 +354,10 @@ def load(text: str, document: Document) -> Value:
     >>> load("a: [1, 0644]", Rendered("", "x"))
     {'a': [1, 644]}
     """
-    return load_with(Reader, text, document)
+    return load_with(EventReader, text, document)
 
 
-class Apart(Reader):
+class Apart(EventReader):
     """Makes a value of its own for each alias, as data that templates load have them."""
 
     def __init__(self, document: Document, aliases: bool = True) -> None:
@@ -365,7 +365,7 @@ class Apart(Reader):
         self._shared = False
 
 
-def load_with(reader: type[Reader], text: str, document: Document) -> Value:
+def load_with(reader: type[EventReader], text: str, document: Document) -> Value:
     """The value that a reader makes of a YAML text. Raises RenderError with its place."""
     try:
         check_depth(text)

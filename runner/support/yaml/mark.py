@@ -24,7 +24,7 @@ class Mistake(Record):
     hint: str | None
 
 
-class Spot:
+class ParserSpot:
     """The spot where the parser gave up, and the lines around."""
 
     def __init__(self, error: yaml.MarkedYAMLError, text: str, written: Written) -> None:

@@ -52,7 +52,7 @@ def parse(text: str, document: Document) -> Value:
     """
     if not (text.isascii() and text.replace("\n", "").isprintable()):
         raise NotSimple
-    reader = _Reader(text, document)
+    reader = _PlainReader(text, document)
     if not reader.lines:
         return None
     value = reader.block(DEEPEST)
@@ -110,7 +110,7 @@ def _without_places(value: Any) -> Any:
     return [_without_places(item) for item in value] if isinstance(value, list) else value
 
 
-class _Reader:
+class _PlainReader:
     """What is left of a text: (number of the line, its indentation, what stands there), the next
     line last.
     """

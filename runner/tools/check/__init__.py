@@ -280,7 +280,7 @@ class _Checker:
             problem = _mild(problem) if mild else problem
             self._problems.append(_perhaps(problem) if problem.code in OF_VALUES else problem)
 
-    def _top(self) -> tuple[Sequence[top.Line], Sequence[top.Line]]:
+    def _top(self) -> tuple[Sequence[top.TopLine], Sequence[top.TopLine]]:
         """The lines of the top file for this machine, and for all."""
         session = self._session
         try:

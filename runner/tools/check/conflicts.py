@@ -57,7 +57,7 @@ class Rule(Record):
 
 
 def _differ(one: Owner, other: Owner) -> bool:
-    """Tell whether two states of one thing say different things of it."""
+    """Return whether two states of one thing say different things of it."""
     mine, theirs = (
         {key: value for key, value in owner.chunk.args.items() if key != "name"}
         for owner in (one, other)
@@ -74,7 +74,7 @@ def _is_known(whole: Owner, part: Owner) -> bool:
 
 
 def _lost(whole: Owner, part: Owner) -> bool:
-    """Tell whether what is written whole lacks the part; so it is taken where that is not known."""
+    """Return whether what is written whole lacks the part; yes where that is not known."""
     text, suits = whole.text(), part.claim.suits
     return text is None or suits is None or not suits(text)
 

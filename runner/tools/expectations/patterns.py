@@ -24,7 +24,7 @@ class Pattern(Record):
         return f"matches /{self.text}/" if self.regex else f"contains {self.text!r}"
 
     def fits(self, line: str) -> bool:
-        """Tell whether a line has it."""
+        """Return whether a line has it."""
         return bool(self.regex.search(line)) if self.regex else self.text in line
 
 

@@ -19,7 +19,7 @@ from runner.model.places import (
     value_place,
 )
 from runner.support.files.text import read_bounded
-from runner.support.yaml.load import Reader, load_with
+from runner.support.yaml.load import EventReader, load_with
 from runner.tools.expectations.model import Expectation
 from runner.tools.expectations.words import KINDS, Check, Each, Kind, Wrong
 
@@ -56,7 +56,7 @@ def of_data(data: Value, file: str = "expectations") -> tuple[Expectation, ...]:
     return expectations
 
 
-class _Once(Reader):
+class _Once(EventReader):
     """Refuses a key that comes twice: the first one would be lost."""
 
     def again(self, made: PlacedMap, key: Value, value: Value, at: Any, event: Any) -> Value:
@@ -82,11 +82,11 @@ def _read(data: Value, place: Place, problems: list[Diagnostic]) -> Iterator[Exp
             problems.append(_mistake(message, value_place(data, word, at), EXAMPLE))
         else:
             for name in things:
-                thing = _Thing(word, kind, name, things, key_place(things, name, at))
+                thing = _NamedThing(word, kind, name, things, key_place(things, name, at))
                 yield from thing.expectation(problems)
 
 
-class _Thing:
+class _NamedThing:
     """One named thing below a kind, as it is read."""
 
     def __init__(

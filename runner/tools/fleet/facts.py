@@ -13,7 +13,7 @@ from typing import Any
 
 from runner.support.files.trusted_folder import TrustedFolder, UntrustedFile, trusted_folder
 from runner.tools.fleet.records import Host
-from runner.tools.fleet.targets import Facts
+from runner.tools.fleet.targets import HostGrains
 
 
 class FactsCache:
@@ -25,14 +25,14 @@ class FactsCache:
     def _folder(self) -> TrustedFolder:
         return trusted_folder(self._cachedir).below("fleet", "grains")
 
-    def facts(self, host: Host) -> Facts:
+    def facts(self, host: Host) -> HostGrains:
         """What is known of a host: what the inventory says wins."""
         try:
             kept = json.loads(self._folder().read(_file(host.name)))
             seen, grains = float(kept["seen"]), dict(kept["grains"])
         except (OSError, UntrustedFile, ValueError, KeyError, TypeError):
-            return Facts(host.grains)
-        return Facts({**grains, **host.grains}, max(time.time() - seen, 0.0))
+            return HostGrains(host.grains)
+        return HostGrains({**grains, **host.grains}, max(time.time() - seen, 0.0))
 
     def keep(self, name: str, grains: Mapping[str, Any]) -> None:
         """Remember the grains of a host."""

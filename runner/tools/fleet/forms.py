@@ -8,26 +8,26 @@ from typing import Any
 
 from runner.output.junit import case, document
 from runner.tools.fleet.grouping import is_failure, label, number, states
-from runner.tools.fleet.records import OK, Outcome
+from runner.tools.fleet.records import OK, HostOutcome
 
 
-def data(outcomes: Iterable[Outcome]) -> dict[str, Any]:
+def data(outcomes: Iterable[HostOutcome]) -> dict[str, Any]:
     """Each host's answer under its ID; a list of messages where there is none."""
     return {outcome.host: _answer(outcome) for outcome in outcomes}
 
 
-def _answer(outcome: Outcome) -> Any:
+def _answer(outcome: HostOutcome) -> Any:
     if outcome.kind == OK or outcome.answer is not None:
         return outcome.answer
     return [f"{outcome.kind}: {outcome.message}" if outcome.message else outcome.kind]
 
 
-def junit(outcomes: Iterable[Outcome]) -> str:
+def junit(outcomes: Iterable[HostOutcome]) -> str:
     """A suite a host, a test case a state; a host without results is a case in error."""
     return document(_suites(outcomes))
 
 
-def _suites(outcomes: Iterable[Outcome]) -> Iterator[tuple[str, list[str]]]:
+def _suites(outcomes: Iterable[HostOutcome]) -> Iterator[tuple[str, list[str]]]:
     for outcome in outcomes:
         cases = []
         for key, state in states(outcome):

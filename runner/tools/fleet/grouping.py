@@ -10,13 +10,13 @@ from typing import Any
 
 from runner.model.places import Source
 from runner.model.records import Record
-from runner.tools.fleet.records import FAILED, NOT_BEGUN, OK, Outcome
+from runner.tools.fleet.records import FAILED, NOT_BEGUN, OK, HostOutcome
 
 CHANGED, WOULD_CHANGE = "changed", "would change"
 NAMES = 12  # that a paragraph shows, ranges counted as one
 
 
-class Group(Record):
+class HostGroup(Record):
     """Hosts that have something in common. title: a state, or nothing; reason: why it failed;
     place: where that state is declared; changes: what it changed, or did before it failed; of_host:
     the host whose changes these are, where the others have other ones.
@@ -30,7 +30,7 @@ class Group(Record):
     of_host: str = ""
 
 
-def states(outcome: Outcome) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def states(outcome: HostOutcome) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The results of a host, in the order in which they ran, by their keys in Salt's JSON."""
     answer = outcome.answer
     if isinstance(answer, dict):
@@ -61,7 +61,7 @@ def is_change(state: Mapping[str, Any]) -> bool:
     return state["result"] is not False and bool(state.get("changes") or state["result"] is None)
 
 
-def word_of(outcome: Outcome, dry: bool) -> str:
+def word_of(outcome: HostOutcome, dry: bool) -> str:
     """What became of a host, for the line that counts."""
     if outcome.kind != OK:
         return outcome.kind
@@ -75,8 +75,8 @@ def _word(state: Mapping[str, Any], dry: bool) -> str:
 
 
 def failures(
-    outcomes: Iterable[Outcome], place: Callable[[str, str], Source | None]
-) -> list[Group]:
+    outcomes: Iterable[HostOutcome], place: Callable[[str, str], Source | None]
+) -> list[HostGroup]:
     """What failed, the same failing state with the same comment on several hosts once. place:
     where an SLS file declares an ID.
     """
@@ -90,7 +90,7 @@ def failures(
         example = "" if all(one == done[0] for one in done) else of[0][0]
         hosts = tuple(host for host, _ in of)
         at = _place(of[0][1], place)
-        groups.append(Group(_title(title, of), hosts, reason, at, done[0], example))
+        groups.append(HostGroup(_title(title, of), hosts, reason, at, done[0], example))
     return groups
 
 
@@ -101,7 +101,7 @@ def _lasting(changes: Any) -> Any:
     return {key: value for key, value in changes.items() if key != "pid" and value != ""}
 
 
-def _failed(outcome: Outcome) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+def _failed(outcome: HostOutcome) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
     """What failed on a host, why, and its result if it is a state."""
     if outcome.kind == OK or outcome.kind == NOT_BEGUN:
         return
@@ -131,8 +131,8 @@ def _place(state: Mapping[str, Any], place: Callable[[str, str], Source | None])
 
 
 def changes(
-    outcomes: Iterable[Outcome], dry: bool
-) -> list[tuple[tuple[str, tuple[str, ...]], list[Group]]]:
+    outcomes: Iterable[HostOutcome], dry: bool
+) -> list[tuple[tuple[str, tuple[str, ...]], list[HostGroup]]]:
     """What changed, or would: CHANGED or WOULD_CHANGE and hosts, and the changes that are the same
     on all of these.
     """
@@ -143,16 +143,16 @@ def changes(
                 same = json.dumps(state.get("changes"), sort_keys=True, default=str)
                 group = _word(state, dry), label(key, state, False), same
                 collected.setdefault(group, []).append((outcome.host, state))
-    together: dict[tuple[str, tuple[str, ...]], list[Group]] = {}
+    together: dict[tuple[str, tuple[str, ...]], list[HostGroup]] = {}
     for (word, title, _), of in collected.items():
         hosts = tuple(host for host, _ in of)
         found = of[0][1].get("changes")
-        group_of = Group(_title(title, of), hosts, "", None, found if found else {})
+        group_of = HostGroup(_title(title, of), hosts, "", None, found if found else {})
         together.setdefault((word, hosts), []).append(group_of)
     return list(together.items())
 
 
-def answers(outcomes: Iterable[Outcome]) -> list[tuple[Any, tuple[str, ...]]]:
+def answers(outcomes: Iterable[HostOutcome]) -> list[tuple[Any, tuple[str, ...]]]:
     """The answers of an execution function, equal ones once, and the hosts that gave them."""
     collected: dict[str, tuple[Any, list[str]]] = {}
     for outcome in outcomes:

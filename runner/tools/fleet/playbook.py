@@ -18,12 +18,12 @@ class Literal(str):
     """A text that Ansible must not take for a template."""
 
 
-class _Dumper(yaml.SafeDumper):
+class _PlaybookDumper(yaml.SafeDumper):
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
         return super().increase_indent(flow, False)  # lists are indented below their key
 
 
-_Dumper.add_representer(
+_PlaybookDumper.add_representer(
     Literal, lambda dumper, text: dumper.represent_scalar("!unsafe", str(text), style='"')
 )
 
@@ -57,7 +57,7 @@ def playbook(
     tasks.append(_task(job, config))
     text = yaml.dump(
         [{**play, "tasks": tasks}],
-        Dumper=_Dumper,
+        Dumper=_PlaybookDumper,
         sort_keys=False,
         allow_unicode=True,
         width=1_000_000,

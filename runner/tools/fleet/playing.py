@@ -26,9 +26,9 @@ from runner.tools.fleet.records import (
     NOT_BEGUN,
     OK,
     UNREACHABLE,
+    HostOutcome,
     Job,
     Limits,
-    Outcome,
 )
 
 PATIENCE = 10.0  # seconds that an interrupted ansible-playbook has to end its children
@@ -46,7 +46,7 @@ class Interruption(Record):
 class Played(Record):
     """What came of all hosts, in their order."""
 
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[HostOutcome, ...]
     interruption: Interruption | None = None
 
 
@@ -69,7 +69,7 @@ class Play:
         self._config, self._environ, self._folder = config, environ, folder
         self._progress = progress
         self._busy: dict[str, None] = {}
-        self._done: dict[str, Outcome] = {}
+        self._done: dict[str, HostOutcome] = {}
 
     def run(self, hosts: Sequence[str]) -> Played:
         """Play it, again for the rest where Ansible ends a play early because all hosts of a batch
@@ -90,7 +90,7 @@ class Play:
             interruption = Interruption(*number_of(caught))
             for host in self._busy:
                 why = f"{interruption.why}; it may still be at work"
-                self._done.setdefault(host, Outcome(host, NO_ANSWER, message=why))
+                self._done.setdefault(host, HostOutcome(host, NO_ANSWER, message=why))
         finally:
             self._progress.close()
         return Played(tuple(map(self._outcome, hosts)), interruption)
@@ -101,9 +101,9 @@ class Play:
     def _stopped(self) -> bool:
         return bool(self._limits.max_fail) and self._failures() >= self._limits.max_fail
 
-    def _outcome(self, host: str) -> Outcome:
+    def _outcome(self, host: str) -> HostOutcome:
         why = f"{self._failures()} failed before (--max-fail {self._limits.max_fail})"
-        return self._done.get(host) or Outcome(
+        return self._done.get(host) or HostOutcome(
             host, NOT_BEGUN, message=why if self._stopped() else "the run ended before"
         )
 
@@ -111,7 +111,7 @@ class Play:
         """Close the books of one ansible-playbook; whether any host began in it."""
         for host in self._busy:
             why = f"no answer: ansible-playbook ended with {code}: {complaint(stderr)}"
-            self._done.setdefault(host, Outcome(host, NO_ANSWER, message=why))
+            self._done.setdefault(host, HostOutcome(host, NO_ANSWER, message=why))
         began, self._busy = bool(self._busy), {}
         return began
 
@@ -121,7 +121,7 @@ class Play:
             hint = "`runner fleet export ansible` prints the playbook, to try it by itself"
             raise RunnerError(f"nothing was run: {why}", hint=hint, code="ansible")
         for host in left:
-            self._done[host] = Outcome(host, NO_ANSWER, message=why)
+            self._done[host] = HostOutcome(host, NO_ANSWER, message=why)
 
     # -------------------------------------------------- one ansible-playbook
 
@@ -218,12 +218,12 @@ class Play:
                 self._done[host] = _outcome(event)
 
 
-def _outcome(event: Mapping[str, Any]) -> Outcome:
+def _outcome(event: Mapping[str, Any]) -> HostOutcome:
     answer = event.get("salt")
     if isinstance(answer, dict) and answer.keys() == {"local"}:
         answer = answer["local"]
     kind = {"ok": OK, "unreachable": UNREACHABLE}.get(event["kind"], FAILED)
-    return Outcome(
+    return HostOutcome(
         str(event["host"]),
         kind,
         answer,
@@ -247,6 +247,6 @@ def gather_job() -> Job:
     return Job("call", words=("grains.items",))
 
 
-def grains_of(outcome: Outcome) -> Mapping[str, Any] | None:
+def grains_of(outcome: HostOutcome) -> Mapping[str, Any] | None:
     """The grains in the answer of such a job."""
     return outcome.answer if outcome.went_well and isinstance(outcome.answer, dict) else None

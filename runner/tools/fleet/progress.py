@@ -9,7 +9,7 @@ from typing import TextIO
 
 from runner.output.text import safe
 from runner.tools.fleet.grouping import shown_names
-from runner.tools.fleet.records import Outcome
+from runner.tools.fleet.records import HostOutcome
 
 PAUSE = 0.2  # seconds between two looks at it
 
@@ -17,7 +17,7 @@ PAUSE = 0.2  # seconds between two looks at it
 class Progress:
     """Shows nothing."""
 
-    def __call__(self, working: Sequence[str], done: Sequence[Outcome]) -> None:
+    def __call__(self, working: Sequence[str], done: Sequence[HostOutcome]) -> None:
         """Take note of who is at work and who is done."""
 
     def close(self) -> None:
@@ -32,7 +32,7 @@ class ProgressLine(Progress):
         self._due = 0.0
         self._shown = False
 
-    def __call__(self, working: Sequence[str], done: Sequence[Outcome]) -> None:
+    def __call__(self, working: Sequence[str], done: Sequence[HostOutcome]) -> None:
         if time.monotonic() < self._due:
             return
         self._due = time.monotonic() + PAUSE

@@ -25,7 +25,7 @@ class Host(Record):
     groups: tuple[str, ...] = ()
 
 
-class Outcome(Record):
+class HostOutcome(Record):
     """What came of one host. answer: what runner printed as JSON there, below `local`; message:
     why there is none, or what went wrong; seconds: how long it took.
     """

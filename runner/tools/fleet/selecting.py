@@ -11,8 +11,8 @@ from runner.sources.config.options import Options
 from runner.tools.fleet.facts import FactsCache
 from runner.tools.fleet.host_pillar import pillar_of
 from runner.tools.fleet.playing import Played, grains_of
-from runner.tools.fleet.records import FAILED, Host, Outcome
-from runner.tools.fleet.targets import Facts, Selection, select
+from runner.tools.fleet.records import FAILED, Host, HostOutcome
+from runner.tools.fleet.targets import HostGrains, Selection, select
 
 
 class Chosen(Record):
@@ -22,7 +22,7 @@ class Chosen(Record):
     """
 
     hosts: tuple[str, ...]
-    unclear: tuple[Outcome, ...] = ()
+    unclear: tuple[HostOutcome, ...] = ()
     age: float | None = None
     asked: Played | None = None
     warnings: tuple[str, ...] = ()
@@ -39,12 +39,12 @@ def choose(
     whose grains are in the cache.
     """
     cache = FactsCache(options.cachedir)
-    fresh: dict[str, Facts] = {}
+    fresh: dict[str, HostGrains] = {}
 
-    def facts(host: Host) -> Facts:
+    def facts(host: Host) -> HostGrains:
         if host.name in fresh:
             return fresh[host.name]
-        return Facts(host.grains) if refresh else cache.facts(host)
+        return HostGrains(host.grains) if refresh else cache.facts(host)
 
     def selected(among: Sequence[Host]) -> Selection:
         return select(target, among, options.nodegroups, facts, _pillar(options))
@@ -59,7 +59,7 @@ def choose(
             if grains is None:
                 silent.append(_unclear(outcome.kind, outcome.host, target, outcome.message))
                 continue
-            fresh[outcome.host] = Facts({**grains, **said[outcome.host]}, 0.0)
+            fresh[outcome.host] = HostGrains({**grains, **said[outcome.host]}, 0.0)
     without = {outcome.host for outcome in silent}
     last = selected([host for host in hosts if host.name not in without])
     for name, error in last.unrendered.items():
@@ -71,7 +71,7 @@ def _pillar(options: Options) -> Callable[[Host, Mapping[str, Any]], Mapping[str
     return lambda host, grains: pillar_of(options, host.name, grains)
 
 
-def _unclear(kind: str, host: str, target: str, why: str) -> Outcome:
-    return Outcome(
+def _unclear(kind: str, host: str, target: str, why: str) -> HostOutcome:
+    return HostOutcome(
         host, kind, message=f"nobody knows whether {target!r} means it: {why or 'no grains'}"
     )

@@ -11,7 +11,7 @@ from runner.output.text import change_lines, counted
 from runner.tools.fleet.grouping import (
     CHANGED,
     WOULD_CHANGE,
-    Group,
+    HostGroup,
     answers,
     changes,
     failures,
@@ -24,8 +24,8 @@ from runner.tools.fleet.records import (
     NO_ANSWER,
     NOT_BEGUN,
     UNREACHABLE,
+    HostOutcome,
     Job,
-    Outcome,
 )
 
 Line = tuple[str, str]  # text, colour
@@ -74,7 +74,7 @@ class Summary:
             word_of(outcome, self._job.test) != "unchanged" for outcome in self._outcomes
         )
 
-    def _of(self, *kinds: str) -> list[Outcome]:
+    def _of(self, *kinds: str) -> list[HostOutcome]:
         return [outcome for outcome in self._outcomes if outcome.kind in kinds]
 
     def _on(self, hosts: Sequence[str]) -> Line:
@@ -99,7 +99,7 @@ class Summary:
             if len(groups) > most:
                 yield f"    ... {len(groups) - most} more states: -v shows all", "cyan"
 
-    def _diff(self, group: Group) -> Iterator[Line]:
+    def _diff(self, group: HostGroup) -> Iterator[Line]:
         if isinstance(group.changes, dict):
             lines = list(change_lines(group.changes))
             most = len(lines) if self._verbose else DIFF

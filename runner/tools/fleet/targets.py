@@ -19,7 +19,7 @@ class Unknown(match.Undecided):
     """A target asks for a grain that nobody has asked this host for."""
 
 
-class Facts(Record):
+class HostGrains(Record):
     """The grains of a host that are known. age: seconds since the host was asked for all of them;
     None: it never was.
     """
@@ -44,7 +44,7 @@ def select(
     target: str,
     hosts: Sequence[Host],
     nodegroups: Mapping[str, Any],
-    facts: Callable[[Host], Facts],
+    facts: Callable[[Host], HostGrains],
     pillar: Callable[[Host, Mapping[str, Any]], Mapping[str, Any]],
 ) -> Selection:
     """The hosts that a target means. Raises RunnerError for a target that cannot be read.
@@ -64,7 +64,7 @@ def select(
                 "compound",
                 id=host.name,
                 grains=grains,
-                pillar=_Pillar(host, grains, pillar),
+                pillar=_HostPillar(host, grains, pillar),
                 nodegroups=groups,
             ):
                 chosen.append(host.name)
@@ -115,7 +115,7 @@ def _inventory_groups(hosts: Sequence[Host]) -> dict[str, list[str]]:
 class _Grains(Mapping[str, Any]):
     """The known grains of a host; a look at others raises Unknown, unless all are known."""
 
-    def __init__(self, name: str, facts: Facts) -> None:
+    def __init__(self, name: str, facts: HostGrains) -> None:
         self.facts, self.asked = facts, False
         self._known = {"id": name, **facts.grains}
 
@@ -155,7 +155,7 @@ class _Unrendered(Exception):
         self.error = error
 
 
-class _Pillar(Mapping[str, Any]):
+class _HostPillar(Mapping[str, Any]):
     """The pillar of a host, rendered at the first look, which takes all of its grains."""
 
     def __init__(

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from runner.model.diagnostics import Diagnostic, items_written, likeness, names_suggested
 from runner.model.records import Record
-from runner.tools.lsp.documents import Document
+from runner.tools.lsp.documents import OpenDocument
 from runner.tools.lsp.outline import Span
 
 _TOKEN = re.compile(r"salt://[^\s'\"]+|[^\s'\"`:,\[\]{}()|]+(?:::?[^\s'\"`:,\[\]{}()|]+)*")
@@ -24,7 +24,7 @@ class Fix(Record):
     sure: bool = True
 
 
-def fixes(document: Document, problem: Diagnostic) -> list[Fix]:
+def fixes(document: OpenDocument, problem: Diagnostic) -> list[Fix]:
     """All that the hint of a problem of this text lets an editor do."""
     source = problem.source
     if source is None or not 0 < source.line <= len(document.starts):
@@ -39,7 +39,7 @@ def fixes(document: Document, problem: Diagnostic) -> list[Fix]:
     return made
 
 
-def _meant(document: Document, problem: Diagnostic, line: int) -> Iterator[Fix]:
+def _meant(document: OpenDocument, problem: Diagnostic, line: int) -> Iterator[Fix]:
     """The word that was probably meant, in place of the one on the line that is most like it."""
     names = names_suggested(problem)
     for name in names:
@@ -51,7 +51,7 @@ def _meant(document: Document, problem: Diagnostic, line: int) -> Iterator[Fix]:
                 break
 
 
-def _most_like(document: Document, message: str, line: int, meant: str) -> Span | None:
+def _most_like(document: OpenDocument, message: str, line: int, meant: str) -> Span | None:
     """The word of a line that a message is about."""
     start = document.starts[line]
     words = [
@@ -63,7 +63,7 @@ def _most_like(document: Document, message: str, line: int, meant: str) -> Span 
     return best if best and likeness(best.value, meant) >= ALIKE else None
 
 
-def _written(document: Document, problem: Diagnostic, line: int) -> Iterator[Fix]:
+def _written(document: OpenDocument, problem: Diagnostic, line: int) -> Iterator[Fix]:
     """The values that a hint writes out: `- mode: '0644'`."""
     written = items_written(problem)
     for key, value in written:
@@ -77,7 +77,7 @@ def _written(document: Document, problem: Diagnostic, line: int) -> Iterator[Fix
             yield Fix(f"Write {key}: {value}", span, value, len(written) == 1)
 
 
-def _included(document: Document, problem: Diagnostic) -> Iterator[Fix]:
+def _included(document: OpenDocument, problem: Diagnostic) -> Iterator[Fix]:
     """An include of the SLS that declares what is missing."""
     sls, end = problem.declared_in, document.line_end
     if not sls:
@@ -93,7 +93,7 @@ def _included(document: Document, problem: Diagnostic) -> Iterator[Fix]:
         yield Fix(f"Include {sls}", Span(at, at, ""), text)
 
 
-def _silenced(document: Document, code: str, line: int) -> Fix:
+def _silenced(document: OpenDocument, code: str, line: int) -> Fix:
     """The comment that silences a warning."""
     text = document.line(line)
     known = re.search(r"# runner: ignore\[(?P<codes>[^\]]*)\]", text)

@@ -129,7 +129,7 @@ def analyse(job: Job) -> Analysis:
     files_text.UNSAVED.update(
         (path, text.encode("utf-8", "replace")) for path, text in unsaved.items()
     )
-    observer = _Index(job.calls if unsaved else None)
+    observer = _TreeIndex(job.calls if unsaved else None)
     try:
         problems = check(options, (), job.lenient, warnings, (), observer)
         return observer.answer(problems, job.grains)
@@ -149,7 +149,7 @@ def _is_program(path: str, text: str, usual: str) -> bool:
     return path.endswith(".py") or not DATA_RENDERERS.issuperset(names)
 
 
-class _Index(Observer):
+class _TreeIndex(Observer):
     """Collects what a tree declares, and refuses calls of unsaved text. calls: that are allowed;
     None for all.
     """

@@ -14,7 +14,7 @@ from runner.model.errors import RunnerError
 from runner.model.global_arguments import DOCUMENTED
 from runner.model.records import Record
 from runner.tools.lsp.cursor import Cursor, cursor_at
-from runner.tools.lsp.documents import Document
+from runner.tools.lsp.documents import OpenDocument
 from runner.tools.lsp.outline import REQUISITES
 from runner.tools.lsp.project import Project
 from runner.tools.queries import completion_names
@@ -41,7 +41,7 @@ class Candidate(Record):
     about: str = ""
 
 
-async def completions(project: Project, document: Document, offset: int) -> list[Candidate]:
+async def completions(project: Project, document: OpenDocument, offset: int) -> list[Candidate]:
     """All that may be typed at a place, at most MOST."""
     cursor = cursor_at(document, offset)
     in_tree = Completer(project, document)
@@ -64,7 +64,7 @@ def _fits(candidate: Candidate, typed: str) -> bool:
     return typed.lower() in candidate.text.lower()
 
 
-def _is_top(project: Project, document: Document) -> bool:
+def _is_top(project: Project, document: OpenDocument) -> bool:
     options = project.options
     return options is not None and document.path.endswith(f"/{options.state_top}")
 
@@ -72,7 +72,7 @@ def _is_top(project: Project, document: Document) -> bool:
 class Completer:
     """What a tree offers for one text."""
 
-    def __init__(self, project: Project, document: Document) -> None:
+    def __init__(self, project: Project, document: OpenDocument) -> None:
         self._project, self._document = project, document
         self._registry: Registry = project.session.registry
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from runner.model.records import Record
-from runner.tools.lsp.documents import Document
+from runner.tools.lsp.documents import OpenDocument
 from runner.tools.lsp.outline import REQUISITES, masked
 
 _LINE = re.compile(
@@ -43,7 +43,7 @@ class Cursor(Record):
         return last if last in REQUISITES else ""
 
 
-def cursor_at(document: Document, offset: int) -> Cursor:
+def cursor_at(document: OpenDocument, offset: int) -> Cursor:
     """What is being typed at a place."""
     text = document.text
     number = document.line_of(offset)
@@ -67,7 +67,7 @@ def cursor_at(document: Document, offset: int) -> Cursor:
     return Cursor(path, match["key"] or "", word, offset - len(word), item)
 
 
-def _above(document: Document, number: int, indent: int, item: bool) -> tuple[str, ...]:
+def _above(document: OpenDocument, number: int, indent: int, item: bool) -> tuple[str, ...]:
     """The keys below which a line stands."""
     keys: list[str] = []
     for above in range(number - 1, -1, -1):

@@ -21,7 +21,7 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 BOM = "\ufeff"
 
 
-class Document:
+class OpenDocument:
     """A text at one moment. version: the editor's; None for a file as it is on disk."""
 
     def __init__(self, path: str, text: str, version: int | None = None) -> None:
@@ -87,10 +87,10 @@ def _units(character: str) -> int:
     return 2 if character > "\uffff" else 1
 
 
-def on_disk(path: str) -> Document | None:
+def on_disk(path: str) -> OpenDocument | None:
     """A file as it is saved; None for one that cannot be read."""
     try:
-        return Document(path, read_bounded(path).decode("utf-8", "replace"))
+        return OpenDocument(path, read_bounded(path).decode("utf-8", "replace"))
     except (OSError, ValueError, RunnerError):
         return None
 

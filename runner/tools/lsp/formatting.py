@@ -15,7 +15,7 @@ import yaml
 from jinja2 import Environment, TemplateSyntaxError
 
 from runner.model.errors import RunnerError
-from runner.tools.lsp.documents import Document
+from runner.tools.lsp.documents import OpenDocument
 from runner.tools.lsp.outline import LARGEST, MADE, masked
 from runner.tools.lsp.project import Project
 
@@ -30,7 +30,7 @@ _VERBATIM = re.compile(
 _EXPRESSION = re.compile(r"\{\{([-+]?)[ \t]*([^\s{}](?:[^\n{}]*[^\s{}-])?)[ \t]*([-+]?)\}\}")
 
 
-def formatted(project: Project, document: Document) -> str | None:
+def formatted(project: Project, document: OpenDocument) -> str | None:
     """The text as it should be; None where there is nothing to do, or it cannot be parsed."""
     text = document.text
     try:

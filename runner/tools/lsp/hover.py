@@ -11,13 +11,13 @@ from runner.engine.loader import module_sources
 from runner.model.errors import RunnerError
 from runner.model.global_arguments import DOCUMENTED
 from runner.output.manual import language, pages, text
-from runner.tools.lsp.documents import Document
-from runner.tools.lsp.navigation import Thing, declarations, thing_at
-from runner.tools.lsp.outline import Argument, Reference, Span, State
+from runner.tools.lsp.documents import OpenDocument
+from runner.tools.lsp.navigation import PlacedThing, declarations, thing_at
+from runner.tools.lsp.outline import DeclaredState, OutlineArgument, Reference, Span
 from runner.tools.lsp.project import Project
 
 
-async def hover(project: Project, document: Document, offset: int) -> tuple[str, Span] | None:
+async def hover(project: Project, document: OpenDocument, offset: int) -> tuple[str, Span] | None:
     """The Markdown, and what it is about."""
     thing = thing_at(document.outline, offset)
     if thing is None:
@@ -26,11 +26,11 @@ async def hover(project: Project, document: Document, offset: int) -> tuple[str,
     return (words, thing.span) if words else None
 
 
-async def _words(project: Project, document: Document, thing: Thing) -> str:
+async def _words(project: Project, document: OpenDocument, thing: PlacedThing) -> str:
     value, written = thing.value, thing.span.value
-    if isinstance(value, State):
+    if isinstance(value, DeclaredState):
         return _page(project, "states", value.function)
-    if isinstance(value, Argument):
+    if isinstance(value, OutlineArgument):
         return _argument(project, value)
     if isinstance(value, Reference) and value.state != "sls":
         spots = await declarations(project, written, value.state)
@@ -70,7 +70,7 @@ def _page(project: Project, kind: str, function: str) -> str:
         return error.hint or ""
 
 
-def _argument(project: Project, argument: Argument) -> str:
+def _argument(project: Project, argument: OutlineArgument) -> str:
     name = argument.name.value
     listed: tuple[pages.Argument, ...] = ()
     if not project.session.registry.sources("states", argument.function.partition(".")[0]):

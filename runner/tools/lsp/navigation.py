@@ -7,8 +7,15 @@ import re
 from collections.abc import Iterator
 
 from runner.model.records import Record
-from runner.tools.lsp.documents import Document
-from runner.tools.lsp.outline import Argument, Declaration, Outline, Reference, Span, State
+from runner.tools.lsp.documents import OpenDocument
+from runner.tools.lsp.outline import (
+    Declaration,
+    DeclaredState,
+    Outline,
+    OutlineArgument,
+    Reference,
+    Span,
+)
 from runner.tools.lsp.project import Project
 
 _WORD = re.compile(r"\w+")
@@ -21,21 +28,21 @@ class Spot(Record):
     span: Span
 
 
-class Thing(Record):
+class PlacedThing(Record):
     """What stands at a place. value: the Outline's entry for it."""
 
     kind: str  # reference, include, file, import, key, call, state, argument, declaration, macro
     span: Span
-    value: Reference | Argument | State | Declaration | None = None
+    value: Reference | OutlineArgument | DeclaredState | Declaration | None = None
 
 
-def thing_at(outline: Outline, offset: int) -> Thing | None:
+def thing_at(outline: Outline, offset: int) -> PlacedThing | None:
     """The innermost thing at a place."""
     return next((thing for thing in _things(outline) if thing.span.holds(offset)), None)
 
 
-def _things(outline: Outline) -> Iterator[Thing]:
-    yield from (Thing("reference", ref.target, ref) for ref in outline.references)
+def _things(outline: Outline) -> Iterator[PlacedThing]:
+    yield from (PlacedThing("reference", ref.target, ref) for ref in outline.references)
     for kind, spans in (
         ("include", outline.includes),
         ("file", outline.files),
@@ -44,11 +51,11 @@ def _things(outline: Outline) -> Iterator[Thing]:
         ("call", outline.calls),
         ("macro", outline.macros),
     ):
-        yield from (Thing(kind, span) for span in spans)
-    yield from (Thing("argument", argument.name, argument) for argument in outline.arguments)
+        yield from (PlacedThing(kind, span) for span in spans)
+    yield from (PlacedThing("argument", argument.name, argument) for argument in outline.arguments)
     for declaration in outline.declarations:
-        yield from (Thing("state", state.key, state) for state in declaration.states)
-        yield Thing("declaration", declaration.id, declaration)
+        yield from (PlacedThing("state", state.key, state) for state in declaration.states)
+        yield PlacedThing("declaration", declaration.id, declaration)
 
 
 def id_at(outline: Outline, offset: int) -> tuple[str, Span] | None:
@@ -64,7 +71,7 @@ def id_at(outline: Outline, offset: int) -> tuple[str, Span] | None:
 # ---------------------------------------------------------------- declared where
 
 
-async def definitions(project: Project, document: Document, offset: int) -> list[Spot]:
+async def definitions(project: Project, document: OpenDocument, offset: int) -> list[Spot]:
     """The places where what stands at a place is declared."""
     thing = thing_at(document.outline, offset)
     if thing is None:
@@ -83,7 +90,7 @@ async def definitions(project: Project, document: Document, offset: int) -> list
             return _files(project.session.tree.find(thing.span.value, env))
         case "declaration" | "macro":
             return [Spot(document.path, thing.span)]
-        case "state" if isinstance(thing.value, State):
+        case "state" if isinstance(thing.value, DeclaredState):
             return _modules(project, "states", thing.value.function)
         case "call":
             return _modules(project, "modules", thing.span.value)
@@ -137,11 +144,11 @@ async def declarations(project: Project, name: str, state: str = "") -> list[Spo
     return list(dict.fromkeys(spots))
 
 
-def _is_of(state: State, module: str) -> bool:
+def _is_of(state: DeclaredState, module: str) -> bool:
     return module in ("", "id") or state.function.partition(".")[0] == module
 
 
-def _macros(project: Project, document: Document, offset: int) -> list[Spot]:
+def _macros(project: Project, document: OpenDocument, offset: int) -> list[Spot]:
     """The macro whose name stands at a place, in this file or one that it imports."""
     word = word_at(document, offset)
     if word is None:
@@ -159,7 +166,7 @@ def _macros(project: Project, document: Document, offset: int) -> list[Spot]:
     ]
 
 
-def word_at(document: Document, offset: int) -> Span | None:
+def word_at(document: OpenDocument, offset: int) -> Span | None:
     """The word at a place of a template's expression."""
     start = max(document.text.rfind("{{", 0, offset), document.text.rfind("{%", 0, offset))
     if start < 0 or re.search(r"[}%]\}", document.text[start:offset]):

@@ -66,7 +66,7 @@ class Reference(Record):
     holder: str = ""  # the ID that it stands below
 
 
-class Argument(Record):
+class OutlineArgument(Record):
     """An argument of a state."""
 
     name: Span
@@ -74,7 +74,7 @@ class Argument(Record):
     value: Span | None = None
 
 
-class State(Record):
+class DeclaredState(Record):
     """A state of a declaration. body: what its arguments are; its start is before the first one."""
 
     key: Span  # `file.managed`, or `file`
@@ -88,7 +88,7 @@ class Declaration(Record):
     """An ID with its states. whole: of all lines of it."""
 
     id: Span
-    states: tuple[State, ...]
+    states: tuple[DeclaredState, ...]
     whole: Span
     extends: bool = False
     short: bool = False  # `ID: pkg.installed`
@@ -100,7 +100,7 @@ class Outline(Record):
     declarations: tuple[Declaration, ...] = ()
     references: tuple[Reference, ...] = ()
     includes: tuple[Span, ...] = ()
-    arguments: tuple[Argument, ...] = ()
+    arguments: tuple[OutlineArgument, ...] = ()
     files: tuple[Span, ...] = ()  # salt://
     imports: tuple[Span, ...] = ()  # templates
     macros: tuple[Span, ...] = ()
@@ -124,13 +124,13 @@ def outline(text: str) -> Outline:
     """The outline of a text; empty for one that is larger than LARGEST, or a program."""
     if len(text) > LARGEST:
         return Outline(broken=True)
-    reader = _Reader(text)
+    reader = _OutlineReader(text)
     if not re.match(r"\ufeff?#!(?!/)(?!.*\b(yaml|jinja|stateconf)\b)", text):
         reader.blocks(masked(text))
     return reader.outline(text)
 
 
-class _Reader:
+class _OutlineReader:
     """Reads block after block (an ID with what stands below it), so that a mistake in one does not
     hide the others.
     """
@@ -140,7 +140,7 @@ class _Reader:
         self._declarations: list[Declaration] = []
         self._references: list[Reference] = []
         self._includes: list[Span] = []
-        self._arguments: list[Argument] = []
+        self._arguments: list[OutlineArgument] = []
         self._broken = False
         self._base = 0
 
@@ -240,18 +240,18 @@ class _Reader:
 
     def _declare(self, id_: Any, body: Any, whole: Span, extends: bool = False) -> None:
         span = self._span(id_)
-        states: list[State] = []
+        states: list[DeclaredState] = []
         short = isinstance(body, yaml.ScalarNode) and bool(re.match(r"\w+\.\w+$", body.value))
         if short:
             key = self._span(body)
-            states.append(State(key, key.value, (), None))
+            states.append(DeclaredState(key, key.value, (), None))
         elif isinstance(body, yaml.MappingNode):
             for function, items in body.value:
                 if isinstance(function, yaml.ScalarNode) and not function.value.startswith("__"):
                     states.append(self._state(function, items, span.value))
         self._declarations.append(Declaration(span, tuple(states), whole, extends, short))
 
-    def _state(self, key: Any, items: Any, holder: str) -> State:
+    def _state(self, key: Any, items: Any, holder: str) -> DeclaredState:
         function = key.value
         nodes = items.value if isinstance(items, yaml.SequenceNode) else []
         if "." not in function:
@@ -266,7 +266,7 @@ class _Reader:
                 if isinstance(name, yaml.ScalarNode):
                     named |= name.value in ("name", "names")
                     names += self._argument(name, value, function, holder)
-        return State(self._span(key), function, tuple(names), self._span_of(items), named)
+        return DeclaredState(self._span(key), function, tuple(names), self._span_of(items), named)
 
     def _span_of(self, node: Any) -> Span | None:
         if not isinstance(node, yaml.SequenceNode) or node.flow_style:
@@ -276,7 +276,7 @@ class _Reader:
     def _argument(self, name: Any, value: Any, function: str, holder: str) -> Iterator[str]:
         """Note an argument. Gives the names that it says."""
         scalar = self._span(value) if isinstance(value, yaml.ScalarNode) else None
-        self._arguments.append(Argument(self._span(name), function, scalar))
+        self._arguments.append(OutlineArgument(self._span(name), function, scalar))
         if name.value in REQUISITES:
             for state, node in _pairs(value):
                 self._refer(node, state, name.value, holder)

@@ -21,7 +21,7 @@ from runner.sources.config.options import Options
 from runner.sources.fileroots import FileTree
 from runner.support.files import text as files_text
 from runner.tools.lsp.analysis import Analysis
-from runner.tools.lsp.documents import BOM, Document, on_disk
+from runner.tools.lsp.documents import BOM, OpenDocument, on_disk
 
 AT_ONCE = 20  # files that are read before other requests have their turn
 
@@ -30,12 +30,12 @@ class Texts:
     """The texts that are open in the editor; all others are those of the disk."""
 
     def __init__(self) -> None:
-        self.open: dict[str, Document] = {}
+        self.open: dict[str, OpenDocument] = {}
         self.uris: dict[str, str] = {}  # path -> how the editor names it
         self._deleted: dict[str, int | None] = {}  # path -> version when its file was deleted
-        self._disk: dict[str, tuple[tuple[int, int], Document]] = {}
+        self._disk: dict[str, tuple[tuple[int, int], OpenDocument]] = {}
 
-    def put(self, uri: str, document: Document) -> None:
+    def put(self, uri: str, document: OpenDocument) -> None:
         """Take over a text of the editor."""
         self.open[document.path] = document
         self.uris[document.path] = uri
@@ -64,7 +64,7 @@ class Texts:
             if self._differs(document)
         }
 
-    def _differs(self, document: Document) -> bool:
+    def _differs(self, document: OpenDocument) -> bool:
         saved = self._saved(document.path)
         if saved is None:
             return self._deleted.get(document.path, -1) != document.version
@@ -89,11 +89,11 @@ class Texts:
             return path
         return next((known for known in self.open if self.is_same(known, path)), path)
 
-    def get(self, path: str) -> Document | None:
+    def get(self, path: str) -> OpenDocument | None:
         """The text of a file as the editor has it, or the disk."""
         return self.open.get(path) or self._saved(path)
 
-    def _saved(self, path: str) -> Document | None:
+    def _saved(self, path: str) -> OpenDocument | None:
         try:
             status = os.stat(path)
         except (OSError, ValueError):
@@ -218,14 +218,14 @@ class Project:
         self.sls_files(tree)
         return self._sls_files[tree].get(path)
 
-    def declares_states(self, document: Document) -> bool:
+    def declares_states(self, document: OpenDocument) -> bool:
         """Return whether a text is an SLS file of the states."""
         return (
             self.tree_of(document.path) is self.session.tree
             and self.sls_of(document.path) is not None
         )
 
-    async def documents(self) -> AsyncIterator[Document]:
+    async def documents(self) -> AsyncIterator[OpenDocument]:
         """All SLS files of the states; others get their turn in between."""
         for number, sls in enumerate(list(self.sls_files(self.session.tree))):
             if number % AT_ONCE == 0:
@@ -234,10 +234,10 @@ class Project:
             if document:
                 yield document
 
-    def document(self, path: str) -> Document | None:
+    def document(self, path: str) -> OpenDocument | None:
         return self.texts.get(path)
 
-    def included(self, document: Document, name: str) -> str | None:
+    def included(self, document: OpenDocument, name: str) -> str | None:
         """The file of an include: `a.b`, or `.b` beside the file."""
         tree, env = self.tree_of(document.path), self.env_of(document.path)
         if name.startswith("."):
@@ -254,7 +254,7 @@ class Project:
             return tree.sls_path(name, env)
         return None
 
-    def imported(self, document: Document, path: str) -> str | None:
+    def imported(self, document: OpenDocument, path: str) -> str | None:
         """The file of a template that another one imports; it may be named from its own folder."""
         tree, env = self.tree_of(document.path), self.env_of(document.path)
         root = tree.root_of(document.path)

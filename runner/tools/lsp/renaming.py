@@ -18,15 +18,15 @@ from runner.model.errors import RunnerError
 from runner.model.records import Record
 from runner.tools.lsp import navigation
 from runner.tools.lsp.analysis import Analysis
-from runner.tools.lsp.documents import BOM, Document
+from runner.tools.lsp.documents import BOM, OpenDocument
 from runner.tools.lsp.navigation import Spot
-from runner.tools.lsp.outline import MADE, Declaration, Span, State, masked
+from runner.tools.lsp.outline import MADE, Declaration, DeclaredState, Span, masked
 from runner.tools.lsp.project import Project, Texts
 
 RESERVED = frozenset(["include", "extend", "exclude", "chain", "defaults"])
 
 
-class Edit(Record):
+class TextEdit(Record):
     """New text for some characters of a file."""
 
     path: str
@@ -34,7 +34,7 @@ class Edit(Record):
     text: str
 
 
-def renamable(project: Project, document: Document, offset: int) -> tuple[str, Span]:
+def renamable(project: Project, document: OpenDocument, offset: int) -> tuple[str, Span]:
     """The ID at a place. Raises RunnerError where there is none, or a template makes it."""
     id_ = navigation.id_at(document.outline, offset)
     if id_ is None or not project.declares_states(document):
@@ -45,12 +45,12 @@ def renamable(project: Project, document: Document, offset: int) -> tuple[str, S
     return id_
 
 
-async def rename(project: Project, document: Document, offset: int, new: str) -> list[Edit]:
+async def rename(project: Project, document: OpenDocument, offset: int, new: str) -> list[TextEdit]:
     """The edits that rename the ID at a place. Raises RunnerError where that cannot be done."""
     old, _ = renamable(project, document, offset)
     await _refuse(project, old, new)
     edits = [
-        Edit(spot.path, spot.span, _written(spot, new))
+        TextEdit(spot.path, spot.span, _written(spot, new))
         for spot in await navigation.references(project, old)
     ]
     declared = False
@@ -97,7 +97,7 @@ def plain_or_quoted(text: str) -> str:
     return text if plain and text == text.strip() else "'" + text.replace("'", "''") + "'"
 
 
-def _with_name(document: Document, declaration: Declaration, old: str) -> list[Edit]:
+def _with_name(document: OpenDocument, declaration: Declaration, old: str) -> list[TextEdit]:
     """The edits that let the states of a declaration keep their name."""
     path, end, edits = document.path, document.line_end, []
     name = f"name: {plain_or_quoted(old)}"
@@ -107,17 +107,17 @@ def _with_name(document: Document, declaration: Declaration, old: str) -> list[E
         if declaration.short:
             text = f"{end}  {state.function}:{end}    - {name}"
             start = _after_colon(document, declaration.id.end)
-            edits.append(Edit(path, Span(start, state.key.end, ""), text))
+            edits.append(TextEdit(path, Span(start, state.key.end, ""), text))
         elif state.items:
             start = state.items.start
             margin = " " * (start - document.starts[document.line_of(start)])
-            edits.append(Edit(path, Span(start, start, ""), f"- {name}{end}{margin}"))
+            edits.append(TextEdit(path, Span(start, start, ""), f"- {name}{end}{margin}"))
         else:
             edits.append(_first_argument(document, state, name))
     return edits
 
 
-def _first_argument(document: Document, state: State, name: str) -> Edit:
+def _first_argument(document: OpenDocument, state: DeclaredState, name: str) -> TextEdit:
     """The edit for a state without a list of its own lines: `test.nop:`, `test.nop: []`,
     `file: managed`.
     """
@@ -132,17 +132,17 @@ def _first_argument(document: Document, state: State, name: str) -> Edit:
     else:
         margin = document.line_end + " " * (len(written) - len(written.lstrip()) + 2)
         text = "".join(f"{margin}- {item}" for item in (own, name) if item)
-    return Edit(document.path, Span(after, after + len(rest), ""), text)
+    return TextEdit(document.path, Span(after, after + len(rest), ""), text)
 
 
-def _after_colon(document: Document, offset: int) -> int:
+def _after_colon(document: OpenDocument, offset: int) -> int:
     return document.text.index(":", offset) + 1
 
 
 # ---------------------------------------------------------------- tried before it is done
 
 
-def applied(texts: Texts, edits: list[Edit]) -> dict[str, str]:
+def applied(texts: Texts, edits: list[TextEdit]) -> dict[str, str]:
     """The texts of the files with the edits in them."""
     made: dict[str, str] = {}
     for path in dict.fromkeys(edit.path for edit in edits):

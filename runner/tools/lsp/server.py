@@ -19,7 +19,7 @@ from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError
 from runner.tools.lsp import actions, completion, formatting, hover, navigation, renaming
 from runner.tools.lsp.checks import PAUSE, Checks
-from runner.tools.lsp.documents import Document, path_of, uri_of
+from runner.tools.lsp.documents import OpenDocument, path_of, uri_of
 from runner.tools.lsp.navigation import Spot
 from runner.tools.lsp.outline import Span
 from runner.tools.lsp.project import Project, Texts
@@ -181,7 +181,7 @@ class Server(LanguageServer):  # type: ignore[misc]
             lsp.PublishDiagnosticsParams(self.uri(path), problems, version)
         )
 
-    def _diagnostic(self, document: Document, problem: Diagnostic) -> lsp.Diagnostic:
+    def _diagnostic(self, document: OpenDocument, problem: Diagnostic) -> lsp.Diagnostic:
         source = problem.source
         assert source is not None, "only of problems with a place"
         hint = f"\nhint: {problem.hint}" if problem.hint else ""
@@ -202,7 +202,7 @@ class Server(LanguageServer):  # type: ignore[misc]
             related_information=callers or None,
         )
 
-    def _word(self, document: Document, line: int, column: int) -> lsp.Range:
+    def _word(self, document: OpenDocument, line: int, column: int) -> lsp.Range:
         """The word at a place; the whole line where the column is not known."""
         text = document.line(line - 1)
         start = document.offset_of(line, column or 1 + len(text) - len(text.lstrip()))
@@ -219,10 +219,10 @@ class Server(LanguageServer):  # type: ignore[misc]
 
     def location(self, spot: Spot) -> lsp.Location:
         """A place for the editor."""
-        document = self.texts.get(spot.path) or Document(spot.path, "")
+        document = self.texts.get(spot.path) or OpenDocument(spot.path, "")
         return lsp.Location(self.uri(spot.path), document.range(spot.span.start, spot.span.end))
 
-    def edit(self, edits: Iterable[renaming.Edit]) -> lsp.WorkspaceEdit:
+    def edit(self, edits: Iterable[renaming.TextEdit]) -> lsp.WorkspaceEdit:
         """Edits of several files for the editor."""
         by_path: dict[str, list[lsp.TextEdit]] = {}
         for edit in edits:
@@ -248,7 +248,7 @@ class Server(LanguageServer):  # type: ignore[misc]
         )
 
 
-Asked = tuple[Project, Document, int]  # a tree, a text of it, and a character of that
+Asked = tuple[Project, OpenDocument, int]  # a tree, a text of it, and a character of that
 Answer = Callable[[Server, Asked, Any], Awaitable[Any]]
 
 
@@ -332,7 +332,7 @@ def _changed(server: Server, params: lsp.DidChangeTextDocumentParams) -> None:
 def _take(server: Server, uri: str, text: str, version: int, pause: float) -> None:
     path = path_of(uri)
     if path:
-        server.texts.put(uri, Document(path, text, version))
+        server.texts.put(uri, OpenDocument(path, text, version))
         server.changed(path, pause)
 
 
@@ -490,7 +490,7 @@ async def _actions(server: Server, asked: Asked, params: Any) -> list[lsp.CodeAc
         if not params.range.start.line <= shown.range.start.line <= params.range.end.line:
             continue
         for fix in actions.fixes(document, problem):
-            edit = renaming.Edit(document.path, fix.span, fix.text)
+            edit = renaming.TextEdit(document.path, fix.span, fix.text)
             made.append(
                 lsp.CodeAction(
                     title=fix.title,

@@ -82,7 +82,9 @@ def why(
             if names
             else {str(line.place): line.target for line in node_scope.top_file(session).lines}
         )
-        run = whys.Run(compiled.chunks, compiled.relations, compiled.order, gathered[0], top)
+        run = whys.ExplainedRun(
+            compiled.chunks, compiled.relations, compiled.order, gathered[0], top
+        )
         states = whys.explained(wanted, run)
     if with_run:
         states = [

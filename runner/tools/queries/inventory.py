@@ -86,7 +86,7 @@ def _comment(note: str) -> list[str]:
 def _yaml(data: Any) -> str:
     import yaml
 
-    class Dumper(yaml.SafeDumper):
+    class SlsDumper(yaml.SafeDumper):
         """Lists below their key are indented, texts of several lines stand as they are."""
 
         def increase_indent(self, flow: bool = False, indentless: bool = False) -> Any:
@@ -95,8 +95,8 @@ def _yaml(data: Any) -> str:
     def represent(dumper: yaml.SafeDumper, value: str) -> Any:
         return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=_style(value))
 
-    Dumper.add_representer(str, represent)
-    dumped = yaml.dump(data, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=10**6)
+    SlsDumper.add_representer(str, represent)
+    dumped = yaml.dump(data, Dumper=SlsDumper, sort_keys=False, allow_unicode=True, width=10**6)
     return str(dumped)
 
 

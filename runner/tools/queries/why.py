@@ -17,7 +17,7 @@ from runner.model.records import Record
 from runner.model.requisite_kinds import REQUISITE_KEYS
 
 
-class Run(Record):
+class ExplainedRun(Record):
     """The values that an explanation is taken from. top: the targets of the top file by the places
     of their SLS names.
     """
@@ -33,7 +33,7 @@ class Run(Record):
         return {number: position for position, number in enumerate(self.order, 1)}
 
 
-def explained(wanted: str, run: Run) -> list[dict[str, Any]]:
+def explained(wanted: str, run: ExplainedRun) -> list[dict[str, Any]]:
     """Explain each state with an ID or name (or `state: name`). Raises RunnerError when
     there is none.
     """
@@ -63,7 +63,7 @@ def _unknown(wanted: str, chunks: Sequence[Chunk]) -> RunnerError:
     return RunnerError(f"no state of this run has the ID or name {wanted}", hint=hint)
 
 
-def _one(number: int, run: Run) -> dict[str, Any]:
+def _one(number: int, run: ExplainedRun) -> dict[str, Any]:
     chunk = run.chunks[number]
     position = run.position
     # a watch that stands where its holder does was not typed: it is told as automatic
@@ -104,7 +104,7 @@ def label(chunk: Chunk) -> str:
 # ---------------------------------------------------------------- what brought it
 
 
-def _brought(chunk: Chunk, run: Run) -> dict[str, Any]:
+def _brought(chunk: Chunk, run: ExplainedRun) -> dict[str, Any]:
     """The includes from a state's SLS up to the requested one, and the line of the top file."""
     chain = run.high.scopes.get((chunk.env, chunk.sls), ())
     steps = []
@@ -158,7 +158,7 @@ def _by_definition(chunk: Chunk) -> bool:
     return chunk.origins.get("order") == "definition" or "order" not in chunk.arg_places
 
 
-def _moved(number: int, run: Run, position: Mapping[int, int]) -> list[dict[str, str]]:
+def _moved(number: int, run: ExplainedRun, position: Mapping[int, int]) -> list[dict[str, str]]:
     """Tell what moved it away from where its order number puts it: what it waits for later, what
     waits for it earlier.
 
@@ -181,25 +181,25 @@ def _pairs(relations: Relations) -> Iterator[tuple[int, int, str]]:
     yield from relations.automatic
 
 
-def _waits(edge: Edge, run: Run, position: Mapping[int, int]) -> dict[str, Any]:
+def _waits(edge: Edge, run: ExplainedRun, position: Mapping[int, int]) -> dict[str, Any]:
     return _edge(edge, run) | {
         "state": label(run.chunks[edge.target]),
         "position": position[edge.target],
     }
 
 
-def _waiting(edge: Edge, run: Run, position: Mapping[int, int]) -> dict[str, Any]:
+def _waiting(edge: Edge, run: ExplainedRun, position: Mapping[int, int]) -> dict[str, Any]:
     return _edge(edge, run) | {
         "state": label(run.chunks[edge.holder]),
         "position": position[edge.holder],
     }
 
 
-def _edge(edge: Edge, run: Run) -> dict[str, Any]:
+def _edge(edge: Edge, run: ExplainedRun) -> dict[str, Any]:
     return {"kind": str(edge.kind), "place": str(edge.place), "written": _written(edge, run)}
 
 
-def _written(edge: Edge, run: Run) -> str | None:
+def _written(edge: Edge, run: ExplainedRun) -> str | None:
     """The form of a requisite that is not written at its holder: `require_in of file: x`."""
     target = run.chunks[edge.target]
     for key in (name for name in target.low if name in REQUISITE_KEYS and name.endswith("_in")):

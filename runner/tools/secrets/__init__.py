@@ -22,7 +22,7 @@ LARGEST = 16 * 1024 * 1024  # bytes of a file
 _VALUE = re.compile(r"DEC(?:\((\d+)\))?::([A-Z]+)\[(.*?)\]!", re.S)
 
 
-class Keys(Record):
+class SecretKeys(Record):
     """What encrypts and decrypts. program: one of CIPHERS, for new values. ciphers: by program."""
 
     program: str
@@ -50,14 +50,14 @@ class Message(Record):
     margin: str
 
 
-def keys(opts: Mapping[str, Any], program: str, recipients: Sequence[str] = ()) -> Keys:
+def keys(opts: Mapping[str, Any], program: str, recipients: Sequence[str] = ()) -> SecretKeys:
     """As the configuration says. recipients: those of the program instead."""
     key = f"{program}_recipients"
     opts = {**opts, key: list(recipients)} if recipients else opts
-    return Keys(program, {name: cipher(name, opts) for name in CIPHERS})
+    return SecretKeys(program, {name: cipher(name, opts) for name in CIPHERS})
 
 
-def rekey(path: str, keys: Keys) -> int:
+def rekey(path: str, keys: SecretKeys) -> int:
     """Encrypt all values of a file anew; how many there were. Raises RunnerError; the file is as it
     was then.
     """
@@ -72,7 +72,7 @@ def rekey(path: str, keys: Keys) -> int:
     return len(messages)
 
 
-def edit(path: str, keys: Keys, editor: Callable[[str], None]) -> str:
+def edit(path: str, keys: SecretKeys, editor: Callable[[str], None]) -> str:
     """Have a file edited with its values decrypted; what was changed, in words, empty for nothing.
 
     editor: is called with the path of a copy that nobody else can read. A value that was not
@@ -106,7 +106,7 @@ def edit(path: str, keys: Keys, editor: Callable[[str], None]) -> str:
     return f"{changed} value{'s' if changed != 1 else ''} encrypted" if changed else "text changed"
 
 
-def _messages(text: str, keys: Keys) -> list[Message]:
+def _messages(text: str, keys: SecretKeys) -> list[Message]:
     found = [
         Message(name, match[0], match.start(), match.end(), _margin(text, match.start()))
         for name, each in keys.ciphers.items()
@@ -120,7 +120,7 @@ def _margin(text: str, start: int) -> str:
     return line if not line.strip() else ""
 
 
-def _plain(message: Message, path: str, text: str, keys: Keys) -> str:
+def _plain(message: Message, path: str, text: str, keys: SecretKeys) -> str:
     source = Source(path, text.count("\n", 0, message.start) + 1)
     plain: str = keys.ciphers[message.program].decrypt(message.text, source)
     return plain

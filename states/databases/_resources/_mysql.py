@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from modules.databases import mysql
-from modules.databases.mysql import Server
+from modules.databases.mysql import MysqlServer
 
-SERVER = Server()
+SERVER = MysqlServer()
 INITIAL = ("root", "mysql", "mariadb.sys", "mysql.sys", "mysql.session", "mysql.infoschema")
 OF_DEBIAN = "debian-sys-maint"
 

@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from modules.databases import postgres
-from modules.databases.postgres import Server
+from modules.databases.postgres import PostgresServer
 
-SERVER = Server()
+SERVER = PostgresServer()
 INITIAL = ("postgres", "template0", "template1")
 
 
-def databases() -> Iterator[tuple[str, Server]]:
+def databases() -> Iterator[tuple[str, PostgresServer]]:
     """The databases that can be looked into, with the connection to each."""
     rows = SERVER.select("SELECT datname FROM pg_database WHERE datallowconn ORDER BY 1")
     for row in rows:

@@ -126,7 +126,9 @@ def test_the_newest_version_is_not_fixed_in_the_world(played: Path) -> None:
 
 def test_failures_say_what_to_do(played: Path) -> None:
     with running(here()):
-        told = pkg.provider().simulate(pkg.Transaction("install", (pkg.Target("no"),))).refusal
+        told = (
+            pkg.provider().simulate(pkg.Transaction("install", (pkg.PackageTarget("no"),))).refusal
+        )
     assert told == (
         "errors:\n    - unable to select packages: no (no such package): required by: world[no]"
         "\n    - no repository has it: renew the package lists (refresh: True), or add the"
@@ -134,7 +136,11 @@ def test_failures_say_what_to_do(played: Path) -> None:
     )
     (played / "locked").touch()
     with running(here()):
-        told = pkg.provider().simulate(pkg.Transaction("install", (pkg.Target("nginx"),))).refusal
+        told = (
+            pkg.provider()
+            .simulate(pkg.Transaction("install", (pkg.PackageTarget("nginx"),)))
+            .refusal
+        )
     assert "another apk has the database (waited 300 seconds)" in told
 
 

@@ -10,7 +10,7 @@ from harness import HarnessHere
 
 from modules import pkg
 from modules.pkg._former import former_packages
-from modules.pkg.package_manager import Target, Transaction
+from modules.pkg.package_manager import PackageTarget, Transaction
 from runner.api import CommandFailed, FormerState, running
 
 FILES = ["/etc/passwd", "/etc/ssl", "/etc/ssl/certs", "/etc/not there", "/usr/bin/env"]
@@ -27,8 +27,8 @@ def test_a_purge_has_the_configuration_recorded(monkeypatch: pytest.MonkeyPatch)
     packages = FormerState("package", "", {"a": {"version": "1"}, "b": {"version": "2"}})
     reasons = FormerState("automatic package", "", {"b": {"automatic": True}})
     with running(HarnessHere()):
-        removed = former_packages(Transaction("remove", (Target("a"),)))
-        purged = former_packages(Transaction("purge", (Target("a"),)))
+        removed = former_packages(Transaction("remove", (PackageTarget("a"),)))
+        purged = former_packages(Transaction("purge", (PackageTarget("a"),)))
     assert removed == {"several": [reasons, packages]}
     assert purged == {
         "several": [
@@ -52,5 +52,5 @@ def test_a_broken_package_manager_keeps_nothing_from_being_recorded(
     )
     monkeypatch.setattr(pkg, "provider", lambda: manager)
     with running(HarnessHere()):
-        (packages,) = former_packages(Transaction("remove", (Target("a"),)))["several"]
+        (packages,) = former_packages(Transaction("remove", (PackageTarget("a"),)))["several"]
     assert packages == FormerState("package", "", {"a": {"version": "1"}})

@@ -10,7 +10,7 @@ import pytest
 from harness import HarnessHere
 
 from modules import pkg
-from modules.pkg import InstallOptions, NotDone, Target, Transaction
+from modules.pkg import InstallOptions, NotDone, PackageTarget, Transaction
 from runner.api import running
 
 
@@ -69,17 +69,19 @@ def refusal(transaction: Transaction) -> str:
 @pytest.mark.parametrize(
     ("action", "target", "wanted"),
     [
-        ("install", Target("new"), "new is not installed"),
-        ("install", Target("old", "2.0"), "old is there in version 1.0 instead of 2.0"),
-        ("install", Target("old", path="2.0"), "old is there in version 1.0 instead of 2.0"),
-        ("install", Target("unreal"), "unreal is not installed"),
-        ("remove", Target("old:own"), "old is still installed"),
-        ("purge", Target("old"), "old is still installed"),
-        ("purge", Target("removed"), "removed has still its configuration"),
+        ("install", PackageTarget("new"), "new is not installed"),
+        ("install", PackageTarget("old", "2.0"), "old is there in version 1.0 instead of 2.0"),
+        ("install", PackageTarget("old", path="2.0"), "old is there in version 1.0 instead of 2.0"),
+        ("install", PackageTarget("unreal"), "unreal is not installed"),
+        ("remove", PackageTarget("old:own"), "old is still installed"),
+        ("purge", PackageTarget("old"), "old is still installed"),
+        ("purge", PackageTarget("removed"), "removed has still its configuration"),
     ],
 )
-def test_what_is_not_done_is_said(action: Any, target: Target, wanted: str) -> None:
-    transaction = Transaction(action, (target, Target("real") if action == "install" else target))
+def test_what_is_not_done_is_said(action: Any, target: PackageTarget, wanted: str) -> None:
+    transaction = Transaction(
+        action, (target, PackageTarget("real") if action == "install" else target)
+    )
     message = refusal(transaction)
     assert message == f"errors:\n    - idle ended without an error, but {wanted}"
 
@@ -92,11 +94,18 @@ def test_an_upgrade_that_upgrades_nothing(action: Any) -> None:
 @pytest.mark.parametrize(
     "transaction",
     [
-        Transaction("install", (Target("old"), Target("old:own", "1.0"), Target("several", "1.0"))),
-        Transaction("install", (Target("virtual"),)),
-        Transaction("install", (Target("new"),), InstallOptions(only_upgrade=True)),
-        Transaction("remove", (Target("new"), Target("removed"))),
-        Transaction("purge", (Target("new"),)),
+        Transaction(
+            "install",
+            (
+                PackageTarget("old"),
+                PackageTarget("old:own", "1.0"),
+                PackageTarget("several", "1.0"),
+            ),
+        ),
+        Transaction("install", (PackageTarget("virtual"),)),
+        Transaction("install", (PackageTarget("new"),), InstallOptions(only_upgrade=True)),
+        Transaction("remove", (PackageTarget("new"), PackageTarget("removed"))),
+        Transaction("purge", (PackageTarget("new"),)),
         Transaction("autoremove"),
     ],
 )

@@ -93,7 +93,7 @@ def test_only_changers_change(name: str) -> None:
         assert changes is (method in CHANGERS and function is not None), method
     assert "fetches" in provider.refresh_db.__dict__
     with running(HarnessHere()), pytest.raises(ChangeNotAllowed):
-        provider.run(pkg.Transaction("remove", (pkg.Target("x"),)))
+        provider.run(pkg.Transaction("remove", (pkg.PackageTarget("x"),)))
 
 
 def test_it_reads_what_its_tool_prints(name: str, asked: list[list[str]]) -> None:
@@ -119,7 +119,7 @@ def test_what_is_installed_is_read_once(name: str, asked: list[list[str]]) -> No
 def test_each_option_is_put_into_its_words(name: str, option: str, asked: list[list[str]]) -> None:
     options, words = recorded(name).WORDS[option]
     assert getattr(options, option) != getattr(pkg.InstallOptions(), option)
-    targets = (pkg.Target("nginx"),)
+    targets = (pkg.PackageTarget("nginx"),)
     plain = _simulated(name, asked, pkg.Transaction("install", targets))
     chosen = _simulated(name, asked, pkg.Transaction("install", targets, options))
     instead = getattr(recorded(name), "INSTEAD", {}).get(option)  # an action of the tool's own
@@ -153,7 +153,7 @@ def test_each_action_is_put_into_its_words(name: str, asked: list[list[str]]) ->
 
 def test_a_dry_run_asks_what_the_real_run_does(name: str, asked: list[list[str]]) -> None:
     for options, words in recorded(name).WORDS.values():
-        transaction = pkg.Transaction("install", (pkg.Target("nginx"),), options)
+        transaction = pkg.Transaction("install", (pkg.PackageTarget("nginx"),), options)
         simulated = _simulated(name, asked, transaction)
         asked.clear()
         with changes_allowed():

@@ -110,7 +110,7 @@ def test_reading_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.Monke
     forms = ParsedForms(str(tmp_path), lambda _: False)
     forms.load(text, "a", lambda text: load(text.text, text))
     freed: list[bool] = []
-    monkeypatch.setattr(parsed_forms._Reader, "__del__", lambda _: freed.append(True), False)
+    monkeypatch.setattr(parsed_forms._FormReader, "__del__", lambda _: freed.append(True), False)
     gc.disable()
     try:
         forms.load(text, "a", lambda text: load(text.text, text))

@@ -31,7 +31,7 @@ LOOKS: Mapping[str, Look] = {
 }
 
 
-class Entry(Record):
+class ExternalPillar(Record):
     """One item of `ext_pillar`."""
 
     name: str
@@ -66,7 +66,7 @@ def gather(
     return merged
 
 
-def _entries(entries: Any, tools: Tools) -> Iterator[Entry]:
+def _entries(entries: Any, tools: Tools) -> Iterator[ExternalPillar]:
     hint = "write\n    ext_pillar:\n      - cmd_yaml: cat /etc/facts.yaml"
     if not isinstance(entries, list):
         raise tools.problem('The "ext_pillar" option is malformed: it is not a list', hint)
@@ -75,7 +75,7 @@ def _entries(entries: Any, tools: Tools) -> Iterator[Entry]:
             raise tools.problem(
                 f'The "ext_pillar" option is malformed: {item!r} is not a mapping', hint
             )
-        yield from (Entry(str(name), settings) for name, settings in item.items())
+        yield from (ExternalPillar(str(name), settings) for name, settings in item.items())
 
 
 def _unknown(name: str, tools: Tools) -> RunnerError:

@@ -46,9 +46,9 @@ class Pack:
         self._records: dict[bytes, tuple[memoryview, int]] | None = None
         self._file = -1
 
-    def of(self, options: str) -> Store:
+    def of(self, options: str) -> TemplateStore:
         """The templates of an environment with some options."""
-        return Store(self, options)
+        return TemplateStore(self, options)
 
     def get(self, key: bytes) -> memoryview | None:
         if self._records is None:
@@ -88,7 +88,7 @@ class Pack:
                 self._folder.remove(name)
 
 
-class Store:
+class TemplateStore:
     """The compiled code of texts: one record for each text, and one for each shape
     (shared_code.py).
     """

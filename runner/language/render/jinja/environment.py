@@ -16,7 +16,7 @@ import jinja2
 from jinja2.lexer import Token
 
 from runner.language.render.jinja.bounded_operations import BoundedEnvironment
-from runner.language.render.jinja.cache import Store
+from runner.language.render.jinja.cache import TemplateStore
 from runner.language.render.jinja.codegen import PlacedCodeGenerator, Unit
 from runner.language.render.jinja.shared_code import TokenParser, renamed, shaped
 from runner.language.render.jinja.static_files import Verbatim
@@ -36,7 +36,7 @@ class LenientUndefined(jinja2.Undefined):
 
     def __init__(self, *args: Any, **keywords: Any) -> None:
         super().__init__(*args, **keywords)
-        self._undefined_spot = Spot(sys._getframe(1))
+        self._undefined_spot = LookupSpot(sys._getframe(1))
 
     @property
     def _undefined_message(self) -> str:
@@ -57,7 +57,7 @@ class StrictUndefined(LenientUndefined, jinja2.StrictUndefined):
         return str(self)
 
 
-class Spot:
+class LookupSpot:
     """The place of a look-up in a template; it may be used far from there."""
 
     __slots__ = ("_code", "_line")
@@ -68,7 +68,7 @@ class Spot:
         self._code = frame.f_globals if frame else {}
         self._line = frame.f_lineno if frame else 0
 
-    def __deepcopy__(self, memo: Any) -> Spot:
+    def __deepcopy__(self, memo: Any) -> LookupSpot:
         return self
 
     def source(self) -> Source | None:
@@ -107,7 +107,7 @@ class PlacedEnvironment(BoundedEnvironment):
     verbatims: dict[str, Verbatim | None]
     units: dict[str, Unit]  # the compiled code of texts
     codes: dict[tuple[Any, ...], CodeType]  # that of shapes
-    store: Store | None = None  # where it is kept between runs
+    store: TemplateStore | None = None  # where it is kept between runs
     fresh: dict[jinja2.Template, bool]  # the templates that the current rendering has begun to use
 
     def file_of(self, name: str | None) -> str:

@@ -9,13 +9,13 @@ import marshal
 from collections.abc import Callable
 from typing import Any
 
-from runner.language.render.jinja.cache import Store
+from runner.language.render.jinja.cache import TemplateStore
 
 
 class Verbatim:
     """A file of the tree without Jinja in it, which gives each import the same."""
 
-    def __init__(self, text: str, file: str, store: Store | None) -> None:
+    def __init__(self, text: str, file: str, store: TemplateStore | None) -> None:
         """store: where its value is kept between runs."""
         self._text = text
         self._file = file

@@ -32,10 +32,10 @@ class PlainSalt(Mapping[str, Callable[..., Any]]):
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._salt, name)
-        return _Pillar(value) if name == "pillar" else value
+        return _SaltPillar(value) if name == "pillar" else value
 
 
-class _Pillar:
+class _SaltPillar:
     """`salt.pillar` of `salt.pillar.get(...)`."""
 
     def __init__(self, module: Any) -> None:

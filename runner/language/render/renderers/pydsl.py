@@ -46,7 +46,7 @@ def run(text: str, scope: Scope) -> PlacedMap:
 class _Function:
     """A function of a state module, with what it is called with: `state('x').pkg.installed`."""
 
-    def __init__(self, module: _Module, name: str) -> None:
+    def __init__(self, module: _PydslModule, name: str) -> None:
         self._module = module
         self._name = name
         self._line = module._program.line()
@@ -99,7 +99,7 @@ class _Function:
         program = self._module._program
         for named in states:
             module_ = named._module if isinstance(named, _Function) else named
-            if not isinstance(module_, _Module):
+            if not isinstance(module_, _PydslModule):
                 hint = f"write .{kind}(pkg='ID'), or .{kind}(state('ID').pkg)"
                 raise program.mistake(f"{named!r} names no state", hint)
             module_._mentioned = True
@@ -145,10 +145,10 @@ class _Function:
         return f"{self._module!r}.{self._name}"
 
 
-class _Module:
+class _PydslModule:
     """The states of one module under an ID: `state('x').pkg`. A module has one function at most."""
 
-    def __init__(self, state: _State, name: str) -> None:
+    def __init__(self, state: _PydslState, name: str) -> None:
         self._state = state
         self._program = state._program
         self._name = name
@@ -193,20 +193,20 @@ class _Module:
         return f"{self._state!r}.{self._name}"
 
 
-class _State:
+class _PydslState:
     """The result of `state('ID')`: an attribute for each state module."""
 
     def __init__(self, program: _Program, id: str) -> None:
         self._program = program
         self.id = id
         self._line = program.line()
-        self._modules: dict[str, _Module] = {}
+        self._modules: dict[str, _PydslModule] = {}
 
-    def __getattr__(self, module: str) -> _Module:
+    def __getattr__(self, module: str) -> _PydslModule:
         if module.startswith("_"):
             raise AttributeError(module)
         if module not in self._modules:
-            self._modules[module] = _Module(self, module)
+            self._modules[module] = _PydslModule(self, module)
         return self._modules[module]
 
     def __call__(self) -> None:
@@ -218,7 +218,7 @@ class _State:
             f"{self!r}() would execute states while the SLS is compiled", hint
         )
 
-    def _merge(self, other: _State) -> None:
+    def _merge(self, other: _PydslState) -> None:
         """Take over what another one of the same ID says."""
         for name, module in other._modules.items():
             function = module._function
@@ -282,8 +282,8 @@ class _Program:
         self.module = ModuleType(self.sls)
         self.high = PlacedMap(Untyped(scope.path), (1, 1))
         self.ordered = False
-        self._states: dict[str, _State] = {}
-        self._extending: dict[str, _State] = {}
+        self._states: dict[str, _PydslState] = {}
+        self._extending: dict[str, _PydslState] = {}
         self._unnamed = 0
         self._last: _Function | None = None
 
@@ -303,7 +303,7 @@ class _Program:
     def _names(self) -> dict[str, Any]:
         """The names that pydsl adds to a program; errors name these functions as it does."""
 
-        def state(id: Any = None) -> _State:
+        def state(id: Any = None) -> _PydslState:
             return self.current.state(id)
 
         def include(*names: Any, delayed: bool = False) -> Any:
@@ -339,7 +339,7 @@ class _Program:
 
     # -------------------------------------------------- what it declares
 
-    def state(self, id: Any) -> _State:
+    def state(self, id: Any) -> _PydslState:
         """The state of an ID, the same one for the same ID; without an ID a new one."""
         if id is None:
             self._unnamed += 1
@@ -349,7 +349,7 @@ class _Program:
                 f"the ID of a state is a text, not {id!r}", f"write state({str(id)!r})"
             )
         if id not in self._states:
-            self._states[id] = _State(self, id)
+            self._states[id] = _PydslState(self, id)
         return self._states[id]
 
     def created(self, function: _Function) -> None:
@@ -460,7 +460,7 @@ def _data(value: Any, name: str, program: _Program) -> Any:
         return {key: _data(item, name, program) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         return [_data(item, name, program) for item in value]
-    if isinstance(value, _Function | _Module | _State) or callable(value):
+    if isinstance(value, _Function | _PydslModule | _PydslState) or callable(value):
         hint = (
             "write texts, numbers, lists and mappings; requisites have methods:"
             " .require(state('ID').pkg)"
@@ -472,6 +472,6 @@ def _data(value: Any, name: str, program: _Program) -> Any:
 def _kind(value: Any) -> str:
     return (
         f"the state {value!r}"
-        if isinstance(value, _Function | _Module | _State)
+        if isinstance(value, _Function | _PydslModule | _PydslState)
         else "a function or a class"
     )

@@ -76,7 +76,7 @@ class _Reference:
         self._program.within.pop()
 
 
-class _Module:
+class _ObjectsModule:
     """`File`, `Pkg`, ...: the states of one module."""
 
     def __init__(self, program: _Program, name: str) -> None:
@@ -117,7 +117,7 @@ class _Program:
         text = _OURS.sub("", text)
         text = _IMPORT.sub(lambda line: self._imported(line, known, path), text)
         for name in _capitals(text, path):
-            known.setdefault(name, _Module(self, _module_name(name)))
+            known.setdefault(name, _ObjectsModule(self, _module_name(name)))
         execute(text, path, known)
         return known
 
@@ -127,7 +127,7 @@ class _Program:
             "include": self._include,
             "extend": _Extended,
             "Map": _map_type(salt),
-            "StateFactory": lambda name: _Module(self, name),
+            "StateFactory": lambda name: _ObjectsModule(self, name),
             "pillar": lambda path, default="": salt["pillar.get"](path, default),
             "grains": lambda path, default="": salt["grains.get"](path, default),
             "mine": lambda *args, **kwargs: salt["mine.get"](*args, **kwargs),
@@ -208,7 +208,7 @@ def _plain(value: Any, requisite: bool) -> Any:
         return {key: _plain(item, False) for key, item in value.items()}
     if isinstance(value, list | tuple | set):
         return [_plain(item, False) for item in value]
-    if isinstance(value, _Module) or callable(value):
+    if isinstance(value, _ObjectsModule) or callable(value):
         raise TypeError("an argument is a function or a module, not data")
     return value
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 END = r"#\s*-+\s*end of state config\s*-+"
 
 
-class Options(Record):
+class StateconfOptions(Record):
     """The options behind `#!stateconf`."""
 
     goal: bool = True
@@ -49,7 +49,7 @@ def states(value: Any, scope: Scope, arguments: tuple[str, ...]) -> Any:
     return _Sls(placed, Name(str(scope.names.get("sls", ""))), scope).high(options)
 
 
-def _rendered(text: Rendered, options: Options, scope: Scope) -> Any:
+def _rendered(text: Rendered, options: StateconfOptions, scope: Scope) -> Any:
     """Render the text with the renderers of stateconf itself."""
     sls = Name(str(scope.names.get("sls", "")))
     known = {**scope.names, "sls_dir": sls.sls.rsplit(".", 1)[0].replace(".", "/")}
@@ -61,7 +61,7 @@ def _rendered(text: Rendered, options: Options, scope: Scope) -> Any:
     return {} if data is None else data
 
 
-def _options(arguments: tuple[str, ...], path: str) -> Options:
+def _options(arguments: tuple[str, ...], path: str) -> StateconfOptions:
     switches = "".join(word[1:] for word in arguments if word.startswith("-"))
     words = [word for word in arguments if not word.startswith("-")]
     data, _, template = " ".join(words).partition(" . ")
@@ -73,7 +73,9 @@ def _options(arguments: tuple[str, ...], path: str) -> Options:
     for letter in switches:
         if letter not in "Gops":
             raise RenderError(f"runner's stateconf has no option -{letter}", Source(path, 1), usage)
-    chosen = Options("G" not in switches, "s" in switches, "o" in switches, "p" in switches)
+    chosen = StateconfOptions(
+        "G" not in switches, "s" in switches, "o" in switches, "p" in switches
+    )
     return (
         chosen._replace(data=tuple(data.split()), template=tuple(template.split()))
         if words
@@ -81,10 +83,12 @@ def _options(arguments: tuple[str, ...], path: str) -> Options:
     )
 
 
-def _render_pipe(text: Rendered, options: Options, scope: Scope, names: dict[str, Any]) -> Any:
-    from runner.language.render.steps import Step
+def _render_pipe(
+    text: Rendered, options: StateconfOptions, scope: Scope, names: dict[str, Any]
+) -> Any:
+    from runner.language.render.steps import RendererStep
 
-    pipe = [Step(words[0], words[1:]) for words in (options.template, options.data)]
+    pipe = [RendererStep(words[0], words[1:]) for words in (options.template, options.data)]
     return scope.renderer.render_pipe(pipe, text, scope._replace(names=names))
 
 
@@ -163,7 +167,7 @@ class _Sls:
         self._scope = scope
         self._nowhere = Place(Untyped(scope.path), 1, 1)
 
-    def high(self, options: Options) -> PlacedMap:
+    def high(self, options: StateconfOptions) -> PlacedMap:
         """The high data."""
         made = PlacedMap(self._data.document, self._data.start)
         for key, body in self._data.items():
@@ -195,7 +199,7 @@ class _Sls:
         self._ends(made, own, options)
         return made
 
-    def _named(self, key: Any, options: Options) -> Any:
+    def _named(self, key: Any, options: StateconfOptions) -> Any:
         """The full ID. Raises RenderError for one in use, and for those stateconf makes itself."""
         if not isinstance(key, str) or not key.startswith("."):
             return key
@@ -225,7 +229,7 @@ class _Sls:
     def _key_source(self, key: str) -> Source:
         return key_place(self._data, key, self._nowhere).source
 
-    def _ends(self, made: PlacedMap, own: list[dict[str, str]], options: Options) -> None:
+    def _ends(self, made: PlacedMap, own: list[dict[str, str]], options: StateconfOptions) -> None:
         """The states before and after all others."""
         if options.start:
             start = self._sls.absolute(self._end(".start"))

@@ -15,17 +15,17 @@ from yaml.events import AliasEvent, ScalarEvent
 
 from runner.model.aggregate_values import AggregateList, AggregateMap, joined
 from runner.model.places import Document, PlacedMap, Value
-from runner.support.yaml.load import Reader, load_with, plain_tag
+from runner.support.yaml.load import EventReader, load_with, plain_tag
 
 AGGREGATE, RESET = "!aggregate", "!reset"
 
 
 def load(text: str, document: Document) -> Value:
     """The value of a text. Raises RenderError with the place as written."""
-    return load_with(_Reader, text, document)
+    return load_with(_MarkReader, text, document)
 
 
-class _Reader(Reader):
+class _MarkReader(EventReader):
     """Reads the marks; a key that comes again is joined with the one before."""
 
     def value(self, event: Any) -> Value:

@@ -103,7 +103,7 @@ def shlex_split(s: Any, **options: Any) -> Any:
 
 
 def test_mode(**kwargs: Any) -> bool:
-    """Tell whether `test` is true among arguments."""
+    """Return whether `test` is true among arguments."""
     return any(
         key.lower() == "test" and str(value).lower() in ("true", "1")
         for key, value in kwargs.items()

@@ -49,14 +49,14 @@ def traverse_dict(data: Any, key: str, default: Any = None, delimiter: str = ":"
 
 
 def is_true(value: Any = None) -> bool:
-    """Tell whether a value means yes: true, a number above 0, `true`."""
+    """Return whether a value means yes: true, a number above 0, `true`."""
     if isinstance(value, int | float):
         return value > 0
     return value.lower() == "true" if isinstance(value, str) else bool(value)
 
 
 def is_dictlist(data: Any) -> bool:
-    """Tell whether this is a list of mappings with one key each."""
+    """Return whether this is a list of mappings with one key each."""
     return isinstance(data, list) and all(
         isinstance(item, dict) and len(item) == 1 for item in data
     )
@@ -100,7 +100,7 @@ def repack_dictlist(
 def subdict_match(
     data: Any, expr: str, delimiter: str = ":", regex_match: bool = False, exact_match: bool = False
 ) -> bool:
-    """Tell whether the value below some keys fits a pattern: `key:key:pattern`."""
+    """Return whether the value below some keys fits a pattern: `key:key:pattern`."""
 
     def fits(value: Any, pattern: str) -> bool:
         text = str(value).lower()
@@ -253,7 +253,7 @@ def _folded(key: Any) -> Any:
 
 
 def to_boolean(value: Any) -> bool:
-    """Tell whether a value means yes, as Salt's filter `to_bool` has it."""
+    """Return whether a value means yes, as Salt's filter `to_bool` has it."""
     return to_bool(value)
 
 

@@ -13,7 +13,7 @@ def gen_jid(opts: Any = None) -> str:
 
 
 def is_jid(jid: Any) -> bool:
-    """Tell whether a text is such a number."""
+    """Return whether a text is such a number."""
     return isinstance(jid, str) and len(jid) == 20 and jid.isdigit()
 
 

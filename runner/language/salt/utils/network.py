@@ -44,17 +44,17 @@ is_ip_filter, is_ipv6_filter = is_ip, is_ipv6
 
 
 def is_ipv4_filter(value: Any, options: str | None = None) -> bool:
-    """Tell whether a text is an IPv4 address."""
+    """Return whether a text is an IPv4 address."""
     return is_ipv4(value, options)
 
 
 def is_loopback(value: str) -> bool:
-    """Tell whether an address is of this machine alone."""
+    """Return whether an address is of this machine alone."""
     return ipaddress.ip_address(value).is_loopback
 
 
 def is_subnet(cidr: str) -> bool:
-    """Tell whether a text is a network."""
+    """Return whether a text is a network."""
     try:
         return "/" in cidr and bool(ipaddress.ip_network(cidr))
     except ValueError:
@@ -65,7 +65,7 @@ is_ipv4_subnet = is_ipv6_subnet = is_subnet
 
 
 def in_subnet(cidr: str, addr: Any = None) -> bool:
-    """Tell whether one of some addresses (this machine's without any) lies in a network."""
+    """Return whether one of some addresses (this machine's without any) lies in a network."""
     try:
         network = ipaddress.ip_network(cidr)
     except ValueError:

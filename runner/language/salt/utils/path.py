@@ -34,7 +34,7 @@ def check_or_die(command: str | None) -> None:
 
 
 def islink(path: str) -> bool:
-    """Tell whether a path is a symlink."""
+    """Return whether a path is a symlink."""
     return os.path.islink(path)
 
 
@@ -54,7 +54,7 @@ def expand(path: str) -> str:
 
 
 def safe_path(path: str, allow_path: str | None = None) -> bool:
-    """Tell whether a path stays below a folder (that of the file itself when none is
+    """Return whether a path stays below a folder (that of the file itself when none is
     given).
     """
     allowed = os.path.realpath(allow_path or os.path.dirname(os.path.abspath(path)))

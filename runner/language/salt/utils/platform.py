@@ -8,7 +8,7 @@ import sys
 
 
 def is_linux() -> bool:
-    """Tell whether this is Linux."""
+    """Return whether this is Linux."""
     return sys.platform.startswith("linux")
 
 
@@ -30,15 +30,15 @@ def _is(name: str) -> bool:
 
 
 def is_fedora() -> bool:
-    """Tell whether this is Fedora."""
+    """Return whether this is Fedora."""
     return _is("fedora")
 
 
 def is_photonos() -> bool:
-    """Tell whether this is Photon OS."""
+    """Return whether this is Photon OS."""
     return _is("photon")
 
 
 def is_aarch64() -> bool:
-    """Tell whether the processor is a 64 bit ARM."""
+    """Return whether the processor is a 64 bit ARM."""
     return platform.machine().startswith("aarch64")

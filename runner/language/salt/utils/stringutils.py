@@ -68,7 +68,7 @@ def dequote(value: Any) -> Any:
 
 
 def is_binary(data: Any) -> bool:
-    """Tell whether bytes or a text hold what no text does."""
+    """Return whether bytes or a text hold what no text does."""
     if not data or not isinstance(data, str | bytes):
         return False
     content = data.encode() if isinstance(data, str) else data
@@ -77,7 +77,7 @@ def is_binary(data: Any) -> bool:
 
 
 def expr_match(line: str, expr: str) -> bool:
-    """Tell whether a line fits a glob, or as a whole a regular expression."""
+    """Return whether a line fits a glob, or as a whole a regular expression."""
     if line == expr or fnmatch.fnmatch(line, expr):
         return True
     try:
@@ -89,7 +89,7 @@ def expr_match(line: str, expr: str) -> bool:
 def check_include_exclude(
     path_str: str, include_pat: str | None = None, exclude_pat: str | None = None
 ) -> bool:
-    """Tell whether a path is wanted: by patterns, globs or `E@regular expressions`."""
+    """Return whether a path is wanted: by patterns, globs or `E@regular expressions`."""
 
     def fits(pattern: str) -> bool:
         return bool(

@@ -12,7 +12,7 @@ from runner.language.salt.exceptions import SaltInvocationError
 
 
 def booted(context: Any = None) -> bool:
-    """Tell whether systemd runs this machine. Raises SaltInvocationError for a context that is no
+    """Return whether systemd runs this machine. Raises SaltInvocationError for a context that is no
     mapping.
     """
     if context is not None and not isinstance(context, dict):
@@ -21,7 +21,7 @@ def booted(context: Any = None) -> bool:
 
 
 def offline(context: Any = None) -> bool:
-    """Tell whether systemctl works on a machine that does not run (a chroot)."""
+    """Return whether systemctl works on a machine that does not run (a chroot)."""
     return not booted(context)
 
 
@@ -38,7 +38,7 @@ def version(context: Any = None) -> int | None:
 
 
 def has_scope(context: Any = None) -> bool:
-    """Tell whether systemd-run knows scopes."""
+    """Return whether systemd-run knows scopes."""
     return booted(context) and (version(context) or 0) >= 205
 
 

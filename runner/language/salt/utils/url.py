@@ -25,7 +25,7 @@ def create(path: str, saltenv: str | None = None) -> str:
 
 
 def is_escaped(url: str) -> bool:
-    """Tell whether a path begins with `|`, so that nothing in it is taken for a glob."""
+    """Return whether a path begins with `|`, so that nothing in it is taken for a glob."""
     return urlsplit(url).path.startswith("|") or url.removeprefix(_ROOT).startswith("|")
 
 
@@ -57,7 +57,7 @@ def split_env(url: str) -> tuple[str, str | None]:
 
 
 def validate(url: str, protos: Iterable[str]) -> bool:
-    """Tell whether an address is of one of some protocols."""
+    """Return whether an address is of one of some protocols."""
     return urlsplit(url).scheme in tuple(protos)
 
 

@@ -77,7 +77,7 @@ def compare(
     cmp_func: Any = None,
     ignore_epoch: bool = False,
 ) -> bool:
-    """Tell whether a comparison of two versions holds."""
+    """Return whether a comparison of two versions holds."""
     order = (cmp_func or version_cmp)(ver1, ver2, ignore_epoch=ignore_epoch)
     return oper in _OPERATORS and order is not None and _OPERATORS[oper](order, 0)
 

@@ -41,7 +41,7 @@ VOID = "not due any more"
 ENDS = {RUNS: DONE, REACTS: DONE, REACTS_LATE: DONE, DOES_NOT_RUN: VOID, FAILS: STAYS, NEVER: NEVER}
 
 
-class Line(Record):
+class TruthRow(Record):
     """outcomes: of the states that are listed. real, dry: what becomes of the one that lists them,
     in a run and in a dry run. hindered: what keeps it from running is a failure.
     """
@@ -59,17 +59,17 @@ class Line(Record):
         return STAYS if self.hindered else ENDS[self.real]
 
 
-def _of_one(**lines: str | tuple[str, str] | tuple[str, str, bool]) -> tuple[Line, ...]:
+def _of_one(**lines: str | tuple[str, str] | tuple[str, str, bool]) -> tuple[TruthRow, ...]:
     """Lines by the names of their outcomes; the fields of one where both runs differ, or a failure
     is what counts.
     """
     return tuple(
-        Line((globals()[name],), *((line, line) if isinstance(line, str) else line))
+        TruthRow((globals()[name],), *((line, line) if isinstance(line, str) else line))
         for name, line in lines.items()
     )
 
 
-TABLES: Mapping[str, tuple[Line, ...]] = {
+TABLES: Mapping[str, tuple[TruthRow, ...]] = {
     "require": _of_one(
         CHANGED=RUNS,
         UNCHANGED=RUNS,
@@ -143,57 +143,57 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
         UNDECIDED=(NEVER, REACTS_LATE),
     ),
     "require_any": (
-        Line((CHANGED, FAILED), RUNS, RUNS),
-        Line((UNCHANGED, FAILED), RUNS, RUNS),
-        Line((FAILED, FAILED), FAILS, FAILS),
-        Line((GUARDED, FAILED), RUNS, RUNS),
-        Line((SKIPPED, FAILED), FAILS, FAILS),
-        Line((UNMET, FAILED), FAILS, FAILS),
-        Line((SKIPPED, SKIPPED), RUNS, RUNS),
-        Line((COMMAND, FAILED), NEVER, RUNS),
+        TruthRow((CHANGED, FAILED), RUNS, RUNS),
+        TruthRow((UNCHANGED, FAILED), RUNS, RUNS),
+        TruthRow((FAILED, FAILED), FAILS, FAILS),
+        TruthRow((GUARDED, FAILED), RUNS, RUNS),
+        TruthRow((SKIPPED, FAILED), FAILS, FAILS),
+        TruthRow((UNMET, FAILED), FAILS, FAILS),
+        TruthRow((SKIPPED, SKIPPED), RUNS, RUNS),
+        TruthRow((COMMAND, FAILED), NEVER, RUNS),
     ),
     "watch_any": (
-        Line((CHANGED, UNCHANGED), REACTS, REACTS),
-        Line((CHANGED, FAILED), REACTS, REACTS),
-        Line((UNCHANGED, UNCHANGED), RUNS, RUNS),
-        Line((UNCHANGED, FAILED), RUNS, RUNS),
-        Line((FAILED, FAILED), FAILS, FAILS),
-        Line((GUARDED, FAILED), RUNS, RUNS),
-        Line((SKIPPED, FAILED), FAILS, FAILS),
-        Line((UNMET, FAILED), FAILS, FAILS),
-        Line((COMMAND, FAILED), NEVER, REACTS),
-        Line((UNDECIDED, UNCHANGED), NEVER, REACTS),
+        TruthRow((CHANGED, UNCHANGED), REACTS, REACTS),
+        TruthRow((CHANGED, FAILED), REACTS, REACTS),
+        TruthRow((UNCHANGED, UNCHANGED), RUNS, RUNS),
+        TruthRow((UNCHANGED, FAILED), RUNS, RUNS),
+        TruthRow((FAILED, FAILED), FAILS, FAILS),
+        TruthRow((GUARDED, FAILED), RUNS, RUNS),
+        TruthRow((SKIPPED, FAILED), FAILS, FAILS),
+        TruthRow((UNMET, FAILED), FAILS, FAILS),
+        TruthRow((COMMAND, FAILED), NEVER, REACTS),
+        TruthRow((UNDECIDED, UNCHANGED), NEVER, REACTS),
     ),
     "onchanges_any": (
-        Line((CHANGED, UNCHANGED), RUNS, RUNS),
-        Line((CHANGED, FAILED), RUNS, RUNS),
-        Line((UNCHANGED, UNCHANGED), DOES_NOT_RUN, DOES_NOT_RUN),
-        Line((UNCHANGED, FAILED), DOES_NOT_RUN, DOES_NOT_RUN, True),
-        Line((FAILED, FAILED), DOES_NOT_RUN, DOES_NOT_RUN, True),
-        Line((GUARDED, UNCHANGED), DOES_NOT_RUN, DOES_NOT_RUN),
-        Line((COMMAND, UNCHANGED), NEVER, RUNS),
-        Line((UNDECIDED, UNCHANGED), NEVER, OPEN),
+        TruthRow((CHANGED, UNCHANGED), RUNS, RUNS),
+        TruthRow((CHANGED, FAILED), RUNS, RUNS),
+        TruthRow((UNCHANGED, UNCHANGED), DOES_NOT_RUN, DOES_NOT_RUN),
+        TruthRow((UNCHANGED, FAILED), DOES_NOT_RUN, DOES_NOT_RUN, True),
+        TruthRow((FAILED, FAILED), DOES_NOT_RUN, DOES_NOT_RUN, True),
+        TruthRow((GUARDED, UNCHANGED), DOES_NOT_RUN, DOES_NOT_RUN),
+        TruthRow((COMMAND, UNCHANGED), NEVER, RUNS),
+        TruthRow((UNDECIDED, UNCHANGED), NEVER, OPEN),
     ),
     "onfail_any": (
-        Line((FAILED, FAILED), RUNS, RUNS),
-        Line((FAILED, CHANGED), RUNS, RUNS),
-        Line((FAILED, UNCHANGED), RUNS, RUNS),
-        Line((UNMET, UNMET), RUNS, RUNS),
-        Line((UNMET, UNCHANGED), DOES_NOT_RUN, DOES_NOT_RUN),
-        Line((CHANGED, UNCHANGED), DOES_NOT_RUN, DOES_NOT_RUN),
-        Line((GUARDED, GUARDED), DOES_NOT_RUN, DOES_NOT_RUN),
-        Line((COMMAND, UNCHANGED), NEVER, OPEN),
-        Line((COMMAND, FAILED), NEVER, RUNS),
+        TruthRow((FAILED, FAILED), RUNS, RUNS),
+        TruthRow((FAILED, CHANGED), RUNS, RUNS),
+        TruthRow((FAILED, UNCHANGED), RUNS, RUNS),
+        TruthRow((UNMET, UNMET), RUNS, RUNS),
+        TruthRow((UNMET, UNCHANGED), DOES_NOT_RUN, DOES_NOT_RUN),
+        TruthRow((CHANGED, UNCHANGED), DOES_NOT_RUN, DOES_NOT_RUN),
+        TruthRow((GUARDED, GUARDED), DOES_NOT_RUN, DOES_NOT_RUN),
+        TruthRow((COMMAND, UNCHANGED), NEVER, OPEN),
+        TruthRow((COMMAND, FAILED), NEVER, RUNS),
     ),
     "onfail_all": (
-        Line((FAILED, FAILED), RUNS, RUNS),
-        Line((FAILED, UNMET), RUNS, RUNS),
-        Line((UNMET, UNMET), RUNS, RUNS),
-        Line((FAILED, CHANGED), DOES_NOT_RUN, DOES_NOT_RUN),
-        Line((FAILED, UNCHANGED), DOES_NOT_RUN, DOES_NOT_RUN),
-        Line((FAILED, SKIPPED), DOES_NOT_RUN, DOES_NOT_RUN),
-        Line((COMMAND, FAILED), NEVER, OPEN),
-        Line((COMMAND, UNCHANGED), NEVER, DOES_NOT_RUN),
+        TruthRow((FAILED, FAILED), RUNS, RUNS),
+        TruthRow((FAILED, UNMET), RUNS, RUNS),
+        TruthRow((UNMET, UNMET), RUNS, RUNS),
+        TruthRow((FAILED, CHANGED), DOES_NOT_RUN, DOES_NOT_RUN),
+        TruthRow((FAILED, UNCHANGED), DOES_NOT_RUN, DOES_NOT_RUN),
+        TruthRow((FAILED, SKIPPED), DOES_NOT_RUN, DOES_NOT_RUN),
+        TruthRow((COMMAND, FAILED), NEVER, OPEN),
+        TruthRow((COMMAND, UNCHANGED), NEVER, DOES_NOT_RUN),
     ),
 }
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from modules.pkg import InstallOptions, Simulation, Target, Transaction
+from modules.pkg import InstallOptions, PackageTarget, Simulation, Transaction
 
 START = ["apk", "--no-progress", "--wait", "300", "--simulate"]
 ANSWERS = {
@@ -83,7 +83,7 @@ CALLS: list[tuple[str, tuple[Any, ...], Any]] = [
     ("info_installed", (("nosuch",),), {}),
     (
         "simulate",
-        (Transaction("install", (Target("lighttpd"),)),),
+        (Transaction("install", (PackageTarget("lighttpd"),)),),
         Simulation(
             {
                 "musl": {"old": "1.2.5-r0", "new": "1.2.5-r1"},
@@ -112,17 +112,19 @@ WORDS: dict[str, tuple[InstallOptions, list[str]]] = {
 }
 ACTIONS: list[tuple[Transaction, list[str]]] = [
     (
-        Transaction("install", (Target("nginx", "1.26.1-r0"), Target("b", path="/srv/b.apk"))),
+        Transaction(
+            "install", (PackageTarget("nginx", "1.26.1-r0"), PackageTarget("b", path="/srv/b.apk"))
+        ),
         ["add", "--", "nginx=1.26.1-r0", "/srv/b.apk"],
     ),
     (  # the newest one: not fixed at this version
-        Transaction("install", (Target("nginx", "1.26.2-r0"),)),
+        Transaction("install", (PackageTarget("nginx", "1.26.2-r0"),)),
         ["add", "--upgrade", "--", "nginx"],
     ),
-    (Transaction("remove", (Target("a"),)), ["del", "--", "a"]),
-    (Transaction("purge", (Target("a"),)), ["del", "--purge", "--", "a"]),
+    (Transaction("remove", (PackageTarget("a"),)), ["del", "--", "a"]),
+    (Transaction("purge", (PackageTarget("a"),)), ["del", "--purge", "--", "a"]),
     (Transaction("upgrade"), ["upgrade", "--"]),
-    (Transaction("upgrade", (Target("a"),)), ["upgrade", "--", "a"]),
+    (Transaction("upgrade", (PackageTarget("a"),)), ["upgrade", "--", "a"]),
     (Transaction("full-upgrade"), ["upgrade", "--"]),
     (
         Transaction("full-upgrade", options=InstallOptions(downgrade=True)),

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from modules.pkg import InstallOptions, Need, Simulation, Target, Transaction
+from modules.pkg import InstallOptions, Need, PackageTarget, Simulation, Transaction
 from modules.pkg.apt.provider import DETAILS
 
 DETAIL = "\x1f".join(["${db:Status-Status}", *(f"${{{field}}}" for field in DETAILS.values())])
@@ -144,7 +144,7 @@ CALLS: list[tuple[str, tuple[Any, ...], Any]] = [
     ("file_list", ("adduser",), ["/etc", "/usr/sbin/adduser"]),
     (
         "simulate",
-        (Transaction("install", (Target("nginx"),)),),
+        (Transaction("install", (PackageTarget("nginx"),)),),
         Simulation(
             {
                 "libc6": {"old": "2.36-9+deb12u9", "new": "2.36-9+deb12u10"},
@@ -187,13 +187,13 @@ WORDS: dict[str, tuple[InstallOptions, list[str]]] = {
 START = ["apt-get", "-s", "-q", "-y", "-o", "Dir::Log::Planner=/dev/null"]
 ACTIONS: list[tuple[Transaction, list[str]]] = [
     (
-        Transaction("install", (Target("a", "1.0"), Target("b", path="/srv/b.deb"))),
+        Transaction("install", (PackageTarget("a", "1.0"), PackageTarget("b", path="/srv/b.deb"))),
         ["install", "--", "a=1.0", "/srv/b.deb"],
     ),
-    (Transaction("remove", (Target("a"),)), ["remove", "--", "a"]),
-    (Transaction("purge", (Target("a"),)), ["purge", "--", "a"]),
+    (Transaction("remove", (PackageTarget("a"),)), ["remove", "--", "a"]),
+    (Transaction("purge", (PackageTarget("a"),)), ["purge", "--", "a"]),
     (Transaction("upgrade"), ["upgrade", "--"]),
-    (Transaction("upgrade", (Target("a"),)), ["install", "--only-upgrade", "--", "a"]),
+    (Transaction("upgrade", (PackageTarget("a"),)), ["install", "--only-upgrade", "--", "a"]),
     (Transaction("full-upgrade"), ["dist-upgrade", "--"]),
     (Transaction("autoremove"), ["autoremove", "--"]),
 ]

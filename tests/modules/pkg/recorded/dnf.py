@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from modules.pkg import InstallOptions, Need, PackageGroup, Simulation, Target, Transaction
+from modules.pkg import InstallOptions, Need, PackageGroup, PackageTarget, Simulation, Transaction
 from modules.pkg.dnf.needs import INSTALLED, OWNING, QUERY
 from modules.pkg.dnf.provider import SHOWN
 from modules.pkg.rpm.packages import DETAILS
@@ -291,7 +291,7 @@ CALLS: list[tuple[str, tuple[Any, ...], Any]] = [
             }
         },
     ),
-    ("simulate", (Transaction("install", (Target("nginx"),)),), Simulation(CHANGES)),
+    ("simulate", (Transaction("install", (PackageTarget("nginx"),)),), Simulation(CHANGES)),
     (
         "needs",
         (("app", "lib", "doc", "post", "tool", "lang", "other"),),
@@ -356,17 +356,24 @@ INSTEAD = {"only_upgrade": "install"}
 START = ["dnf", "-C", "--assumeno"]
 ACTIONS: list[tuple[Transaction, list[str]]] = [
     (
-        Transaction("install", (Target("a", "1.0"), Target("b.i686", "2"), Target("c", path="/c"))),
+        Transaction(
+            "install",
+            (
+                PackageTarget("a", "1.0"),
+                PackageTarget("b.i686", "2"),
+                PackageTarget("c", path="/c"),
+            ),
+        ),
         ["install", "a-1.0", "b-2.i686", "/c"],
     ),
     (
-        Transaction("install", (Target("glibc"),), InstallOptions(reinstall=True)),
+        Transaction("install", (PackageTarget("glibc"),), InstallOptions(reinstall=True)),
         ["reinstall", "glibc"],
     ),
-    (Transaction("remove", (Target("a"),)), ["remove", "a"]),
-    (Transaction("purge", (Target("a"),)), ["remove", "a"]),
+    (Transaction("remove", (PackageTarget("a"),)), ["remove", "a"]),
+    (Transaction("purge", (PackageTarget("a"),)), ["remove", "a"]),
     (Transaction("upgrade"), ["upgrade"]),
-    (Transaction("upgrade", (Target("a"),)), ["upgrade", "a"]),
+    (Transaction("upgrade", (PackageTarget("a"),)), ["upgrade", "a"]),
     (Transaction("full-upgrade"), ["upgrade"]),
     (Transaction("autoremove"), ["autoremove"]),
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from modules.pkg import InstallOptions, Need, PackageGroup, Simulation, Target, Transaction
+from modules.pkg import InstallOptions, Need, PackageGroup, PackageTarget, Simulation, Transaction
 
 START = ["pacman", "--noconfirm", "--noprogressbar", "--color", "never"]
 START += ["--print", "--print-format", "%n %v"]
@@ -140,7 +140,7 @@ CALLS: list[tuple[str, tuple[Any, ...], Any]] = [
     ),
     (
         "simulate",
-        (Transaction("install", (Target("nginx"),)),),
+        (Transaction("install", (PackageTarget("nginx"),)),),
         Simulation(
             {
                 "geoip": {"old": "", "new": "1.6.12-3"},
@@ -150,17 +150,17 @@ CALLS: list[tuple[str, tuple[Any, ...], Any]] = [
     ),
     (
         "simulate",
-        (Transaction("install", (Target("lighttpd"),)),),
+        (Transaction("install", (PackageTarget("lighttpd"),)),),
         Simulation(None, "errors:\n    - pcre2 and lighttpd are in conflict"),
     ),
     (
         "simulate",
-        (Transaction("install", (Target("pcre2", "10.44-1"),)),),
+        (Transaction("install", (PackageTarget("pcre2", "10.44-1"),)),),
         Simulation(None, "errors:\n    - held back by IgnorePkg in /etc/pacman.conf: pcre2"),
     ),
     (
         "simulate",
-        (Transaction("remove", (Target("bash"),)),),
+        (Transaction("remove", (PackageTarget("bash"),)),),
         Simulation(None, "errors:\n    - HoldPkg was found in target list."),
     ),
     (
@@ -193,17 +193,17 @@ WORDS: dict[str, tuple[InstallOptions, list[str]]] = {
 }
 ACTIONS: list[tuple[Transaction, list[str]]] = [
     (
-        Transaction("install", (Target("nginx", "1.27.0-1"), Target("geoip"))),
+        Transaction("install", (PackageTarget("nginx", "1.27.0-1"), PackageTarget("geoip"))),
         ["-S", "--needed", "--", "nginx=1.27.0-1", "geoip"],
     ),
     (
-        Transaction("install", (Target("b", path="/srv/b.pkg.tar.zst"),)),
+        Transaction("install", (PackageTarget("b", path="/srv/b.pkg.tar.zst"),)),
         ["-U", "--needed", "--", "/srv/b.pkg.tar.zst"],
     ),
-    (Transaction("remove", (Target("a"),)), ["-R", "--", "a"]),
-    (Transaction("purge", (Target("a"),)), ["-R", "-s", "-c", "--", "a"]),
+    (Transaction("remove", (PackageTarget("a"),)), ["-R", "--", "a"]),
+    (Transaction("purge", (PackageTarget("a"),)), ["-R", "-s", "-c", "--", "a"]),
     (Transaction("upgrade"), ["-Su"]),
-    (Transaction("upgrade", (Target("a"),)), ["-S", "--needed", "--", "a"]),
+    (Transaction("upgrade", (PackageTarget("a"),)), ["-S", "--needed", "--", "a"]),
     (Transaction("full-upgrade"), ["-Su"]),
     (
         Transaction("full-upgrade", options=InstallOptions(downgrade=True)),

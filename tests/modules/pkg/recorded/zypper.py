@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from modules.pkg import InstallOptions, PackageGroup, Simulation, Target, Transaction
+from modules.pkg import InstallOptions, PackageGroup, PackageTarget, Simulation, Transaction
 
 _LOOK = "zypper --non-interactive --xmlout --no-refresh"
 _PLAIN = "zypper --non-interactive --no-color --no-refresh"
@@ -164,7 +164,7 @@ CALLS: list[tuple[str, tuple[Any, ...], Any]] = [
     ("verify", (("words",), ["config"]), []),
     (
         "simulate",
-        (Transaction("install", (Target("kernel-default"),)),),
+        (Transaction("install", (PackageTarget("kernel-default"),)),),
         Simulation(
             {
                 "greeting": {"old": "1.0-1", "new": "2.0-1"},
@@ -207,17 +207,17 @@ START = ["zypper", "--non-interactive", "--xmlout", "--no-refresh"]
 _AGREED = ["--dry-run", "--auto-agree-with-licenses"]
 ACTIONS: list[tuple[Transaction, list[str]]] = [
     (
-        Transaction("install", (Target("a", "1.0-1"), Target("b"))),
+        Transaction("install", (PackageTarget("a", "1.0-1"), PackageTarget("b"))),
         ["install", *_AGREED, "--name", "--", "a=1.0-1", "b"],
     ),
     (
-        Transaction("install", (Target("b", path="/srv/b.rpm"),)),
+        Transaction("install", (PackageTarget("b", path="/srv/b.rpm"),)),
         ["install", *_AGREED, "--", "/srv/b.rpm"],
     ),
-    (Transaction("remove", (Target("a"),)), ["remove", "--dry-run", "--name", "--", "a"]),
-    (Transaction("purge", (Target("a"),)), ["remove", "--dry-run", "--name", "--", "a"]),
+    (Transaction("remove", (PackageTarget("a"),)), ["remove", "--dry-run", "--name", "--", "a"]),
+    (Transaction("purge", (PackageTarget("a"),)), ["remove", "--dry-run", "--name", "--", "a"]),
     (Transaction("upgrade"), ["update", *_AGREED, "--"]),
-    (Transaction("upgrade", (Target("a"),)), ["update", *_AGREED, "--", "a"]),
+    (Transaction("upgrade", (PackageTarget("a"),)), ["update", *_AGREED, "--", "a"]),
     (Transaction("full-upgrade"), ["dist-upgrade", *_AGREED, "--"]),
     (Transaction("autoremove"), ["packages", "--unneeded"]),
 ]

@@ -40,7 +40,7 @@ def is_unknown(fact: str) -> bool:
     return any(fnmatchcase(fact, pattern) for pattern in _UNKNOWN)
 
 
-class Facts(Mapping[str, Any]):
+class FacterFacts(Mapping[str, Any]):
     """Facter's facts, and below their names all grains that are called otherwise. Each is made when
     it is asked for.
     """

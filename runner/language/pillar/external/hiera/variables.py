@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy, deepcopy
 from typing import Any
 
-from runner.language.pillar.external.hiera.facts import Facts, is_unknown
+from runner.language.pillar.external.hiera.facts import FacterFacts, is_unknown
 from runner.model.errors import RenderError
 from runner.model.places import Place
 
@@ -29,7 +29,7 @@ class Scope:
         self, id: str, environment: str, grains: Mapping[str, Any], more: Mapping[str, Any]
     ) -> None:
         host, _, domain = id.partition(".")
-        self._facts = Facts(grains)
+        self._facts = FacterFacts(grains)
         self._own: dict[str, Any] = {
             "facts": self._facts,
             "trusted": {
