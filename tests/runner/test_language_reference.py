@@ -107,7 +107,7 @@ def test_filters_are_described() -> None:
 @pytest.mark.parametrize(
     ("word", "expected"),
     [
-        ("watch", "changed something runs and reacts runs and reacts done had nothing to change"),
+        ("watch", "changed something runs and reacts runs and reacts done had nothing to runs"),
         ("watch_in", "watch_in: [test: b]"),
         ("subscribe", "Another name of `watch`"),
         ("onlyif", "onlyif (a command or a list)"),
