@@ -230,9 +230,14 @@ def change(
         return _output(words, _run(words, cwd, user, identity, secrets))
 
 
-def look(words: Sequence[str], cwd: str, user: str | None = None) -> str | None:
-    """The output of git; None when it fails."""
-    done = probe(words, cwd, user)
+def look(
+    words: Sequence[str],
+    cwd: str,
+    user: str | None = None,
+    env: Mapping[str, str] | None = None,
+) -> str | None:
+    """The output of git; None when it fails. env: further variables (`fetched_aside`)."""
+    done = probe(words, cwd, user, None, env)
     return done.stdout.rstrip("\n") if done.retcode == 0 else None
 
 
@@ -264,6 +269,46 @@ def remote_refs(
         else:
             refs[name] = value
     return refs
+
+
+@fetcher
+def fetched_aside(
+    words: Sequence[str],
+    cwd: str,
+    user: str | None,
+    identity: Sequence[str],
+    secrets: Mapping[str, str] | None,
+) -> dict[str, str] | None:
+    """Fetch into a scratch folder, for a dry run: the variables with which a look has the commits.
+    The clone stays as it is.
+
+    words: what follows `git fetch`. None where that cannot be foreseen (it takes long, another
+    user's clone, a shallow one). Raises CommandFailed with what git says against it.
+    """
+    objects = look(["rev-parse", "--git-path", "objects"], cwd, user)
+    shallow = look(["rev-parse", "--is-shallow-repository"], cwd, user) != "false"
+    if objects is None or shallow or (user and users.info(user).get("uid") != os.geteuid()):
+        return None
+    own = os.path.join(cwd, objects).replace("\\", "\\\\").replace('"', '\\"')
+    env = {
+        "GIT_OBJECT_DIRECTORY": here.scratch(),
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES": f'"{own}"',  # a list, with colons between its paths
+    }
+    # a pack: single objects that the clone has, too, would get another time there
+    command = [
+        *_ALONE,
+        "-c",
+        "fetch.unpackLimit=1",
+        "fetch",
+        "--dry-run",
+        "--no-recurse-submodules",
+        *words,
+    ]
+    done = _run(command, cwd, user, identity, {**(secrets or {}), **env}, timeout=MOST_SECONDS)
+    if done.timed_out:
+        return None
+    _output(command, done)
+    return env
 
 
 # ---------------------------------------------------------------- git's configuration

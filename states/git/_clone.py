@@ -9,6 +9,10 @@ from collections.abc import Mapping, Sequence
 from modules import file, git
 from runner.api import Record, StateFailed, split_lines
 
+FETCH_FAILED = (
+    "Fetch failed. Set 'force_fetch' to True to force the fetch if the failure was due to not being"
+    " able to fast-forward. Output of the fetch command follows:\n\n"
+)
 _SAY_BRANCH = (
     " If you are unable to fix the remote repository, you can work around this by setting the"
     " 'branch' argument (which will ensure that the named branch is created if it does not already"
@@ -26,7 +30,9 @@ NO_BRANCH = (
 
 
 class Repository(Record):
-    """The origin and the place of a clone, and the user of git."""
+    """The origin and the place of a clone, and the user of git. aside: variables with which looks
+    see what a dry run fetched.
+    """
 
     url: str
     target: str
@@ -34,6 +40,7 @@ class Repository(Record):
     user: str | None = None
     identity: tuple[str, ...] = ()
     secrets: Mapping[str, str] | None = None
+    aside: Mapping[str, str] | None = None
 
     def refs(self) -> dict[str, str]:
         """The references of the remote."""
@@ -55,7 +62,17 @@ class Repository(Record):
         )
 
     def look(self, *words: str) -> str | None:
-        return git.look(list(words), self.target, self.user)
+        return git.look(list(words), self.target, self.user, self.aside)
+
+    def fetched_aside(self, *words: str) -> Repository | None:
+        """In a dry run: this repository with the commits that `git fetch` with these words would
+        bring; None where that cannot be foreseen. Raises StateFailed as the fetch would.
+        """
+        try:
+            aside = git.fetched_aside(words, self.target, self.user, self.identity, self.secrets)
+        except StateFailed as failure:
+            raise StateFailed(FETCH_FAILED + failure.message) from None
+        return None if aside is None else self._replace(aside=aside)
 
     def known(self, sha: str) -> bool:
         """Return whether the clone has a commit."""

@@ -8,12 +8,7 @@ from fnmatch import fnmatchcase
 
 from modules import git
 from runner.api import Record, StateFailed
-from states.git._clone import Repository, WantedRevision
-
-FETCH_FAILED = (
-    "Fetch failed. Set 'force_fetch' to True to force the fetch if the failure was due to not being"
-    " able to fast-forward. Output of the fetch command follows:\n\n"
-)
+from states.git._clone import FETCH_FAILED, Repository, WantedRevision
 
 
 class LatestOptions(Record):
@@ -49,10 +44,15 @@ class Difference:
         self.dirty = bool(repository.look("status", "--porcelain", "--untracked-files=no"))
         self.old_url = repository.look("remote", "get-url", repository.remote)
         self.known = repository.known(wanted.sha)
+        self.remote_refs = remote_refs
         tags, own_tags = tags_of(remote_refs), tags_of(self.refs)
-        self.new_tags = sorted(tag for tag in tags - own_tags if self._is_fetched(tag, remote_refs))
+        self.new_tags = self.tags_to_fetch()
         self.gone_tags = sorted(own_tags - tags) if options.sync_tags else []
         self.moved_tag = wanted.kind == "tag" and self._tag_moved(remote_refs)
+
+    def tags_to_fetch(self) -> list[str]:
+        new = tags_of(self.remote_refs) - tags_of(self.refs)
+        return sorted(tag for tag in new if self._is_fetched(tag, self.remote_refs))
 
     def _is_fetched(self, tag: str, remote_refs: Mapping[str, str]) -> bool:
         """Return whether git brings a tag: without fetch_tags it brings those of commits that it

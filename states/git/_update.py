@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from runner.api import OPEN, Done, Plan, Planned, StateFailed
-from states.git._clone import NO_BRANCH, Repository, sentence
-from states.git._difference import FETCH_FAILED, Difference, tags_of
+from runner.api import OPEN, Done, Plan, Planned, StateFailed, here
+from states.git._clone import FETCH_FAILED, NO_BRANCH, Repository, sentence
+from states.git._difference import Difference, tags_of
 
 _LOCAL_CHANGES = (
     "Since 'force_reset' is set to True, these local changes would be reset. To only reset when"
@@ -42,6 +42,8 @@ class Update(Difference):
         )
         if not any(pending) and not self.stale_submodules:
             return self._unchanged([])
+        if here.dry and not self.known:
+            self._foresee_fetch()
         may_fail = self.may_fail()
         yield Plan(
             {} if may_fail else self._changes(),
@@ -171,27 +173,43 @@ class Update(Difference):
             )
             changes["deleted_tags"] = self.gone_tags
 
-    def _fetch(self, comments: list[str], changes: dict[str, Any]) -> None:
-        repository, options = self.repository, self.options
-        branch = options.refspec_branch
-        branches = f"refs/heads/{branch}:refs/remotes/{repository.remote}/{branch}"
-        tags = (
-            [f"+refs/tags/{options.refspec_tag}:refs/tags/{options.refspec_tag}"]
-            if options.fetch_tags
-            else []
-        )
-        force = ["--force"] if options.force_fetch else []
-        before = self.refs
-        try:
-            repository.run("fetch", *force, repository.remote, branches, *tags)
-        except StateFailed as failure:
-            raise StateFailed(FETCH_FAILED + failure.message) from None
-        if not repository.known(self.wanted.sha):
+    def _fetch_words(self, source: str) -> list[str]:
+        """What follows `git fetch`."""
+        options, branch = self.options, self.options.refspec_branch
+        tags = f"+refs/tags/{options.refspec_tag}:refs/tags/{options.refspec_tag}"
+        return [
+            *(["--force"] if options.force_fetch else []),
+            *("--", source, f"refs/heads/{branch}:refs/remotes/{self.repository.remote}/{branch}"),
+            *([tags] if options.fetch_tags else []),
+        ]
+
+    def _require_revision(self) -> None:
+        """Raise StateFailed where a fetch did not bring what is wanted."""
+        if not self.repository.known(self.wanted.sha):
             raise StateFailed(
                 f"Fetch did not successfully retrieve rev '{self.wanted.rev}' from"
-                f" {repository.url}: no branch and no tag that was fetched has it"
+                f" {self.repository.url}: no branch and no tag that was fetched has it"
             )
-        self.known, self.refs = True, repository.local_refs()
+        self.known = True
+
+    def _foresee_fetch(self) -> None:
+        """Raise StateFailed in a dry run as the fetch would, and what is refused after it."""
+        fetched = self.repository.fetched_aside(*self._fetch_words(self.repository.url))
+        if fetched:
+            self.repository = fetched
+            self._require_revision()
+            self.new_tags, self.moved_tag = self.tags_to_fetch(), False
+            self.refuse()
+
+    def _fetch(self, comments: list[str], changes: dict[str, Any]) -> None:
+        repository, options = self.repository, self.options
+        before = self.refs
+        try:
+            repository.run("fetch", *self._fetch_words(repository.remote))
+        except StateFailed as failure:
+            raise StateFailed(FETCH_FAILED + failure.message) from None
+        self._require_revision()
+        self.refs = repository.local_refs()
         if not options.force_fetch or any(self._went_forward(ref, before) for ref in self.refs):
             comments.append(f"{repository.url} was fetched, resulting in updated refs")
         if new := sorted(tags_of(self.refs) - tags_of(before)):

@@ -21,6 +21,7 @@ from runner.api import (
     here,
 )
 from states.git._clone import (
+    FETCH_FAILED,
     NO_DEFAULT,
     Repository,
     WantedRevision,
@@ -29,7 +30,7 @@ from states.git._clone import (
     sentence,
     wanted,
 )
-from states.git._difference import FETCH_FAILED, LatestOptions
+from states.git._difference import LatestOptions
 from states.git._update import Update, update_submodules
 
 
@@ -229,6 +230,10 @@ def _fetched(
     }
     if not stale:
         return f"Repository {repository.target} is up-to-date"
+    specs = ["+refs/*:refs/*"] if mirror else ["refs/heads/*:refs/heads/*", "--tags"]
+    words = [*(["--force"] if force_fetch else []), repository.url, *specs]
+    if here.dry:
+        repository.fetched_aside(*words)
     subject = f"Bare repository at {repository.target}"
     head = repository.look("rev-parse", "HEAD")
     moves = (
@@ -243,10 +248,8 @@ def _fetched(
         why="what the remote has is not fetched yet",
         provides=OPEN,
     )
-    force = ["--force"] if force_fetch else []
-    specs = ["+refs/*:refs/*"] if mirror else ["refs/heads/*:refs/heads/*", "--tags"]
     try:
-        repository.run("fetch", *force, repository.url, *specs)
+        repository.run("fetch", *words)
     except StateFailed as failure:
         raise StateFailed(FETCH_FAILED + failure.message, changes={}) from None
     now = repository.look("rev-parse", "HEAD")

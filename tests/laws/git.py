@@ -117,8 +117,8 @@ SCENARIOS = [
         rev="v1",
         fails="SHA1 for this tag",
     ),
-    git("latest", CLONE + REWRITTEN, breaks="Fetch failed"),
-    git("latest", CLONE + REWRITTEN, force_fetch=True, breaks="not a fast-forward merge"),
+    git("latest", CLONE + REWRITTEN, fails="Fetch failed"),
+    git("latest", CLONE + REWRITTEN, force_fetch=True, fails="not a fast-forward merge"),
     git("latest", CLONE + REWRITTEN, force_fetch=True, force_reset=True, rev="main"),
     git(
         "latest", CLONE + REWRITTEN + "git -C wt fetch -q ../r; ", rev="main", fails="Fetch failed"
@@ -162,10 +162,10 @@ SCENARIOS = [
         "latest",
         REMOTE + "git clone -q --bare r wt; " + REWRITTEN,
         bare=True,
-        breaks="Fetch failed",
+        fails="Fetch failed",
     ),
     git("latest", rev="1" * 40, breaks="Could not parse object"),
-    git("latest", CLONE, rev="1" * 40, breaks="Fetch did not successfully retrieve"),
+    git("latest", CLONE, rev="1" * 40, fails="Fetch did not successfully retrieve"),
     git(
         "latest", REMOTE + GONE, rev="dev", breaks="Remote HEAD refers to a ref that does not exist"
     ),
@@ -180,6 +180,9 @@ SCENARIOS = [
     git("latest", CLONE, rev="dev", branch="dev", force_checkout=True),
     git("latest", CLONE, rev="dev", fails="not a fast-forward merge"),
     git("latest", LOCAL, force_reset=True),
+    git("latest", LOCAL + MORE, fails="not a fast-forward merge"),
+    git("latest", LOCAL + MORE, force_reset=True),
+    git("latest", CLONE + MORE, refspec_branch="dev", fetch_tags=False, fails="Fetch did not"),
     git("latest", DIRTY + MORE, fails="uncommitted changes"),
     git("latest", DIRTY + MORE, force_reset="remote-changes"),
     git("latest", DIRTY, force_reset=True),
