@@ -8,7 +8,6 @@ what writes a file has `validate`, and what that refuses changes nothing.
 
 from __future__ import annotations
 
-import inspect
 import os
 import re
 import shutil
@@ -30,7 +29,7 @@ from modules.file._write import Owner
 from runner.api import Plan, StateFailed, running
 from runner.api.planning import changes_planned
 from runner.engine.loader.registry import Registry
-from runner.language.arguments.bind import bind
+from runner.language.arguments.bind import bind, schema_of
 from runner.model.places import Place, Untyped
 
 REGISTRY = Registry({})
@@ -301,10 +300,8 @@ def test_every_argument_is_tried() -> None:
     untried = []
     for name in functions():
         function = REGISTRY.state(name).function
-        names = inspect.signature(function).parameters.values()
-        wanted = {each.name.rstrip("_") for each in names if each.kind is not each.VAR_KEYWORD} - {
-            "name"
-        }
+        by_decorators = function.__dict__.get("adds", {}).keys()
+        wanted = schema_of(function).names - {"name"} - by_decorators
         untried += [f"{name}: {each}" for each in sorted(wanted - tried.get(function, set()))]
     assert not untried
 

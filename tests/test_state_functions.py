@@ -122,6 +122,9 @@ def test_sys(machine: Machine) -> None:
     assert called(machine, "sys.state_argspec", "file.absent")["file.absent"]["args"] == ["name"]
     decorated = called(machine, "sys.state_argspec", "file.comment")["file.comment"]
     assert (decorated["args"][-1], decorated["defaults"][-1]) == ("validate", None)
+    grouped = called(machine, "sys.state_argspec", "redis.absent")["redis.absent"]
+    assert grouped["args"] == ["name", "keys", "host", "port", "db", "password"]
+    assert grouped["defaults"] == [None] * 5
     assert "nothing exists" in called(machine, "sys.state_doc", "file.absent")["file.absent"]
     assert called(machine, "sys.argspec", "nope") == {}
     assert called(machine, "sys.reload_modules") is None

@@ -30,6 +30,7 @@ from runner.api.argtypes import (
     Added,
     Check,
     CheckUnless,
+    Group,
     Hidden,
     Leftovers,
     Line,

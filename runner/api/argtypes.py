@@ -8,7 +8,7 @@ values only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, TypeVar
 
 T = TypeVar("T")
@@ -109,6 +109,21 @@ class Added:
         self.annotation = annotation
         self.default = default
         self.description = description
+
+
+class Group:
+    """`connection: Annotated[Server, Group({"db_host": "host"})] = Server()`, of a state function:
+    a Record whose fields are arguments of their own. They have the types of the fields, their
+    sentences in its docstring, and the values of the default; the function gets them as one.
+
+    names: the fields by what an SLS calls them, in the order of the page; without it all of them,
+    by their own names.
+    """
+
+    __slots__ = ("names",)
+
+    def __init__(self, names: Mapping[str, str] | None = None) -> None:
+        self.names = names
 
 
 class NameVar:

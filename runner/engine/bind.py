@@ -13,7 +13,7 @@ from runner.api import StateFailed, changes_allowed, here
 from runner.engine import slots
 from runner.engine.loader.registry import Registry, StateFunction
 from runner.engine.step import Aggregate, Call, Reaction, Step
-from runner.language.arguments.bind import bind, known, needed_features
+from runner.language.arguments.bind import bind, known, needed_features, schema_of
 from runner.language.arguments.scalars import SIMPLE, Mismatch
 from runner.model.chunk import Chunk
 from runner.model.diagnostics import Diagnostic
@@ -273,7 +273,7 @@ class Binder:
             raise RunnerError(
                 f"the state module {chunk.state} cannot react to a watch", chunk.place.source
             )
-        takes_all = _takes_all(reaction)
+        takes_all = schema_of(reaction.function).open is not None
         names = known(reaction.function)
         arguments = {"name": chunk.name, **chunk.args, "sfun": chunk.fun}
         bound = bind(
@@ -331,9 +331,3 @@ def _missing_features(
     if function.mod_watch is not None:
         needs |= needed_features(function.mod_watch, chunk.args)
     return table.lacking(chunk, needs) if needs else []
-
-
-def _takes_all(function: StateFunction) -> bool:
-    """Return whether a function takes `**arguments`."""
-    code = getattr(function.function, "__wrapped__", function.function).__code__
-    return bool(code.co_flags & 0x08)

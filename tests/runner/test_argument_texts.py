@@ -108,7 +108,10 @@ def names_read(function: Callable[..., Any]) -> Container[str]:
     assert isinstance(tree, ast.FunctionDef)
     nodes = [node for statement in tree.body for node in ast.walk(statement)]
     names = {node.id for node in nodes if isinstance(node, ast.Name)}
-    return {*names, *parameters_of(function)} if "locals" in names else names
+    if "locals" in names:
+        return {*names, *parameters_of(function)}
+    groups = schema_of(function).groups.items()
+    return names.union(*(group.names for name, group in groups if name in names))
 
 
 def reaction_arguments(mod_watch: Callable[..., Any] | None) -> Container[str]:

@@ -6,8 +6,21 @@ from typing import Annotated, Any, Literal
 import pytest
 from command import Machine
 
-from runner.api import AbsolutePath, Check, Mode, Munge, Named, NameVar, OneOrMany, Pattern, Secret
+from runner.api import (
+    AbsolutePath,
+    Check,
+    Group,
+    Mode,
+    Munge,
+    Named,
+    NameVar,
+    OneOrMany,
+    Pattern,
+    Record,
+    Secret,
+)
 from runner.language.arguments.bind import bind, json_schema, known
+from runner.language.arguments.schema import flat, schema_of
 from runner.model.errors import CompileError, RunnerError
 from runner.model.places import Place, PlacedMap, Untyped
 
@@ -228,6 +241,52 @@ def test_open_arguments_whose_names_are_known() -> None:
     assert [each.message for each in found.unknown] == [
         "net.card has no argument 'sped'; it is ignored"
     ]
+
+
+class Login(Record):
+    """Where to log in."""
+
+    host: str | None = None
+    port: int = 1
+    password: Secret[str] | None = None
+
+
+Connection = Annotated[Login, Group({"db_pass": "password", "db_port": "port"})]
+
+
+def query(name: str, login: Connection = Login("here", 2), times: int = 1) -> tuple[Any, ...]:
+    return name, login, times
+
+
+def test_a_group_is_several_arguments_for_an_sls_and_one_value_for_the_function() -> None:
+    assert list(schema_of(query).parameters) == ["name", "db_pass", "db_port", "times"]
+    properties = json_schema(query)["properties"]
+    assert properties["db_port"] == {"type": "integer", "default": 2}
+    assert properties["db_pass"]["writeOnly"] is True
+    found = bind(query, {"name": "n", "db_pass": "p", "login": 1}, places={}, default_place=HERE)
+    assert (found.arguments, found.secrets) == ({"name": "n", "db_pass": "p"}, ("p",))
+    assert [each.subject for each in found.unknown] == ["login"]
+    called = flat(query)
+    assert called(**found.arguments) == ("n", Login("here", 2, "p"), 1)
+    assert called(name="n", times=3) == ("n", Login("here", 2), 3)
+    assert (flat(called), flat(query), flat(sample)) == (called, called, sample)
+    with pytest.raises(CompileError, match="query: db_port: expected a whole number, got 'x'"):
+        bind(query, {"name": "n", "db_port": "x"}, places={}, default_place=HERE)
+
+
+def test_all_fields_of_a_group_are_arguments_by_their_own_names() -> None:
+    def function(name: str, login: Annotated[Login, Group()] = Login()) -> Login:
+        return login
+
+    assert known(function) == {"name", *Login._fields}
+    assert flat(function)(name="n", host="there") == Login("there")
+
+
+def test_a_group_has_a_default() -> None:
+    def function(name: str, login: Connection) -> None: ...
+
+    with pytest.raises(RunnerError, match="a group of arguments has a Login as its default"):
+        json_schema(function)
 
 
 def test_known_and_schema() -> None:

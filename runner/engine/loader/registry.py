@@ -20,6 +20,7 @@ from runner.engine.loader.tree_modules import (
     offered,
     plans,
 )
+from runner.language.arguments.schema import flat
 from runner.language.salt.object import Salt, UnknownFunction
 from runner.model.diagnostics import nearest, similar, suggestion
 from runner.model.errors import RunnerError
@@ -107,6 +108,7 @@ class Registry:
         for module in self._modules("states", module_name):
             function = offered(module, function_name)
             if function is not None:
+                function = flat(function)
                 reason = module.__dict__.get("NON_IDEMPOTENT", {}).get(function_name, "")
                 reaction = self._reaction(module_name)
                 return StateFunction(
@@ -123,6 +125,7 @@ class Registry:
             for module in self._modules("states", name):
                 watch = offered(module, "mod_watch")
                 if watch is not None:
+                    watch = flat(watch)
                     return StateFunction(
                         f"{name}.mod_watch", watch, _is_classic(module, watch), module
                     )

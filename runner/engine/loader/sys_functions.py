@@ -6,7 +6,10 @@ from __future__ import annotations
 import fnmatch
 import inspect
 from collections.abc import Callable, Iterable
+from types import FunctionType
 from typing import Any, Protocol
+
+from runner.language.arguments.schema import MISSING, schema_of
 
 
 class ListedFunctions(Protocol):
@@ -116,21 +119,18 @@ def _said(function: Callable[..., Any]) -> str:
 
 def _arguments(function: Callable[..., Any]) -> dict[str, Any]:
     """As Salt shows them: names, the defaults of the last of them, and whether it takes more."""
-    kinds: dict[Any, list[inspect.Parameter]] = {}
-    for parameter in inspect.signature(function).parameters.values():
-        kinds.setdefault(parameter.kind, []).append(parameter)
-    known = [
-        *kinds.get(inspect.Parameter.POSITIONAL_ONLY, ()),
-        *kinds.get(inspect.Parameter.POSITIONAL_OR_KEYWORD, ()),
-    ]
-    known += kinds.get(inspect.Parameter.KEYWORD_ONLY, [])
-    defaults = [
-        parameter.default for parameter in known if parameter.default is not inspect.Parameter.empty
-    ]
-    added = getattr(function, "adds", {})  # by a decorator
+    parameters = inspect.signature(function).parameters.values()
+    kinds = {parameter.kind for parameter in parameters}
+    known: dict[str, Any] = {
+        parameter.name: MISSING if parameter.default is parameter.empty else parameter.default
+        for parameter in parameters
+        if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+    }
+    if isinstance(function, FunctionType):  # with what decorators and groups add
+        known = {name: item.default for name, item in schema_of(function).parameters.items()}
     return {
-        "args": [*(parameter.name.rstrip("_") for parameter in known), *added] or None,
-        "defaults": [*defaults, *(argument.default for argument in added.values())] or None,
+        "args": [*known] or None,
+        "defaults": [default for default in known.values() if default is not MISSING] or None,
         "varargs": True if inspect.Parameter.VAR_POSITIONAL in kinds else None,
         "kwargs": True if inspect.Parameter.VAR_KEYWORD in kinds else None,
     }

@@ -18,6 +18,7 @@ from runner.api.argtypes import (
     CheckUnless,
     Expected,
     Form,
+    Group,
     Hidden,
     Munge,
     Named,
@@ -37,6 +38,7 @@ from runner.language.arguments.scalars import (
     spelled,
     wrong,
 )
+from runner.model.errors import RunnerError
 from runner.model.records import Record
 
 _shapes: dict[Any, Shape] = {}
@@ -271,6 +273,8 @@ def _mapping(key: Any, item: Any) -> Shape:
 
 
 def _annotated(base: Any, *extras: Any) -> Shape:
+    if any(isinstance(extra, Group) for extra in extras):
+        raise RunnerError(f"a group of arguments has a {base.__name__} as its default")
     inner = shape(base)
     forms = [extra for extra in extras if isinstance(extra, Form)]
     steps = [_step(extra) for extra in extras if isinstance(extra, Form)]

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import functools
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from runner.api.argtypes import Leftovers, requires_feature
+from runner.api.argtypes import Group, Leftovers, requires_feature
 from runner.language.arguments.convert import shape
 from runner.language.arguments.scalars import Shape
 from runner.model.errors import RunnerError
@@ -44,6 +46,33 @@ class Parameter:
         return self.resolved
 
 
+class GroupOfArguments:
+    """A parameter that takes several arguments as one value; the fields of that value by the names
+    that an SLS uses.
+    """
+
+    __slots__ = ("default", "kind", "names")
+
+    def __init__(self, kind: Any, names: Mapping[str, str] | None, default: Any) -> None:
+        self.kind, self.default = kind, default
+        self.names = names or {_in_sls(field): field for field in kind._fields}
+
+    def parameters(self) -> dict[str, Parameter]:
+        """The arguments one by one."""
+        annotations, namespace = self.kind.__annotations__, vars(sys.modules[self.kind.__module__])
+        return {
+            name: Parameter(name, annotations[field], namespace, getattr(self.default, field))
+            for name, field in self.names.items()
+        }
+
+    def value(self, arguments: dict[str, Any]) -> Any:
+        """The value that a function gets; takes its arguments out of those given."""
+        given = {
+            field: arguments.pop(name) for name, field in self.names.items() if name in arguments
+        }
+        return self.default._replace(**given)
+
+
 class Schema(Record):
     """The arguments of a function by the names that an SLS uses."""
 
@@ -54,6 +83,7 @@ class Schema(Record):
     leftover: bool = False  # the open arguments are variables of a template
     names: frozenset[str] = frozenset()  # of the parameters, as an SLS writes them
     needed: frozenset[str] = frozenset()  # the required ones, as the function calls them
+    groups: Mapping[str, GroupOfArguments] = {}  # by the names of the function's parameters
 
 
 _schemas: dict[Callable[..., Any], Schema] = {}
@@ -84,7 +114,16 @@ def _read(function: Callable[..., Any]) -> Schema:
     def parameter(name: str) -> Parameter:
         return Parameter(name, annotations.get(name), namespace, defaults.get(name, MISSING))
 
-    parameters = {_in_sls(name): parameter(name) for name in (*positional, *keyword)} | added
+    parameters: dict[str, Parameter] = {}
+    groups: dict[str, GroupOfArguments] = {}
+    for name in (*positional, *keyword):
+        item = parameter(name)
+        if group := _group(item):
+            groups[name] = group
+            parameters |= group.parameters()
+        else:
+            parameters[_in_sls(name)] = item
+    parameters |= added
     required = tuple(key for key, item in parameters.items() if item.default is MISSING)
     rule = None
     if code.co_flags & 0x08:  # CO_VARKEYWORDS
@@ -101,7 +140,47 @@ def _read(function: Callable[..., Any]) -> Schema:
         *(parameters, required, rule, identifiers[0] if identifiers else None, leftover),
         names=frozenset(parameters),
         needed=frozenset(parameters[key].name for key in required),
+        groups=groups,
     )
+
+
+def _group(parameter: Parameter) -> GroupOfArguments | None:
+    """What a parameter takes as one value; such a one has a Record as its default."""
+    if not isinstance(parameter.default, Record):
+        return None
+    annotation = parameter.type
+    for extra in getattr(annotation, "__metadata__", ()):
+        if isinstance(extra, Group):
+            return GroupOfArguments(annotation.__origin__, extra.names, parameter.default)
+    return None
+
+
+def flat(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function as an SLS calls it: with the arguments of its groups one by one. The same function
+    where it has none.
+    """
+    inner: Any = function
+    while hasattr(inner, "__wrapped__"):
+        inner = inner.__wrapped__
+    defaults = (
+        *(getattr(inner, "__defaults__", None) or ()),
+        *(getattr(inner, "__kwdefaults__", None) or {}).values(),
+    )
+    if not any(isinstance(default, Record) for default in defaults):
+        return function
+    made: Callable[..., Any] | None = inner.__dict__.get("flat")
+    if made is None:
+        made = inner.__dict__["flat"] = _flat(function)
+    return made
+
+
+def _flat(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        values = {name: group.value(kwargs) for name, group in schema_of(call).groups.items()}
+        return function(*args, **values, **kwargs)
+
+    return call
 
 
 def _in_sls(name: str) -> str:

@@ -95,6 +95,9 @@ def _read(function: Callable[..., Any] | None) -> Docstring:
     documented = docstring.read(inspect.getdoc(function) or "", parameters_of(function).keys())
     adds: Mapping[str, Added] = function.__dict__.get("adds", {})
     added = {name: argument.description for name, argument in adds.items()}
+    for group in schema_of(function).groups.values() if parameters_of(function) else ():
+        fields = docstring.read(inspect.getdoc(group.kind) or "", group.kind._fields).arguments
+        added |= {name: fields[field] for name, field in group.names.items() if field in fields}
     return documented._replace(arguments=added | documented.arguments)
 
 
