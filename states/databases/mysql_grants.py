@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from modules.databases import mysql
-from modules.databases.mysql import Level, MysqlServer, Rights
-from runner.api import AbsolutePath, Line, Name, NameOrEmpty, Plan, Planned, Secret, StateFailed
+from modules.databases.mysql import Connection, Level, MysqlServer, Rights
+from runner.api import Line, NameOrEmpty, Plan, Planned, StateFailed
 from runner.api.opposite import Opposite
 from states.databases._mysql import after_server, carry_out
 
@@ -23,15 +23,7 @@ def present(
     escape: bool = True,
     revoke_first: bool = False,
     ssl_option: Any = False,
-    connection_host: Line | None = None,
-    connection_port: int | Line | None = None,
-    connection_user: Line | None = None,
-    connection_pass: Secret[Line] | None = None,
-    connection_db: Line | None = None,
-    connection_unix_socket: Line | None = None,
-    connection_default_file: AbsolutePath | None = None,
-    connection_default_group: Line | None = None,
-    connection_charset: Name | None = None,
+    server: Connection = MysqlServer(),
 ) -> Planned:
     """Make sure that an account has rights.
 
@@ -46,9 +38,6 @@ def present(
     revoke_first: Take all other rights on this away.
     ssl_option: What connections of the account must have: SSL, X509, or a list of SUBJECT, ISSUER
       and CIPHER with values.
-    connection_host, connection_port, connection_user, connection_pass, connection_db,
-      connection_unix_socket, connection_default_file, connection_default_group, connection_charset:
-      As of mysql_database.present.
 
         app may read and write:
           mysql_grants.present:
@@ -59,17 +48,6 @@ def present(
     Behaviour: Salt 3007's mysql_grants.present; several rights that an account has in several
     grants count, too.
     """
-    server = MysqlServer(
-        connection_host,
-        connection_port,
-        connection_user,
-        connection_pass,
-        connection_db,
-        connection_unix_socket,
-        connection_default_file,
-        connection_default_group,
-        connection_charset,
-    )
     given, on = mysql.read_rights(grant), mysql.level(database, escape)
     wanted = Rights(given.names, given.grant or grant_option)
     account, _ = mysql.find_account(server, user, host)
@@ -118,15 +96,7 @@ def absent(
     host: Line = "localhost",
     grant_option: bool = False,
     escape: bool = True,
-    connection_host: Line | None = None,
-    connection_port: int | Line | None = None,
-    connection_user: Line | None = None,
-    connection_pass: Secret[Line] | None = None,
-    connection_db: Line | None = None,
-    connection_unix_socket: Line | None = None,
-    connection_default_file: AbsolutePath | None = None,
-    connection_default_group: Line | None = None,
-    connection_charset: Name | None = None,
+    server: Connection = MysqlServer(),
 ) -> Planned:
     """Make sure that an account does not have rights.
 
@@ -136,9 +106,6 @@ def absent(
     user, host: As of mysql_grants.present.
     grant_option: Take the right to pass them on away, too.
     escape: as of mysql_grants.present.
-    connection_host, connection_port, connection_user, connection_pass, connection_db,
-      connection_unix_socket, connection_default_file, connection_default_group, connection_charset:
-      As of mysql_database.present.
 
         app may not drop:
           mysql_grants.absent:
@@ -148,17 +115,6 @@ def absent(
 
     Behaviour: Salt 3007's mysql_grants.absent; it revokes what an account has of the rights.
     """
-    server = MysqlServer(
-        connection_host,
-        connection_port,
-        connection_user,
-        connection_pass,
-        connection_db,
-        connection_unix_socket,
-        connection_default_file,
-        connection_default_group,
-        connection_charset,
-    )
     given, on = mysql.read_rights(grant), mysql.level(database, escape)
     whom = f"{user}@{host}"
     unwanted = mysql.NOTHING

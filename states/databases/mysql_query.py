@@ -8,18 +8,15 @@ from typing import Any
 
 from modules import file
 from modules.databases import mysql
-from modules.databases.mysql import MysqlServer
+from modules.databases.mysql import Connection, MysqlServer
 from modules.grains import static
 from runner.api import (
     OPEN,
-    AbsolutePath,
     Line,
-    Name,
     OneOrMany,
     Plan,
     Planned,
     Record,
-    Secret,
     StateFailed,
     here,
 )
@@ -42,15 +39,7 @@ def run(
     overwrite: bool = True,
     check_db_exists: bool = True,
     client_flags: OneOrMany[Line] | None = None,
-    connection_host: Line | None = None,
-    connection_port: int | Line | None = None,
-    connection_user: Line | None = None,
-    connection_pass: Secret[Line] | None = None,
-    connection_db: Line | None = None,
-    connection_unix_socket: Line | None = None,
-    connection_default_file: AbsolutePath | None = None,
-    connection_default_group: Line | None = None,
-    connection_charset: Name | None = None,
+    server: Connection = MysqlServer(),
 ) -> Planned:
     """Run a query in a database.
 
@@ -64,9 +53,6 @@ def run(
     overwrite: False makes no query where the file, the grain or the key is there already.
     check_db_exists: Fail where there is no such database; false does not look.
     client_flags: Ignored; the client chooses them itself.
-    connection_host, connection_port, connection_user, connection_pass, connection_db,
-      connection_unix_socket, connection_default_file, connection_default_group, connection_charset:
-      As of mysql_database.present.
 
         count users:
           mysql_query.run:
@@ -76,17 +62,6 @@ def run(
 
     Behaviour: Salt 3007's mysql_query.run.
     """
-    server = MysqlServer(
-        connection_host,
-        connection_port,
-        connection_user,
-        connection_pass,
-        connection_db,
-        connection_unix_socket,
-        connection_default_file,
-        connection_default_group,
-        connection_charset,
-    )
     if check_db_exists:
         _require_database(server, database)
     target = AnswerTarget(output, grain, key)
@@ -104,15 +79,7 @@ def run_file(
     saltenv: Line | None = None,
     check_db_exists: bool = True,
     client_flags: OneOrMany[Line] | None = None,
-    connection_host: Line | None = None,
-    connection_port: int | Line | None = None,
-    connection_user: Line | None = None,
-    connection_pass: Secret[Line] | None = None,
-    connection_db: Line | None = None,
-    connection_unix_socket: Line | None = None,
-    connection_default_file: AbsolutePath | None = None,
-    connection_default_group: Line | None = None,
-    connection_charset: Name | None = None,
+    server: Connection = MysqlServer(),
 ) -> Planned:
     """Run the statements of a file in a database.
 
@@ -122,9 +89,6 @@ def run_file(
     output, grain, key, overwrite, check_db_exists: as of mysql_query.run.
     saltenv: The environment that a salt:// file comes from.
     client_flags: Ignored; the client chooses them itself.
-    connection_host, connection_port, connection_user, connection_pass, connection_db,
-      connection_unix_socket, connection_default_file, connection_default_group, connection_charset:
-      As of mysql_database.present.
 
         salt://db/schema.sql:
           mysql_query.run_file:
@@ -132,17 +96,6 @@ def run_file(
 
     Behaviour: Salt 3007's mysql_query.run_file.
     """
-    server = MysqlServer(
-        connection_host,
-        connection_port,
-        connection_user,
-        connection_pass,
-        connection_db,
-        connection_unix_socket,
-        connection_default_file,
-        connection_default_group,
-        connection_charset,
-    )
     text = mysql.script_text(query_file or name, saltenv or here.saltenv)
     if check_db_exists:
         _require_database(server, database)

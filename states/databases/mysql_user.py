@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Annotated
 
 from modules.databases import mysql
-from modules.databases.mysql import Login, MysqlServer
-from runner.api import AbsolutePath, Check, Line, Name, Plan, Planned, Secret, StateFailed
+from modules.databases.mysql import Connection, Login, MysqlServer
+from runner.api import Check, Line, Plan, Planned, Secret, StateFailed
 from runner.api.opposite import Opposite
 from states.databases._mysql import after_server, carry_out
 
@@ -25,15 +25,7 @@ def present(
     unix_socket: bool = False,
     password_column: Line | None = None,
     auth_plugin: Line = "mysql_native_password",
-    connection_host: Line | None = None,
-    connection_port: int | Line | None = None,
-    connection_user: Line | None = None,
-    connection_pass: Secret[Line] | None = None,
-    connection_db: Line | None = None,
-    connection_unix_socket: Line | None = None,
-    connection_default_file: AbsolutePath | None = None,
-    connection_default_group: Line | None = None,
-    connection_charset: Name | None = None,
+    server: Connection = MysqlServer(),
 ) -> Planned:
     """Make sure that there is an account, and how it logs in.
 
@@ -46,9 +38,6 @@ def present(
     unix_socket: With allow_passwordless, let the user of the system log in who has this name.
     password_column: Ignored; the server says itself where it keeps passwords.
     auth_plugin: The plugin that checks the password, on MySQL.
-    connection_host, connection_port, connection_user, connection_pass, connection_db,
-      connection_unix_socket, connection_default_file, connection_default_group, connection_charset:
-      As of mysql_database.present.
 
         app:
           mysql_user.present:
@@ -63,17 +52,6 @@ def present(
         raise StateFailed(
             "Either password or password_hash must be specified, unless allow_passwordless is True"
         )
-    server = MysqlServer(
-        connection_host,
-        connection_port,
-        connection_user,
-        connection_pass,
-        connection_db,
-        connection_unix_socket,
-        connection_default_file,
-        connection_default_group,
-        connection_charset,
-    )
     account, mariadb = mysql.find_account(server, name, host)
     whom = f"{name}@{host}"
     if account is None:
@@ -115,40 +93,18 @@ def present(
 def absent(
     name: Line,
     host: Line = "localhost",
-    connection_host: Line | None = None,
-    connection_port: int | Line | None = None,
-    connection_user: Line | None = None,
-    connection_pass: Secret[Line] | None = None,
-    connection_db: Line | None = None,
-    connection_unix_socket: Line | None = None,
-    connection_default_file: AbsolutePath | None = None,
-    connection_default_group: Line | None = None,
-    connection_charset: Name | None = None,
+    server: Connection = MysqlServer(),
 ) -> Planned:
     """Make sure that there is no such account.
 
     name: The user of the account.
     host: The host that it connects from.
-    connection_host, connection_port, connection_user, connection_pass, connection_db,
-      connection_unix_socket, connection_default_file, connection_default_group, connection_charset:
-      As of mysql_database.present.
 
         olduser:
           mysql_user.absent: []
 
     Behaviour: Salt 3007's mysql_user.absent.
     """
-    server = MysqlServer(
-        connection_host,
-        connection_port,
-        connection_user,
-        connection_pass,
-        connection_db,
-        connection_unix_socket,
-        connection_default_file,
-        connection_default_group,
-        connection_charset,
-    )
     whom = f"{name}@{host}"
     if mysql.find_account(server, name, host)[0] is None:
         return f"User {whom} is not present, so it cannot be removed"

@@ -39,6 +39,7 @@ from modules.databases.mysql._grants import lines as grant_lines
 from modules.databases.mysql._grants import rights as read_rights
 from modules.databases.mysql._server import (
     SERVICES,
+    Connection,
     MysqlServer,
     account,
     literal,
@@ -61,6 +62,7 @@ __all__ = [
     "NOTHING",
     "SERVICES",
     "Account",
+    "Connection",
     "Level",
     "Login",
     "MysqlServer",

@@ -12,6 +12,7 @@ from typing import Any
 from modules import _paths
 from modules.databases.mysql._grants import Rights, granting, held, level, lines, revoking, rights
 from modules.databases.mysql._server import (
+    FIELDS,
     MysqlServer,
     TolerantServer,
     account,
@@ -23,27 +24,15 @@ from modules.databases.mysql._server import (
 from modules.databases.mysql._users import Login, accounts, alteration, creation, find, requirement
 from runner.api import CommandFailed, StateFailed, changer, here
 
-_FIELDS = {
-    "connection_host": "host",
-    "connection_port": "port",
-    "connection_user": "user",
-    "connection_pass": "password",
-    "connection_db": "db",
-    "connection_unix_socket": "unix_socket",
-    "connection_default_file": "default_file",
-    "connection_default_group": "default_group",
-    "connection_charset": "charset",
-}
-
 
 def server_of(**connection: Any) -> MysqlServer:
     """The server of a call, with the names that Salt's functions have for it. Raises CommandFailed
     for an unknown argument.
     """
-    unknown = sorted(connection.keys() - _FIELDS)
+    unknown = sorted(connection.keys() - FIELDS)
     if unknown:
-        raise CommandFailed(f"mysql.* has no argument {unknown[0]}; there are {', '.join(_FIELDS)}")
-    return TolerantServer(**{_FIELDS[key]: value for key, value in connection.items()})
+        raise CommandFailed(f"mysql.* has no argument {unknown[0]}; there are {', '.join(FIELDS)}")
+    return TolerantServer(**{FIELDS[key]: value for key, value in connection.items()})
 
 
 @changer(touches=[])

@@ -8,11 +8,21 @@ import os
 import re
 from collections.abc import Iterator
 from html import unescape
-from typing import Any
+from typing import Annotated, Any
 
 from modules import cmd, file
 from modules._lines import one_line
-from runner.api import CommandFailed, Record, changer, here
+from runner.api import (
+    AbsolutePath,
+    CommandFailed,
+    Group,
+    Line,
+    Name,
+    Record,
+    Secret,
+    changer,
+    here,
+)
 
 Row = dict[str, str | None]
 # our own statements quote by doubling alone; the client is told so as well as the server
@@ -22,25 +32,35 @@ QUOTING = "SET SESSION sql_mode = CONCAT(@@sql_mode, ',NO_BACKSLASH_ESCAPES')"
 class MysqlServer(Record):
     """The connection: which server, and as whom.
 
-    What is None is taken from the configuration (mysql.host, mysql.user, ...), else it is the
-    client's own default: the local socket, and the name of the user who runs it. default_file: an
-    option file with more of them. db: the database to use.
+    What the configuration does not have either is the client's own default: the local socket, and
+    the name of the user who runs it.
+
+    host: The server; without it mysql.host of the configuration.
+    port: The port of the server; without it mysql.port of the configuration.
+    user: The account to log in with; without it mysql.user of the configuration.
+    password: The password of connection_user; without it mysql.pass of the configuration.
+    db: The database to connect to; without it mysql.db of the configuration.
+    unix_socket: The socket of the server; without it mysql.unix_socket of the configuration.
+    default_file: The option file that the client reads; without it mysql.default_file of the
+      configuration.
+    default_group: The group of the option file; without it mysql.default_group of the
+      configuration.
+    charset: The character set of the connection; without it mysql.charset of the configuration.
     """
 
-    host: str | None = None
-    port: int | str | None = None
-    user: str | None = None
-    password: str | None = None
-    db: str | None = None
-    unix_socket: str | None = None
-    default_file: str | None = None
-    default_group: str | None = None
-    charset: str | None = None
+    host: Line | None = None
+    port: int | Line | None = None
+    user: Line | None = None
+    password: Secret[Line] | None = None
+    db: Line | None = None
+    unix_socket: Line | None = None
+    default_file: AbsolutePath | None = None
+    default_group: Line | None = None
+    charset: Name | None = None
 
     def within(self, database: str) -> MysqlServer:
         """The same server, with another database in use."""
-        values = {field: getattr(self, field) for field in self._fields}
-        return type(self)(**{**values, "db": database})
+        return self._replace(db=database)
 
     def select(self, query: str) -> list[Row]:
         """The rows that a look answers with. Raises CommandFailed with what the server says."""
@@ -54,6 +74,21 @@ class MysqlServer(Record):
     def execute(self, *statements: str) -> None:
         """Carry out statements, one after the other (only while changing)."""
         change(self, statements)
+
+
+# the names that Salt's states and functions have for it
+FIELDS = {
+    "connection_host": "host",
+    "connection_port": "port",
+    "connection_user": "user",
+    "connection_pass": "password",
+    "connection_db": "db",
+    "connection_unix_socket": "unix_socket",
+    "connection_default_file": "default_file",
+    "connection_default_group": "default_group",
+    "connection_charset": "charset",
+}
+Connection = Annotated[MysqlServer, Group(FIELDS)]
 
 
 class TolerantServer(MysqlServer):
