@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from modules.databases import postgres
-from modules.databases.postgres import PostgresServer, literal
-from runner.api import Line, Name, NonEmptyLine, Plan, Planned, Secret, StateFailed
+from modules.databases.postgres import Connection, PostgresServer, literal
+from runner.api import Line, Name, NonEmptyLine, Plan, Planned, StateFailed
 from states.databases._postgres import after_server, carry_out, drop
 
 # everything in a database that has an owner of its own, except what belongs to something else
@@ -41,12 +41,7 @@ def present(
     owner: Name | None = None,
     owner_recurse: bool = False,
     template: Line | None = None,
-    user: Name | None = None,
-    maintenance_db: Line | None = None,
-    db_password: Secret[Line] | None = None,
-    db_host: Line | None = None,
-    db_port: int | Line | None = None,
-    db_user: Name | None = None,
+    server: Connection = PostgresServer(),
 ) -> Planned:
     """Make sure that there is a database.
 
@@ -58,12 +53,6 @@ def present(
     owner: The role that it belongs to; changed where it differs.
     owner_recurse: Give all that is in it to the owner, too.
     template: The database that a new one is a copy of.
-    user: The user of the system as whom psql runs (postgres).
-    maintenance_db: The database to connect to.
-    db_password: The password of db_user.
-    db_host: The server, or the folder of its socket.
-    db_port: The port of the server.
-    db_user: The role to log in as.
 
         app:
           postgres_database.present:
@@ -73,7 +62,6 @@ def present(
 
     Behaviour: Salt 3008's postgres_database.present.
     """
-    server = PostgresServer(user, maintenance_db, db_user, db_password, db_host, db_port)
     database = postgres.databases(server).get(name)
     role, place = owner and postgres.name(owner), tablespace and postgres.name(tablespace)
     if database is None:
@@ -149,25 +137,17 @@ def _same(left: str, right: str) -> bool:
 
 def absent(
     name: NonEmptyLine,
-    user: Name | None = None,
-    maintenance_db: Line | None = None,
-    db_password: Secret[Line] | None = None,
-    db_host: Line | None = None,
-    db_port: int | Line | None = None,
-    db_user: Name | None = None,
+    server: Connection = PostgresServer(),
 ) -> Planned:
     """Make sure that there is no such database.
 
     name: The name of the database.
-    user: The user of the system as whom psql runs (postgres).
-    maintenance_db, db_password, db_host, db_port, db_user: As of postgres_database.present.
 
         old:
           postgres_database.absent: []
 
     Behaviour: Salt 3008's postgres_database.absent.
     """
-    server = PostgresServer(user, maintenance_db, db_user, db_password, db_host, db_port)
     if name not in postgres.databases(server):
         return f"Database {name} is not present, so it cannot be removed"
     return (yield from drop(server, "Database", name))

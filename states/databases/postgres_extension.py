@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from modules.databases import postgres
-from modules.databases.postgres import PostgresServer, literal
-from runner.api import Line, Name, NonEmptyLine, Plan, Planned, Secret
+from modules.databases.postgres import Connection, PostgresServer, literal
+from runner.api import Line, NonEmptyLine, Plan, Planned
 from states.databases._postgres import after_server, carry_out
 
 
@@ -18,12 +18,7 @@ def present(
     schema: Line | None = None,
     ext_version: Line | None = None,
     from_version: Line | None = None,
-    user: Name | None = None,
-    maintenance_db: Line | None = None,
-    db_password: Secret[Line] | None = None,
-    db_host: Line | None = None,
-    db_port: int | Line | None = None,
-    db_user: Name | None = None,
+    server: Connection = PostgresServer(),
 ) -> Planned:
     """Make sure that an extension is installed in a database (maintenance_db).
 
@@ -33,9 +28,7 @@ def present(
     ext_version: The version of the extension; without it the newest for a new one, and any for one
       that is there.
     from_version: The version before there were extensions (old servers).
-    user: The user of the system as whom psql runs (postgres).
     maintenance_db: The database that it is installed in.
-    db_password, db_host, db_port, db_user: As of postgres_database.present.
 
         hstore:
           postgres_extension.present:
@@ -43,7 +36,6 @@ def present(
 
     Behaviour: Salt 3008's postgres_extension.present.
     """
-    server = PostgresServer(user, maintenance_db, db_user, db_password, db_host, db_port)
     extension = _installed(server, name)
     quoted = postgres.name(name)
     if extension is None:
@@ -74,12 +66,7 @@ def absent(
     if_exists: bool | None = None,
     restrict: bool | None = None,
     cascade: bool | None = None,
-    user: Name | None = None,
-    maintenance_db: Line | None = None,
-    db_password: Secret[Line] | None = None,
-    db_host: Line | None = None,
-    db_port: int | Line | None = None,
-    db_user: Name | None = None,
+    server: Connection = PostgresServer(),
 ) -> Planned:
     """Make sure that an extension is not installed in a database (maintenance_db).
 
@@ -87,9 +74,7 @@ def absent(
     if_exists: Ignored; this is what is done.
     restrict: Ignored; without cascade nothing else goes.
     cascade: Remove what depends on it, too.
-    user: The user of the system as whom psql runs (postgres).
     maintenance_db: The database that it is removed from.
-    db_password, db_host, db_port, db_user: As of postgres_database.present.
 
         hstore:
           postgres_extension.absent:
@@ -97,7 +82,6 @@ def absent(
 
     Behaviour: Salt 3008's postgres_extension.absent.
     """
-    server = PostgresServer(user, maintenance_db, db_user, db_password, db_host, db_port)
     if _installed(server, name) is None:
         return f"Extension {name} is not present, so it cannot be removed"
     plan = Plan({name: "Absent"}, f"Extension {name} is set to be removed")

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from modules.databases.postgres import PostgresServer
-from runner.api import Line, Name, NonEmptyLine, OneOrMany, Planned, Secret
+from modules.databases.postgres import Connection, PostgresServer
+from runner.api import Name, NonEmptyLine, OneOrMany, Planned, Secret
 from states.databases import _postgres_role
 from states.databases._postgres_role import Password, Role, split
 
@@ -25,12 +25,7 @@ def present(
     password: Secret[Password] | None = None,
     refresh_password: bool | None = None,
     groups: OneOrMany[Name] | None = None,
-    user: Name | None = None,
-    maintenance_db: Line | None = None,
-    db_password: Secret[Line] | None = None,
-    db_host: Line | None = None,
-    db_port: int | Line | None = None,
-    db_user: Name | None = None,
+    server: Connection = PostgresServer(),
 ) -> Planned:
     """Make sure that there is a group, and what it may.
 
@@ -46,8 +41,6 @@ def present(
     password: The password, as it is typed or as the server keeps it (md5..., SCRAM-SHA-256$...).
     refresh_password: Set the password in each run, for servers that do not show what they keep.
     groups: The groups that it is a member of.
-    user: The user of the system as whom psql runs (postgres).
-    maintenance_db, db_password, db_host, db_port, db_user: As of postgres_database.present.
 
         readers:
           postgres_group.present: []
@@ -56,7 +49,6 @@ def present(
     """
     flags = {"createdb": createdb, "createroles": createroles, "superuser": superuser}
     flags |= {"replication": replication, "inherit": inherit, "login": login}
-    server = PostgresServer(user, maintenance_db, db_user, db_password, db_host, db_port)
     role = Role(
         name,
         "group",
@@ -71,31 +63,18 @@ def present(
 
 def absent(
     name: NonEmptyLine,
-    user: Name | None = None,
-    maintenance_db: Line | None = None,
-    db_password: Secret[Line] | None = None,
-    db_host: Line | None = None,
-    db_port: int | Line | None = None,
-    db_user: Name | None = None,
+    server: Connection = PostgresServer(),
 ) -> Planned:
     """Make sure that there is no such group.
 
     name: The name of the group.
-    user: The user of the system as whom psql runs (postgres).
-    maintenance_db, db_password, db_host, db_port, db_user: As of postgres_database.present.
 
         oldgroup:
           postgres_group.absent: []
 
     Behaviour: Salt 3008's postgres_group.absent.
     """
-    return (
-        yield from _postgres_role.absent(
-            name,
-            "group",
-            PostgresServer(user, maintenance_db, db_user, db_password, db_host, db_port),
-        )
-    )
+    return (yield from _postgres_role.absent(name, "group", server))
 
 
 autorequire = _postgres_role.autorequire

@@ -6,26 +6,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from modules.databases import postgres
-from modules.databases.postgres import PostgresServer, literal
-from runner.api import Line, Name, NonEmptyLine, Plan, Planned, Secret
+from modules.databases.postgres import Login, PostgresServer, literal
+from runner.api import Line, NonEmptyLine, Plan, Planned
 from states.databases._postgres import after_server, carry_out
 
 
 def present(
     name: NonEmptyLine,
     maintenance_db: Line,
-    user: Name | None = None,
-    db_password: Secret[Line] | None = None,
-    db_host: Line | None = None,
-    db_port: int | Line | None = None,
-    db_user: Name | None = None,
+    server: Login = PostgresServer(),
 ) -> Planned:
     """Make sure that a language is installed in a database.
 
     name: The language.
     maintenance_db: The database that it is installed in.
-    user: The user of the system as whom psql runs (postgres).
-    db_password, db_host, db_port, db_user: As of postgres_database.present.
 
         plperl:
           postgres_language.present:
@@ -33,7 +27,7 @@ def present(
 
     Behaviour: Salt 3008's postgres_language.present.
     """
-    server = PostgresServer(user, maintenance_db, db_user, db_password, db_host, db_port)
+    server = server.within(maintenance_db)
     if _exists(server, name):
         return f"Language {name} is already installed"
     plan = Plan({name: "Present"}, f"Language {name} is set to be installed")
@@ -46,15 +40,11 @@ def present(
 def absent(
     name: NonEmptyLine,
     maintenance_db: Line,
-    user: Name | None = None,
-    db_password: Secret[Line] | None = None,
-    db_host: Line | None = None,
-    db_port: int | Line | None = None,
-    db_user: Name | None = None,
+    server: Login = PostgresServer(),
 ) -> Planned:
     """Make sure that a language is not installed in a database.
 
-    name, user, db_password, db_host, db_port, db_user: As of postgres_language.present.
+    name: As of postgres_language.present.
     maintenance_db: The database that it is removed from.
 
         plperl:
@@ -63,7 +53,7 @@ def absent(
 
     Behaviour: Salt 3008's postgres_language.absent.
     """
-    server = PostgresServer(user, maintenance_db, db_user, db_password, db_host, db_port)
+    server = server.within(maintenance_db)
     if not _exists(server, name):
         return f"Language {name} is not present so it cannot be removed"
     plan = Plan({name: "Absent"}, f"Language {name} is set to be removed")

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Literal
 
 from modules.databases import postgres
-from modules.databases.postgres import PostgresServer
-from runner.api import Line, Name, NonEmptyLine, OneOrMany, Plan, Planned, Secret, StateFailed
+from modules.databases.postgres import Connection, PostgresServer
+from runner.api import Line, NonEmptyLine, OneOrMany, Plan, Planned, StateFailed
 from states.databases._postgres import after_server, carry_out
 
 Kind = Literal[
@@ -23,12 +23,7 @@ def present(
     privileges: OneOrMany[Line] | None = None,
     grant_option: bool | None = None,
     prepend: Line = "public",
-    user: Name | None = None,
-    maintenance_db: Line | None = None,
-    db_password: Secret[Line] | None = None,
-    db_host: Line | None = None,
-    db_port: int | Line | None = None,
-    db_user: Name | None = None,
+    server: Connection = PostgresServer(),
 ) -> Planned:
     """Make sure that a role has rights on an object.
 
@@ -39,8 +34,6 @@ def present(
     privileges: SELECT, CREATE, ALL, ... (not for group).
     grant_option: The role may pass them on.
     prepend: The schema of tables, sequences and functions.
-    user: The user of the system as whom psql runs (postgres).
-    maintenance_db, db_password, db_host, db_port, db_user: As of postgres_database.present.
 
         app may read:
           postgres_privileges.present:
@@ -52,7 +45,6 @@ def present(
 
     Behaviour: Salt 3008's postgres_privileges.present.
     """
-    server = PostgresServer(user, maintenance_db, db_user, db_password, db_host, db_port)
     rights = _rights(object_type, privileges)
     missing = _is_missing(
         server, name, object_type, object_name, prepend, rights, bool(grant_option)
@@ -82,17 +74,11 @@ def absent(
     object_type: Kind,
     privileges: OneOrMany[Line] | None = None,
     prepend: Line = "public",
-    user: Name | None = None,
-    maintenance_db: Line | None = None,
-    db_password: Secret[Line] | None = None,
-    db_host: Line | None = None,
-    db_port: int | Line | None = None,
-    db_user: Name | None = None,
+    server: Connection = PostgresServer(),
 ) -> Planned:
     """Make sure that a role does not have rights on an object.
 
-    name, object_name, object_type, privileges, prepend, user: As of postgres_privileges.present.
-    maintenance_db, db_password, db_host, db_port, db_user: as of postgres_privileges.present.
+    name, object_name, object_type, privileges, prepend: As of postgres_privileges.present.
 
         app may not create:
           postgres_privileges.absent:
@@ -103,7 +89,6 @@ def absent(
 
     Behaviour: Salt 3008's postgres_privileges.absent.
     """
-    server = PostgresServer(user, maintenance_db, db_user, db_password, db_host, db_port)
     rights = _rights(object_type, privileges)
     if not _has_any(server, name, object_type, object_name, prepend, rights):
         return "The requested privilege(s) are not set so cannot be revoked"

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from modules.databases import postgres
-from modules.databases.postgres import PostgresServer, literal
-from runner.api import Line, Name, NonEmptyLine, Plan, Planned, Secret
+from modules.databases.postgres import Login, PostgresServer, literal
+from runner.api import Line, Name, NonEmptyLine, Plan, Planned
 from states.databases._postgres import after_server, carry_out
 
 
@@ -15,19 +15,13 @@ def present(
     dbname: Line,
     name: NonEmptyLine,
     owner: Name | None = None,
-    user: Name | None = None,
-    db_password: Secret[Line] | None = None,
-    db_host: Line | None = None,
-    db_port: int | Line | None = None,
-    db_user: Name | None = None,
+    server: Login = PostgresServer(),
 ) -> Planned:
     """Make sure that a database has a schema.
 
     dbname: The database that it is in.
     name: The schema.
     owner: The role that it belongs to.
-    user: The user of the system as whom psql runs (postgres).
-    db_password, db_host, db_port, db_user: As of postgres_database.present.
 
         reports:
           postgres_schema.present:
@@ -36,7 +30,7 @@ def present(
 
     Behaviour: Salt 3008's postgres_schema.present; the owner is seen to.
     """
-    server = PostgresServer(user, dbname, db_user, db_password, db_host, db_port)
+    server = server.within(dbname)
     current_owner = _owner(server, name)
     role = owner and postgres.name(owner)
     if current_owner is not None and owner in (None, current_owner):
@@ -67,18 +61,12 @@ def present(
 def absent(
     dbname: Line,
     name: NonEmptyLine,
-    user: Name | None = None,
-    db_password: Secret[Line] | None = None,
-    db_host: Line | None = None,
-    db_port: int | Line | None = None,
-    db_user: Name | None = None,
+    server: Login = PostgresServer(),
 ) -> Planned:
     """Make sure that a database does not have a schema.
 
     dbname: The database that it is in.
     name: The schema.
-    user: The user of the system as whom psql runs (postgres).
-    db_password, db_host, db_port, db_user: As of postgres_database.present.
 
         reports:
           postgres_schema.absent:
@@ -86,7 +74,7 @@ def absent(
 
     Behaviour: Salt 3008's postgres_schema.absent.
     """
-    server = PostgresServer(user, dbname, db_user, db_password, db_host, db_port)
+    server = server.within(dbname)
     if _owner(server, name) is None:
         return f"Schema {name} is not present in database {dbname}, so it cannot be removed"
     plan = Plan({name: "Absent"}, f"Schema {name} is set to be removed from database {dbname}")

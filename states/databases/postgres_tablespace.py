@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from modules.databases import postgres
-from modules.databases.postgres import PostgresServer, literal
-from runner.api import AbsolutePath, Line, Name, NonEmptyLine, Plan, Planned, Secret, StateFailed
+from modules.databases.postgres import Connection, PostgresServer, literal
+from runner.api import AbsolutePath, Line, Name, NonEmptyLine, Plan, Planned, StateFailed
 from states.databases._postgres import after_server, carry_out, drop
 
 
@@ -17,12 +17,7 @@ def present(
     directory: AbsolutePath,
     options: dict[Line, Any] | None = None,
     owner: Name | None = None,
-    user: Name | None = None,
-    maintenance_db: Line | None = None,
-    db_password: Secret[Line] | None = None,
-    db_host: Line | None = None,
-    db_port: int | Line | None = None,
-    db_user: Name | None = None,
+    server: Connection = PostgresServer(),
 ) -> Planned:
     """Make sure that there is a tablespace.
 
@@ -30,8 +25,6 @@ def present(
     directory: The folder, which has to be there, empty, and the server's own.
     options: Settings of the tablespace, such as random_page_cost.
     owner: The role that it belongs to.
-    user: The user of the system as whom psql runs (postgres).
-    maintenance_db, db_password, db_host, db_port, db_user: As of postgres_database.present.
 
         fast:
           postgres_tablespace.present:
@@ -41,7 +34,6 @@ def present(
 
     Behaviour: Salt 3008's postgres_tablespace.present.
     """
-    server = PostgresServer(user, maintenance_db, db_user, db_password, db_host, db_port)
     tablespace = _tablespace(server, name)
     wanted = {key: str(value) for key, value in (options or {}).items()}
     if tablespace is None:
@@ -89,25 +81,17 @@ def present(
 
 def absent(
     name: NonEmptyLine,
-    user: Name | None = None,
-    maintenance_db: Line | None = None,
-    db_password: Secret[Line] | None = None,
-    db_host: Line | None = None,
-    db_port: int | Line | None = None,
-    db_user: Name | None = None,
+    server: Connection = PostgresServer(),
 ) -> Planned:
     """Make sure that there is no such tablespace.
 
     name: The name of the tablespace.
-    user: The user of the system as whom psql runs (postgres).
-    maintenance_db, db_password, db_host, db_port, db_user: As of postgres_database.present.
 
         fast:
           postgres_tablespace.absent: []
 
     Behaviour: Salt 3008's postgres_tablespace.absent.
     """
-    server = PostgresServer(user, maintenance_db, db_user, db_password, db_host, db_port)
     if _tablespace(server, name) is None:
         return f"Tablespace {name} is not present, so it cannot be removed"
     return (yield from drop(server, "Tablespace", name))

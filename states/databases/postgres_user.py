@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from modules.databases.postgres import PostgresServer
+from modules.databases.postgres import Connection, PostgresServer
 from runner.api import Line, Name, NonEmptyLine, OneOrMany, Planned, Secret
 from states.databases import _postgres_role
 from states.databases._postgres_role import Password, Role, split
@@ -27,12 +27,7 @@ def present(
     refresh_password: bool | None = None,
     valid_until: Line | None = None,
     groups: OneOrMany[Name] | None = None,
-    user: Name | None = None,
-    maintenance_db: Line | None = None,
-    db_password: Secret[Line] | None = None,
-    db_host: Line | None = None,
-    db_port: int | Line | None = None,
-    db_user: Name | None = None,
+    server: Connection = PostgresServer(),
 ) -> Planned:
     """Make sure that there is a user, and what he may.
 
@@ -44,8 +39,6 @@ def present(
     refresh_password: Set the password in each run, for servers that do not show what they keep.
     valid_until: The time until which its password is valid.
     groups: The groups that it is a member of.
-    user: The user of the system as whom psql runs (postgres).
-    maintenance_db, db_password, db_host, db_port, db_user: As of postgres_database.present.
 
         app:
           postgres_user.present:
@@ -56,7 +49,6 @@ def present(
     """
     flags = {"createdb": createdb, "createroles": createroles, "superuser": superuser}
     flags |= {"replication": replication, "inherit": inherit, "login": login}
-    server = PostgresServer(user, maintenance_db, db_user, db_password, db_host, db_port)
     role = Role(
         name,
         "user",
@@ -73,31 +65,18 @@ def present(
 
 def absent(
     name: NonEmptyLine,
-    user: Name | None = None,
-    maintenance_db: Line | None = None,
-    db_password: Secret[Line] | None = None,
-    db_host: Line | None = None,
-    db_port: int | Line | None = None,
-    db_user: Name | None = None,
+    server: Connection = PostgresServer(),
 ) -> Planned:
     """Make sure that there is no such user.
 
     name: The name of the user.
-    user: The user of the system as whom psql runs (postgres).
-    maintenance_db, db_password, db_host, db_port, db_user: As of postgres_database.present.
 
         olduser:
           postgres_user.absent: []
 
     Behaviour: Salt 3008's postgres_user.absent.
     """
-    return (
-        yield from _postgres_role.absent(
-            name,
-            "user",
-            PostgresServer(user, maintenance_db, db_user, db_password, db_host, db_port),
-        )
-    )
+    return (yield from _postgres_role.absent(name, "user", server))
 
 
 autorequire = _postgres_role.autorequire

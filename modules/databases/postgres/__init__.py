@@ -38,10 +38,19 @@ from modules.databases.postgres._functions import (
 )
 from modules.databases.postgres._rights import KINDS, grantee, held, member, target, wanted
 from modules.databases.postgres._roles import hash_problem, matches, moment, roles, stored
-from modules.databases.postgres._server import PostgresServer, literal, name, option
+from modules.databases.postgres._server import (
+    Connection,
+    Login,
+    PostgresServer,
+    literal,
+    name,
+    option,
+)
 
 __all__ = [
     "KINDS",
+    "Connection",
+    "Login",
     "PostgresServer",
     "available_extensions",
     "cluster_create",

@@ -6,30 +6,33 @@ from __future__ import annotations
 import json
 import os
 import re
-from typing import Any
+from typing import Annotated, Any
 
 from modules import _paths, cmd
-from runner.api import CommandFailed, Record, changer, here
+from runner.api import CommandFailed, Group, Line, Name, Record, Secret, changer, here
 
 
 class PostgresServer(Record):
     """The connection: which server, and as whom.
 
-    runas: the user of the system as whom psql runs; without it postgres, or for another host nobody
-    else. database: the one to connect to; without it postgres. user, password, host, port: as psql
-    has them.
+    runas: The user of the system as whom psql runs (postgres).
+    database: The database to connect to.
+    user: The role to log in as.
+    password: The password of db_user.
+    host: The server, or the folder of its socket.
+    port: The port of the server.
     """
 
-    runas: str | None = None
-    database: str | None = None
-    user: str | None = None
-    password: str | None = None
-    host: str | None = None
-    port: int | str | None = None
+    runas: Name | None = None
+    database: Line | None = None
+    user: Name | None = None
+    password: Secret[Line] | None = None
+    host: Line | None = None
+    port: int | Line | None = None
 
     def within(self, database: str) -> PostgresServer:
         """The same server, connected to another database."""
-        return type(self)(self.runas, database, self.user, self.password, self.host, self.port)
+        return self._replace(database=database)
 
     def select(self, query: str) -> list[dict[str, Any]]:
         """The rows that a query answers with. Raises CommandFailed with what psql says."""
@@ -39,6 +42,19 @@ class PostgresServer(Record):
     def execute(self, *statements: str) -> None:
         """Carry out statements, all or none of them where the server can (only while changing)."""
         change(self, statements)
+
+
+_LOGIN = {
+    "db_password": "password",
+    "db_host": "host",
+    "db_port": "port",
+    "db_user": "user",
+}
+# as states have it, and those that say the database themselves
+Connection = Annotated[
+    PostgresServer, Group({"user": "runas", "maintenance_db": "database", **_LOGIN})
+]
+Login = Annotated[PostgresServer, Group({"user": "runas", **_LOGIN})]
 
 
 class AskedServer(PostgresServer):
