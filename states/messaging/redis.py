@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from modules import network
 from modules.messaging import redis
-from modules.messaging.redis import RedisServer
+from modules.messaging.redis import Connection, RedisServer
 from runner.api import Done, Line, NonEmptyLine, Plan, Planned, Secret, StateFailed
 
 NON_IDEMPOTENT = {"string": "with expire the time begins anew in each run"}
@@ -18,10 +18,7 @@ def string(
     value: str | int | float,
     expire: int | None = None,
     expireat: int | None = None,
-    host: Line | None = None,
-    port: int | None = None,
-    db: int | None = None,
-    password: Secret[Line] | None = None,
+    server: Connection = RedisServer(),
 ) -> Planned:
     """Make sure that a key has a value.
 
@@ -29,10 +26,6 @@ def string(
     value: The text of the key.
     expire: Seconds after which it goes, counted from each run.
     expireat: The time at which it goes, in seconds since 1970.
-    host: The server; without it redis.host of the configuration, else 127.0.0.1.
-    port: The port of the server; without it redis.port of the configuration, else 6379.
-    db: The number of the database; without it redis.db of the configuration, else 0.
-    password: The password of the server; without it redis.password of the configuration.
 
         app:mode:
           redis.string:
@@ -40,7 +33,6 @@ def string(
 
     Behaviour: Salt 3007's redis.string.
     """
-    server = RedisServer(host, port, db, password)
     text = str(value)
     old, end = redis.value_and_end(name, server)
     changes: dict[str, str] = {}
@@ -66,23 +58,19 @@ def string(
 def absent(
     name: NonEmptyLine,
     keys: list[Line] | None = None,
-    host: Line | None = None,
-    port: int | None = None,
-    db: int | None = None,
-    password: Secret[Line] | None = None,
+    server: Connection = RedisServer(),
 ) -> Planned:
     """Make sure that keys are not there.
 
     name: The key.
     keys: Several keys instead.
-    host, port, db, password: as of redis.string.
 
         app:mode:
           redis.absent: []
 
     Behaviour: Salt 3007's redis.absent.
     """
-    connection = RedisServer(host, port, db, password)._asdict()
+    connection = server._asdict()
     present = [key for key in keys or [name] if redis.exists(key, **connection)]
     if not present:
         return "Key(s) specified already absent" if keys else "Key already absent"
@@ -96,10 +84,7 @@ def slaveof(
     sentinel_host: Line | None = None,
     sentinel_port: int | None = None,
     sentinel_password: Secret[Line] | None = None,
-    host: Line | None = None,
-    port: int | None = None,
-    db: int | None = None,
-    password: Secret[Line] | None = None,
+    server: Connection = RedisServer(),
 ) -> Planned:
     """Make sure that a server is the replica of the master that a sentinel knows, unless this
     machine is that master.
@@ -108,7 +93,6 @@ def slaveof(
     sentinel_host: The sentinel; without it 127.0.0.1.
     sentinel_port: The port of the sentinel; without it 26379.
     sentinel_password: The password of the sentinel.
-    host, port, db, password: as of redis.string.
 
         mymaster:
           redis.slaveof:
@@ -116,7 +100,7 @@ def slaveof(
 
     Behaviour: Salt 3007's redis.slaveof.
     """
-    connection = RedisServer(host, port, db, password)._asdict()
+    connection = server._asdict()
     master = redis.sentinel_get_master_ip(name, sentinel_host, sentinel_port, sentinel_password)
     if master["master_host"] in network.ip_addrs():
         return f"Minion is the master: {name}"

@@ -12,6 +12,7 @@ from typing import Any
 
 from modules.messaging.redis._server import SERVICES as SERVICES
 from modules.messaging.redis._server import Answer
+from modules.messaging.redis._server import Connection as Connection
 from modules.messaging.redis._server import RedisServer as RedisServer
 from runner.api import CommandFailed, changer, for_states
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Sequence
-from typing import IO, Any
+from typing import IO, Annotated, Any
 
-from runner.api import CommandFailed, Record, here, refuse_unforeseen
+from runner.api import CommandFailed, Group, Line, Record, Secret, here, refuse_unforeseen
 
 CONNECT_SECONDS = 5
 ANSWER_SECONDS = 60
@@ -18,14 +18,18 @@ Answer = str | int | None | list[Any]
 
 
 class RedisServer(Record):
-    """Where a server is. What is None is taken from the configuration (redis.host, redis.port,
-    redis.db, redis.password), else it is the database 0 of 127.0.0.1:6379.
+    """Where a server is.
+
+    host: The server; without it redis.host of the configuration, else 127.0.0.1.
+    port: The port of the server; without it redis.port of the configuration, else 6379.
+    db: The number of the database; without it redis.db of the configuration, else 0.
+    password: The password of the server; without it redis.password of the configuration.
     """
 
-    host: str | None = None
+    host: Line | None = None
     port: int | None = None
     db: int | None = None
-    password: str | None = None
+    password: Secret[Line] | None = None
 
     def ask(self, *words: object) -> Answer:
         """The answer to a command. Raises CommandFailed with what the server says."""
@@ -61,6 +65,9 @@ class RedisServer(Record):
             return int(port)
         except ValueError:
             raise CommandFailed(f"redis: {port!r} is no port") from None
+
+
+Connection = Annotated[RedisServer, Group()]
 
 
 def _option(name: str) -> Any:
