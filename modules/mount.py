@@ -239,17 +239,21 @@ def fstab(config: str = FSTAB) -> dict[str, dict[str, Any]]:
     }
 
 
-def put_entry(entry: FstabEntry, config: str = FSTAB, by_device: bool = False) -> None:
-    """Write a line of fstab, instead of the one with the same mount point (or device)."""
-    lines = _lines(config)
-    at = [
-        i for i, line in enumerate(lines) if (old := _parsed(line)) and _same(old, entry, by_device)
+@for_states
+def matching(
+    entry: FstabEntry, config: str = FSTAB, keys: Sequence[str] = ("name",)
+) -> list[FstabEntry]:
+    """The lines of fstab that an entry takes the place of: those with the same of these columns."""
+    return [
+        old
+        for old in entries(config)
+        if all(getattr(old, key) == getattr(entry, key) for key in keys)
     ]
-    if at:
-        lines[at[0]] = entry.line
-    else:
-        lines.append(entry.line)
-    _write(config, [line for i, line in enumerate(lines) if i not in at[1:]])
+
+
+def put_entry(entry: FstabEntry, config: str = FSTAB, keys: Sequence[str] = ("name",)) -> None:
+    """Write a line of fstab, instead of those with the same of these columns."""
+    _replace_entries(config, matching(entry, config, keys), entry)
 
 
 def drop_entry(name: str, device: str | None = None, config: str = FSTAB) -> None:
@@ -260,12 +264,6 @@ def drop_entry(name: str, device: str | None = None, config: str = FSTAB) -> Non
         if old is None or old.name != name or (device and old.device != device):
             remaining.append(line)
     _write(config, remaining)
-
-
-def _same(old: FstabEntry, new: FstabEntry, by_device: bool) -> bool:
-    return (
-        (old.device, old.fstype) == (new.device, new.fstype) if by_device else old.name == new.name
-    )
 
 
 def _write(config: str, lines: Sequence[str]) -> None:
@@ -525,14 +523,10 @@ def set_fstab(
 
         runner call mount.set_fstab /srv /dev/sdb1 ext4 opts=noatime pass_num=2
     """
-    keys = _match_keys(match_on, fstype)
+    keys = match_keys(match_on, fstype)
     options = opts if isinstance(opts, str) else ",".join(opts)
     entry = FstabEntry(device, name, fstype, options, str(dump), str(pass_num))
-    known = [
-        old
-        for old in entries(config)
-        if all(getattr(old, key) == getattr(entry, key) for key in keys)
-    ]
+    known = matching(entry, config, keys)
     if known and (not_change or known == [entry]):
         return "present"
     if not test:
@@ -540,8 +534,10 @@ def set_fstab(
     return "change" if known else "new"
 
 
-def _match_keys(match_on: str | Sequence[str], fstype: str) -> Sequence[str]:
-    if match_on == "auto":
+@for_states
+def match_keys(match_on: str | Sequence[str], fstype: str) -> Sequence[str]:
+    """The columns that tell which line of fstab is meant. Raises StateFailed for a wrong one."""
+    if match_on in ("auto", ["auto"]):
         return ("name",) if fstype in NAMED else ("device",)
     keys = [match_on] if isinstance(match_on, str) else list(match_on)
     unknown = [key for key in keys if key not in MATCHED]

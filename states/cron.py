@@ -272,7 +272,6 @@ def file(
     context: dict[str, Any] | None = None,
     replace: bool = True,
     defaults: dict[str, Any] | None = None,
-    backup: Line | None = None,
 ) -> Planned:
     """Make sure that a user's whole crontab is a file.
 
@@ -281,7 +280,6 @@ def file(
     user: The user whose crontab it is; without it who runs this, mostly root.
     template: What renders the file first, such as `jinja`.
     replace: False leaves a crontab that is there alone.
-    backup: Ignored; the history keeps what was there.
 
         salt://cron/worker:
           cron.file:

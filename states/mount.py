@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Literal
 
 from modules import file, mount
@@ -64,8 +65,10 @@ def mounted(
     persist: Write the line to fstab.
     mount: False only writes the line.
     user: The user who mounts it; without it the caller.
-    match_on: ignored; a line of fstab is found by its folder.
-    device_name_regex: ignored; devices are compared as they are.
+    match_on: The columns that tell the line of fstab to change: of `name` (the folder), `device`
+      and `fstype`, or `auto` (the device; of tmpfs and the like the folder).
+    device_name_regex: Regular expressions; where one matches the start of what is mounted there,
+      another device starts no remount.
     extra_mount_invisible_options: Options that the kernel does not show, so that they start no
       remount.
     extra_mount_invisible_keys: The keys of options `key=value` that the kernel does not show.
@@ -93,7 +96,13 @@ def mounted(
     shown = [(extra_mount_translate_options or {}).get(option, option) for option in options]
     where = file.real_path(name)
     present = mount.active_mounts().get(where)
-    other = present is not None and _is_path(device) and not mount.is_of(where, present, device)
+    other = (
+        present is not None
+        and _is_path(device)
+        and not mount.is_of(where, present, device)
+        and not _is_accepted(present.device, device_name_regex or ())
+    )
+    keys = mount.match_keys(match_on or "name", fstype)
     old = next((line for line in mount.entries(config) if persist and line.name == name), None)
     differing: list[str] = []
     if present is not None and not other:
@@ -109,7 +118,7 @@ def mounted(
         file.real_path(name)  # through no link of somebody else
         _require_label(device)
     entry = mount.FstabEntry(device, name, fstype, ",".join(options), str(dump), str(pass_num))
-    line = _fstab_change(entry, config) if persist else "kept"
+    line = _fstab_change(entry, config, keys) if persist else "kept"
     state: Literal["there", "made", "missing"] = (
         "there" if not folder else "made" if mkmnt else "missing"
     )
@@ -124,7 +133,7 @@ def mounted(
         file.makedirs(name)
     comments = [_mount(plan, entry, user, old.opts if old else "")]
     if line != "kept":
-        mount.put_entry(entry, config)
+        mount.put_entry(entry, config, keys)
         comments.append(
             "Added new entry to the fstab." if line == "new" else "Updated the entry in the fstab."
         )
@@ -175,10 +184,18 @@ def _is_path(device: str) -> bool:
     return device.startswith("/") and "://" not in device
 
 
-def _fstab_change(entry: mount.FstabEntry, config: str) -> str:
-    """The change that fstab needs: new, changed or kept."""
-    old = next((line for line in mount.entries(config) if line.name == entry.name), None)
-    return "new" if old is None else "kept" if old.line == entry.line else "changed"
+def _is_accepted(device: str, patterns: Sequence[str]) -> bool:
+    """Return whether what is mounted may stay, although it is another device."""
+    try:
+        return any(re.match(pattern, device) for pattern in patterns)
+    except re.error as problem:
+        raise StateFailed(f"device_name_regex: {problem}") from None
+
+
+def _fstab_change(entry: mount.FstabEntry, config: str, keys: Sequence[str]) -> str:
+    """The change that fstab needs: new, changed or kept. keys: the columns that tell the line."""
+    old = mount.matching(entry, config, keys)
+    return "new" if not old else "kept" if old[0].line == entry.line else "changed"
 
 
 @file.validated
@@ -278,7 +295,7 @@ def swap(name: Device, persist: bool = True, config: AbsolutePath = mount.FSTAB)
                 missing=failure.missing,
             ) from None
     if not persists:
-        mount.put_entry(mount.FstabEntry(name, "none", "swap"), config, by_device=True)
+        mount.put_entry(mount.FstabEntry(name, "none", "swap"), config, ("device", "fstype"))
     done = f"Swap {name} already active" if on else f"Swap {name} activated"
     now = changes if on else changes | mount.swap_facts(device or name)
     return Done(done if persists else f"{done}. Added new entry to the fstab.", now)
@@ -311,7 +328,7 @@ def fstab_present(
       `partuuid`.
     config: The file, instead of /etc/fstab.
     mount: False does not mount a new line at once.
-    match_on: ignored; a line is found by its folder.
+    match_on: As of mount.mounted.
     not_change: Leave a line that differs.
     fs_mount: Another name of mount; both have to be true.
 
@@ -331,7 +348,8 @@ def fstab_present(
         str(fs_freq),
         str(fs_passno),
     )
-    line = _fstab_change(entry, config)
+    keys = mount.match_keys(match_on or "name", fs_vfstype)
+    line = _fstab_change(entry, config, keys)
     if line == "kept" or (line == "changed" and not_change):
         return f"{fs_file} entry was already in {config}."
     mounts = (
@@ -347,7 +365,7 @@ def fstab_present(
     )
     changes: dict[str, Any] = {"persist": "new" if line == "new" else "change"}
     yield Plan(changes, comment)
-    mount.put_entry(entry, config)
+    mount.put_entry(entry, config, keys)
     done = f"{fs_file} entry {'added' if line == 'new' else 'updated'} in {config}."
     if mounts:
         try:

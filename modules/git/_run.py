@@ -20,7 +20,7 @@ from modules._planned_files import PlannedFiles, planned_files
 from modules.file._change import make_folders
 from modules.file._planned_place import PlannedPlace
 from modules.git import _places
-from runner.api import CommandFailed, StateFailed, Unforeseen, changer, fetcher, here
+from runner.api import CommandFailed, StateFailed, Unforeseen, changer, fetcher, for_states, here
 from runner.api.planning import in_stand_in, only_files
 
 # nobody is there to answer questions; looks refresh no index
@@ -271,6 +271,7 @@ def remote_refs(
     return refs
 
 
+@for_states
 @fetcher
 def fetched_aside(
     words: Sequence[str],

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 from modules import file
 from modules.databases import mysql
@@ -38,7 +38,7 @@ def run(
     key: Line | None = None,
     overwrite: bool = True,
     check_db_exists: bool = True,
-    client_flags: OneOrMany[Line] | None = None,
+    client_flags: OneOrMany[Literal["multi_statements", "multi_results"]] | None = None,
     server: Connection = MysqlServer(),
 ) -> Planned:
     """Run a query in a database.
@@ -52,7 +52,8 @@ def run(
     key: The key in the grain that takes the answer.
     overwrite: False makes no query where the file, the grain or the key is there already.
     check_db_exists: Fail where there is no such database; false does not look.
-    client_flags: Ignored; the client chooses them itself.
+    client_flags: `multi_statements` and `multi_results`, which are on in any case; further options
+      of the client are in the file that connection_default_file names.
 
         count users:
           mysql_query.run:
@@ -78,7 +79,7 @@ def run_file(
     overwrite: bool = True,
     saltenv: Line | None = None,
     check_db_exists: bool = True,
-    client_flags: OneOrMany[Line] | None = None,
+    client_flags: OneOrMany[Literal["multi_statements", "multi_results"]] | None = None,
     server: Connection = MysqlServer(),
 ) -> Planned:
     """Run the statements of a file in a database.
@@ -88,7 +89,8 @@ def run_file(
     query_file: The file with the statements (salt://, a path).
     output, grain, key, overwrite, check_db_exists: as of mysql_query.run.
     saltenv: The environment that a salt:// file comes from.
-    client_flags: Ignored; the client chooses them itself.
+    client_flags: `multi_statements` and `multi_results`, which are on in any case; further options
+      of the client are in the file that connection_default_file names.
 
         salt://db/schema.sql:
           mysql_query.run_file:

@@ -31,7 +31,7 @@ def on(
 SCENARIOS = [
     on("cron.file", FILE, name="/tab"),
     on("cron.file", SAME, plans=False, name="/tab"),
-    on("cron.file", TAB + "echo '1 1 * * * /x' > /tab", name="/tab", user="root", backup="minion"),
+    on("cron.file", TAB + "echo '1 1 * * * /x' > /tab", name="/tab", user="root"),
     on("cron.file", TAB, plans=False, name="/etc/shells", replace=False),
     on("cron.file", TEMPLATE, name="/tab", user="zoe", **VALUES),
     on(

@@ -108,7 +108,7 @@ SCENARIOS = [
         database="app_1",
         query="INSERT INTO t VALUES (1, 3)",
         check_db_exists=True,
-        client_flags=["multi"],
+        client_flags=["multi_statements"],
         **NETWORK,
     ),
     on(
@@ -132,7 +132,7 @@ SCENARIOS = [
         database="app_1",
         query_file="/srv/sql/q.sql",
         saltenv="base",
-        client_flags=["multi"],
+        client_flags=["multi_statements"],
         check_db_exists=False,
         **NETWORK,
     ),

@@ -5,6 +5,7 @@ it, and what the row says is done.
 
 from __future__ import annotations
 
+import inspect
 import json
 
 import pytest
@@ -14,6 +15,7 @@ from runner.engine.loader.missing import arguments_of_salt, lacking_arguments, o
 from runner.engine.loader.registry import Registry
 from runner.language.arguments import lacking
 from runner.language.arguments.schema import schema_of
+from runner.output.manual.docstring import read
 
 LIBRARY = Registry({})
 LACKING = list(lacking_arguments(LIBRARY))
@@ -58,6 +60,38 @@ def test_no_row_is_of_an_argument_that_runner_has() -> None:
     assert not idle, "these words of rows are for no argument"
 
 
+def ignored_arguments() -> set[tuple[str, str]]:
+    """The arguments that runner's functions have, and whose description begins with `ignored`."""
+    found = set()
+    for module in LIBRARY.state_modules():
+        for name in LIBRARY.state_functions(module):
+            function = LIBRARY.state(f"{module}.{name}").function
+            described = read(inspect.getdoc(function) or "", schema_of(function).parameters)
+            for argument, text in described.arguments.items():
+                if text.lower().startswith("ignored"):
+                    found.add((f"{module}.{name}", argument))
+    return found
+
+
+def test_no_argument_is_ignored_without_a_reason() -> None:
+    ignored = ignored_arguments()
+    assert ("file.replace", "bufsize") in ignored and ("pip.removed", "proxy") in ignored
+
+    def rows(function: str, argument: str) -> set[tuple[lacking.Row, str]]:
+        return {
+            (row, word)
+            for row in lacking.TAKEN
+            for word in row.arguments.split()
+            if lacking.fits(function, row.functions) and lacking.fits(argument, word)
+        }
+
+    silent = [f"{name}: {argument}" for name, argument in ignored if not rows(name, argument)]
+    assert not silent, "do what Salt does, refuse it (ROWS), or give the reason (TAKEN)"
+    used = {found for name, argument in ignored for found in rows(name, argument)}
+    words = {(row, word) for row in lacking.TAKEN for word in row.arguments.split()}
+    assert not words - used, "these words of rows are for no argument"
+
+
 def test_a_new_name_is_an_argument_of_the_function() -> None:
     for row in lacking.ROWS:
         if row.becomes == lacking.RENAMED:
@@ -68,6 +102,8 @@ def test_a_new_name_is_an_argument_of_the_function() -> None:
     ("sls", "cure"),
     [
         ("/tmp/x: {file.managed: [{contents: x}, {selinux: {seuser: a}}]}", "restorecon"),
+        ("/x: {cron.file: [{backup: minion}]}", "runner history"),
+        ("x: {mysql_user.present: [{client_flags: [compress]}]}", "connection_default_file"),
         ("x: {pkg.removed: [{root: /mnt}]}", "`root`"),
         ("x: {pkg.latest: [{downloadonly: true}]}", "pkg.downloaded"),
         ("x: {service.running: [{enabled: true}]}", "`enable`"),

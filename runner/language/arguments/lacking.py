@@ -55,6 +55,7 @@ ROWS = (
     Row("cmd.run", "redirect_stderr", REFUSED, "`2>&1` at the end of the command"),
     Row("cmd.run cmd.script", "stdin_raw_newlines", REFUSED, "`stdin: |` with its lines"),
     Row("cmd.script", "retcode", REFUSED, "`success_retcodes`, the exit codes that are none"),
+    Row("cron.file", "backup", REFUSED, "nothing: `runner history` keeps what was there, for undo"),
     Row("cron.file", "contents", REFUSED, "file.managed of the text, as the source of this state"),
     Row("cron.file", "ignore_*", REFUSED, _VERIFIED),
     Row("cron.file", "se[rtu]*", REFUSED, _CONTEXT),
@@ -82,8 +83,8 @@ ROWS = (
     Row("ipset.absent", "comment timeout", IGNORED, "an entry is found by itself"),
     Row("ipset.present", "bytes packets", REFUSED, "`ipset add` by cmd.run: counters begin at 0"),
     Row(
-        *("mysql_database.* mysql_grants.* mysql_user.*", "client_flags", IGNORED),
-        "the client chooses them itself",
+        *("mysql_database.* mysql_grants.* mysql_user.*", "client_flags", REFUSED),
+        "options of the client, in the file that `connection_default_file` names",
     ),
     Row(
         *("mysql_grants.* mysql_user.*", "*password* unix_socket", IGNORED),
@@ -168,6 +169,55 @@ ROWS = (
     Row("redis.slaveof", "master_*", IGNORED, _INNER),
     Row("*", "grains opts salt pillar log_callback stderr stdout test", IGNORED, _INNER),
     Row("*", "makedirs saltenv require with_communicate with_env_opts", IGNORED, _INNER),
+)
+
+_TOO = "Salt ignores it, too, or does not act on it where the function is said to"
+_SAME = "the machine ends as it does with Salt: it chooses between ways to the same"
+_TELLS = "it is for what Salt prints or logs"
+_FOREIGN = "it is for another system than Linux, or for versions of a program that are gone"
+_PARTS = "it is for parts of Salt that runner lacks: a master, a minion's process, a cache"
+_OTHERWISE = "runner does otherwise, and its page says how"
+
+# the arguments that runner's functions take and ignore, each with the reason
+TAKEN = (
+    Row("acl.absent docker_volume.absent", "perms driver", IGNORED, _SAME),
+    Row("archive.extracted", "list_options skip_files_list_verify use_cmd_unzip", IGNORED, _SAME),
+    Row("cmd.run", "output_loglevel use_vt", IGNORED, _TELLS),
+    Row("cmd.wait_call", "stateful", IGNORED, _SAME),
+    Row("cron.absent", "comment* day* hour minute month special", IGNORED, _TOO),
+    Row("docker_*", "ignore_collisions insecure_registry skip_translate", IGNORED, _SAME),
+    Row("environ.setenv saltutil.sync_*", "*", IGNORED, _PARTS),
+    Row("event.send x509.private_key_managed", "backup with_env", IGNORED, _OTHERWISE),
+    Row("file.line kmod.absent", "comment quiet", IGNORED, _OTHERWISE),
+    Row("file.recurse", "keep_source makedirs sym_mode", IGNORED, _SAME),
+    Row("file.replace", "bufsize", IGNORED, _SAME),
+    Row("file.symlink", "atomic disallow_copy_and_unlink follow_symlinks", IGNORED, _SAME),
+    Row("git.latest", "output_encoding password", IGNORED, _FOREIGN),
+    Row("group.* user.*", "local loginclass win_*", IGNORED, _FOREIGN),
+    Row("http.query", "backend", IGNORED, _SAME),
+    Row("ipset.present", "family", IGNORED, _TELLS),
+    Row("iptables.append nftables.append", "position", IGNORED, _TOO),
+    Row("mount.*", "bind_mount_copy_active_opts user", IGNORED, _SAME),
+    Row("mysql_user.present", "password_column", IGNORED, _FOREIGN),
+    Row("network.system", "require_reboot", IGNORED, _SAME),
+    Row("npm.bootstrap", "silent", IGNORED, _TELLS),
+    Row("pip.installed", "*_wheel disable_version_check download_cache", IGNORED, _FOREIGN),
+    Row("pip.* virtualenv.*", "use_vt", IGNORED, _TELLS),
+    Row("pip.removed", "log proxy timeout", IGNORED, _SAME),
+    Row("pkg.*", "report_reboot_exit_codes watch_flags", IGNORED, _FOREIGN),
+    Row("pkg.*", "skip_suggestions version", IGNORED, _SAME),
+    Row("pkgrepo.absent", "aptkey file keyid_ppa", IGNORED, _SAME),
+    Row("postgres_extension.*", "if_* restrict", IGNORED, _SAME),
+    Row("raid.present", "run", IGNORED, _SAME),
+    Row(
+        "schedule.present",
+        "jid_include maxrunning metadata offline persist return_job",
+        IGNORED,
+        _PARTS,
+    ),
+    Row("ssh_auth.*", "comment enc fingerprint_hash_type options", IGNORED, _SAME),
+    Row("virtualenv.*", "distribute extra_search_dir never_download", IGNORED, _FOREIGN),
+    Row("virtualenv.*", "pip_download* process_dependency_links", IGNORED, _FOREIGN),
 )
 
 

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mounts: which line of fstab is meant, and what may stay mounted. Only looks, and a scratch
+fstab.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness import apply, look
+
+from runner.api import Plan, StateFailed
+from states.mount import fstab_present, mounted
+
+
+def test_match_on_says_which_line_of_fstab_changes(tmp_path: Path) -> None:
+    config = tmp_path / "fstab"
+    config.write_text("/dev/vdx /old xfs defaults 0 0\n/dev/vdy /new xfs defaults 0 0\n")
+    given: dict[str, Any] = {
+        "name": "/dev/vdx",
+        "fs_file": "/new",
+        "fs_vfstype": "xfs",
+        "mount_": False,
+    }
+    apply(fstab_present, **given, config=str(config), match_on="device")
+    assert config.read_text().split()[:4] == ["/dev/vdx", "/new", "xfs", "defaults"]
+    assert "/dev/vdy /new" in config.read_text()
+    config.write_text("/dev/vdx /old xfs defaults 0 0\n/dev/vdy /new xfs defaults 0 0\n")
+    apply(fstab_present, **given, config=str(config))
+    assert "/dev/vdx /old" in config.read_text()
+    assert "/dev/vdy" not in config.read_text(), "without it the folder says which"
+    with pytest.raises(StateFailed, match="expected auto or some of name, device, fstype"):
+        apply(fstab_present, **given, config=str(config), match_on=["opts"])
+
+
+def test_another_device_may_be_mounted_that_a_regular_expression_matches() -> None:
+    given: dict[str, Any] = {
+        "name": "/proc",
+        "device": "/dev/another",
+        "fstype": "proc",
+        "persist": False,
+    }
+    assert isinstance(look(mounted, **given), Plan)
+    assert not isinstance(look(mounted, **given, device_name_regex=["pr.c"]), Plan)
+    with pytest.raises(StateFailed, match="device_name_regex: "):
+        look(mounted, **given, device_name_regex=["("])
