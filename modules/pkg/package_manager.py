@@ -211,7 +211,7 @@ class Shipped(Record):
 
 
 class Repositories(Protocol):
-    """What a provider knows of repositories: `modules/pkg/NAME_repositories.py`."""
+    """What a provider knows of repositories: `modules/pkg/NAME/repositories.py`."""
 
     def list_repos(self) -> dict[str, Any]:
         """Return the repositories as Salt's pkg.list_repos does for this tool."""

@@ -191,7 +191,6 @@ FORMS = (
     ),
     Form("quiet", "nothing", data=_of_salt("quiet"), for_salt=True),
 )
-PEOPLE = FORMS[0].name
 DATA, RUN, CHECK, GRAPH, SALT = "data", "report", "check", "graph", "for_salt"
 MACHINE_RUN = "machine_run"
 REMOVALS, PAST = "removals", "past"

@@ -3,7 +3,7 @@
 run, and how long it took.
 
 Nothing of this is done, and nothing imported, unless somebody asked for it. Secrets are hidden
-where messages become lines (`cli/python_messages.py`).
+where messages become lines (`cli/running/python_messages.py`).
 """
 
 from __future__ import annotations

@@ -63,11 +63,6 @@ def fits(present: str | None, want: str | None, ignore_epoch: bool = False) -> b
     )
 
 
-def or_newer(want: str | None) -> str | None:
-    """A version, or any that is newer."""
-    return f">={want}" if want and want[0] not in "<>=!" and "*" not in want else want
-
-
 def _meets(present: str, want: str, ignore_epoch: bool) -> bool:
     operator, bare = _operator(want)
     if ignore_epoch:

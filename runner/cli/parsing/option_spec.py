@@ -17,7 +17,7 @@ from runner.model.records import Record
 if TYPE_CHECKING:
     import inspect
 
-# in the order of `runner --help`; the command NAME is the function NAME of `commands/NAME.py`,
+# in the order of `runner --help`; the command NAME is the function NAME of `cli/commands/NAME.py`,
 # which is imported only when it is called, since each costs a start its milliseconds
 COMMANDS = (
     "highstate",

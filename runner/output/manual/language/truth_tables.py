@@ -23,7 +23,6 @@ NOOP = "would change something, but has `noop: true`"
 # these exist in a dry run only
 COMMAND = "would run a command, which may fail"
 UNDECIDED = "has a guard whose answer a pending change may alter"
-OF_DRY_RUNS = (COMMAND, UNDECIDED)
 
 # what becomes of the state that has the requisite
 RUNS = "runs"
