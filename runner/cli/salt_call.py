@@ -183,13 +183,13 @@ def _documentation(common: Any, function: str | None) -> int:
 def _dispatch(
     common: Any, function: str, positional: list[Any], named: dict[str, Any], passthrough: bool
 ) -> int:
-    from runner import pipeline
     from runner.cli.running.answers import write_value
     from runner.cli.running.exit_codes import FAILED
     from runner.cli.running.options import options_of
     from runner.cli.running.shown_run import notices
     from runner.cli.running.state_functions import dispatch
     from runner.cli.running.streams import answer_alone
+    from runner.pipeline import calling
 
     done = dispatch(common, function, positional, named)
     if done is not None:
@@ -199,7 +199,7 @@ def _dispatch(
         return 0
     with answer_alone(common.for_people):
         options = options_of(common)
-        value, failed = pipeline.call(options, function, positional, named, [notices(options)])
+        value, failed = calling.call(options, function, positional, named, [notices(options)])
     if function in ("sys.doc", "sys.state_doc") and common.for_people and isinstance(value, dict):
         print(
             "\n".join(

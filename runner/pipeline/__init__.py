@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What commands ask of the engine: each is a way into the stages (stages.py)."""
+"""The runs that commands ask for: each is a way into the stages (stages.py)."""
 
 from __future__ import annotations
 
@@ -14,12 +14,10 @@ from runner.model.highdata import Made, of_one, of_states
 from runner.model.places import Value
 from runner.model.result import Report
 from runner.pipeline.aborted import note_not_started
-from runner.pipeline.calling import call as call
 from runner.pipeline.compile import Compiled, of_gathered, of_requests
 from runner.pipeline.highstate import Gathered, gather, requests
 from runner.pipeline.session import Listeners, Session, of_named
 from runner.pipeline.stages import about_run, new_run_id, run_pipeline, warn
-from runner.pipeline.undoing import undo as undo
 from runner.sources.config.options import Options
 from runner.support.redaction import Secrets
 

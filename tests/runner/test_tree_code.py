@@ -12,6 +12,7 @@ import pytest
 
 from runner import pipeline
 from runner.model.errors import RunnerError
+from runner.pipeline import calling
 from runner.sources.config.load import load
 from runner.sources.config.options import Options
 
@@ -62,7 +63,7 @@ def test_a_module_that_fails_is_named_with_its_line(
 ) -> None:
     path = written(options, "_modules/tree.py", code)
     with pytest.raises(RunnerError) as error:
-        pipeline.call(options, "tree.f", [], {})
+        calling.call(options, "tree.f", [], {})
     assert error.value.message.startswith(told)
     assert error.value.source is not None
     assert (error.value.source.file, error.value.source.line) == (path, line)
@@ -77,9 +78,9 @@ def test_an_exception_of_the_library_stays_a_bug(
     broken.__module__ = "modules.test"
     monkeypatch.setattr("modules.test.echo", broken)
     with pytest.raises(ZeroDivisionError):
-        pipeline.call(options, "test.echo", ["x"], {})
+        calling.call(options, "test.echo", ["x"], {})
     with pytest.raises(RunnerError, match=r"config\.get: AttributeError"):  # of what was given
-        pipeline.call(options, "config.get", [1], {})
+        calling.call(options, "config.get", [1], {})
 
 
 def test_slsutil_renderer_takes_every_pipe(options: Options) -> None:
@@ -92,7 +93,7 @@ def test_slsutil_renderer_takes_every_pipe(options: Options) -> None:
     written(options, "p.sls", "#!py\ndef run():\n    return {'a': x}\n")
 
     def rendered(**given: object) -> object:
-        return pipeline.call(options, "slsutil.renderer", [], given)[0]
+        return calling.call(options, "slsutil.renderer", [], given)[0]
 
     assert rendered(path="salt://p.sls", x=5) == {"a": 5}
     assert rendered(string="q", default_renderer="jinja|own") == {"own": "q"}

@@ -44,8 +44,8 @@ def call(
 
     Example: runner call pkg.version nginx
     """
-    from runner import pipeline
     from runner.cli.running.exit_codes import FAILED
+    from runner.pipeline import calling
 
     positional, named = given_arguments(words or ())
     if function.startswith("state."):
@@ -58,7 +58,7 @@ def call(
         options = options_of(common)
         changers: list[Event] = []
         listeners = [notices(options), lambda event: _note_changer(event, changers)]
-        value, failed = pipeline.call(options, function, positional, named, listeners)
+        value, failed = calling.call(options, function, positional, named, listeners)
     write_value(common, value)
     if common.detailed_exitcodes:
         return 2 * bool(changers) + 4 * bool(failed)

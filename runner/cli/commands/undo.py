@@ -41,12 +41,12 @@ def undo(
 
     Example: runner undo 12 --test
     """
-    from runner import pipeline
     from runner.output import undo as printed
+    from runner.pipeline import undoing
 
     options = options_of(common)
     where = os.path.abspath(path) if path else ""
-    undone = pipeline.undo(
+    undone = undoing.undo(
         options, number, [notices(options)], path=where, strict=strict, react=react
     )
     if not common.for_people:
