@@ -129,7 +129,7 @@ def _warnings(session: Session, node: Node) -> Iterator[Diagnostic]:
                 "scope",
                 "warning",
             )
-    path = session.options.raw.get("conf_file")
+    path = key_file(session.options.raw, "defaults")
     for key, arguments in node.defaults.items():
         configured: Any = session.options.defaults.get(key)
         for name in arguments if isinstance(configured, Mapping) else ():
@@ -147,18 +147,19 @@ _TOP = Place(Untyped("the top file"))
 
 
 def _set_elsewhere(session: Session, node: Node, name: str) -> Iterator[tuple[str, Source]]:
-    path = session.options.raw.get("conf_file")
+    raw = session.options.raw
     if name in node.parameters:
-        yield "master_tops", place_of(path, "master_tops")
+        yield "master_tops", place_of(key_file(raw, "master_tops"), "master_tops")
     plain: dict[str, Any] = {
         "vars": session.options.vars,
         "pillar": session.options.pillar_of_file or {},
     }
     for key, settings in plain.items():
         if name in settings:
-            yield f"`{key}` of the configuration", place_of(path, key, name)
+            yield f"`{key}` of the configuration", place_of(key_file(raw, key), key, name)
     if name in session.external_keys:
-        yield f"the external pillar {session.external_keys[name]}", place_of(path, "ext_pillar")
+        external = session.external_keys[name]
+        yield f"the external pillar {external}", place_of(key_file(raw, "ext_pillar"), "ext_pillar")
 
 
 # ---------------------------------------------------------------- master_tops

@@ -24,6 +24,7 @@ from runner.model.chunk import Chunk
 from runner.model.diagnostics import FULL_DISK, Diagnostic, suggestion
 from runner.model.errors import CompileError, RunnerError
 from runner.model.events import Event, Warned
+from runner.model.said_in import key_file
 from runner.pipeline.node import GIVEN, Node
 from runner.sources.config.file import place_of
 from runner.sources.config.load import roots_at_hand, with_fresh_grains
@@ -145,7 +146,7 @@ class Session:
     @cached_property
     def _placed_defaults(self) -> Mapping[str, Mapping[str, Any]]:
         """The defaults of the configuration, with their places where its file sets them."""
-        defaults, path = self.options.defaults, self.options.raw.get("conf_file")
+        defaults, path = self.options.defaults, key_file(self.options.raw, "defaults")
         if not defaults or not path:
             return defaults
         with suppress(RunnerError):
@@ -188,7 +189,7 @@ class Session:
             assert options.tree_source is not None, "it names what is awaited"
             raise RunnerError(
                 f"there is no tree yet of {options.tree_source.shown}",
-                place_of(options.raw.get("conf_file"), "tree"),
+                place_of(key_file(options.raw, "tree"), "tree"),
                 "`runner pull` fetches, verifies and applies it",
                 "no-tree",
             )

@@ -22,6 +22,7 @@ from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError, RenderError
 from runner.model.places import Place, Source, Untyped
 from runner.model.requisite_kinds import REQUISITE_KEYS
+from runner.model.said_in import key_file
 from runner.sources.config.file import place_of
 from runner.support.redaction.keys import matcher
 
@@ -78,9 +79,9 @@ def _of_pillar(session: Session, found: Found) -> Diagnostic:
         place = place_at(value, found, start) or place_in(value, found.text, start)
         if place is not None:
             return _problem(session, found, place.source)
-    file = session.options.raw.get("conf_file")
     external = session.external_keys.get(found.path[0])
     key = "ext_pillar" if external else "pillar"
+    file = key_file(session.options.raw, key)
     return _problem(session, found, place_of(file, key) if file else None)
 
 
@@ -101,7 +102,7 @@ def _first_line(session: Session, found: Found, source: Source | None) -> str:
     if not cipher(wanted, opts).message.search(found.text):
         return "the message is not whole: copy all of it"
     path = source.file if source and source.line else ""
-    if not path or path == opts.get("conf_file"):
+    if not path or path in session.options.files:
         keys = _delimiter(session).join(found.path)
         return f"`decrypt_pillar: [{{'{keys}': {wanted}}}]` decrypts it"
     with open(path, encoding="utf-8", errors="replace") as file:

@@ -17,6 +17,7 @@ from runner.language.targeting.top_includes import including
 from runner.model.diagnostics import Diagnostic, suggestion
 from runner.model.errors import RunnerError
 from runner.model.places import Source
+from runner.model.said_in import key_file
 from runner.pipeline import undecrypted
 from runner.pipeline.session import Session
 from runner.sources.config.file import place_of
@@ -38,7 +39,7 @@ def of_roots(session: Session) -> Iterator[Diagnostic]:
         known = f"there is: {', '.join(session.tree.roots)}"
         yield Diagnostic(f"there is no environment {env!r} in file_roots", None, known, "no-tree")
     folders = [folder for folders in session.options.file_roots.values() for folder in folders]
-    path = session.options.raw.get("conf_file")
+    path = key_file(session.options.raw, "file_roots")
     place = place_of(path, "file_roots") if path else None
     named = "file_roots" in session.options.typed or bool(place and place.line)
     lost = named and bool(folders) and not any(map(os.path.isdir, folders))

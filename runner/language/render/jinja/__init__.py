@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from runner.language.render.jinja.options_line import Headed, headed
 from runner.language.render.jinja.untouched import has_usual_marks, without_jinja
 from runner.model.places import Source
+from runner.model.said_in import key_file
 from runner.sources.config.jinja_options import NAMES
 from runner.support.files.trusted_folder import TrustedFolder, trusted_folder
 from runner.support.yaml.rendered_text import Piece, Pieces, Rendered, concat
@@ -200,7 +201,7 @@ def configured(opts: Mapping[str, Any], key: str) -> Source:
     """The place of a key in the configuration."""
     from runner.language.render.errors.source_lines import column_of, text_of
 
-    file = Source(str(opts.get("conf_file") or "the configuration"))
+    file = Source(key_file(opts, key) or "the configuration")
     rows = enumerate(text_of(file).split("\n"), 1)
     places = (Source(file.file, line, column_of(row, rf"(?<!\w){key}(?!\w)")) for line, row in rows)
     return next((place for place in places if place.column), file)
