@@ -14,7 +14,7 @@ from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError
 from runner.model.events import Warned
 from runner.pipeline.session import Session
-from runner.sources.config.file import place_among
+from runner.sources.config.file import setting_place
 from runner.sources.gitfs import PillarFolder, pillar_folders, pillar_remotes
 from runner.sources.gitfs.settings import BASE
 
@@ -50,7 +50,7 @@ def _folders(session: Session, items: Any) -> Sequence[tuple[PillarFolder, tuple
     options = session.options
     key = f"git pillar {items!r}"
     if key not in session.asked_once:
-        place_of = partial(place_among, options.files)
+        place_of = partial(setting_place, options.raw)
         remotes, odd = pillar_remotes(options.raw, items, place_of)
         folders, warnings = pillar_folders(
             options.cachedir, remotes, options.pillarenv, options.saltenv

@@ -19,9 +19,9 @@ from runner.model.errors import RunnerError
 from runner.model.patterns import pattern
 from runner.model.places import Place, Source, Untyped, key_place
 from runner.model.records import Record
-from runner.model.said_in import key_file, key_folder
+from runner.model.said_in import key_folder
 from runner.pipeline.node import GIVEN, Node
-from runner.sources.config.file import place_of
+from runner.sources.config.file import setting_place
 from runner.support.files.text import text_to_show
 
 if TYPE_CHECKING:
@@ -129,13 +129,13 @@ def _warnings(session: Session, node: Node) -> Iterator[Diagnostic]:
                 "scope",
                 "warning",
             )
-    path = key_file(session.options.raw, "defaults")
     for key, arguments in node.defaults.items():
         configured: Any = session.options.defaults.get(key)
         for name in arguments if isinstance(configured, Mapping) else ():
             if name not in configured:
                 continue
-            by = f"by the configuration ({place_of(path, 'defaults', key, name)})"
+            source = setting_place(session.options.raw, "defaults", key, name)
+            by = f"by the configuration ({source})"
             message = (
                 f"the default of {key}: {name} is set below a target of the top file, and {by}"
             )
@@ -149,17 +149,17 @@ _TOP = Place(Untyped("the top file"))
 def _set_elsewhere(session: Session, node: Node, name: str) -> Iterator[tuple[str, Source]]:
     raw = session.options.raw
     if name in node.parameters:
-        yield "master_tops", place_of(key_file(raw, "master_tops"), "master_tops")
+        yield "master_tops", setting_place(raw, "master_tops")
     plain: dict[str, Any] = {
         "vars": session.options.vars,
         "pillar": session.options.pillar_of_file or {},
     }
     for key, settings in plain.items():
         if name in settings:
-            yield f"`{key}` of the configuration", place_of(key_file(raw, key), key, name)
+            yield f"`{key}` of the configuration", setting_place(raw, key, name)
     if name in session.external_keys:
         external = session.external_keys[name]
-        yield f"the external pillar {external}", place_of(key_file(raw, "ext_pillar"), "ext_pillar")
+        yield f"the external pillar {external}", setting_place(raw, "ext_pillar")
 
 
 # ---------------------------------------------------------------- master_tops
@@ -183,7 +183,7 @@ def asked(session: Session) -> Given:
 def _problem(session: Session, message: str, hint: str | None = None) -> RunnerError:
     return RunnerError(
         message,
-        place_of(key_file(session.options.raw, "master_tops"), "master_tops"),
+        setting_place(session.options.raw, "master_tops"),
         hint,
         "master-tops",
     )

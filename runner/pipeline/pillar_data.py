@@ -17,9 +17,9 @@ from runner.language.targeting.top_includes import including
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError
 from runner.model.plain_values import texts_in
-from runner.model.said_in import key_file, key_folder
+from runner.model.said_in import key_folder
 from runner.pipeline.session import Session
-from runner.sources.config.file import is_store, place_of
+from runner.sources.config.file import is_store, setting_place
 
 
 def read_pillar(session: Session) -> None:
@@ -46,7 +46,7 @@ def read_pillar(session: Session) -> None:
         from runner.language.pillar.decrypt import decrypt
         from runner.language.render.steps import CIPHERS
 
-        place = place_of(key_file(options.raw, "decrypt_pillar"), "decrypt_pillar")
+        place = setting_place(options.raw, "decrypt_pillar")
         decryptor = session.pillar_renderer.decryptor()
         pillar = decrypt(pillar, options.raw, CIPHERS, decryptor, place)
     if is_encrypted(pillar):
@@ -94,7 +94,7 @@ def _resolve_stored_values(session: Session) -> None:
             try:
                 raw[key] = resolved(value)
             except RunnerError as error:
-                place = place_of(key_file(raw, key), key)
+                place = setting_place(raw, key)
                 raise RunnerError(error.message, place, error.hint) from None
 
 
@@ -181,7 +181,7 @@ def _external(session: Session, pillar: Mapping[str, Any]) -> dict[str, Any]:
         content=renderer.content,
         matches=session.matches,
         seen=session.watch.read,
-        place=lambda: place_of(key_file(options.raw, "ext_pillar"), "ext_pillar"),
+        place=lambda: setting_place(options.raw, "ext_pillar"),
         folder=key_folder(options.raw, "ext_pillar"),
         hide=lambda value: _hide(session, value),
         vault=lambda path: _secret(session, path),
@@ -209,7 +209,7 @@ def _shell(session: Session, command: str) -> Mapping[str, Any]:
             "cmd.run_all", command, cwd=key_folder(raw, "ext_pillar"), python_shell=True
         )
     except RunnerError as error:
-        place = place_of(key_file(raw, "ext_pillar"), "ext_pillar")
+        place = setting_place(raw, "ext_pillar")
         raise RunnerError(error.message, place) from None
     return done
 
@@ -219,7 +219,7 @@ def _secret(session: Session, path: str) -> Mapping[str, Any]:
     try:
         secret: Mapping[str, Any] = session.run.call("vault.read_secret", path, default={})
     except StateFailed as failure:
-        place = place_of(key_file(session.options.raw, "vault"), "vault")
+        place = setting_place(session.options.raw, "vault")
         raise RunnerError(failure.message, place, code="ext_pillar") from None
     return secret
 

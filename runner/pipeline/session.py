@@ -26,7 +26,7 @@ from runner.model.errors import CompileError, RunnerError
 from runner.model.events import Event, Warned
 from runner.model.said_in import key_file
 from runner.pipeline.node import GIVEN, Node
-from runner.sources.config.file import place_of
+from runner.sources.config.file import setting_place
 from runner.sources.config.load import roots_at_hand, with_fresh_grains
 from runner.sources.config.options import Options
 from runner.sources.fileroots import FileTree
@@ -189,7 +189,7 @@ class Session:
             assert options.tree_source is not None, "it names what is awaited"
             raise RunnerError(
                 f"there is no tree yet of {options.tree_source.shown}",
-                place_of(key_file(options.raw, "tree"), "tree"),
+                setting_place(options.raw, "tree"),
                 "`runner pull` fetches, verifies and applies it",
                 "no-tree",
             )

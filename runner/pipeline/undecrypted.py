@@ -22,8 +22,7 @@ from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError, RenderError
 from runner.model.places import Place, Source, Untyped
 from runner.model.requisite_kinds import REQUISITE_KEYS
-from runner.model.said_in import key_file
-from runner.sources.config.file import place_of
+from runner.sources.config.file import setting_place
 from runner.support.redaction.keys import matcher
 
 if TYPE_CHECKING:
@@ -81,8 +80,8 @@ def _of_pillar(session: Session, found: Found) -> Diagnostic:
             return _problem(session, found, place.source)
     external = session.external_keys.get(found.path[0])
     key = "ext_pillar" if external else "pillar"
-    file = key_file(session.options.raw, key)
-    return _problem(session, found, place_of(file, key) if file else None)
+    raw = session.options.raw
+    return _problem(session, found, setting_place(raw, key) if raw.get("conf_file") else None)
 
 
 def _problem(session: Session, found: Found, source: Source | None) -> Diagnostic:

@@ -14,8 +14,9 @@ from command import Machine
 
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError, UsageError
+from runner.model.said_in import key_folder
 from runner.sources.config import load as config
-from runner.sources.config.file import expand
+from runner.sources.config.file import expand, setting_place
 from runner.sources.config.options import Options
 
 ROOT = os.geteuid() == 0
@@ -271,6 +272,8 @@ def test_includes(tmp_path: Path) -> None:
     options, warnings = load(tmp_path, "default_include: minion.d/*.conf\nmy_app: 0")
     assert options.raw["my_app"] == 2
     assert f"{tmp_path}/conf/minion.d/b.conf:3:1" in [str(item.source) for item in warnings]
+    assert str(setting_place(options.raw, "failhard")) == f"{tmp_path}/conf/minion.d/a.conf:2:1"
+    assert key_folder(options.raw, "failhard") == f"{tmp_path}/conf"
 
 
 def test_grains_and_id_beside_the_file(tmp_path: Path) -> None:

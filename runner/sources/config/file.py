@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
+from runner.model import said_in
 from runner.model.diagnostics import Diagnostic, did_you_mean, suggestion
 from runner.model.errors import CompileError, RunnerError, UsageError
 from runner.model.places import Document, Source, Untyped, position_in
+from runner.model.said_in import key_file
 from runner.sources.config.keys import (
     CHOICES,
     KINDS,
@@ -42,7 +44,8 @@ def read_settings(
     within: str = "",
 ) -> dict[str, Any]:
     """The keys of the file and of those it includes, a later file's key over an earlier one's,
-    checked. Raises UsageError for one mistake in them, CompileError for several.
+    checked; below `said_in.KEY` which file said those of included ones. Raises UsageError for one
+    mistake in them, CompileError for several.
 
     files: gets the files that were read. within: a folder that no include may leave.
     """
@@ -50,6 +53,8 @@ def read_settings(
     main = _read(path, load_yaml, warnings=warnings)
     values = dict(main)
     checked = [(path, main)]
+    folder = os.path.dirname(os.path.abspath(path))
+    said: dict[str, said_in.Said] = {}
     patterns = main.get("include") or []
     default = main.get("default_include") or (
         "minion.d/*.conf" if is_minion_config(path) else "runner.d/*.yaml"
@@ -58,13 +63,14 @@ def read_settings(
         ("include", glob) for glob in ([patterns] if not isinstance(patterns, list) else patterns)
     ]
     for key, pattern in [("default_include", default), *named]:
-        for more in expand(os.path.join(os.path.dirname(os.path.abspath(path)), str(pattern))):
+        for more in expand(os.path.join(folder, str(pattern))):
             if within and not is_within(within, more):
                 raise UsageError(
                     f"{key} leads out of the tree, to {more}", place_of(path, key), "name its files"
                 )
             checked.append((more, _read(more, load_yaml, (path, key), warnings)))
             values |= checked[-1][1]
+            said |= dict.fromkeys(checked[-1][1], (more, folder))
     files += [file for file, _ in checked]
     for file, settings in checked:
         warnings += [
@@ -92,7 +98,7 @@ def read_settings(
         raise UsageError(problems[0].message, problems[0].source, problems[0].hint, "config")
     if problems:
         raise CompileError(problems)
-    return values
+    return {**values, said_in.KEY: said} if said else values
 
 
 def _jinja_option_problems(file: str, settings: dict[str, Any]) -> Iterator[Diagnostic]:
@@ -395,13 +401,9 @@ def place_of(path: str | None, *keys: str) -> Source:
     return place
 
 
-def place_among(files: Sequence[str], key: str) -> Source:
-    """The place of a key in the files of a configuration, the last of which wins."""
-    for file in reversed(files):
-        place = place_of(file, key)
-        if place.line:
-            return place
-    return Source(files[0]) if files else place_of(None)
+def setting_place(settings: Mapping[str, Any], *keys: str) -> Source:
+    """The place of a key, or of a name below it, in the file of the configuration that says it."""
+    return place_of(key_file(settings, keys[0]), *keys)
 
 
 def expand(pattern: str) -> list[str]:

@@ -17,10 +17,9 @@ from runner.sources.config.file import (
     expand,
     is_minion_config,
     own_grains_of,
-    place_among,
-    place_of,
     read_settings,
     safe_load,
+    setting_place,
 )
 from runner.sources.config.keys import DEFAULTS
 from runner.sources.config.options import COMPUTED, LISTS, Options
@@ -103,7 +102,7 @@ def load(
         and pillarenv not in options.pillar_roots
         and "__env__" not in options.pillar_roots
     ):
-        place = place_of(path, "pillarenv") if path and "pillarenv" not in overrides else None
+        place = setting_place(raw, "pillarenv") if path and "pillarenv" not in overrides else None
         message = f"pillarenv: there is no environment {pillarenv!r}, so that the pillar is empty"
         hint = f"pillar_roots has: {', '.join(options.pillar_roots)}"
         warnings.append(Diagnostic(message, place, hint, "config", "warning"))
@@ -185,7 +184,7 @@ def _with_repositories(options: Options, warnings: list[Diagnostic], fetch: bool
 
     if not uses_git(options.raw):
         return options
-    remotes, problems = fileserver_remotes(options.raw, partial(place_among, options.files))
+    remotes, problems = fileserver_remotes(options.raw, partial(setting_place, options.raw))
     warnings += problems
     roots = EnvironmentRoots(options.file_roots, options.raw, options.cachedir, remotes, fetch)
     return options._replace(file_roots=roots)

@@ -44,6 +44,7 @@ def settings_of(
     """
     path = os.path.join(folder, FILE)
     own = read_settings(path, load_yaml, warnings, files, folder) if os.path.isfile(path) else {}
+    said = own.pop(said_in.KEY, {})  # by files that it includes
     warnings += _ignored(path, own)
     settings = {key: own[key] for key in own if key not in (*MACHINES, "include")}
     settings.pop("default_include", None)
@@ -52,7 +53,8 @@ def settings_of(
     for key in filter(settings.get, FOLDERS):
         settings[key] = [_inside(path, key, each, folder) for each in settings[key]]
     grains = {**own_grains_of(path, load_yaml), **(own.get("grains") or {})}
-    return {**settings, "grains": grains, said_in.KEY: dict.fromkeys(own, path)}
+    said = dict.fromkeys(own, (path, folder)) | said
+    return {**settings, "grains": grains, said_in.KEY: said}
 
 
 def no_settings(trees: str) -> dict[str, Any]:
@@ -65,8 +67,10 @@ def no_settings(trees: str) -> dict[str, Any]:
 def combined(machine: Mapping[str, Any], tree: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of both, the machine's first."""
     own = {key: value for key, value in machine.items() if value is not None}
-    said = tree.get(said_in.KEY, {})
-    both = {**tree, **own, said_in.KEY: {key: said[key] for key in said if key not in own}}
+    of_tree, of_own = tree.get(said_in.KEY, {}), own.get(said_in.KEY, {})
+    said = {key: of_tree[key] for key in of_tree if key not in own}
+    said |= {key: of_own[key] for key in of_own if key in own}
+    both = {**tree, **own, said_in.KEY: said}
     for key in TOGETHER:
         if isinstance(machine.get(key), dict) and isinstance(tree.get(key), dict):
             both[key] = {**tree[key], **machine[key]}

@@ -17,10 +17,9 @@ from runner.language.targeting.top_includes import including
 from runner.model.diagnostics import Diagnostic, suggestion
 from runner.model.errors import RunnerError
 from runner.model.places import Source
-from runner.model.said_in import key_file
 from runner.pipeline import undecrypted
 from runner.pipeline.session import Session
-from runner.sources.config.file import place_of
+from runner.sources.config.file import setting_place
 from runner.sources.fileroots import FileTree
 from runner.support.files.text import read_bounded
 
@@ -39,8 +38,8 @@ def of_roots(session: Session) -> Iterator[Diagnostic]:
         known = f"there is: {', '.join(session.tree.roots)}"
         yield Diagnostic(f"there is no environment {env!r} in file_roots", None, known, "no-tree")
     folders = [folder for folders in session.options.file_roots.values() for folder in folders]
-    path = key_file(session.options.raw, "file_roots")
-    place = place_of(path, "file_roots") if path else None
+    raw = session.options.raw
+    place = setting_place(raw, "file_roots") if raw.get("conf_file") else None
     named = "file_roots" in session.options.typed or bool(place and place.line)
     lost = named and bool(folders) and not any(map(os.path.isdir, folders))
     if _has_sls(session.tree, session.roots) or (

@@ -14,7 +14,7 @@ from typing import Any
 
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import UsageError
-from runner.sources.config.file import is_store, place_of
+from runner.sources.config.file import is_store, setting_place
 from runner.sources.config.keys import DEFAULTS, SALT_KEYS, TYPES
 from runner.sources.config.options import Options
 
@@ -121,8 +121,7 @@ def left_out(options: Options, hosts: Hosts = MappingProxyType({})) -> list[Diag
         else:
             message = f"{key} is not exported: it may be for the minions alone"
             hint = "copy it into the master's configuration if the pillar needs it"
-        file = options.raw.get("conf_file")
-        place = place_of(file, key) if file else None
+        place = setting_place(options.raw, key) if options.raw.get("conf_file") else None
         problems.append(Diagnostic(message, place, hint, "export", "warning", subject=key))
     for name, variables in hosts.items():
         if PASSWORDS & set(variables):
