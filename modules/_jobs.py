@@ -46,7 +46,7 @@ def command(function: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> li
         return [*_program(), *_applied(function, list(args), dict(kwargs)), *config]
     words = [_word(value) for value in args]
     words += [f"{key}={_word(value)}" for key, value in kwargs.items()]
-    return [*_program(), "call", *config, function, *words]
+    return [*_program(), "call", "--scheduled", *config, function, *words]
 
 
 def _program() -> list[str]:
@@ -67,7 +67,7 @@ def _applied(function: str, args: list[Any], kwargs: dict[str, Any]) -> list[str
         words = ["highstate", "-q", "--scheduled"]
     else:
         listed = names.split(",") if isinstance(names, str) else names
-        words = ["sls", "-q", *(str(name).strip() for name in listed)]
+        words = ["sls", "-q", "--scheduled", *(str(name).strip() for name in listed)]
     if kwargs.pop("test", False):
         words.append("--test")
     if saltenv := kwargs.pop("saltenv", None):
@@ -173,12 +173,46 @@ def _numbers(values: set[int], every: int) -> str:
 # ---------------------------------------------------------------- the files
 
 MARK = "# Written by the state schedule.present of runner"
+ABOUT = "# Job: "  # in the service and in the entry of cron: what schedule.list tells
 
 
-def service_text(name: str, words: Sequence[str]) -> str:
-    """The service that the timer of a job starts."""
+def about(name: str, function: str, when: When) -> str:
+    """What schedule.list tells of a job, as the line that its file has."""
+    times = {"seconds": when.seconds or None, "cron": " | ".join(when.crons) or None}
+    told = {"name": name, "function": function, **times, "splay": when.splay}
+    return ABOUT + json.dumps({key: value for key, value in told.items() if value is not None})
+
+
+def told_of(text: str) -> dict[str, Any] | None:
+    """What a file says of its job; None where it is of no job."""
+    line = next((line for line in text.split("\n") if line.startswith(ABOUT)), None)
+    try:
+        told = json.loads(line.removeprefix(ABOUT)) if line else None
+    except ValueError:
+        return None
+    return told if isinstance(told, dict) and isinstance(told.get("name"), str) else None
+
+
+def starts_by_cron(text: str) -> bool:
+    """Return whether the file of a job for cron has entries that are switched on."""
+    return any(" root " in line and not line.startswith("#") for line in text.split("\n"))
+
+
+def switched(text: str, on: bool) -> str:
+    """The file of a job for cron with its entries switched on or off."""
+    lines = []
+    for line in text.split("\n"):
+        bare = line.removeprefix("# ")
+        if " root " in line and not line.startswith((MARK, ABOUT)):
+            line = bare if on else f"# {bare}"
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def service_text(name: str, words: Sequence[str], told: str) -> str:
+    """The service that the timer of a job starts. told: as `about` gives it."""
     return (
-        f"{MARK}\n[Unit]\nDescription=The job {_plain(name)}\nWants=network-online.target\n"
+        f"{MARK}\n{told}\n[Unit]\nDescription=The job {_plain(name)}\nWants=network-online.target\n"
         "After=network-online.target\n\n[Service]\nType=oneshot\n"
         f"ExecStart={' '.join(map(systemd_word, words))}\n"
     )
@@ -201,8 +235,8 @@ def timer_text(name: str, when: When) -> str:
     )
 
 
-def cron_text(words: Sequence[str], when: When, enabled: bool) -> str:
-    """The file of a job for /etc/cron.d."""
+def cron_text(words: Sequence[str], when: When, enabled: bool, told: str) -> str:
+    """The file of a job for /etc/cron.d. told: as `about` gives it."""
     line = shlex.join(words).replace("%", "\\%")
     if when.splay:  # dash has no $RANDOM
         wait = f'sleep "$(shuf -i 0-{when.splay} -n 1)"; '
@@ -213,7 +247,7 @@ def cron_text(words: Sequence[str], when: When, enabled: bool) -> str:
         list(calendar(expression))  # what cron would not take
     path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
     entries = "".join(f"{'' if enabled else '# '}{time} root {line}\n" for time in times)
-    return f"{MARK}\nSHELL=/bin/sh\nPATH={path}\n{entries}"
+    return f"{MARK}\n{told}\nSHELL=/bin/sh\nPATH={path}\n{entries}"
 
 
 def _plain(name: str) -> str:

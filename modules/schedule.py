@@ -10,19 +10,24 @@ from typing import Any
 from modules import _paths
 from modules._jobs import (
     When,
+    about,
     command,
     cron_file,
     cron_text,
     files,
     of_times,
     service_text,
+    starts_by_cron,
+    switched,
     timer_text,
+    told_of,
     unit_name,
 )
 from runner.api import SCHEDULE
 
 __all__ = [
     "When",
+    "about",
     "command",
     "cron_file",
     "cron_text",
@@ -31,6 +36,8 @@ __all__ = [
     "list_",
     "of_times",
     "service_text",
+    "starts_by_cron",
+    "switched",
     "timer_text",
     "unit_name",
 ]
@@ -44,16 +51,17 @@ def list_(
     return_yaml: bool = True,
     offline: bool = False,
 ) -> Any:
-    """The highstate that the system starts, as Salt lists its jobs: function, enabled, splay, and
-    when (`cron`, or systemd's `on_calendar`).
+    """The jobs that the system starts, the highstate and those of schedule.present, as Salt lists
+    them: function, enabled, splay, and when (`cron`, `seconds`, or systemd's `on_calendar`).
 
-    return_yaml: as text. show_disabled: also when the timer does not start with the system.
+    return_yaml: as text. show_disabled: also those that the system does not start.
     show_all, where, offline: accepted and without a meaning here.
 
         {{ salt['schedule.list'](return_yaml=False) }}
     """
-    job = _of_timer() or _of_cron()
-    jobs = {JOB: job} if job and (show_disabled or job["enabled"]) else {}
+    highstate = _of_timer() or _of_cron()
+    jobs = {**({JOB: highstate} if highstate else {}), **_of_states()}
+    jobs = {name: job for name, job in jobs.items() if show_disabled or job["enabled"]}
     if not return_yaml:
         return jobs
     import yaml
@@ -67,16 +75,36 @@ def is_enabled(name: str | None = None) -> Any:
     return bool(jobs.get(name, {}).get("enabled")) if name else jobs
 
 
+def _of_states() -> dict[str, dict[str, Any]]:
+    """The jobs of schedule.present."""
+    jobs = {}
+    prefix = unit_name("")
+    for folder in (SCHEDULE.unit_folder, os.path.dirname(SCHEDULE.cron_file)):
+        for name in sorted(_paths.listdir(folder)) if _paths.isdir(folder) else ():
+            of_timer = name.endswith(".service")
+            if not name.startswith(prefix) or ("." in name and not of_timer):
+                continue
+            text = _text(os.path.join(folder, name)) or ""
+            if told := told_of(text):
+                on = _starts(name.removesuffix(".service")) if of_timer else starts_by_cron(text)
+                jobs[told["name"]] = {**told, "enabled": on}
+    return jobs
+
+
+def _starts(unit: str) -> bool:
+    wants = os.path.join(SCHEDULE.unit_folder, "timers.target.wants", f"{unit}.timer")
+    return _paths.lexists(wants)
+
+
 def _of_timer() -> dict[str, Any] | None:
     text = _text(SCHEDULE.timer_path)
     if text is None:
         return None
     settings = dict(re.findall(r"^(OnCalendar|RandomizedDelaySec)=(.*)$", text, re.M))
-    wants = os.path.join(SCHEDULE.unit_folder, "timers.target.wants", f"{SCHEDULE.unit}.timer")
     return {
         "name": JOB,
         "function": "state.highstate",
-        "enabled": _paths.lexists(wants),
+        "enabled": _starts(SCHEDULE.unit),
         "on_calendar": settings.get("OnCalendar", ""),
         "splay": int(settings.get("RandomizedDelaySec") or 0),
     }

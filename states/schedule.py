@@ -12,7 +12,7 @@ from runner.api import Done, Line, NonEmptyLine, OneOrMany, Plan, Planned, State
 from states.file.managed import managed
 from states.systemd import unit
 
-OPPOSITE = {"present": "absent"}
+OPPOSITE = {"present": "absent", "enabled": "disabled"}
 
 
 def present(
@@ -72,11 +72,11 @@ def present(
     delay = splay.get("end", 0) if isinstance(splay, dict) else splay or 0
     times = When(interval, crons, delay, run_on_start)
     words = schedule.command(function, job_args or (), job_kwargs or {})
-    own = schedule.unit_name(name)
+    own, told = schedule.unit_name(name), schedule.about(name, function, times)
     if systemd.suits():
-        texts = schedule.service_text(name, words), schedule.timer_text(name, times)
+        texts = schedule.service_text(name, words, told), schedule.timer_text(name, times)
         return (yield from unit(own, texts[0], timer=texts[1], enable=enabled, running=enabled))
-    entry = schedule.cron_text(words, times, enabled)
+    entry = schedule.cron_text(words, times, enabled, told)
     return (yield from managed(schedule.cron_file(own), contents=entry, mode="0644"))
 
 
@@ -104,3 +104,50 @@ def absent(name: NonEmptyLine, persist: bool = True, offline: bool = False) -> P
         file.remove(path)
     service.systemctl_reload()
     return Done(f"Removed job {name} from schedule", gone)
+
+
+def enabled(name: NonEmptyLine, persist: bool = True) -> Planned:
+    """Make sure that the system starts a job of schedule.present.
+
+    name, persist: as of schedule.present.
+
+        nightly:
+          schedule.enabled: []
+
+    Behaviour: Salt 3008's schedule.enabled.
+    """
+    return (yield from _switched(name, True))
+
+
+def disabled(name: NonEmptyLine, persist: bool = True, offline: bool = False) -> Planned:
+    """Make sure that the system does not start a job, and keeps it.
+
+    name, persist, offline: as of schedule.present.
+
+        nightly:
+          schedule.disabled: []
+
+    Behaviour: Salt 3008's schedule.disabled.
+    """
+    return (yield from _switched(name, False))
+
+
+def _switched(name: str, on: bool) -> Planned:
+    word = "Enabled" if on else "Disabled"
+    own = schedule.unit_name(name)
+    if not any(file.lexists(path) for path in schedule.files(own)):
+        return f"Job {name} not present in schedule"
+    timer, entry = f"{own}.timer", schedule.cron_file(own)
+    by_cron = file.is_file(entry)
+    text = file.read_bytes(entry).decode() if by_cron else ""
+    is_on = schedule.starts_by_cron(text) if by_cron else systemd.enabled(timer)
+    if is_on is on:
+        return f"Job {name} is {word.lower()} in schedule"
+    changes = {name: word.lower()}
+    yield Plan(changes, f"Job: {name} would be {word.lower()} in schedule.")
+    if by_cron:
+        file.write(entry, schedule.switched(text, on).encode())
+    else:
+        service.act(timer, "start" if on else "stop")
+        (service.enable if on else service.disable)(timer)
+    return Done(f"{word} job {name} from schedule", changes)

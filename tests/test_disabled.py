@@ -10,6 +10,10 @@ from typing import Any
 
 import pytest
 from command import Machine
+from harness import HarnessHere
+
+from modules.schedule import command
+from runner.api import running
 
 FILE = "{tmp}/f:\n  file.managed:\n    - contents: new\n"
 
@@ -30,6 +34,22 @@ def answer(machine: Machine, *words: str) -> dict[str, Any]:
 def metric(machine: Machine) -> str:
     lines = (machine.folder / "r.prom").read_text().splitlines()
     return next(line.split()[1] for line in lines if line.startswith("runner_disabled "))
+
+
+@pytest.mark.parametrize("words", [("sls", "a"), ("call", "file.touch", "{tmp}/f")])
+def test_jobs_of_states_are_stopped_too(scheduled: Machine, words: tuple[str, ...]) -> None:
+    scheduled("disable", "moving the database")
+    given = [word.format(tmp=scheduled.folder) for word in words]
+    assert "moving the database" in scheduled(given[0], "--scheduled", *given[1:]).stderr
+    assert not (scheduled.folder / "f").exists()
+    scheduled(*given)
+    assert (scheduled.folder / "f").exists()
+
+
+def test_jobs_of_states_say_that_they_are_scheduled() -> None:
+    with running(HarnessHere()):
+        for function in ("state.highstate", "state.apply", "test.ping"):
+            assert "--scheduled" in command(function, ["a"][: function == "state.apply"], {})
 
 
 def test_disabled_runs(scheduled: Machine) -> None:
@@ -152,4 +172,4 @@ def with_tab(machine: Machine) -> str:
 def test_the_option_is_for_schedules_alone(machine: Machine) -> None:
     assert "--scheduled" not in machine("highstate", "--help").stdout
     assert "--splay" in (offered := with_tab(machine)) and "--scheduled" not in offered
-    assert "scheduled" in machine("sls", "a", "--scheduled", code=1).stderr
+    assert "scheduled" in machine("check", "a", "--scheduled", code=1).stderr

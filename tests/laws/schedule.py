@@ -25,6 +25,7 @@ ANSWERED = {
     **{"maxrunning": 1, "return_job": False, "jid_include": True, "metadata": {"a": 1}},
     **{"persist": False, "offline": True},
 }
+CRON = "echo '{}0 4 * * * root runner sls backup' > /etc/cron.d/runner-job-nightly"
 SCENARIOS = [
     on("present", **APPLY, cron="0 4 * * 1-5", splay=60, **ANSWERED),
     on("present", function="state.highstate", minutes=30, splay={"start": 1, "end": 9}),
@@ -39,4 +40,8 @@ SCENARIOS = [
     on("present", function="state.apply", job_kwargs={"x": 1}, days=1, fails="takes no x"),
     on("absent", "touch /etc/cron.d/runner-job-nightly", persist=True, offline=True),
     on("absent", plans=False),
+    on("disabled", CRON.format(""), persist=True, offline=False),
+    on("disabled", CRON.format("# "), plans=False),
+    on("enabled", CRON.format("# "), persist=True),
+    on("enabled", plans=False),
 ]

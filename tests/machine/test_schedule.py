@@ -255,6 +255,19 @@ def test_jobs_of_a_tree(fresh: Debian) -> None:
         fresh.run(f"systemd-analyze calendar '{time_of_job.removeprefix('OnCalendar=')}'")
     again = fresh.results("sls", "jobs", "--wait")
     assert {name: each["changes"] for name, each in again.items()} == {name: {} for name in again}
+    listed = json.loads(
+        fresh.runner("call", "schedule.list", "return_yaml=false", "--out", "json").stdout
+    )["local"]
+    assert {name: job["enabled"] for name, job in listed.items()} == {
+        **{"at once 100%": True, "regular": True, "later": False}
+    }
+    for word in ("disabled", "enabled"):
+        fresh.tree(switch=f"regular: {{schedule.{word}: []}}")
+        assert fresh.results("sls", "switch", "--test")["regular"]["changes"]
+        assert fresh.results("sls", "switch", "--wait")["regular"]["changes"]
+        assert not fresh.results("sls", "switch", "--wait")["regular"]["changes"]
+        state = fresh.run("systemctl is-active runner-job-regular.timer", code=None).stdout
+        assert (state.strip() == "active") is (word == "enabled")
     assert {each["result"] for each in fresh.results("sls", "gone", "--wait").values()} == {True}
     assert fresh.read("ls /etc/systemd/system | grep runner-job | wc -l") == "0"
     assert fresh.run("systemctl is-active runner-job-regular.timer", code=None).returncode

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+import modules._jobs
 import modules.schedule
+from modules._jobs import When
 from runner.api.scheduled import ScheduleFiles
 from runner.cli.running import scheduling
 from runner.cli.running.installed_schedule import Installed, disobedient
@@ -132,3 +134,38 @@ def test_salts_function_lists_what_is_installed(
     Path(files.timer_path).write_text(scheduling.timer_text(SchedulePlan(command, 30, splay=60)))
     assert listed()["highstate"] == {**job, "on_calendar": "*:0/30", "enabled": False}
     assert listed(show_disabled=False) == {}
+
+
+def test_jobs_of_states_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = ScheduleFiles(str(tmp_path / "cron/runner"), unit_folder=str(tmp_path / "units"))
+    for place in (modules.schedule, modules._jobs):
+        monkeypatch.setattr(place, "SCHEDULE", files)
+    (tmp_path / "cron").mkdir()
+    (tmp_path / "units/timers.target.wants").mkdir(parents=True)
+    when = When(0, ("0 4 * * *",), 9)
+    names = ["nightly", "a job 100%"]
+    for name in names:
+        told = modules.schedule.about(name, "state.apply", when)
+        text = modules.schedule.cron_text(["runner", "sls", "a"], when, name == names[0], told)
+        Path(modules.schedule.cron_file(modules.schedule.unit_name(name))).write_text(text)
+    timed = modules.schedule.unit_name("timed")
+    told = modules.schedule.about("timed", "test.ping", When(60))
+    (tmp_path / f"units/{timed}.service").write_text(
+        modules.schedule.service_text("timed", ["runner", "call"], told)
+    )
+    listed = partial(modules.schedule.list_, return_yaml=False)
+    job = {"function": "state.apply", "cron": "0 4 * * *", "splay": 9}
+    assert listed() == {
+        "nightly": {"name": "nightly", **job, "enabled": True},
+        "a job 100%": {"name": "a job 100%", **job, "enabled": False},
+        "timed": {
+            **{"name": "timed", "function": "test.ping", "seconds": 60, "splay": 0},
+            "enabled": False,
+        },
+    }
+    (tmp_path / f"units/timers.target.wants/{timed}.timer").symlink_to("../x")
+    assert [*listed(show_disabled=False)] == ["timed", "nightly"]
+    entry = tmp_path / "cron/runner-job-nightly"
+    off = modules.schedule.switched(entry.read_text(), False)
+    assert not modules.schedule.starts_by_cron(off)
+    assert modules.schedule.switched(off, True) == entry.read_text()

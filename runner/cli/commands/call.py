@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from runner.cli.parsing.option_spec import argument, option
 from runner.cli.running.answers import write_value
-from runner.cli.running.options import CHANGING, READING, Common, options_of, with_common
+from runner.cli.running.options import CHANGING, READING, SCHEDULED, Common, options_of, with_common
 from runner.cli.running.shown_run import notices
 from runner.cli.running.streams import answer_alone
 from runner.cli.running.values import given_arguments
@@ -21,7 +21,7 @@ OWN = {
 }
 
 
-@with_common(READING, OWN)
+@with_common(READING, OWN, SCHEDULED)
 def call(
     *,
     function: Annotated[
@@ -44,7 +44,8 @@ def call(
 
     Example: runner call pkg.version nginx
     """
-    from runner.cli.running.exit_codes import FAILED
+    from runner.cli.running.exit_codes import DONE, FAILED
+    from runner.cli.running.scheduled_runs import ends_at_once
     from runner.pipeline import calling
 
     positional, named = given_arguments(words or ())
@@ -56,6 +57,8 @@ def call(
             return code
     with answer_alone(common.for_people):
         options = options_of(common)
+        if common.scheduled and ends_at_once(common, options):
+            return DONE
         changers: list[Event] = []
         listeners = [notices(options), lambda event: _note_changer(event, changers)]
         value, failed = calling.call(options, function, positional, named, listeners)

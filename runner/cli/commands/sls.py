@@ -11,6 +11,7 @@ from runner.cli.running.options import (
     CHANGING,
     PLANNING,
     READING,
+    SCHEDULED,
     Common,
     options_of,
     with_common,
@@ -21,7 +22,7 @@ from runner.model.errors import UsageError
 from runner.output.formats import MACHINE_RUN
 
 
-@with_common(READING, CHANGING, PLANNING, ASKING, answer=MACHINE_RUN)
+@with_common(READING, CHANGING, PLANNING, ASKING, SCHEDULED, answer=MACHINE_RUN)
 def sls(
     *,
     names: Annotated[
