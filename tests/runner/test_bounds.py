@@ -45,6 +45,19 @@ def test_what_is_compiled_has_a_limit(name: str, machine: Machine) -> None:
     assert "`sls_size_limit` (MiB) in the configuration allows more" in done.stderr
 
 
+@pytest.mark.parametrize("number", ["0x" + "f" * 4000, "1" * 5000], ids=["hexadecimal", "decimal"])
+def test_a_number_that_python_cannot_write(number: str, machine: Machine) -> None:
+    machine.write(a=f"x:\n  test.nop:\n    - value: {number}\n")
+    told = machine("sls", "a", code=1).stderr
+    assert f"is a number of {len(number)} characters, which is too long" in told
+    assert "a.sls:3:14" in told and "put it in quotes if it is a text" in told
+
+
+def test_a_number_that_is_too_large_for_its_argument(machine: Machine) -> None:
+    machine.write(a=f"'true':\n  cmd.run:\n    - timeout: 1{'0' * 400}\n")
+    assert "timeout: expected a number, got 1000" in machine("sls", "a", code=1).stderr
+
+
 def test_the_limit_of_what_is_compiled_is_a_key(machine: Machine) -> None:
     machine.write(a="x:\n  test.nop: []\n" + f"# {'x' * 1000}\n" * 1100)
     machine.config["sls_size_limit"] = 1

@@ -130,14 +130,12 @@ def _int(value: Any) -> Any:
 
 
 def _float(value: Any) -> Any:
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
-    if isinstance(value, str):
-        if value.startswith(SLOT):
-            return value
+    if isinstance(value, str) and value.startswith(SLOT):
+        return value
+    if isinstance(value, int | float | str) and not isinstance(value, bool):
         try:
-            return float(value.strip())
-        except ValueError:
+            return float(value)
+        except (ValueError, OverflowError):
             pass
     raise wrong("a number", value)
 

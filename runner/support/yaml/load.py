@@ -38,7 +38,7 @@ from runner.support.yaml.rendered_text import Rendered
 
 _STANDARD = "tag:yaml.org,2002:"
 
-LONGEST_NUMBER = 4000  # digits; Python turns no more of them into a number
+LONGEST_NUMBER = 3500  # characters; Python writes no number of more than 4300 decimal digits
 
 _Parser: Any = vars(yaml.cyaml)["CParser"] if yaml.__with_libyaml__ else yaml.SafeLoader
 
@@ -184,7 +184,10 @@ class EventReader:
         text = event.value
         if kind in ("str", "timestamp", "python/unicode"):
             return text
-        if kind == "int" and len(text) < LONGEST_NUMBER:
+        if kind == "int":
+            if len(text) > LONGEST_NUMBER:
+                message = f"{text[:20]}... is a number of {len(text)} characters, which is too long"
+                raise _problem(message, self._place(event), "put it in quotes if it is a text")
             if text.isascii() and text.isdigit():
                 return int(text)
             if len(text) > 1 and text.startswith("0") and text[1:2] not in "bx":
@@ -198,7 +201,6 @@ class EventReader:
             return None
         convert = {
             "bool": _construct.construct_yaml_bool,
-            "int": _construct.construct_yaml_int,
             "float": _construct.construct_yaml_float,
             "binary": _construct.construct_yaml_binary,
         }.get(kind)
