@@ -5,11 +5,21 @@ option, is refused.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from runner.api import CommandFailed, line_problem, name_problem, split_lines, without_end
 
 split = split_lines  # the lines of a file, without their ends
+
+
+def fields(line: str, most: int = 0) -> list[str]:
+    """The fields of a line; spaces and tabs part them, and no other space of Unicode does.
+
+    most: so many, the last of which is the rest of the line.
+    """
+    text = line.strip(" \t")
+    return re.split(r"[ \t]+", text, maxsplit=max(most - 1, 0)) if text else []
 
 
 def join_lines(lines: Iterable[str]) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from modules import _accounts, cmd, file
 from modules import user as users
-from modules._lines import encoded, join_lines, one_line, plain_name
+from modules._lines import encoded, fields, join_lines, one_line, plain_name
 from modules._lines import split as split
 from modules._planned_files import is_planned
 from modules._processes import run_to_end, view
@@ -44,7 +44,12 @@ def sets_variable(line: str) -> bool:
 @for_states
 def comment_as_read(text: str) -> str:
     """A comment as it is read from the crontab that it was written into."""
-    return "\n".join(line.lstrip("# ") for line in text.splitlines()).strip()
+    return "\n".join(map(_remark, text.splitlines())).strip(" \t\n")
+
+
+def _remark(line: str) -> str:
+    """A line of a comment without its sign."""
+    return line.lstrip("# \t")
 
 
 class CronEntry(Record):
@@ -131,17 +136,21 @@ def entries(user: str) -> list[tuple[int, int, CronEntry]]:
         line = lines[number]
         commented = line.startswith(DISABLED)
         if line.startswith("#") and not commented:
-            above.append(line.lstrip("# "))
+            above.append(_remark(line))
             continue
-        text = line.removeprefix(DISABLED).strip()
+        text = line.removeprefix(DISABLED).strip(" \t")
         if sets_variable(text):
             above = []
             continue
-        fields = _fields(text)
-        if fields:
+        words = _words(text)
+        if words:
             remark, _, identifier = "\n".join(above).partition(MARK)
             entry = CronEntry(
-                " ".join(fields[:-1]), fields[-1], identifier.strip(), remark.strip(), commented
+                " ".join(words[:-1]),
+                words[-1],
+                identifier.strip(" \t"),
+                remark.strip(" \t\n"),
+                commented,
             )
             managed.append((number - len(above), number + 1, entry))
         above = []
@@ -155,11 +164,9 @@ def by_hand(user: str) -> list[tuple[int, int, CronEntry]]:
     above = lines[: lines.index(HEADER)] if HEADER in lines else lines
     handmade = []
     for number, line in enumerate(above):
-        fields = _fields(line.removeprefix(DISABLED).strip())
-        if fields:
-            entry = CronEntry(
-                " ".join(fields[:-1]), fields[-1], commented=line.startswith(DISABLED)
-            )
+        words = _words(line.removeprefix(DISABLED).strip(" \t"))
+        if words:
+            entry = CronEntry(" ".join(words[:-1]), words[-1], commented=line.startswith(DISABLED))
             handmade.append((number, number + 1, entry))
     return handmade
 
@@ -183,16 +190,16 @@ def others(user: str, command: str) -> list[int]:
     return [
         number
         for number, line in enumerate(above, 1)
-        if (_fields(line.strip()) or [""])[-1] == command
+        if (_words(line.strip(" \t")) or [""])[-1] == command
     ]
 
 
-def _fields(text: str) -> list[str]:
+def _words(text: str) -> list[str]:
     """The time and the command of a line; nothing where it runs none."""
     if text.startswith("#") or sets_variable(text):
         return []
-    fields = text.split(None, 1 if text.startswith("@") else 5)
-    return fields if len(fields) in (2, 6) else []
+    words = fields(text, 2 if text.startswith("@") else 6)
+    return words if len(words) in (2, 6) else []
 
 
 @for_states

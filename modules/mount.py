@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from modules import _mount_refusals, _paths, _planned_mounts, cmd, file
-from modules._lines import encoded, one_line, plain_name, split
-from modules.file._mounts import unescaped
+from modules._lines import encoded, fields, one_line, plain_name, split
+from modules.file._mounts import unescaped as unescaped
 from runner.api import FormerState, Record, StateFailed, Unforeseen, changer, for_states
 
 FSTAB = "/etc/fstab"
@@ -48,7 +48,7 @@ class FstabEntry(Record):
     @property
     def line(self) -> str:
         device, name = (_escaped(part) for part in (self.device, self.name))
-        opts = _escaped(self.opts, " \t")
+        opts = _escaped(self.opts, "\\ \t")
         line = f"{device}\t\t{name}\t{self.fstype}\t{opts}\t{self.dump} {self.pass_num}"
         return one_line(line, "the entry of fstab")
 
@@ -213,11 +213,12 @@ def _lines(config: str) -> list[str]:
 
 
 def _parsed(line: str) -> FstabEntry | None:
-    words = line.split()
-    if len(words) < 3 or line.lstrip().startswith("#"):
+    words = fields(line)
+    if len(words) < 3 or words[0].startswith("#"):
         return None
     words += ["defaults", "0", "0"][len(words) - 3 :]
-    return FstabEntry(unescaped(words[0]), unescaped(words[1]), *words[2:6])
+    device, name, fstype, opts, dump, pass_num = words[:6]
+    return FstabEntry(unescaped(device), unescaped(name), fstype, unescaped(opts), dump, pass_num)
 
 
 def entries(config: str = FSTAB) -> list[FstabEntry]:
@@ -433,14 +434,14 @@ def swaps() -> dict[str, dict[str, str]]:
     {{ salt['mount.swaps']() | json }}
     """
     lines = (
-        file.read_bytes("/proc/swaps").decode().splitlines()[1:]
+        split(file.read_bytes("/proc/swaps").decode("utf-8", "surrogateescape"))[1:]
         if file.is_file("/proc/swaps")
         else []
     )
     keys = ("type", "size", "used", "priority")
     machine = {
         unescaped(words[0]): dict(zip(keys, words[1:], strict=False))
-        for words in map(str.split, lines)
+        for words in map(fields, lines)
     }
     return _planned_mounts.merged("swaps", machine)
 
@@ -525,7 +526,7 @@ def set_fstab(
     """
     keys = match_keys(match_on, fstype)
     options = opts if isinstance(opts, str) else ",".join(opts)
-    entry = FstabEntry(device, name, fstype, options, str(dump), str(pass_num))
+    entry = FstabEntry(device, name, fstype, unescaped(options), str(dump), str(pass_num))
     known = matching(entry, config, keys)
     if known and (not_change or known == [entry]):
         return "present"

@@ -88,6 +88,7 @@ def mounted(
     Behaviour: Salt 3008's mount.mounted.
     """
     options = [part for text in opts or ["defaults"] for part in text.split(",") if part]
+    options = [mount.unescaped(part) for part in options]  # a\040b, as fstab has it
     hidden = {*INVISIBLE, *(hidden_opts or ()), *(extra_mount_invisible_options or ())}
     hidden |= {
         *(extra_mount_invisible_keys or ()),
@@ -344,7 +345,7 @@ def fstab_present(
         device,
         fs_file,
         fs_vfstype,
-        ",".join(fs_mntops or ["defaults"]),
+        mount.unescaped(",".join(fs_mntops or ["defaults"])),
         str(fs_freq),
         str(fs_passno),
     )

@@ -14,10 +14,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from modules import _paths, cmd, file
-from modules._lines import plain_name
+from modules._lines import fields, plain_name
 from modules._processes import needs
 from modules.file._look import opened_to_read
-from modules.mount import active_mounts
+from modules.mount import active_mounts, unescaped
 from runner.api import Record, StateFailed, for_states
 
 LARGEST_IMAGE_READ = 1 << 30  # bytes of an image file in which data is looked for
@@ -157,7 +157,7 @@ def _mounted(path: str, number: int) -> Iterator[str]:
 
 def _swapping(path: str) -> Iterator[str]:
     for line in _first_lines("/proc/swaps")[1:]:
-        name = line.split()[0].replace("\\040", " ")
+        name = unescaped(fields(line)[0])
         if _paths.realpath(name) == path:
             yield "swap space"
 

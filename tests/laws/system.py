@@ -260,6 +260,14 @@ SCENARIOS = [
         fs_vfstype="xfs",
         not_change=True,
     ),
+    on(  # a space is written as fstab has it, and read again
+        "mount.fstab_present",
+        name="/dev/vdx",
+        fs_file="/mnt/a\xa0b",
+        fs_vfstype="ext4",
+        mount=False,
+        fs_mntops=["x-gvfs-name=My Disk", "x-gvfs-icon=a\\040b"],
+    ),
     on(
         "mount.fstab_present",
         name="x",
