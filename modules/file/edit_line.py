@@ -113,6 +113,8 @@ def _inserted(body: list[str], content: str, place: LinePlace) -> list[str]:
         raise StateFailed('On insert either "location" or "before/after" conditions are required.')
     at_after = _only_match(body, place.after, "after", content)
     at_before = _only_match(body, place.before, "before", content)
+    if _is_neighbour(body, content, at_after, at_before):
+        return body
     if at_before is not None:
         return _with_line(
             body, at_before, at_before - 1, content, _indented(body[at_before], content, place)
@@ -133,11 +135,17 @@ def _with_line(body: list[str], at: int, neighbour: int, content: str, line: str
     return [*body[:at], line, *body[at:]]
 
 
+def _is_neighbour(body: list[str], content: str, *places: int | None) -> bool:
+    """Return whether the neighbour that an expression means is the content, which has no other
+    neighbour then, and is there.
+    """
+    return content.strip() in (body[at].strip() for at in places if at is not None)
+
+
 def _ensured(body: list[str], content: str, place: LinePlace) -> list[str]:
     at_after = _only_match(body, place.after, "after", content)
     at_before = _only_match(body, place.before, "before", content)
-    beside = (body[at].strip() for at in (at_after, at_before) if at is not None)
-    if content.strip() in beside:  # it is there, and has no other neighbour
+    if _is_neighbour(body, content, at_after, at_before):
         return body
     if at_after is not None and at_before is not None:
         if not 1 <= at_before - at_after <= 2:

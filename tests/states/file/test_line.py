@@ -50,6 +50,8 @@ TEXT = "a\nb\n  c\nd = 1\n"
         ("P 1\nP 2\n", {"mode": "ensure", "content": "P 2", "after": "^P"}, "P 1\nP 2\n"),
         ("P 2\nP 1\n", {"mode": "ensure", "content": "P 2", "before": "^P"}, "P 2\nP 1\n"),
         ("P 2\n", {"mode": "ensure", "content": "P 2", "after": "^P"}, "P 2\n"),
+        ("a\nP\n", {"mode": "insert", "content": "P", "after": "a", "before": "P"}, "a\nP\n"),
+        ("P\n", {"mode": "insert", "content": "P", "after": "P"}, "P\n"),
         (TEXT, {"mode": "ensure", "content": "x", "before": "d"}, "a\nb\n  c\n  x\nd = 1\n"),
         (TEXT, {"mode": "ensure", "content": "x", "after": "a"}, "a\nx\nb\n  c\nd = 1\n"),
         (
