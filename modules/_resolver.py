@@ -24,7 +24,8 @@ def resolve(host: str, version: int | None = None) -> list[str]:
     """The addresses of a name or of an address itself, in the resolver's order. version: 4 or 6
     only.
 
-    A program asks, not the C library in this process: its waiting could not be cut short.
+    A program asks, not the C library in this process: its waiting could not be cut short. Where
+    only the loopback interface has an address, it answers nothing unless told not to look at that.
     """
     if is_address(host):
         return [host] if version in (None, ipaddress.ip_address(host).version) else []
@@ -32,6 +33,8 @@ def resolve(host: str, version: int | None = None) -> list[str]:
     done = cmd.probe(["getent", "--", database, host], timeout=SECONDS)
     if done.timed_out:
         return []
+    if not done.stdout:
+        done = cmd.probe(["getent", "--no-addrconfig", "--", database, host], timeout=SECONDS)
     addresses = dict.fromkeys(line.split()[0] for line in done.stdout.splitlines() if line.strip())
     return [
         address

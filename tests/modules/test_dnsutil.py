@@ -98,6 +98,15 @@ def test_without_dig_the_resolver_is_asked(monkeypatch: pytest.MonkeyPatch) -> N
         dnsutil.NS("example.com")
 
 
+def test_names_are_found_without_a_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where only the loopback interface has an address, getent needs to be told not to mind."""
+    answer = 'case "$*" in --no-addrconfig*) echo 127.0.0.1 STREAM localhost ;; *) exit 2 ;; esac'
+    (tmp_path / "getent").write_text(f"#!/bin/sh\n{answer}\n")
+    (tmp_path / "getent").chmod(0o755)
+    monkeypatch.setattr(dnsutil.cmd, "has_exec", lambda name: False)  # type: ignore[attr-defined]
+    assert dnsutil.A("localhost") == ["127.0.0.1"]
+
+
 def test_nobody_waits_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_resolver, "SECONDS", 0.05)
     began = time.monotonic()
