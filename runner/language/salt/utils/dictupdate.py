@@ -57,9 +57,11 @@ def merge(
     renderer: str = "yaml",
     merge_lists: bool = False,
 ) -> Any:
-    """A new mapping of two."""
-    known = ("list", "recurse", "aggregate", "overwrite", "none", "smart")
-    return _merge(obj_a, obj_b, strategy if strategy in known else "recurse", merge_lists)
+    """A new mapping of two; an unknown strategy is `none`."""
+    if strategy == "list":
+        return merge_list(obj_a, obj_b)
+    known = ("recurse", "aggregate", "overwrite", "smart")
+    return _merge(obj_a, obj_b, strategy if strategy in known else "none", merge_lists)
 
 
 def merge_recurse(obj_a: Any, obj_b: Any, merge_lists: bool = False) -> Any:
@@ -68,11 +70,8 @@ def merge_recurse(obj_a: Any, obj_b: Any, merge_lists: bool = False) -> Any:
 
 
 def merge_list(obj_a: Any, obj_b: Any) -> Any:
-    """A new mapping that keeps both values of equal keys."""
-    return {
-        **obj_a,
-        **{key: [obj_a[key], value] if key in obj_a else value for key, value in obj_b.items()},
-    }
+    """A new mapping with the keys of the first; with both values where the second has them, too."""
+    return {key: [value, obj_b[key]] if key in obj_b else value for key, value in obj_a.items()}
 
 
 def merge_overwrite(obj_a: Any, obj_b: Any, merge_lists: bool = False) -> Any:
