@@ -2,7 +2,10 @@
 """Fixtures of all tests."""
 
 import gc
+import os
+import random
 import signal
+import time
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -23,6 +26,7 @@ Both use real servers (PostgreSQL, Prometheus ...), and say what they skip where
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--fast", action="store_true", help="leave out what tests/slow.txt names")
     parser.addoption("--rest", action="store_true", help="only what --fast leaves out")
+    parser.addoption("--shuffle-seed", metavar="N", help="in an order that N decides: files, tests")
 
 
 @cache
@@ -30,6 +34,11 @@ def _slow() -> frozenset[Path]:
     """The files and directories that take long, and `FILE::TEST` of single tests."""
     lines = (ROOT / "tests/slow.txt").read_text().splitlines()
     return frozenset(ROOT / "tests" / line for line in lines if not line.startswith("#"))
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    seed = config.getoption("--shuffle-seed")
+    return f"in the order of --shuffle-seed {seed}" if seed else None
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -50,7 +59,13 @@ def _lies_in(path: Path) -> bool:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the single tests that are slow, or those that are not."""
+    """Leave out the single tests that are slow, or those that are not; shuffle the others."""
+    if seed := config.getoption("--shuffle-seed"):
+        random.Random(seed).shuffle(items)
+        files = [*dict.fromkeys(item.path for item in items)]
+        items.sort(
+            key=lambda item: files.index(item.path)
+        )  # what a file's tests share is made once
     fast, rest = config.getoption("--fast"), config.getoption("--rest")
     if not fast and not rest:
         return
@@ -72,9 +87,12 @@ def pytest_terminal_summary(
 
 
 def pytest_configure() -> None:
-    """A background job of a shell ignores SIGINT, and so would every runner that a test starts and
-    interrupts.
+    """Tests expect the usual umask, and Salt's answers of the time are those of UTC. A background
+    job of a shell ignores SIGINT, and so would every runner that a test starts and interrupts.
     """
+    os.umask(0o022)
+    os.environ["TZ"] = "UTC"
+    time.tzset()
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
