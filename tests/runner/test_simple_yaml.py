@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plain YAML that is read without PyYAML: the same values at the same places, or none at all."""
+"""Plain YAML that is read without PyYAML: the same values at the same places, or none at all.
+
+tests/properties/test_yaml.py tries texts at random.
+"""
 
 from __future__ import annotations
 
 import json
-import random
-from typing import Any
 
 import pytest
+from placed import shape
 
 from runner.support.yaml.limits import plain
 from runner.support.yaml.load import load
@@ -102,41 +104,6 @@ OTHER = (
     ),
     *("- a\nb: c", "a:\n- b\n c: d", "a:\n  b: c\n d: e", "a: 'b\n  c'", "a: 12345678901234567890"),
 )
-PARTS = [
-    "a",
-    "x y",
-    "/b",
-    "true",
-    "no",
-    "1",
-    "007",
-    "'q r'",
-    '"s"',
-    "[]",
-    "{}",
-    "c:d",
-    "e: f",
-    "g #h",
-    "|",
-    "[a, 1]",
-    "[ 'b' ,c-d ]",
-    "../a",
-    ".b",
-    ".Inf",
-    "# comment",
-    "[.]",
-]
-
-
-def shape(value: Any) -> Any:
-    """A value with its types and places."""
-    if isinstance(value, dict):
-        inner = [(key, shape(item)) for key, item in value.items()]
-        return inner, getattr(value, "start", None), getattr(value, "at", None)
-    if isinstance(value, list):
-        places = getattr(value, "start", None), getattr(value, "items_at", None)
-        return [shape(item) for item in value], *places
-    return type(value), value
 
 
 def test_a_plain_tree_is_read_with_its_places() -> None:
@@ -150,29 +117,6 @@ def test_a_plain_tree_is_read_with_its_places() -> None:
 def test_what_may_mean_something_else_is_left_to_pyyaml(text: str) -> None:
     with pytest.raises(NotSimple):
         parse(text, Rendered(text, "x"))
-
-
-def line(chance: random.Random) -> str:
-    key, word = chance.choice(PARTS), chance.choice(PARTS)
-    form = chance.choice(
-        [f"{key}: {word}", f"{key}:", f"- {word}", f"- {key}: {word}", "-", word, ""]
-    )
-    return " " * chance.choice([0, 0, 2, 2, 3, 4]) + form
-
-
-def test_random_texts_have_the_same_values_and_places() -> None:
-    chance, read = random.Random(22), 0
-    for _ in range(4000):
-        text = "\n".join(line(chance) for _ in range(chance.randint(1, 6)))
-        text += chance.choice(["", "\n", "\n\n"])
-        document = Rendered(text, "x")
-        try:
-            value = parse(text, document)
-        except NotSimple:
-            continue
-        read += 1
-        assert shape(value) == shape(load(text, document)), text
-    assert read > 300
 
 
 def test_json_without_escapes_is_read_as_such() -> None:
