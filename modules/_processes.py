@@ -47,10 +47,10 @@ class Completed(Record):
         return self.stderr.strip() or self.stdout.strip()
 
 
-def attempt(change: Callable[..., object], *words: str) -> bool:
+def attempt(change: Callable[..., object], *values: object) -> bool:
     """Try a change: whether it was made; why not is a warning."""
     try:
-        change(*words)
+        change(*values)
     except StateFailed as problem:
         here.warn(problem.message)
         return False

@@ -6,15 +6,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from modules import _accounts, _busybox, _planned_accounts, cmd
+from modules import _accounts
+from modules._accounts import busybox, planned
+from modules._accounts.tools import are_of_busybox, run, tools
+from modules._accounts.values import Group as Group
 from modules._lines import plain_name
 from modules._processes import attempt
-from runner.api import (
-    CommandFailed,
-    FormerState,
-    changer,
-    for_states,
-)
+from runner.api import CommandFailed, FormerState, changer, for_states
+
+NAME = "the group's name"
 
 
 def info(name: str) -> dict[str, Any]:
@@ -22,9 +22,8 @@ def info(name: str) -> dict[str, Any]:
 
     {{ salt['group.info']('sudo').members }}
     """
-    try:
-        entry = _accounts.group(name)
-    except KeyError:
+    entry = _accounts.found(_accounts.group, name)
+    if entry is None:
         return {}
     return {
         "name": entry.gr_name,
@@ -40,64 +39,56 @@ def getent(refresh: bool = False) -> list[dict[str, Any]]:
 
 
 @for_states
-def former_state(name: str, *_: str) -> FormerState:
+def former_state(name: str, *_: object) -> FormerState:
     """A group as undo restores it."""
     entry = _accounts.groups().get(name)
     state = {} if entry is None else {"gid": entry.gr_gid, "members": sorted(entry.gr_mem)}
     return FormerState("group", name, state)
 
 
-@changer(touches=["groups"], before=former_state, planned=_planned_accounts.groupadd)
-def groupadd(name: str, *options: str) -> None:
-    """Add a group with groupadd's options."""
-    if _busybox.stands_in():
-        _run(*_busybox.groupadd(name, options))
-    else:
-        _run("groupadd", *options, "--", name)
+def _before(group: Group) -> FormerState:
+    return former_state(group.name)
+
+
+@for_states
+@changer(touches=["groups"], before=_before, planned=planned.groupadd)
+def groupadd(group: Group) -> None:
+    """Add a group. Raises CommandFailed."""
+    plain_name(group.name, NAME)
+    run(tools().groupadd(group))
 
 
 @for_states
 def refuse_renumbering() -> None:
     """Raise CommandFailed where groups cannot get another number: busybox has nothing for it."""
-    if _busybox.stands_in():
-        _busybox.groupmod()
+    if are_of_busybox():
+        busybox.groupmod(Group(""))
 
 
-@changer(touches=["groups", "users"], before=former_state, planned=_planned_accounts.groupmod)
-def groupmod(name: str, *options: str) -> None:
-    """Change a group with groupmod's options. Raises CommandFailed."""
-    refuse_renumbering()
-    _run("groupmod", *options, "--", name)
+@for_states
+@changer(touches=["groups", "users"], before=_before, planned=planned.groupmod)
+def groupmod(group: Group) -> None:
+    """Give a group another number. Raises CommandFailed."""
+    plain_name(group.name, NAME)
+    run(tools().groupmod(group))
 
 
-@changer(touches=["groups"], before=former_state, planned=_planned_accounts.groupdel)
+@changer(touches=["groups"], before=former_state, planned=planned.groupdel)
 def groupdel(name: str) -> None:
     """Delete a group."""
-    _run("delgroup" if _busybox.stands_in() else "groupdel", "--", name)
+    run(tools().groupdel(plain_name(name, NAME)))
 
 
-@changer(touches=["groups"], before=former_state, planned=_planned_accounts.add_member)
+@changer(touches=["groups"], before=former_state, planned=planned.add_member)
 def add_member(name: str, user: str) -> None:
     """Put a user into a group."""
-    plain_name(user, "the user's name")
-    words = ["addgroup", "--", user] if _busybox.stands_in() else ["gpasswd", "-a", user, "--"]
-    _run(*words, name)
+    run(tools().member(plain_name(name, NAME), plain_name(user, "the user's name"), True))
 
 
-@changer(touches=["groups"], before=former_state, planned=_planned_accounts.remove_member)
+@changer(touches=["groups"], before=former_state, planned=planned.remove_member)
 def remove_member(name: str, user: str) -> None:
     """Take a user out of a group."""
-    plain_name(user, "the user's name")
-    words = ["delgroup", "--", user] if _busybox.stands_in() else ["gpasswd", "-d", user, "--"]
-    _run(*words, name)
-
-
-def _run(*argv: str) -> None:
-    """Run a program whose last word is the group's name."""
-    plain_name(argv[-1], "the group's name")
-    done = cmd.probe(argv)
-    if done.retcode:
-        raise CommandFailed(f"{argv[0]}: {done.error_text}")
+    run(tools().member(plain_name(name, NAME), plain_name(user, "the user's name"), False))
 
 
 # ---------------------------------------------------------------- Salt's functions
@@ -107,8 +98,7 @@ def add(
     name: str, gid: int | None = None, system: bool = False, non_unique: bool = False, **_: Any
 ) -> bool:
     """Add a group; whether it was done. non_unique: though its number is taken."""
-    options = [*(["-g", str(gid)] if gid is not None else []), *(["-r"] if system else [])]
-    return attempt(groupadd, name, *options, *(["-o"] if non_unique and gid is not None else []))
+    return attempt(groupadd, Group(name, gid, system, unique=not non_unique))
 
 
 def delete(name: str, **_: Any) -> bool:
@@ -131,8 +121,8 @@ def deluser(name: str, username: str, **_: Any) -> bool:
 
 def members(name: str, members_list: str | Sequence[str], **_: Any) -> bool:
     """Have exactly these users in a group (a list, or with commas); whether it was done."""
-    users = members_list if isinstance(members_list, str) else ",".join(members_list)
-    return attempt(set_members, name, users)
+    users = members_list.split(",") if isinstance(members_list, str) else members_list
+    return attempt(set_members, name, [user for user in users if user])
 
 
 def chgid(name: str, gid: int, non_unique: bool = False, **_: Any) -> bool:
@@ -143,16 +133,13 @@ def chgid(name: str, gid: int, non_unique: bool = False, **_: Any) -> bool:
     if not entry:
         raise CommandFailed(f"Group '{name}' does not exist")
     if entry["gid"] != int(gid):
-        groupmod(name, "-g", str(gid), *(["-o"] if non_unique else []))
+        groupmod(Group(name, int(gid), unique=not non_unique))
     return bool(info(name)["gid"] == int(gid))
 
 
-@changer(touches=["groups"], before=former_state, planned=_planned_accounts.set_members)
-def set_members(name: str, users: str) -> None:
-    """Have exactly these users (with commas) in a group."""
-    plain_name(users, "the users' names")
-    if _busybox.stands_in():
-        for line in _busybox.members(name, users.split(",")):
-            _run(*line)
-    else:
-        _run("gpasswd", "-M", users, "--", name)
+@for_states
+@changer(touches=["groups"], before=former_state, planned=planned.set_members)
+def set_members(name: str, users: Sequence[str]) -> None:
+    """Have exactly these users in a group. Raises CommandFailed."""
+    logins = [plain_name(user, "the users' names") for user in users]
+    run(tools().set_members(plain_name(name, NAME), logins))

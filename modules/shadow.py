@@ -6,16 +6,17 @@ an argument.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any
 
-from modules import _busybox, _paths, _planned_accounts, cmd
+from modules import _paths
+from modules._accounts import planned
+from modules._accounts.tools import run, tools
+from modules._accounts.values import Aging as Aging
 from modules._lines import join_lines, one_line, plain_name
 from runner.api import CommandFailed, FormerState, cached_look, changer, for_states
 
 PATH = "/etc/shadow"
-# the columns after the name and the hash, with chage's options
-DAYS = {"lstchg": "-d", "min": "-m", "max": "-M", "warn": "-W", "inact": "-I", "expire": "-E"}
+DAYS = Aging._fields  # the columns after the name and the hash
 PREFIXES = {"md5": "$1$", "blowfish": "$2b$", "sha256": "$5$", "sha512": "$6$", "yescrypt": "$y$"}
 _B64 = "[./0-9A-Za-z]"
 _LAST_OF_DES = "[.26AEIMQUYcgkosw]"  # what the last character can be, which holds four bits
@@ -149,7 +150,7 @@ def former_state(name: str, *_: object, **__: object) -> FormerState:
     return FormerState("password", name, state, private=True)
 
 
-@changer(touches=["users"], before=former_state, planned=_planned_accounts.set_password)
+@changer(touches=["users"], before=former_state, planned=planned.set_password)
 def set_password(name: str, password: str, use_usermod: bool = False) -> bool:
     """Set the hash of a user's password. Raises CommandFailed for a name with a colon, and for what
     is no hash. use_usermod: accepted; its command line would show the hash to everybody.
@@ -163,7 +164,7 @@ def set_password(name: str, password: str, use_usermod: bool = False) -> bool:
     return True
 
 
-@changer(touches=["users"], before=former_state, planned=_planned_accounts.set_password)
+@changer(touches=["users"], before=former_state, planned=planned.set_password)
 def put_password(name: str, field: str) -> None:
     """Set the second column of a line of /etc/shadow as it was at some time, whatever that is."""
     _put(name, field)
@@ -174,46 +175,38 @@ def _put(name: str, field: str) -> None:
         raise CommandFailed(f"{name!r} is not the name of a user: it has a colon")
     user = plain_name(name, "the name of the user")
     entry = f"{user}:{one_line(field, 'the hash of the password')}"
-    _run(["chpasswd", "-e"], join_lines([entry]))
+    run([["chpasswd", "-e"]], join_lines([entry]))
 
 
-@changer(touches=["users"], before=former_state, planned=_planned_accounts.del_password)
+@changer(touches=["users"], before=former_state, planned=planned.del_password)
 def del_password(name: str) -> bool:
     """Let a user in without a password."""
-    _run(["passwd", "-d", "--", plain_name(name, "the user's name")])
+    run([["passwd", "-d", "--", plain_name(name, "the user's name")]])
     return True
 
 
-@changer(touches=["users"], before=former_state, planned=_planned_accounts.lock_password)
+@changer(touches=["users"], before=former_state, planned=planned.lock_password)
 def lock_password(name: str) -> bool:
     """Let nobody in by this password, and keep it."""
-    _lock(name, "-L")
+    run(tools().lock(plain_name(name, "the user's name"), True))
     return True
 
 
-@changer(touches=["users"], before=former_state, planned=_planned_accounts.unlock_password)
+@changer(touches=["users"], before=former_state, planned=planned.unlock_password)
 def unlock_password(name: str) -> bool:
     """Take back the lock of a password. Raises CommandFailed where there is no password."""
-    _lock(name, "-U")
+    run(tools().lock(plain_name(name, "the user's name"), False))
     return True
 
 
-def _lock(name: str, option: str) -> None:
-    """Run usermod with an option of its own, or what busybox has instead."""
-    plain_name(name, "the user's name")
-    busybox = _busybox.usermod(name, [option]) if _busybox.stands_in() else None
-    for line in busybox or [["usermod", option, "--", name]]:
-        _run(line)
-
-
-@changer(touches=["users"], before=former_state, planned=_planned_accounts.set_days)
-def set_days(name: str, days: Mapping[str, int | str]) -> None:
-    """Set some of lstchg, min, max, warn, inact and expire; -1 takes one away. Raises CommandFailed
-    for what is neither a number of days nor a date, and where busybox stands in for chage.
+@for_states
+@changer(touches=["users"], before=former_state, planned=planned.set_days)
+def set_days(name: str, aging: Aging) -> None:
+    """Set some of the days of a password. Raises CommandFailed for what is neither a number of days
+    nor a date, and where busybox stands in for chage.
     """
-    _busybox.refuse_days()
-    options = [word for key, value in days.items() for word in (DAYS[key], _day(key, value))]
-    _run(["chage", *options, "--", plain_name(name, "the user's name")])
+    said = {key: _day(key, day) for key, day in aging._asdict().items() if day is not None}
+    run(tools().age(plain_name(name, "the user's name"), Aging(**said)))
 
 
 def _day(key: str, value: int | str) -> str:
@@ -231,7 +224,7 @@ def set_date(name: str, date: int | str) -> bool:
 
     runner call shadow.set_date zoe 2026-01-31
     """
-    set_days(name, {"lstchg": date})
+    set_days(name, Aging(lstchg=date))
     return True
 
 
@@ -240,35 +233,29 @@ def set_expire(name: str, expire: int | str) -> bool:
 
     runner call shadow.set_expire zoe 2030-12-31
     """
-    set_days(name, {"expire": expire})
+    set_days(name, Aging(expire=expire))
     return True
 
 
 def set_inactdays(name: str, inactdays: int) -> bool:
     """Set the days after the end of a password on which it can still be changed; -1 for no end."""
-    set_days(name, {"inact": inactdays})
+    set_days(name, Aging(inact=inactdays))
     return True
 
 
 def set_maxdays(name: str, maxdays: int) -> bool:
     """Set the days after which a password has to be changed; -1 for never."""
-    set_days(name, {"max": maxdays})
+    set_days(name, Aging(max=maxdays))
     return True
 
 
 def set_mindays(name: str, mindays: int) -> bool:
     """Set the days before which a password cannot be changed again; 0 for none."""
-    set_days(name, {"min": mindays})
+    set_days(name, Aging(min=mindays))
     return True
 
 
 def set_warndays(name: str, warndays: int) -> bool:
     """Set the days before its end on which a user is warned of a password; 0 for none."""
-    set_days(name, {"warn": warndays})
+    set_days(name, Aging(warn=warndays))
     return True
-
-
-def _run(argv: list[str], stdin: str | None = None) -> None:
-    done = cmd.probe(argv, stdin=stdin)
-    if done.retcode:
-        raise CommandFailed(f"{argv[0]}: {done.error_text}")

@@ -4,27 +4,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from modules import (
-    _account_defaults,
-    _account_refusals,
-    _accounts,
-    _busybox,
-    _paths,
-    _planned_accounts,
-    cmd,
-    file,
-)
-from modules._lines import one_line, plain_name
+from modules import _accounts, _paths, cmd, file
+from modules._accounts import busybox, defaults, planned, refusals
+from modules._accounts.tools import are_of_busybox, run, tools
+from modules._accounts.values import Account as Account
+from modules._accounts.values import Ranges as Ranges
+from modules._lines import plain_name
 from modules._processes import attempt
-from runner.api import (
-    CommandFailed,
-    FormerState,
-    changer,
-    for_states,
-)
+from runner.api import CommandFailed, FormerState, changer, for_states
 
 GECOS = ("fullname", "roomnumber", "workphone", "homephone", "other")
 # what useradd cannot give a new user: the days of shadow and of the arguments for them, numbers
@@ -33,6 +23,7 @@ ADDED_LATER = (
     *("date", "mindays", "maxdays", "inactdays", "warndays"),
 )
 LINGERING = "/var/lib/systemd/linger"
+process_of = for_states(refusals.process_of)
 
 
 def list_users() -> list[str]:
@@ -55,9 +46,8 @@ def info(name: str) -> dict[str, Any]:
 
     {{ salt['user.info']('www-data').home }}
     """
-    try:
-        user = _accounts.user(name)
-    except KeyError:
+    user = _accounts.found(_accounts.user, name)
+    if user is None:
         return {}
     parts = [*user.pw_gecos.split(",", 4), "", "", "", "", ""]
     return {
@@ -81,26 +71,28 @@ def makes_groups() -> bool:
     """Return whether useradd makes a group of the name of each new user (USERGROUPS_ENAB of
     /etc/login.defs).
     """
-    return _account_defaults.makes_groups()
+    return defaults.makes_groups()
 
 
 @for_states
-def group_of_new(name: str, *options: str) -> str:
-    """The name of the primary group that useradd gives a new user with these options."""
-    group = _account_defaults.primary_group(name, options)
-    numbers = {str(entry.gr_gid): entry.gr_name for entry in _accounts.groups().values()}
-    return numbers.get(group, group)
+def group_of_new(account: Account) -> str:
+    """The name of the primary group that useradd gives a new user."""
+    group = defaults.primary_group(account)
+    entry = _accounts.found(_accounts.group_of, int(group)) if group.isdigit() else None
+    return entry.gr_name if entry else group
+
+
+@for_states
+def gecos_field(parts: Mapping[str, Any]) -> str:
+    """The GECOS field of its parts."""
+    return ",".join(str(parts.get(part, "")) for part in GECOS).rstrip(",")
 
 
 def primary_group(name: str) -> str:
     """The name of a user's primary group; empty when there is none."""
     user = _accounts.users().get(name)
-    names = [
-        group.gr_name
-        for group in _accounts.groups().values()
-        if user is not None and group.gr_gid == user.pw_gid
-    ]
-    return names[0] if names else ""
+    group = user and _accounts.found(_accounts.group_of, user.pw_gid)
+    return group.gr_name if group else ""
 
 
 def subordinate(kind: str, name: str) -> list[str]:
@@ -152,40 +144,39 @@ def former_state(name: str) -> FormerState:
     return FormerState("user", name, state)
 
 
-def _before_useradd(name: str, *options: str) -> dict[str, Any]:
+def _before_useradd(account: Account) -> dict[str, Any]:
     """The home folder that useradd may make from the skeleton, the group and the user."""
     from modules import group
     from modules.file._snapshot import missing_folders
 
-    words = [*options, ""]
-    home = words[words.index("-d") + 1] if "-d" in options else _account_defaults.home(name)
+    name = account.name
+    home = defaults.home(name) if account.home is None else account.home
     made = missing_folders(home)
-    skeleton = _account_defaults.skeleton() if made else ""
-    paths = [_account_defaults.spool(name), *(f"{home}/{path}" for path in _below(skeleton))]
+    skeleton = defaults.skeleton() if made else ""
+    paths = [defaults.spool(name), *(f"{home}/{path}" for path in _below(skeleton))]
     made += [{"path": path, "type": "none"} for path in paths if not file.lexists(path)]
     return {"several": [*made, group.former_state(name), former_state(name)]}
 
 
-def _before_usermod(name: str, *options: str) -> dict[str, Any] | None:
+def _before_usermod(account: Account) -> dict[str, Any] | None:
     """The user, and the home folder where it moves. A new name is nothing that undo can restore."""
-    if "-l" in options:
+    if account.new_name is not None:
         return None
-    account = info(name)
+    present = info(account.name)
     moved = []
-    if "-m" in options and "-d" in options and account:
-        target = options[options.index("-d") + 1]
-        moved = [{"path": account["home"], "type": "moved", "target": target}]
-    return {"several": [*moved, former_state(name)]}
+    if account.with_home and account.home is not None and present:
+        moved = [{"path": present["home"], "type": "moved", "target": account.home}]
+    return {"several": [*moved, former_state(account.name)]}
 
 
-def _before_userdel(name: str, *options: str) -> dict[str, Any]:
+def _before_userdel(name: str, home: bool = False, force: bool = False) -> dict[str, Any]:
     """The home folder with all that it holds where it goes, too; the password, the user, and the
     group that goes with it.
     """
     from modules import group, shadow
 
     account = info(name)
-    paths = [account["home"], _account_defaults.spool(name)] if account and "-r" in options else []
+    paths = [account["home"], defaults.spool(name)] if account and home else []
     removed = [
         {"path": path, "type": "dir" if file.is_dir(path) else "file", "removed": True}
         for path in paths
@@ -207,38 +198,28 @@ def _below(folder: str) -> list[str]:
 @changer(
     touches=["users"],
     before=lambda name, linger: FormerState("lingering", name, {"linger": lingers(name)}),
-    planned=_planned_accounts.set_linger,
+    planned=planned.set_linger,
 )
 def set_linger(name: str, linger: bool) -> None:
     """Have a user's services run without a login, or not. Raises CommandFailed."""
-    _run(
-        "loginctl",
-        f"{'enable' if linger else 'disable'}-linger",
-        "--",
-        plain_name(name, "the user's name"),
-    )
+    user, way = plain_name(name, "the user's name"), "enable" if linger else "disable"
+    run([["loginctl", f"{way}-linger", "--", user]], names_itself=True)
 
 
-@changer(touches=["users", "groups"], before=_before_useradd, planned=_planned_accounts.useradd)
-def useradd(name: str, *options: str) -> None:
-    """Add a user with useradd's options."""
-    plain_name(name, "the user's name")
-    _run_all(
-        _busybox.useradd(name, options)
-        if _busybox.stands_in()
-        else [["useradd", *options, "--", name]]
-    )
+@for_states
+@changer(touches=["users", "groups"], before=_before_useradd, planned=planned.useradd)
+def useradd(account: Account) -> None:
+    """Add a user. Raises CommandFailed."""
+    plain_name(account.name, "the user's name")
+    run(tools().useradd(account), names_itself=True)
 
 
-@changer(touches=["users", "groups"], before=_before_usermod, planned=_planned_accounts.usermod)
-def usermod(name: str, *options: str) -> None:
-    """Change a user with usermod's options."""
-    plain_name(name, "the user's name")
-    _run_all(
-        _busybox.usermod(name, options)
-        if _busybox.stands_in()
-        else [["usermod", *options, "--", name]]
-    )
+@for_states
+@changer(touches=["users", "groups"], before=_before_usermod, planned=planned.usermod)
+def usermod(account: Account) -> None:
+    """Change a user. Raises CommandFailed."""
+    plain_name(account.name, "the user's name")
+    run(tools().usermod(account), names_itself=True)
 
 
 @for_states
@@ -248,33 +229,25 @@ def refuse_impossible(existing: bool, asked: Iterable[str]) -> None:
     existing: the user is there. asked: what is to be changed, by the names of arguments and of
     changes; other names are passed over.
     """
-    if not _busybox.stands_in():
+    if not are_of_busybox():
         return
     for key in asked:
         if key in ADDED_LATER or (existing and key in (*GECOS, "uid", "gid", "home", "shell")):
-            _busybox.refuse(f"{key} of a user")
+            raise busybox.refusal(f"{key} of a user")
 
 
-@changer(touches=["users", "groups"], before=_before_userdel, planned=_planned_accounts.userdel)
-def userdel(name: str, *options: str) -> None:
-    """Delete a user with userdel's options. Raises CommandFailed when it fails."""
+@for_states
+@changer(touches=["users", "groups"], before=_before_userdel, planned=planned.userdel)
+def userdel(name: str, home: bool = False, force: bool = False) -> None:
+    """Delete a user. home: the home folder and the mail, too. force: though the user is at work.
+    Raises CommandFailed.
+    """
     plain_name(name, "the user's name")
-    busybox = _busybox.userdel(name, options) if _busybox.stands_in() else None
-    done = cmd.probe(busybox or ["userdel", *options, "--", name])
-    if done.retcode not in (0, 12):  # 12: the home folder was not there
-        hint = _account_refusals.AT_WORK if done.retcode == 8 else ""
-        raise CommandFailed(done.stderr.strip() + hint)
-
-
-def _run_all(lines: Sequence[Sequence[str]]) -> None:
-    for line in lines:
-        _run(*line)
-
-
-def _run(*argv: str) -> None:
-    done = cmd.probe([one_line(word, argv[0]) for word in argv])
-    if done.retcode:
-        raise CommandFailed((done.error_text or f"{argv[0]} failed").splitlines()[0])
+    for words in tools().userdel(name, home, force):
+        done = cmd.probe(words)
+        if done.retcode not in (0, 12):  # 12: the home folder was not there
+            hint = refusals.AT_WORK if done.retcode == 8 else ""
+            raise CommandFailed(done.stderr.strip() + hint)
 
 
 # ---------------------------------------------------------------- Salt's functions
@@ -305,38 +278,33 @@ def add(
     """
     if home and createhome:
         file.real_path(home)  # through no link of somebody else
-    gecos = ",".join([fullname, roomnumber, workphone, homephone, other]).rstrip(",")
-    settings = {
-        "-u": uid,
-        "-g": gid,
-        "-G": ",".join(_names(groups)),
-        "-d": home,
-        "-s": shell,
-        "-c": gecos,
-    }
-    options = [
-        word
-        for key, value in settings.items()
-        if value not in (None, "")
-        for word in (key, str(value))
-    ]
-    options += [] if unique or uid is None else ["-o"]
-    options += ["-r"] if system else []
-    options += ["-m" if createhome else "-M"]
-    options += [] if usergroup is None else ["-U" if usergroup else "-N"]
-    return attempt(useradd, name, *options)
+    parts = (fullname, roomnumber, workphone, homephone, other)
+    account = Account(
+        name,
+        uid=uid,
+        gid=None if gid == "" else gid,
+        gecos=gecos_field(dict(zip(GECOS, parts, strict=True))) or None,
+        home=home or None,
+        shell=shell or None,
+        groups=_names(groups) or None,
+        with_home=createhome,
+        own_group=usergroup,
+        unique=unique,
+        system=system,
+    )
+    return attempt(useradd, account)
 
 
 def delete(name: str, remove: bool = False, force: bool = False, **_: Any) -> bool:
     """Delete a user; whether it was done. remove: its home folder, too. force: though the user is
     at work.
     """
-    return attempt(userdel, name, *(["-r"] if remove else []), *(["-f"] if force else []))
+    return attempt(userdel, name, remove, force)
 
 
 def chuid(name: str, uid: int, **_: Any) -> bool:
     """Change a user's number."""
-    return _change(name, "uid", int(uid), "-u", str(uid))
+    return _change(name, "uid", int(uid), Account(name, uid=int(uid)))
 
 
 def chgid(name: str, gid: int | str, **_: Any) -> bool:
@@ -345,7 +313,7 @@ def chgid(name: str, gid: int | str, **_: Any) -> bool:
     number = (
         groups[str(gid)].gr_gid if str(gid) in groups else int(gid) if str(gid).isdigit() else -1
     )
-    return _change(name, "gid", number, "-g", str(gid))
+    return _change(name, "gid", number, Account(name, gid=gid))
 
 
 def chshell(name: str, shell: str, **_: Any) -> bool:
@@ -357,19 +325,18 @@ def chshell(name: str, shell: str, **_: Any) -> bool:
           - zoe
           - /bin/bash
     """
-    return _change(name, "shell", shell, "-s", shell)
+    return _change(name, "shell", shell, Account(name, shell=shell))
 
 
 def chhome(name: str, home: str, persist: bool = False, **_: Any) -> bool:
     """Change a user's home folder. persist: move what is in it."""
-    return _change(name, "home", home, "-d", home, *(["-m"] if persist else []))
+    return _change(name, "home", home, Account(name, home=home, with_home=persist))
 
 
 def chfullname(name: str, fullname: str, **_: Any) -> bool:
     """Change a user's full name."""
-    account = _account_of(name)
-    gecos = ",".join([str(fullname), *(str(account[part]) for part in GECOS[1:])]).rstrip(",")
-    return _change(name, "fullname", str(fullname), "-c", gecos)
+    gecos = gecos_field(_account_of(name) | {"fullname": fullname})
+    return _change(name, "fullname", str(fullname), Account(name, gecos=gecos))
 
 
 def chgroups(name: str, groups: str | Sequence[str], append: bool = False, **_: Any) -> bool:
@@ -378,7 +345,7 @@ def chgroups(name: str, groups: str | Sequence[str], append: bool = False, **_: 
     present_groups = set(_account_of(name)["groups"]) - {primary_group(name)}
     if wanted - {primary_group(name)} <= present_groups if append else wanted == present_groups:
         return True
-    return attempt(usermod, name, "-G", ",".join(sorted(wanted)), *(["-a"] if append else []))
+    return attempt(usermod, Account(name, groups=sorted(wanted), appends=append))
 
 
 def rename(name: str, new_name: str, **_: Any) -> bool:
@@ -386,7 +353,7 @@ def rename(name: str, new_name: str, **_: Any) -> bool:
     _account_of(name)
     if info(new_name):
         raise CommandFailed(f"User '{new_name}' already exists")
-    usermod(name, "-l", new_name)
+    usermod(Account(name, new_name=new_name))
     return True
 
 
@@ -402,7 +369,7 @@ def _account_of(name: str) -> dict[str, Any]:
     return account
 
 
-def _change(name: str, what: str, wanted: object, *options: str) -> bool:
+def _change(name: str, what: str, wanted: object, account: Account) -> bool:
     if _account_of(name)[what] != wanted:
-        usermod(name, *options)
+        usermod(account)
     return bool(info(name)[what] == wanted)

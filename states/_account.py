@@ -14,7 +14,7 @@ from runner.api import Record, StateFailed, here
 from states._user_extras import Extras
 
 HIDDEN = "XXX-REDACTED-XXX"
-NUMBERS = {"uid": "-u", "gid": "-g", "home": "-d", "shell": "-s"}
+FIELDS = ("uid", "gid", "home", "shell")
 # what chage calls the arguments of user.present
 AGING = {
     "date": "lstchg",
@@ -83,10 +83,17 @@ class WantedUser(Record):
     extras: Extras
 
 
-def refuse_commas(parts: Mapping[str, str | None]) -> None:
+def fields(said: Mapping[str, Any], now: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The fields of an Account that a state says. now: the parts of the GECOS field as they are."""
+    given = {key: said[key] for key in FIELDS if key in said}
+    changes_gecos = any(said.get(part) or (now and part in said) for part in users.GECOS)
+    return given | ({"gecos": users.gecos_field({**(now or {}), **said})} if changes_gecos else {})
+
+
+def refuse_commas(said: Mapping[str, Any]) -> None:
     """Raise StateFailed for a part of the GECOS field that would be read as two."""
-    for text in parts.values():
-        if text and "," in text:
+    for part in users.GECOS[:-1]:
+        if "," in (text := said.get(part) or ""):
             raise StateFailed(f"Unsupported char ',' in {text}: it ends a part of the GECOS field")
 
 
@@ -139,30 +146,25 @@ class PendingChanges:
     """The pending changes of a user that exists."""
 
     def __init__(self, name: str, wanted: WantedUser) -> None:
-        self.name = name
         self.now = users.info(name)
-        aged = shadow.info(name)
+        self.aged = aged = shadow.info(name)
+        self.wanted = wanted
         self.account = {
             key: value for key, value in wanted.account.items() if self.now[key] != value
         }
-        self.groups = _secondary(
-            name, self.now, wanted.groups, wanted.remove_groups, self.account.get("gid")
-        )
-        self.fits, self.lock_fits = (
-            wanted.password.fits(aged["passwd"]),
-            wanted.password.lock_fits(aged["passwd"]),
-        )
-        if (
-            wanted.password.locked is False
-            and not aged["passwd"].strip("!*")
-            and wanted.password.text is None
-        ):
-            if not self.lock_fits:
-                raise StateFailed(
-                    f"User {name} has no password that could be unlocked; give one with `password`"
-                )
+        primary = users.primary_group(name)
+        self.present_groups = [group for group in self.now["groups"] if group != primary]
+        self.primary = _group_name(self.account.get("gid", self.now["gid"]))
+        self.groups = self._further_groups()
+        secret, present_hash = wanted.password, aged["passwd"]
+        self.fits, self.lock_fits = secret.fits(present_hash), secret.lock_fits(present_hash)
+        lacks_password = secret.text is None and not present_hash.strip("!*")
+        if lacks_password and secret.locked is False and not self.lock_fits:
+            raise StateFailed(
+                f"User {name} has no password that could be unlocked; give one with `password`"
+            )
         self.days = {key: value for key, value in wanted.days.items() if aged[key] != value}
-        sets_hash = not self.fits and bool(wanted.password.text)
+        sets_hash = not self.fits and bool(secret.text)
         today = int(time.time() // 86400)
         self.resets_date = sets_hash and aged["lstchg"] != today and "lstchg" not in wanted.days
         if sets_hash and "lstchg" in wanted.days:
@@ -170,21 +172,16 @@ class PendingChanges:
         home = self.account.get("home", self.now["home"])
         self.home = home if wanted.makes_home and home and not file.exists(home) else ""
         self.extras = wanted.extras.pending(name)
-        self.aged = aged
-        self.wanted = wanted
 
     def changes(self) -> dict[str, Any]:
         """The changes to come, under the keys that the real run reports."""
-        changes: dict[str, Any] = {
-            key: value for key, value in self.account.items() if key in NUMBERS
-        }
-        further = self.groups if self.groups is not None else self._secondary_now()
+        changes = {key: self.account[key] for key in FIELDS if key in self.account}
+        further = self.groups if self.groups is not None else self.present_groups
         if self.groups is not None or "gid" in self.account:
-            primary = _group_name(self.account.get("gid", self.now["gid"]))
-            changes["groups"] = sorted({*further, primary} - {""})
+            changes["groups"] = sorted({*further, self.primary} - {""})
             if changes["groups"] == self.now["groups"]:
                 del changes["groups"]
-        changes |= {key: value for key, value in self.account.items() if key not in NUMBERS}
+        changes |= {key: value for key, value in self.account.items() if key not in FIELDS}
         if not self.fits or not self.lock_fits:
             changes["passwd"] = HIDDEN
         if self.resets_date:
@@ -201,21 +198,13 @@ class PendingChanges:
             parts["gid"] = self.wanted.gid_as_written
         parts |= {"homeDoesNotExist": self.home} if self.home else {}
         parts |= {"groups": self.groups} if self.groups is not None else {}
-        parts |= (
-            {}
-            if self.fits
-            else {"passwd": HIDDEN}
-            if self.wanted.password.text
-            else {"empty_password": True}
-        )
+        if not self.fits:
+            parts |= {"passwd": HIDDEN} if self.wanted.password.text else {"empty_password": True}
         parts |= {} if self.lock_fits else {"password_lock": self.wanted.password.locked}
         parts |= {argument: self.days[key] for argument, key in AGING.items() if key in self.days}
         parts |= self.extras
-        order: tuple[str, ...] = (
-            *("uid", "gid", "home", "homeDoesNotExist", "shell", "groups"),
-            *users.GECOS,
-        )
-        order = (*order, *("passwd", "empty_password", "password_lock"), *AGING, *self.extras)
+        account = ("uid", "gid", "home", "homeDoesNotExist", "shell", "groups", *users.GECOS)
+        order = (*account, "passwd", "empty_password", "password_lock", *AGING, *self.extras)
         return "".join(f"{key}: {parts[key]}\n" for key in order if key in parts)
 
     def forbidden(self, allowed: Mapping[str, bool]) -> str:
@@ -231,33 +220,21 @@ class PendingChanges:
         head = "Encountered error checking for needed changes. Additional info follows:"
         return "\n\n".join([head, "\n".join(problems)]) if problems else ""
 
-    def _secondary_now(self) -> list[str]:
-        primary = users.primary_group(self.name)
-        return [name for name in self.now["groups"] if name != primary]
+    def _further_groups(self) -> list[str] | None:
+        """The groups that the user should be in beside the primary one, when they are not those;
+        else None.
+        """
+        if self.wanted.groups is None:
+            return None
+        kept = () if self.wanted.remove_groups else self.present_groups
+        further = {*kept, *(name for name in self.wanted.groups if name != self.primary)}
+        return sorted(further) if further != {*self.present_groups} else None
 
 
 def done_changes(keys: Mapping[str, Any], name: str) -> dict[str, Any]:
     """The values that a user has now, under the keys of a Plan."""
     after = {**shadow.info(name), **users.info(name), "passwd": HIDDEN}
     return {key: after.get(key, value) for key, value in keys.items()}
-
-
-def _secondary(
-    name: str, now: dict[str, Any], further: list[str] | None, remove: bool, gid: int | None
-) -> list[str] | None:
-    """The groups that the user should be in beside the primary one (gid), when they are not those;
-    else None.
-    """
-    if further is None:
-        return None
-    primary = users.primary_group(name)
-    present_groups = [other for other in now["groups"] if other != primary]
-    wanted_groups = [
-        wanted for wanted in further if wanted != (_group_name(gid) if gid is not None else primary)
-    ]
-    if not remove:
-        wanted_groups = [*present_groups, *wanted_groups]
-    return sorted(set(wanted_groups)) if set(present_groups) != set(wanted_groups) else None
 
 
 def _group_name(gid: int) -> str:

@@ -39,14 +39,8 @@ class Extras(Record):
     def apply(self, name: str) -> None:
         """Make the changes that are still to be made. Raises CommandFailed."""
         changes = self.pending(name)
-        options = {"subuids": "--add-subuids", "subgids": "--add-subgids"}
-        words = [
-            word
-            for kind in options
-            for text in changes.get(kind, ())
-            for word in (options[kind], text)
-        ]
-        if words:
-            users.usermod(name, *words)
+        new = [users.Ranges(tuple(changes.get(kind, ()))) for kind in ("subuids", "subgids")]
+        if any(ranges.added for ranges in new):
+            users.usermod(users.Account(name, subuids=new[0], subgids=new[1]))
         if "linger" in changes:
             users.set_linger(name, changes["linger"])

@@ -91,9 +91,8 @@ def present(
         refuse_new_account("group", name)
         shown = {"name": name, "passwd": "x", "gid": gid, "members": wanted}
         yield Plan(shown, f"Group {name} set to be added", provides=_facts(name, gid))
-        options = [*(["-g", str(gid)] if gid is not None else []), *(["-r"] if system else [])]
         try:
-            group.groupadd(name, *options, *(["-o"] if non_unique and gid is not None else []))
+            group.groupadd(group.Group(name, gid, system, unique=not non_unique))
         except CommandFailed as failure:
             raise StateFailed(
                 f"Failed to create new group {name}: {failure.message}", changes={}
@@ -107,7 +106,7 @@ def present(
     comment = f"The following group attributes are set to be changed:\n{listing}"
     yield Plan({"Final": "All changes applied successfully"}, comment)
     if "gid" in changes:
-        group.groupmod(name, "-g", str(gid), *(["-o"] if non_unique else []))
+        group.groupmod(group.Group(name, gid, unique=not non_unique))
     _set_members(name, now["members"], wanted)
     return comment
 

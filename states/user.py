@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
-from modules import file, group, ps, shadow
+from modules import file, group, shadow
 from modules import user as users
 from runner.api import (
     CheckUnless,
@@ -24,12 +24,12 @@ from runner.api import (
 from states._account import (
     AGING,
     HIDDEN,
-    NUMBERS,
     Password,
     PendingChanges,
     WantedUser,
     day,
     done_changes,
+    fields,
     further_groups,
     refuse_commas,
     refuse_new_account,
@@ -45,8 +45,8 @@ def prune_check(
 ) -> Iterator[tuple[str, str]]:
     """Users who are logged in, or whom programs run as."""
     for name in names:
-        if pids := ps.pgrep("", user=name):
-            yield name, f"the user is logged in, or has programs running: process {pids[0]}"
+        if (process := users.process_of(name)) is not None:
+            yield name, f"the user is logged in, or has programs running: process {process}"
 
 
 def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
@@ -160,53 +160,47 @@ def present(
     """
     if home and createhome:
         file.real_path(home)  # through no link of somebody else
-    account: dict[str, Any] = {
+    said: dict[str, Any] = {
         "uid": uid,
         "gid": _group_number(gid),
         "home": home or None,
         "shell": shell or None,
-    }
-    gecos = {
         "fullname": fullname,
         "roomnumber": roomnumber,
         "workphone": workphone,
         "homephone": homephone,
+        "other": other,
     }
-    refuse_commas(gecos)
-    account |= gecos | {"other": other}
-    account = {key: value for key, value in account.items() if value is not None}
-    written = dict(
-        zip(AGING, (date, mindays, maxdays, inactdays, warndays, expire or None), strict=True)
-    )
-    days = {
-        AGING[argument]: day(value, argument)
-        for argument, value in written.items()
-        if value is not None
-    }
+    said = {key: value for key, value in said.items() if value is not None}
+    refuse_commas(said)
+    aging = (date, mindays, maxdays, inactdays, warndays, expire or None)
+    written = {key: value for key, value in zip(AGING, aging, strict=True) if value is not None}
+    days = {AGING[argument]: day(value, argument) for argument, value in written.items()}
     further = further_groups(groups, optional_groups)
     secret = Password(
         "" if empty_password else password or None, hash_password, enforce_password, password_lock
     )
     extras = Extras(linger, tuple(subuids or ()), tuple(subgids or ()))
-    wanted = WantedUser(account, days, further, remove_groups, secret, createhome, gid, extras)
+    wanted = WantedUser(said, days, further, remove_groups, secret, createhome, gid, extras)
     if gid_from_name:
         here.warn("gid_from_name is called usergroup now")
         usergroup = True
     if not users.info(name):
         refuse_new_account("user", name)
-        options = [*(["-r"] if system else []), *(["-l"] if nologinit else [])]
-        options += ["-o"] if not unique and uid is not None else []
-        if (
-            gid is None
-            and name in (further or ())
-            and usergroup is not False
-            and users.makes_groups()
-        ):
-            options += ["-g", name]  # it is there already, and useradd would make it
-        elif usergroup is not None and gid is None:
-            options.append("-U" if usergroup else "-N")
-        shown = {argument: value for argument, value in written.items() if value is not None}
-        return (yield from _add(name, wanted, options, shown))
+        if gid is not None:
+            usergroup = None
+        elif name in (further or ()) and usergroup is not False and users.makes_groups():
+            gid, usergroup = name, None  # it is there already, and useradd would make it
+        account = users.Account(
+            name,
+            **{"gid": gid} | fields(wanted.account),
+            with_home=createhome,
+            own_group=usergroup,
+            unique=unique,
+            system=system,
+            logged=not nologinit,
+        )
+        return (yield from _add(account, wanted, written))
     work = PendingChanges(name, wanted)
     refused = work.forbidden({"uid": allow_uid_change, "gid": allow_gid_change})
     if refused:
@@ -215,26 +209,21 @@ def present(
 
 
 def _add(
-    name: str, wanted: WantedUser, options: list[str], aging: dict[str, Any]
+    account: users.Account, wanted: WantedUser, aging: dict[str, Any]
 ) -> Generator[Plan, None, str | Done]:
-    secret = wanted.password
+    name, secret = account.name, wanted.password
     extra = ({} if secret.text is None else {"password": HIDDEN if secret.text else ""}) | aging
     extra |= wanted.extras.pending(name)
-    shown: dict[str, Any] = {
-        "gid": "",
-        "groups": wanted.groups or [],
-        "home": "",
-        "name": name,
-        "passwd": "x",
-        "shell": "",
-        "uid": "",
-    }
-    shown |= {**dict.fromkeys(users.GECOS, ""), **wanted.account, **extra}
+    shown: dict[str, Any] = {"gid": "", "groups": wanted.groups or [], "home": "", "name": name}
+    shown |= {"passwd": "x", "shell": "", "uid": "", **dict.fromkeys(users.GECOS, "")}
+    shown |= {**wanted.account, **extra}
     facts = [("user", name), ("group", name)]
     facts += [("linger", name)] if wanted.extras.linger else []
     yield Plan(shown, f"User {name} set to be added", provides=facts)
     try:
-        users.useradd(name, *_new(name, wanted, options))
+        primary = users.group_of_new(account)
+        further = [group for group in wanted.groups or () if group != primary]
+        users.useradd(account._replace(groups=further or None))
     except CommandFailed as failure:
         raise StateFailed(
             f"Failed to create new user {name}: {failure.message}",
@@ -244,31 +233,13 @@ def _add(
     try:
         secret.put(name, secret.text is None, not secret.locked)
         if wanted.days:
-            shadow.set_days(name, dict(wanted.days))
+            shadow.set_days(name, shadow.Aging(**wanted.days))
         wanted.extras.apply(name)
     except CommandFailed as failure:
         raise StateFailed(
             f"User {name} created but {failure.message}", changes=users.info(name)
         ) from None
     return Done(f"New user {name} created", users.info(name) | extra)
-
-
-def _new(name: str, wanted: WantedUser, options: list[str]) -> list[str]:
-    options = ["-m" if wanted.makes_home else "-M", *_numbers(wanted.account), *options]
-    gecos = ",".join(str(wanted.account.get(key, "")) for key in users.GECOS).rstrip(",")
-    options += ["-c", gecos] if gecos else []
-    primary = users.group_of_new(name, *options)
-    further = [group for group in wanted.groups or () if group != primary]
-    return [*options, *(["-G", ",".join(further)] if further else [])]
-
-
-def _numbers(account: Mapping[str, Any]) -> list[str]:
-    return [
-        word
-        for key, option in NUMBERS.items()
-        if key in account
-        for word in (option, str(account[key]))
-    ]
 
 
 def _change(
@@ -284,21 +255,19 @@ def _change(
         before={key: work.now[key] for key in changes if key in work.now and key != "passwd"},
         provides=[("linger", name)] if changes.get("linger") else [],
     )
-    options = _numbers(work.account)
-    options += ["-o"] if not unique and "uid" in work.account else []
-    options += ["-m"] if persist_home and "home" in work.account else []
-    if set(users.GECOS) & work.account.keys():
-        options += [
-            "-c",
-            ",".join(str(work.account.get(key, work.now[key])) for key in users.GECOS).rstrip(","),
-        ]
-    options += ["-G", ",".join(work.groups)] if work.groups is not None else []
+    account = users.Account(
+        name,
+        **fields(work.account, work.now),
+        groups=work.groups,
+        with_home=persist_home and "home" in work.account,
+        unique=unique,
+    )
     try:
-        if options:
-            users.usermod(name, *options)
+        if work.account or work.groups is not None:
+            users.usermod(account)
         work.wanted.password.put(name, work.fits, work.lock_fits)
         if work.days:
-            shadow.set_days(name, work.days)
+            shadow.set_days(name, shadow.Aging(**work.days))
         if work.home and not file.exists(work.home):
             _make_home(work.home, users.info(name))
         work.wanted.extras.apply(name)
@@ -335,7 +304,7 @@ def absent(name: Name, purge: bool = False, force: bool = False, local: bool = F
     group_of_own = bool(group.info(name)) and users.primary_group(name) == name
     changes = {name: "removed"} | ({f"{name} group": "removed"} if group_of_own else {})
     yield Plan(changes, f"User {name} set for removal", provides=[("no user", name)])
-    users.userdel(name, *(["-r"] if purge else []), *(["-f"] if force else []))
+    users.userdel(name, home=purge, force=force)
     if group_of_own and group.info(name):
         return Done(f"Removed user {name}", {name: "removed"})
     return f"Removed user {name}"

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Sequence
+from typing import Any
 
 from modules import cmd, cron, group, shadow, user
+from modules._accounts.refusals import processes
 from modules.undo._kind import ABSENT, Changes, Future, State, UndoKind
 from runner.api import CommandFailed
 
@@ -16,33 +18,32 @@ def _restore_users(changes: Changes) -> None:
             user.userdel(name)
         else:
             if not now:
-                user.useradd(name, "-M", "-N", "-o", *_options(was))
+                user.useradd(
+                    user.Account(name, own_group=False, unique=False, **_altered(was, now))
+                )
                 now = user.former_state(name).state
-            if options := _options(was, now) + _ranges(was, now):
-                user.usermod(name, *options)
+            account = user.Account(
+                name,
+                **_altered(was, now),
+                subuids=_ranges(was["subuids"], now["subuids"]),
+                subgids=_ranges(was["subgids"], now["subgids"]),
+            )
+            if account != user.Account(name):
+                user.usermod(account)
 
 
-def _options(was: State, now: State = ABSENT) -> list[str]:
-    """The options of useradd or usermod that make of a user what it was."""
-    words = {"uid": "-u", "gid": "-g", "gecos": "-c", "home": "-d", "shell": "-s"}
-    options = [
-        text
-        for key, word in words.items()
-        if was[key] != now.get(key)
-        for text in (word, str(was[key]))
-    ]
-    if was["groups"] != now.get("groups"):
-        options += ["-G", ",".join(was["groups"])]
-    return options
+def _altered(was: State, now: State) -> dict[str, Any]:
+    """What was otherwise of a user, by the names of an Account."""
+    keys = ("uid", "gid", "gecos", "home", "shell", "groups")
+    return {key: was[key] for key in keys if was[key] != now.get(key)}
 
 
-def _ranges(was: State, now: State) -> list[str]:
-    """The options of usermod that give a user the subordinate numbers that it had."""
-    options = []
-    for key, gone, back in (("subuids", "-V", "-v"), ("subgids", "-W", "-w")):
-        options += [text for item in now[key] if item not in was[key] for text in (gone, item)]
-        options += [text for item in was[key] if item not in now[key] for text in (back, item)]
-    return options
+def _ranges(was: Sequence[str], now: Sequence[str]) -> user.Ranges:
+    """The subordinate numbers to give back and to take away."""
+    return user.Ranges(
+        tuple(text for text in was if text not in now),
+        tuple(text for text in now if text not in was),
+    )
 
 
 def _refused_users(changes: Changes, future: Future) -> dict[str, str]:
@@ -62,10 +63,8 @@ def _lacking_groups(was: State, future: Future) -> str:
 
 def _processes_of(uid: int, future: Future) -> str:
     """A process of a user that no stopped service ends; empty when there is none."""
-    for pid in filter(str.isdigit, os.listdir("/proc")):
+    for pid in (pid for pid, uids in processes() if uid in uids):
         try:
-            if os.stat(f"/proc/{pid}").st_uid != uid:
-                continue
             with open(f"/proc/{pid}/cgroup", encoding="utf-8", errors="replace") as file:
                 unit = file.read().strip().rpartition("/")[2]
             with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as file:
@@ -90,11 +89,11 @@ def _restore_groups(changes: Changes) -> None:
                 group.groupdel(name)
             continue
         if not now:
-            group.groupadd(name, "-g", str(was["gid"]), "-o")
+            group.groupadd(group.Group(name, was["gid"], unique=False))
         elif was["gid"] != now["gid"]:
-            group.groupmod(name, "-g", str(was["gid"]), "-o")
+            group.groupmod(group.Group(name, was["gid"], unique=False))
         if was["members"] != now.get("members", []):
-            group.set_members(name, ",".join(was["members"]))
+            group.set_members(name, was["members"])
 
 
 def _refused_groups(changes: Changes, future: Future) -> dict[str, str]:
@@ -120,7 +119,7 @@ def _restore_passwords(changes: Changes) -> None:
             now = shadow.former_state(name).state
             days = {key: was[key] for key in shadow.DAYS if was[key] != now.get(key)}
             if days:
-                shadow.set_days(name, days)
+                shadow.set_days(name, shadow.Aging(**days))
 
 
 def _refused_passwords(changes: Changes, future: Future) -> dict[str, str]:

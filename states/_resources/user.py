@@ -9,6 +9,7 @@ from typing import Any
 from modules import file, group, shadow
 from modules import user as users
 from runner.api import Resource
+from states._account import AGING
 from states._resources._shipped import made_by_package
 
 ROLE = "users"
@@ -17,13 +18,6 @@ FILES = tuple(f"/etc/{name}" for name in ("passwd", "shadow", "subuid", "subgid"
 
 # what useradd gives a new user
 USUAL = {"mindays": 0, "maxdays": 99999, "warndays": 7, "inactdays": -1, "expire": -1}
-AGING = {
-    "mindays": "min",
-    "maxdays": "max",
-    "warndays": "warn",
-    "inactdays": "inact",
-    "expire": "expire",
-}
 
 
 def resources(name: str | None) -> Iterator[Resource]:
@@ -64,5 +58,5 @@ def _arguments(account: dict[str, Any]) -> dict[str, Any]:
     if users.lingers(name):
         arguments["linger"] = True
     aged = shadow.info(name)
-    days = {key: aged[known] for key, known in AGING.items() if aged[known] not in ("", USUAL[key])}
+    days = {key: aged[AGING[key]] for key in USUAL if aged[AGING[key]] not in ("", USUAL[key])}
     return {key: value for key, value in (arguments | days).items() if value != ""}

@@ -71,7 +71,7 @@ def test_users_and_groups_come_and_go(calls: Callable[[], str]) -> None:
         "addgroup -- zoe tty\naddgroup -- yann tty\n"
         "delgroup -- band\n"
     )
-    user.usermod("root", "-G", "tty", "-a")
+    user.usermod(user.Account("root", groups=["tty"], appends=True))
     shadow.lock_password("zoe")
     shadow.unlock_password("zoe")
     assert calls() == "addgroup -- root tty\npasswd -l -- zoe\npasswd -u -- zoe\n"
@@ -79,11 +79,11 @@ def test_users_and_groups_come_and_go(calls: Callable[[], str]) -> None:
 
 def test_what_busybox_cannot_do_fails_in_a_dry_run_too(calls: Callable[[], str]) -> None:
     calls_that_fail: list[Callable[[], None]] = [
-        lambda: user.usermod("root", "-s", "/bin/ash"),
-        lambda: user.useradd("zoe", "-u", "0", "-o"),
-        lambda: group.groupmod("tty", "-g", "4713"),
-        lambda: group.groupadd("band", "-g", "0", "-o"),
-        lambda: shadow.set_days("root", {"max": 90}),
+        lambda: user.usermod(user.Account("root", shell="/bin/ash")),
+        lambda: user.useradd(user.Account("zoe", uid=0, unique=False)),
+        lambda: group.groupmod(group.Group("tty", 4713)),
+        lambda: group.groupadd(group.Group("band", 0, unique=False)),
+        lambda: shadow.set_days("root", shadow.Aging(max=90)),
     ]
     for impossible in calls_that_fail:
         with pytest.raises(CommandFailed, match=r"Install useradd .*\(the package shadow\)"):

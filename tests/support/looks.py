@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A look goes through the planned view: states and modules ask `modules/_paths.py` and
-`modules/_accounts.py`, and not the machine.
+`modules/_accounts`, and not the machine.
 
 A place that has to ask the machine says so, where it does: `# os: REASON` on its line, or, for a
 file that is the view itself or works on descriptors, `# os in this file: REASON` on a line of its

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 PASSWD, GROUP = "/etc/passwd", "/etc/group"
 NO_SHELL = "/usr/sbin/nologin"
 
+K = TypeVar("K")
 T = TypeVar("T", bound="pwd.struct_passwd | grp.struct_group")
 
 
@@ -66,10 +67,16 @@ def user_of(uid: int) -> pwd.struct_passwd:
 
 def own_name() -> str:
     """The name of who runs this; empty without an account, as in a container."""
+    own = found(user_of, os.geteuid())
+    return own.pw_name if own else ""
+
+
+def found(look: Callable[[K], T], key: K) -> T | None:
+    """The user or group of a name or number; None when there is none."""
     try:
-        return user_of(os.geteuid()).pw_name
+        return look(key)
     except KeyError:
-        return ""
+        return None
 
 
 def group(name: str) -> grp.struct_group:

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from modules import _accounts
+from modules._accounts.values import Account
 
 LOGIN_DEFS, DEFAULTS = "/etc/login.defs", "/etc/default/useradd"
 
@@ -41,16 +41,14 @@ def makes_groups() -> bool:
     return settings(LOGIN_DEFS).get("USERGROUPS_ENAB") == "yes"
 
 
-def makes_group(options: Sequence[str]) -> bool:
-    """Return whether useradd makes one with these options."""
-    return "-U" in options or (not {"-N", "-g"} & {*options} and makes_groups())
+def makes_group(account: Account) -> bool:
+    """Return whether useradd makes one for a new user."""
+    given = account.own_group
+    return (account.gid is None and makes_groups()) if given is None else given
 
 
-def primary_group(name: str, options: Sequence[str]) -> str:
+def primary_group(account: Account) -> str:
     """The primary group of a new user: its name, or its number as it is written."""
-    if makes_group(options):
-        return name
-    words = [*options, ""]
-    return (
-        words[words.index("-g") + 1] if "-g" in options else settings(DEFAULTS).get("GROUP", "100")
-    )
+    if makes_group(account):
+        return account.name
+    return settings(DEFAULTS).get("GROUP", "100") if account.gid is None else str(account.gid)

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Users, groups and the days of passwords as they are to be. None is for what is not said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from runner.api import Record
+
+
+class Ranges(Record):
+    """Ranges FIRST-LAST of subordinate numbers that a user is to have, or to lose."""
+
+    added: Sequence[str] = ()
+    removed: Sequence[str] = ()
+
+
+class Account(Record):
+    """A user to add, or what to change of one: a new user gets what is not said as the system
+    gives it, one who is there keeps it.
+
+    gid: the primary group, by its number or its name. groups: those beside it. appends: to the
+    groups that the user is in. own_group: add one of the user's name. with_home: make the home of
+    a new user; move that of one who is there. unique: the number is nobody else's. logged: has an
+    entry in lastlog and faillog.
+    """
+
+    name: str
+    uid: int | None = None
+    gid: int | str | None = None
+    gecos: str | None = None
+    home: str | None = None
+    shell: str | None = None
+    groups: Sequence[str] | None = None
+    appends: bool = False
+    with_home: bool = False
+    own_group: bool | None = None
+    unique: bool = True
+    system: bool = False
+    logged: bool = True
+    new_name: str | None = None
+    subuids: Ranges = Ranges()
+    subgids: Ranges = Ranges()
+
+    @property
+    def shares(self) -> bool:
+        """Return whether the number may be somebody else's, too."""
+        return not self.unique and self.uid is not None
+
+
+class Group(Record):
+    """A group to add, or to give another number. unique: the number is no other group's."""
+
+    name: str
+    gid: int | None = None
+    system: bool = False
+    unique: bool = True
+
+    @property
+    def shares(self) -> bool:
+        """Return whether the number may be another group's, too."""
+        return not self.unique and self.gid is not None
+
+
+class Aging(Record):
+    """The days of a password, in the order of /etc/shadow; -1 takes one away."""
+
+    lstchg: int | str | None = None
+    min: int | str | None = None
+    max: int | str | None = None
+    warn: int | str | None = None
+    inact: int | str | None = None
+    expire: int | str | None = None
