@@ -326,10 +326,10 @@ def _entries(
 
 
 def owns(
-    fun: str, name: str, user: str = "root", identifier: str | bool | None = None, **_: object
+    fun: str, name: str, user: str | None = None, identifier: str | bool | None = None, **_: object
 ) -> Iterator[Claim]:
     """An entry of a crontab, or all of it."""
-    crontab = f"crontab of {user}"
+    crontab = f"crontab of {user or cron.caller()}"
     if fun == "file":
         yield Claim(WHOLE, crontab)
     elif fun == "present":

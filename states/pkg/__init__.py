@@ -331,7 +331,9 @@ def _packages(
     for entry in sources or pkgs or [name]:
         version = next(iter(entry.values())) if isinstance(entry, dict) else None
         wanted = None if sources else version or (None if pkgs else arguments.get("version"))
-        yield Removal(selection.name_of(entry), check={"version": wanted} if wanted else {})
+        package = selection.name_of(entry)
+        yield Removal(package, check={"version": wanted} if wanted else {})
+        yield Removal(package, function="purged", made=False)
 
 
 def _holds(name: str, pkgs: Names | None = None, **_: object) -> Iterator[Removal]:

@@ -102,6 +102,19 @@ def said(machine: Machine, text: str) -> list[dict[str, object]]:
             "a: {pkg.installed: [{pkgs: [x, y]}]}\nb: {pkg.removed: [{name: y}]}\n",
             "pkg y is removed by pkg.removed b and made by pkg.installed a",
         ),
+        (
+            "a: {pkg.purged: [{pkgs: [x, y]}]}\nb: {pkg.latest: [{name: y}]}\n",
+            "pkg y is removed by pkg.purged a and made by pkg.latest b",
+        ),
+        (
+            "a: {cron.present: [{name: /a}, {identifier: x}]}\n"
+            "b: {cron.present: [{name: /b}, {identifier: x}]}\n",
+            "'x' in crontab of root is written by two states: cron.present a and cron.present b",
+        ),
+        (
+            "a: {cron.file: [{name: 'salt://t/x'}]}\nb: {cron.file: [{name: 'salt://t/y'}]}\n",
+            "crontab of root is written by two states: cron.file a and cron.file b",
+        ),
     ],
 )
 def test_a_pair_is_reported(text: str, words: str, machine: Machine) -> None:

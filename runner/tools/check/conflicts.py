@@ -62,7 +62,8 @@ def _differ(one: Owner, other: Owner) -> bool:
         {key: value for key, value in owner.chunk.args.items() if key != "name"}
         for owner in (one, other)
     )
-    return (one.chunk.function, mine) != (other.chunk.function, theirs)
+    first = (one.chunk.function, one.chunk.name, mine)
+    return first != (other.chunk.function, other.chunk.name, theirs)
 
 
 def _same_part(one: Owner, other: Owner) -> bool:
