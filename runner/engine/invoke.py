@@ -285,8 +285,9 @@ class Invoker:
             if isinstance(outcome, Generator):
                 return self._planned(invocation, call, outcome, look)
             done = _done(invocation.chunk, outcome, {})
-            unsure = look.unsure("done")
-            return _undecided(done, unsure) if unsure else done
+            if unsure := look.unsure("done"):
+                return _undecided(done, unsure)
+            return self._undecided(invocation, outcome, done)
         except StateFailed as failure:
             return self._failed(invocation, failure, {}, unsure=look.unsure("failed"))
 
@@ -329,7 +330,7 @@ class Invoker:
             done = _with_plan(plan, done) if plan else done
             if mode is not Mode.REAL and (unsure := look.unsure("done")):
                 return _undecided(done, unsure)
-            return self._undecided(invocation, stop.value, done) if mode is Mode.DRY else done
+            return self._undecided(invocation, stop.value, done)
         except StateFailed as failure:
             part = made(plan, look.function) if plan and failure.changes is None else {}
             unsure = look.unsure("failed") if plan is None else ""
@@ -382,7 +383,8 @@ class Invoker:
 
     def _undecided(self, invocation: Invocation, outcome: object, done: Result) -> Result:
         """Nothing to do because something is not there: None where it may be there by then."""
-        missing = list(outcome.missing) if isinstance(outcome, Done) else []
+        is_dry = invocation.mode is Mode.DRY
+        missing = list(outcome.missing) if is_dry and isinstance(outcome, Done) else []
         provider = (
             self._facts(invocation).may_bring(
                 missing, self._hidden(invocation, from_commands=False)

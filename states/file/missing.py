@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from modules import file
 from runner.api import Done, StateFailed
+from states.file import _lines
 
 
 def missing(name: str) -> Done:
@@ -19,4 +20,4 @@ def missing(name: str) -> Done:
     """
     if file.exists(name):
         raise StateFailed(f"Specified path {name} exists")
-    return Done(f"Path {name} is missing", {})
+    return Done(f"Path {name} is missing", {}, missing=_lines.absence(name))

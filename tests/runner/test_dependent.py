@@ -76,6 +76,9 @@ unpacks:
 with its folder:
   file.absent:
     - name: {tmp}/new/default
+not there:
+  file.missing:
+    - name: {tmp}/default
 of this run:
   file.managed:
     - name: {tmp}/managed
@@ -117,7 +120,8 @@ def test_what_is_not_there_yet_may_have_to_go(machine: Machine) -> None:
     )
     assert dry["stopped"]["comment"] == dry["disabled"]["comment"] == told
     assert dry["later"]["changes"] == {"removed": f"{machine.folder}/managed"}
-    real = machine.results("sls", "gone")
+    real = machine.results("sls", "gone", code=2)
+    assert real["not there"]["comment"].endswith("/default exists")
     assert real["with its folder"]["changes"]
     assert real["later"]["changes"]
     assert set(real["removed"]["changes"]) == {"removed"}
