@@ -202,7 +202,7 @@ def _fetched(source: list[str | dict[str, Any]], verify: sources.Verify) -> tupl
         first = source[0] if isinstance(source[0], str) else next(iter(source[0]))
         if message.startswith("Source file salt://"):
             message = f"Failed to cache {first}, check minion log for more information"
-        if message.startswith("Local file source"):
+        if message.startswith(f"Local file source {first} "):
             message = f"Source file '{first}' does not exist"
         if message.startswith("Specified"):
             message = f"{first} does not match the desired source_hash {verify.hash}"

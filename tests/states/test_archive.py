@@ -82,3 +82,13 @@ def test_an_archive_is_verified_by_a_key_as_a_file_is(machine: Machine) -> None:
     )
     machine("sls", "a", code=2)
     assert not (machine.folder / "new").exists()
+
+
+def test_a_signature_that_is_not_there_is_told_as_such(machine: Machine) -> None:
+    release(machine, "one", signature=f"{machine.folder}/x.sig")
+    for words in (["--test"], []):
+        (failed,) = machine.results("sls", "a", *words, code=2).values()
+        assert failed["comment"] == f"Local file source {machine.folder}/x.sig does not exist"
+    (machine.folder / "x.tar").unlink()
+    (failed,) = machine.results("sls", "a", code=2).values()
+    assert failed["comment"] == f"Source file '{machine.folder}/x.tar' does not exist"
