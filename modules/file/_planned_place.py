@@ -134,6 +134,7 @@ class PlannedPlace(Place):
             taken[device] = taken.get(device, 0) + size
 
     def beside(self) -> Place:
+        self._refuse_folder_of_others()  # by the name that the user knows
         name = f".{self.name[:200]}.planned"
         path = os.path.join(os.path.dirname(self.path), name)
         return PlannedPlace(self._files, Way(self._way.folders, name, path, ()))

@@ -20,6 +20,7 @@ STATES: dict[str, dict[str, dict[str, Any]]] = {
     "user.present": {"new-user": {}},
     "host.present": {"own": {"ip": "10.0.0.9"}},
     "sysctl.present": {"vm.swappiness": {"value": "10"}},
+    "schedule.present": {"nightly": {"function": "state.highstate", "hours": 6}},
     "file.managed": {"/etc/own": {"contents": "x"}, "/home/zoe/own": {"contents": "x"}},
     "ini.options_present": {"/etc/own.ini": {"sections": {"a": {"b": "c"}}}},
 }
@@ -54,5 +55,6 @@ def test_what_a_user_may_not_do_fails_in_a_dry_run(fresh: Debian) -> None:
     failed = {name for name, each in real.items() if each["result"] is False}
     assert failed == {*tree} - {"file.managed /home/zoe/own"}
     assert not [name for name in dry if "An exception" in dry[name]["comment"]]
+    assert not [name for name in dry if ".planned" in dry[name]["comment"]], "a name of runner's"
     said = {name: each for name, each in dry.items() if each["result"] is False}
     assert {*said} == failed, {name: dry[name]["comment"] for name in failed ^ {*said}}
