@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from runner.model.chunk import RESERVED
@@ -125,7 +125,7 @@ def of_another_tool(word: str) -> str | None:
     return None
 
 
-def no_function_hint(state: str, functions: Iterable[str] = ()) -> str:
+def no_function_hint(state: str) -> str:
     """The cure for a state without a function."""
     parts = re.split(r"[/:\s]", state)
     if len(parts) == 2 and all(parts):
@@ -136,8 +136,7 @@ def no_function_hint(state: str, functions: Iterable[str] = ()) -> str:
     if state in BESIDE:
         return f"`{state}` is an argument: indent it and put `- ` before it, below the function"
     return (
-        f"write `{state}.FUNCTION:`, `{state}.{next(iter(functions), 'present')}:` say, or add the"
-        " function to the list"
+        f"write `{state}.FUNCTION:`, or add the function to the list: `runner doc {state}` has them"
     )
 
 
