@@ -404,6 +404,24 @@ def test_relative_paths_start_at_the_file_that_says_them(site: Site, who: str) -
     assert site.text().split() == list("12345")
 
 
+@pytest.mark.parametrize("who", ["the tree", "the machine"])
+def test_what_runs_write_starts_at_the_file_that_says_it(site: Site, who: str) -> None:
+    settings = {"log_file": "run.log", "log_level_logfile": "info", "html_report": "pages"}
+    if who == "the machine":
+        site.machine.config |= settings
+        (site.folder / "pages").mkdir()
+    else:
+        site.write("runner.yaml", yaml.safe_dump(settings))
+        site.write("pages/.keep", "")
+    site.push("x")
+    site.pull()
+    for name, above in (("run.log", 0), ("runner-*.html", 1)):
+        (place,) = site.folder.rglob(name)
+        folder = place.parents[above]
+        assert (folder / "states/top.sls").exists() is (who == "the tree"), place
+        assert (folder / "runner.yaml").exists() and place.stat().st_size
+
+
 def test_mistakes_of_the_trees_external_pillars_are_at_their_place(site: Site) -> None:
     site.write("runner.yaml", "ext_pillar:\n  - file_tree: nowhere\n")
     site.push("x")

@@ -12,6 +12,7 @@ from typing import Any
 from runner.cli.running.reporting import NO_REPORTS, pending_reactions, warn
 from runner.model.errors import RunnerError
 from runner.model.events import Event, RunFinished, RunStarted
+from runner.model.said_in import key_folder
 
 MOST = 100  # pages in the folder; `runner history show RUN --out html` makes any older one
 # a page, by the ID of its run, which begins with its time; one that a kill left unfinished, too
@@ -54,7 +55,7 @@ def _written(options: Any, observer: Observer) -> str:
     from runner.support.files.shared_folder import SharedFolder
     from runner.tools.queries import run_page
 
-    path = os.path.join(options.raw["config_dir"], options.raw["html_report"])
+    path = os.path.join(key_folder(options.raw, "html_report"), options.raw["html_report"])
     try:
         with closing(SharedFolder(path)) as folder:
             page = run_page.html(options, observer.run, observer.pending)

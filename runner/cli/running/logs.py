@@ -63,8 +63,9 @@ def set_up(raw: Mapping[str, Any], named: bool, silent: bool = False) -> LogLeve
     _add(root, logging.StreamHandler(), raw, "console", ON_STDERR, on_stderr)
     if target:
         from runner.cli.running import log_targets
+        from runner.model.said_in import key_folder
 
-        folder = "" if named else str(raw.get("config_dir") or "")
+        folder = "" if named else key_folder(raw, "log_file")
         try:
             handler = log_targets.handler(target, folder)
         except (OSError, ValueError) as problem:
