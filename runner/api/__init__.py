@@ -387,8 +387,10 @@ class Here(Protocol):
         """The SLS files that the top file gives this machine, by environment."""
         ...
 
-    def warn(self, message: str) -> None:
-        """Add a warning to the result of the current state."""
+    def warn(self, message: str, unless: Fact | None = None) -> None:
+        """Add a warning to the result of the current state. unless: not in a dry run where a
+        pending state may provide this fact.
+        """
         ...
 
     def reload(self, what: str) -> None:

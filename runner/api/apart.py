@@ -30,7 +30,7 @@ class Apart:
             self._stores[name] = _copied(self.outer.store(name)) if self.outer else {}
         return self._stores[name]
 
-    def warn(self, message: str) -> None:
+    def warn(self, message: str, unless: object = None) -> None:
         return None
 
     def follows(self, *facts: str) -> None:

@@ -206,7 +206,7 @@ class Current:
         self.chunk = chunk
         self.dry = run.dry if dry is None else dry
         self.saltenv = str(chunk.args.get("saltenv") or chunk.env) if chunk else run.saltenv
-        self.warnings: list[str] = []
+        self.warnings: list[tuple[str, tuple[str, str] | None]] = []
         # the files of the tree that were asked for, and what else the state goes by
         self.inputs: list[str] = []
         self._tree: Tree | None = None
@@ -344,8 +344,8 @@ class Current:
     def top(self) -> Mapping[str, Sequence[str]]:
         return self.run.top()
 
-    def warn(self, message: str) -> None:
-        self.warnings.append(message)
+    def warn(self, message: str, unless: tuple[str, str] | None = None) -> None:
+        self.warnings.append((message, unless))
 
     def reload(self, what: str) -> None:
         refuse_unforeseen(what)

@@ -8,7 +8,7 @@ is resumed after its Plan, or closed.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import nullcontext
 from functools import partial
 
@@ -88,12 +88,22 @@ class Invoker:
                 current.clean()
         return _readable(result)._replace(
             key=reaction.key if reaction else "",
-            warnings=(*result.warnings, *current.warnings),
+            warnings=(*result.warnings, *self._warnings(invocation, current)),
             things=(self._things or ()) if result.changes else (),
             inputs=tuple(current.inputs),
             started=now,
             duration=round((time.perf_counter() - started) * 1000, 3),
         )
+
+    def _warnings(self, invocation: Invocation, current: Current) -> Iterator[str]:
+        """What a state warns of, unless a pending one may make it untrue."""
+        for message, unless in current.warnings:
+            if unless is None or not current.dry:
+                yield message
+                continue
+            hidden = self._hidden(invocation, from_commands=False)
+            if not self._facts(invocation).brings([unless], hidden):
+                yield message
 
     # -------------------------------------------------- retry
 

@@ -92,7 +92,8 @@ def _look_at_target(name: str, target: str) -> None:
                     f" {chunk.state}: {chunk.id} failed to make it"
                 )
     if file.lexists(name):
-        here.warn(f"{name} is replaced by a link to {target}, which is not there")
+        message = f"{name} is replaced by a link to {target}, which is not there"
+        here.warn(message, unless=("file", target))
 
 
 def _present_owner(name: str) -> tuple[str, str]:

@@ -63,6 +63,18 @@ def test_a_link_to_what_no_state_makes_is_warned_of(machine: Machine) -> None:
         assert result["warnings"] == [f"{warning} not there"]
 
 
+def test_a_dry_run_does_not_warn_where_a_pending_command_may_make_the_target(
+    machine: Machine,
+) -> None:
+    command = "unpack:\n  cmd.run:\n    - name: mkdir {tmp}/dotfiles; touch {tmp}/dotfiles/rc\n"
+    machine.write(a=command + LINK + "    - force: true\n")
+    (machine.folder / "rc").write_text("old")
+    for words in (["--test"], []):
+        result = results(machine, *words, code=0)[f"{machine.folder}/rc"]
+        assert "warnings" not in result and result["changes"]
+    assert (machine.folder / "rc").exists()
+
+
 @pytest.mark.parametrize("maker", ["before", "failed above"])
 def test_a_target_that_is_made_or_was_another_state_s(machine: Machine, maker: str) -> None:
     failing = "{tmp}/dot:\n  file.exists: []\n"

@@ -147,7 +147,7 @@ class HarnessHere:
     def top(self) -> dict[str, list[str]]:
         return {}
 
-    def warn(self, message: str) -> None:
+    def warn(self, message: str, unless: object = None) -> None:
         self.warnings.append(message)
 
     def reload(self, what: str) -> None:
