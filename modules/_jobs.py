@@ -8,14 +8,19 @@ from __future__ import annotations
 import json
 import os
 import re
-import shlex
 import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from runner.api import Record, StateFailed, here
-from runner.api.scheduled import SCHEDULE, cron_fields, systemd_word
+from runner.api import Record, StateFailed, here, scheduled
+from runner.api.scheduled import (
+    SCHEDULE,
+    cron_command,
+    cron_fields,
+    cron_interval,
+    is_either_day,
+)
 
 DAYS = ("Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat")
 _TIME = re.compile(
@@ -137,15 +142,13 @@ def _of_time(text: str) -> str:
 def of_interval(seconds: int) -> str:
     """An interval as an expression of cron. Raises StateFailed for one that cron has not."""
     minutes, rest = divmod(seconds, 60)
-    if rest or not minutes or (60 % minutes if minutes < 60 else minutes % 60 or 1440 % minutes):
+    expression = None if rest else cron_interval(minutes)
+    if expression is None:
         raise StateFailed(
             f"cron cannot start a job every {seconds} seconds: it has minutes that divide an hour,"
             " and hours that divide a day"
         )
-    if minutes < 60:
-        return f"*/{minutes} * * * *"
-    hours = minutes // 60
-    return "0 0 * * *" if hours == 24 else f"0 */{hours} * * *"
+    return expression
 
 
 def calendar(expression: str) -> Iterator[str]:
@@ -156,11 +159,10 @@ def calendar(expression: str) -> Iterator[str]:
         minutes, hours, days, months, weekdays = cron_fields(expression)
     except ValueError as problem:
         raise StateFailed(f"cron: {expression!r}: {problem}") from None
-    words = expression.split()
     day, month = _numbers(days, 31), _numbers(months, 12)
     time = f"{_numbers(hours, 24)}:{_numbers(minutes, 60)}:00"
     chosen = "" if len(weekdays) == 7 else ",".join(DAYS[day] for day in sorted(weekdays)) + " "
-    if not words[2].startswith("*") and not words[4].startswith("*"):  # one of them is enough
+    if is_either_day(expression):
         yield f"*-{month}-{day} {time}"
         day = "*"
     yield f"{chosen}*-{month}-{day} {time}"
@@ -211,11 +213,7 @@ def switched(text: str, on: bool) -> str:
 
 def service_text(name: str, words: Sequence[str], told: str) -> str:
     """The service that the timer of a job starts. told: as `about` gives it."""
-    return (
-        f"{MARK}\n{told}\n[Unit]\nDescription=The job {_plain(name)}\nWants=network-online.target\n"
-        "After=network-online.target\n\n[Service]\nType=oneshot\n"
-        f"ExecStart={' '.join(map(systemd_word, words))}\n"
-    )
+    return scheduled.service_text(f"{MARK}\n{told}", f"The job {_plain(name)}", words)
 
 
 def timer_text(name: str, when: When) -> str:
@@ -237,7 +235,7 @@ def timer_text(name: str, when: When) -> str:
 
 def cron_text(words: Sequence[str], when: When, enabled: bool, told: str) -> str:
     """The file of a job for /etc/cron.d. told: as `about` gives it."""
-    line = shlex.join(words).replace("%", "\\%")
+    line = cron_command(words)
     if when.splay:  # dash has no $RANDOM
         wait = f'sleep "$(shuf -i 0-{when.splay} -n 1)"; '
         line = wait + line
@@ -245,9 +243,8 @@ def cron_text(words: Sequence[str], when: When, enabled: bool, told: str) -> str
     times += ["@reboot"] if when.at_once else []
     for expression in when.crons:
         list(calendar(expression))  # what cron would not take
-    path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-    entries = "".join(f"{'' if enabled else '# '}{time} root {line}\n" for time in times)
-    return f"{MARK}\n{told}\nSHELL=/bin/sh\nPATH={path}\n{entries}"
+    off = "" if enabled else "# "
+    return scheduled.cron_text(f"{MARK}\n{told}", [f"{off}{time} root {line}" for time in times])
 
 
 def _plain(name: str) -> str:

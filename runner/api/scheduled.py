@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import shlex
+from collections.abc import Iterable, Mapping
 
 from runner.model.records import Record
 
@@ -28,6 +29,42 @@ def systemd_word(word: str) -> str:
     """A word of a command as ExecStart= reads it."""
     word = word.replace("\\", "\\\\").replace("%", "%%").replace("$", "$$").replace('"', '\\"')
     return f'"{word}"' if re.search(r"[\s'\"]", word) or not word else word
+
+
+def service_text(mark: str, description: str, command: Iterable[str]) -> str:
+    """The service that a timer starts. mark: its first line."""
+    return (
+        f"{mark}\n[Unit]\nDescription={description}\nWants=network-online.target\n"
+        "After=network-online.target\n\n[Service]\nType=oneshot\n"
+        f"ExecStart={' '.join(map(systemd_word, command))}\n"
+    )
+
+
+def cron_text(mark: str, entries: Iterable[str]) -> str:
+    """A file for /etc/cron.d. mark: its first line."""
+    path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+    return f"{mark}\nSHELL=/bin/sh\nPATH={path}\n" + "".join(f"{entry}\n" for entry in entries)
+
+
+def cron_command(words: Iterable[str]) -> str:
+    """A command as an entry of cron has it."""
+    return shlex.join(words).replace("%", "\\%")
+
+
+def cron_interval(minutes: int) -> str | None:
+    """An interval as an expression of cron; None for one that divides neither an hour nor a day."""
+    if minutes < 1 or (60 % minutes if minutes < 60 else minutes % 60 or 1440 % minutes):
+        return None
+    if minutes < 60:
+        return f"*/{minutes} * * * *" if minutes > 1 else "* * * * *"
+    hours = minutes // 60
+    return "0 0 * * *" if hours == 24 else f"0 */{hours} * * *" if hours > 1 else "0 * * * *"
+
+
+def is_either_day(expression: str) -> bool:
+    """Return whether of the day of the month and that of the week one is enough."""
+    words = expression.split()
+    return not words[2].startswith("*") and not words[4].startswith("*")
 
 
 _RANGES = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 7))

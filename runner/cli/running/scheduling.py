@@ -10,7 +10,14 @@ import shlex
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 
-from runner.api.scheduled import SCHEDULE, cron_fields, systemd_word
+from runner.api import scheduled
+from runner.api.scheduled import (
+    SCHEDULE,
+    cron_command,
+    cron_fields,
+    cron_interval,
+    is_either_day,
+)
 from runner.model.errors import UsageError
 from runner.model.records import Record
 
@@ -46,7 +53,7 @@ def minutes(text: str) -> int:
     for any other.
     """
     whole, rest = divmod(seconds(text, "--every"), 60)
-    if rest or not whole or (60 % whole if whole < 60 else whole % 60 or 1440 % whole):
+    if rest or cron_interval(whole) is None:
         hint = "5m, 10m, 15m, 20m, 30m, 1h, 2h, 3h, 4h, 6h, 8h, 12h or 1d; others with --cron"
         raise UsageError(f"--every {text} does not divide an hour or a day", hint=hint)
     return whole
@@ -57,27 +64,20 @@ def expression(plan: SchedulePlan) -> str:
     if plan.cron is not None:
         _fields(plan.cron)
         return " ".join(plan.cron.split())
-    every = plan.every or 30
-    if every < 60:
-        return f"*/{every} * * * *" if every > 1 else "* * * * *"
-    hours = every // 60
-    return "0 0 * * *" if hours == 24 else f"0 */{hours} * * *" if hours > 1 else "0 * * * *"
+    fields = cron_interval(plan.every or 30)
+    assert fields is not None, "`minutes` has refused it"
+    return fields
 
 
 def cron_text(plan: SchedulePlan) -> str:
     """The file for /etc/cron.d."""
     command = list(plan.command) + (["--splay", str(plan.splay)] if plan.splay else [])
-    line = shlex.join(command).replace("%", "\\%")
-    path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-    return f"{MARK}\nSHELL=/bin/sh\nPATH={path}\n{expression(plan)} root {line}\n"
+    return scheduled.cron_text(MARK, [f"{expression(plan)} root {cron_command(command)}"])
 
 
 def service_text(plan: SchedulePlan) -> str:
     """The service that the timer starts."""
-    command = " ".join(systemd_word(word) for word in plan.command)
-    unit = "[Unit]\nDescription=Bring this machine to its state\n"
-    unit += "Wants=network-online.target\nAfter=network-online.target\n"
-    return f"{MARK}\n{unit}\n[Service]\nType=oneshot\nExecStart={command}\n"
+    return scheduled.service_text(MARK, "Bring this machine to its state", plan.command)
 
 
 def timer_text(plan: SchedulePlan) -> str:
@@ -159,10 +159,7 @@ def _fields(text: str) -> list[set[int]]:
 def due(text: str, now: datetime) -> datetime | None:
     """When a cron expression is due next; None if not within four years."""
     minute, hour, day, month, weekday = _fields(text)
-    words = text.split()
-    either = not words[2].startswith("*") and not words[4].startswith(
-        "*"
-    )  # cron: one of the two is enough then
+    either = is_either_day(text)
     at = now.replace(second=0, microsecond=0) + timedelta(minutes=1)
     limit = now + timedelta(days=4 * 366)
     while at < limit:
