@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
-from runner import ROOT
 from runner.engine.rehearsal.holder import ENVIRONMENT
+from runner.engine.rehearsal.runs import PROGRAM
 from runner.engine.rehearsal.sandbox import Sandbox, SandboxUnavailable
 from runner.model.records import Record
 from runner.output import expectations as shown
@@ -22,7 +22,6 @@ from runner.tools.expectations import evaluation, reading
 Unavailable = SandboxUnavailable
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 SECONDS = 600.0  # that a run or a command may take
-RUNNER = f"import sys; sys.path.insert(0, {ROOT!r}); from runner.cli import main; main()"
 
 
 class Output(Record):
@@ -279,7 +278,7 @@ class Machine:
 
     def runner(self, *words: str, input: str | None = None) -> Output:
         """Run runner with the words of a command line."""
-        argv = [sys.executable, "-P", "-c", RUNNER, *words]
+        argv = [sys.executable, "-P", "-c", PROGRAM, *words]
         return self._output(argv, input)
 
     def highstate(self, *, test: bool = False, check: bool = True) -> Run:
