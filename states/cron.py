@@ -81,8 +81,8 @@ def present(
     fields.append(_field(dayweek, 6, old, 4))
     remark = old[2].comment if comment is None and old else cron.comment_as_read(comment or "")
     if not commented and not handmade:
-        _tell_others(name, user, "as well: it runs twice; take that line away")
-        _tell_renamed(name, user, known)
+        _warn_of_others(name, user, "as well: it runs twice; take that line away")
+        _warn_of_rename(name, user, known)
     new = cron.CronEntry(special or " ".join(fields), name, known, remark, commented)
     if handmade:
         new = new._replace(identifier="", comment="")
@@ -133,7 +133,7 @@ def absent(
     if adopt and old is None:
         old = cron.find_by_hand(user, name)
     if not adopt:
-        _tell_others(name, user, "and stays")
+        _warn_of_others(name, user, "and stays")
     if old is None:
         return f"Cron {name} already absent"
     yield Plan({user: name}, f"Cron {name} is set to be removed")
@@ -141,7 +141,7 @@ def absent(
     return f"Cron {name} removed from {user}'s crontab"
 
 
-def _tell_others(name: str, user: str, then: str) -> None:
+def _warn_of_others(name: str, user: str, then: str) -> None:
     """Warn of lines that somebody else wrote for the same command."""
     for number in cron.others(user, name):
         here.warn(
@@ -150,7 +150,7 @@ def _tell_others(name: str, user: str, then: str) -> None:
         )
 
 
-def _tell_renamed(name: str, user: str, known: str) -> None:
+def _warn_of_rename(name: str, user: str, known: str) -> None:
     """Warn of an entry that is this one from before it got its identifier, or lost it: it has the
     same command, and no state of the run declares it.
     """

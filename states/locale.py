@@ -9,7 +9,7 @@ from runner.api import NonEmptyLine, Plan, Planned, here
 from states._tools import carry_out, explained
 
 
-def _tell_missing(name: str) -> None:
+def _warn_of_missing(name: str) -> None:
     """Warn of a locale that programs cannot use, and that no state of the run generates."""
     generated = [chunk.name for chunk in here.chunks if chunk.function == "locale.present"]
     if locales.is_missing(name) and not any(locales.is_same(name, one) for one in generated):
@@ -28,7 +28,7 @@ def system(name: NonEmptyLine) -> Planned:
 
     Behaviour: Salt 3008's locale.system.
     """
-    _tell_missing(name)
+    _warn_of_missing(name)
     if locales.get_locale() == name:
         return f"System locale {name} already set"
     yield Plan({"locale": name}, f"System locale {name} needs to be set")

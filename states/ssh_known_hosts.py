@@ -69,7 +69,7 @@ def present(
     known = known_hosts.matching(present_lines, key, fingerprint, enc, kind)
     if known:
         if not (key or fingerprint):
-            _tell_changed(name, port, enc, timeout, known, shown)
+            _warn_of_change(name, port, enc, timeout, known, shown)
         return (
             f"Host {name} is already in {shown}"
             if here.dry
@@ -103,7 +103,7 @@ def present(
     return f"{name}'s {named}key saved to {shown} ({which}: {described[0].get(which)})"
 
 
-def _tell_changed(
+def _warn_of_change(
     name: str, port: int | None, enc: str | None, timeout: int, known: list[str], shown: str
 ) -> None:
     """Warn of a host that offers another key than the one of this kind that is known."""
