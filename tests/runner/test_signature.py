@@ -249,6 +249,28 @@ class Login(Record):
     host: str | None = None
     port: int = 1
     password: Secret[str] | None = None
+    shell: str | None = "sh"
+
+
+def default_of(values: dict[str, Any]) -> Any:
+    found = bind(greet, {"name": "n", **values}, places={}, default_place=HERE)
+    return flat(greet)(**found.arguments)
+
+
+def greet(name: str, login: Annotated[Login, Group()] = Login("here")) -> str | None:
+    return login.host
+
+
+def test_nothing_is_the_value_of_the_default_where_that_is_not_the_one_of_the_class() -> None:
+    assert (default_of({}), default_of({"host": None}), default_of({"host": "x"})) == (
+        *("here", "here"),
+        "x",
+    )
+    assert json_schema(greet)["properties"]["host"] == {"type": "string", "default": "here"}
+    assert "anyOf" in json_schema(greet)["properties"]["password"]
+    assert json_schema(greet)["properties"]["shell"]["default"] == "sh"
+    found = bind(greet, {"name": "n", "shell": None}, places={}, default_place=HERE)
+    assert found.arguments == {"name": "n", "shell": None}
 
 
 Connection = Annotated[Login, Group({"db_pass": "password", "db_port": "port"})]

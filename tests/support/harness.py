@@ -18,6 +18,7 @@ import yaml
 
 from runner.api import Done, Plan, changes_allowed, refuse_unforeseen, running
 from runner.api.planning import Unforeseen, changes_planned, is_state_planning
+from runner.language.arguments.schema import flat
 from runner.sources.fileroots import FileTree
 from runner.support.files.trusted_folder import TrustedFolder, trusted_folder
 
@@ -186,7 +187,7 @@ def look(
     without one.
     """
     with running(current or HarnessHere(dry=True)):
-        outcome = function(*args, **kwargs)
+        outcome = flat(function)(*args, **kwargs)
         if not isinstance(outcome, Generator):
             return Done(outcome) if isinstance(outcome, str) else outcome
         try:
@@ -204,7 +205,7 @@ def foresee(
     end; None without a Plan. StateFailed passes through.
     """
     with running(current), refusing_effects():
-        outcome = function(*args, **kwargs)
+        outcome = flat(function)(*args, **kwargs)
         if not isinstance(outcome, Generator):
             return None
         try:
@@ -271,7 +272,7 @@ def apply(
 ) -> Done:
     """The real run of a state function with converted arguments; StateFailed passes through."""
     with running(current or HarnessHere()):
-        outcome = function(*args, **kwargs)
+        outcome = flat(function)(*args, **kwargs)
         if not isinstance(outcome, Generator):
             return Done(outcome, {}) if isinstance(outcome, str) else outcome
         changes: Mapping[str, Any] = {}

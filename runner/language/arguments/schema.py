@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Mapping
+from types import FunctionType
 from typing import Any
 
 from runner.api.argtypes import Group, Leftovers, requires_feature
@@ -46,6 +47,18 @@ class Parameter:
         return self.resolved
 
 
+class FilledField(Parameter):
+    """An argument of a group that the function's default gives another value than the class does:
+    nothing means that value.
+    """
+
+    __slots__ = ()
+
+    @property
+    def shape(self) -> Shape:
+        return super().shape._replace(nullable=False)
+
+
 class GroupOfArguments:
     """A parameter that takes several arguments as one value; the fields of that value by the names
     that an SLS uses.
@@ -59,18 +72,24 @@ class GroupOfArguments:
 
     def parameters(self) -> dict[str, Parameter]:
         """The arguments one by one."""
-        annotations, namespace = self.kind.__annotations__, vars(sys.modules[self.kind.__module__])
-        return {
-            name: Parameter(name, annotations[field], namespace, getattr(self.default, field))
-            for name, field in self.names.items()
-        }
+        kind = self.kind
+        annotations, namespace = kind.__annotations__, vars(sys.modules[kind.__module__])
+        own = dict(zip(kind._fields, kind.__blank__, strict=True))
+        parameters: dict[str, Parameter] = {}
+        for name, field in self.names.items():
+            default = getattr(self.default, field)
+            filled = default is not None and default != own[field]
+            parameters[name] = (FilledField if filled else Parameter)(
+                name, annotations[field], namespace, default
+            )
+        return parameters
 
     def value(self, arguments: dict[str, Any]) -> Any:
         """The value that a function gets; takes its arguments out of those given."""
         given = {
             field: arguments.pop(name) for name, field in self.names.items() if name in arguments
         }
-        return self.default._replace(**given)
+        return self.default._replace(**given) if given else self.default
 
 
 class Schema(Record):
@@ -107,22 +126,19 @@ def _read(function: Callable[..., Any]) -> Schema:
     code = inner.__code__
     positional = code.co_varnames[: code.co_argcount]
     keyword = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
-    defaults = dict(zip(reversed(positional), reversed(inner.__defaults__ or ()), strict=False))
-    defaults.update(inner.__kwdefaults__ or {})
+    defaults = _defaults(inner)
+    groups = _groups(inner, defaults)
     annotations, namespace = inner.__annotations__, inner.__globals__
 
     def parameter(name: str) -> Parameter:
         return Parameter(name, annotations.get(name), namespace, defaults.get(name, MISSING))
 
     parameters: dict[str, Parameter] = {}
-    groups: dict[str, GroupOfArguments] = {}
     for name in (*positional, *keyword):
-        item = parameter(name)
-        if group := _group(item):
-            groups[name] = group
-            parameters |= group.parameters()
+        if name in groups:
+            parameters |= groups[name].parameters()
         else:
-            parameters[_in_sls(name)] = item
+            parameters[_in_sls(name)] = parameter(name)
     parameters |= added
     required = tuple(key for key, item in parameters.items() if item.default is MISSING)
     rule = None
@@ -144,15 +160,22 @@ def _read(function: Callable[..., Any]) -> Schema:
     )
 
 
-def _group(parameter: Parameter) -> GroupOfArguments | None:
-    """What a parameter takes as one value; such a one has a Record as its default."""
-    if not isinstance(parameter.default, Record):
-        return None
-    annotation = parameter.type
-    for extra in getattr(annotation, "__metadata__", ()):
-        if isinstance(extra, Group):
-            return GroupOfArguments(annotation.__origin__, extra.names, parameter.default)
-    return None
+def _defaults(function: Any) -> dict[str, Any]:
+    positional = function.__code__.co_varnames[: function.__code__.co_argcount]
+    values = reversed(function.__defaults__ or ())
+    return dict(zip(reversed(positional), values, strict=False)) | (function.__kwdefaults__ or {})
+
+
+def _groups(function: Any, defaults: Mapping[str, Any]) -> dict[str, GroupOfArguments]:
+    """The parameters that take several arguments as one value, which is what their defaults are."""
+    groups: dict[str, GroupOfArguments] = {}
+    for name, default in defaults.items():
+        if isinstance(default, Record):
+            annotation = _evaluate(function.__annotations__.get(name), function.__globals__)
+            for extra in getattr(annotation, "__metadata__", ()):
+                if isinstance(extra, Group):
+                    groups[name] = GroupOfArguments(annotation.__origin__, extra.names, default)
+    return groups
 
 
 def flat(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -162,25 +185,19 @@ def flat(function: Callable[..., Any]) -> Callable[..., Any]:
     inner: Any = function
     while hasattr(inner, "__wrapped__"):
         inner = inner.__wrapped__
-    defaults = (
-        *(getattr(inner, "__defaults__", None) or ()),
-        *(getattr(inner, "__kwdefaults__", None) or {}).values(),
-    )
-    if not any(isinstance(default, Record) for default in defaults):
+    groups = _groups(inner, _defaults(inner)) if isinstance(inner, FunctionType) else {}
+    if not groups:
         return function
-    made: Callable[..., Any] | None = inner.__dict__.get("flat")
-    if made is None:
-        made = inner.__dict__["flat"] = _flat(function)
-    return made
+    if "flat" not in inner.__dict__:
 
+        @functools.wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            values = {name: group.value(kwargs) for name, group in groups.items()}
+            return function(*args, **values, **kwargs)
 
-def _flat(function: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        values = {name: group.value(kwargs) for name, group in schema_of(call).groups.items()}
-        return function(*args, **values, **kwargs)
-
-    return call
+        inner.__dict__["flat"] = call
+    found: Callable[..., Any] = inner.__dict__["flat"]
+    return found
 
 
 def _in_sls(name: str) -> str:
