@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Annotated, Any
 
 from modules import file
-from runner.api import Name, Planned, Record, StateFailed, here
+from runner.api import Group, Line, Mode, Name, Planned, Record, StateFailed, here
 from states.file._managed import Writing, look_at
 from states.file._permissions import permissions
 
@@ -15,20 +15,24 @@ Owner = Name | int | None
 
 
 class FileArguments(Record):
-    """The arguments of file.managed that x509 has, too."""
+    """The file itself.
+
+    user, group, mode, attrs, makedirs, dir_mode, backup, create, follow_symlinks, check_cmd,
+      tmp_dir, tmp_ext: As of file.managed.
+    """
 
     user: Owner = None
     group: Owner = None
-    mode: str | None = None
-    attrs: str | None = None
+    mode: Mode | None = None
+    attrs: Line | None = None
     makedirs: bool = False
-    dir_mode: str | None = None
-    backup: str | bool | None = None
+    dir_mode: Mode | None = None
+    backup: Line | bool | None = None
     create: bool = True
     follow_symlinks: bool = True
     check_cmd: str | None = None
-    tmp_dir: str | None = None
-    tmp_ext: str | None = None
+    tmp_dir: Line | None = None
+    tmp_ext: Line | None = None
 
     def writing(self, name: str, private: bool = False) -> Writing:
         """The file to be. private: it holds a private key."""
@@ -46,6 +50,9 @@ class FileArguments(Record):
             self.tmp_ext or "",
             private,
         )
+
+
+ManagedFile = Annotated[FileArguments, Group()]
 
 
 def _private_mode(name: str, private: bool) -> str | None:

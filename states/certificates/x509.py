@@ -13,7 +13,6 @@ from modules.certificates.x509.library import need
 from runner.api import (
     AbsolutePath,
     Line,
-    Mode,
     Named,
     OneOrMany,
     Plan,
@@ -24,7 +23,7 @@ from runner.api import (
 from runner.api.claims import writes
 from states.certificates._x509 import (
     FileArguments,
-    Owner,
+    ManagedFile,
     keep_secret,
     manage,
     paths,
@@ -82,18 +81,7 @@ def private_key_managed(
     new: bool = False,
     overwrite: bool = False,
     pkcs12_encryption_compat: bool = False,
-    user: Owner = None,
-    group: Owner = None,
-    mode: Mode = FOR_KEYS,
-    attrs: Line | None = None,
-    makedirs: bool = False,
-    dir_mode: Mode | None = None,
-    backup: Line | bool | None = None,
-    create: bool = True,
-    follow_symlinks: bool = True,
-    check_cmd: str | None = None,
-    tmp_dir: Line | None = None,
-    tmp_ext: Line | None = None,
+    arguments: ManagedFile = FileArguments(mode=FOR_KEYS),
 ) -> Planned:
     """Make sure that there is a private key.
 
@@ -128,10 +116,7 @@ def private_key_managed(
 
     building.key_size(algo, keysize)
     valid(encoding, "encoding", KEY_ENCODINGS)
-    arguments = FileArguments(
-        *(user, group, mode, attrs, makedirs, dir_mode or "0700", backup, create),
-        *(follow_symlinks, check_cmd, tmp_dir, tmp_ext),
-    )
+    arguments = arguments._replace(dir_mode=arguments.dir_mode or "0700")
     writing = arguments.writing(name, private=True)
     data = present_data(writing)
     present = None
@@ -227,18 +212,7 @@ def certificate_managed(
     pkcs12_friendlyname: Line | None = None,
     copypath: AbsolutePath | None = None,
     prepend_cn: bool = False,
-    user: Owner = None,
-    group: Owner = None,
-    mode: Mode | None = None,
-    attrs: Line | None = None,
-    makedirs: bool = False,
-    dir_mode: Mode | None = None,
-    backup: Line | bool | None = None,
-    create: bool = True,
-    follow_symlinks: bool = True,
-    check_cmd: str | None = None,
-    tmp_dir: Line | None = None,
-    tmp_ext: Line | None = None,
+    arguments: ManagedFile = FileArguments(),
     **further: Further,
 ) -> Planned:
     """Make sure that there is a certificate, and that it is valid for some time yet.
@@ -279,8 +253,6 @@ def certificate_managed(
     pkcs12_friendlyname: The name of the entry in a PKCS#12 file.
     copypath: A folder for a copy named by the serial number.
     prepend_cn: Begin the name of the copy in copypath with the common name.
-    user, group, mode, attrs, makedirs, dir_mode, backup, create, follow_symlinks, check_cmd,
-      tmp_dir, tmp_ext: As of file.managed.
 
         /etc/ssl/certs/www.crt:
           x509.certificate_managed:
@@ -310,10 +282,6 @@ def certificate_managed(
             "pkcs12_friendlyname": pkcs12_friendlyname,
             **further,
         }
-    )
-    arguments = FileArguments(
-        *(user, group, mode, attrs, makedirs, dir_mode, backup, create),
-        *(follow_symlinks, check_cmd, tmp_dir, tmp_ext),
     )
     return (yield from _certificate(name, given, arguments))
 
@@ -402,18 +370,7 @@ def csr_managed(
     digest: Line = "sha256",
     encoding: Line = "pem",
     subject: str | list[Any] | dict[str, Any] | None = None,
-    user: Owner = None,
-    group: Owner = None,
-    mode: Mode | None = None,
-    attrs: Line | None = None,
-    makedirs: bool = False,
-    dir_mode: Mode | None = None,
-    backup: Line | bool | None = None,
-    create: bool = True,
-    follow_symlinks: bool = True,
-    check_cmd: str | None = None,
-    tmp_dir: Line | None = None,
-    tmp_ext: Line | None = None,
+    arguments: ManagedFile = FileArguments(),
     **further: Further,
 ) -> Planned:
     """Make sure that there is a certificate signing request.
@@ -424,8 +381,6 @@ def csr_managed(
     private_key: The key that a certificate is asked for.
     private_key_passphrase, digest, subject: As of x509.certificate_managed.
     encoding: The form of the file, `pem` or `der`.
-    user, group, mode, attrs, makedirs, dir_mode, backup, create, follow_symlinks, check_cmd,
-      tmp_dir, tmp_ext: As of file.managed.
 
         /etc/ssl/www.csr:
           x509.csr_managed:
@@ -449,10 +404,6 @@ def csr_managed(
             "subject": subject,
             **known_arguments.named(further),
         }
-    )
-    arguments = FileArguments(
-        *(user, group, mode, attrs, makedirs, dir_mode, backup, create),
-        *(follow_symlinks, check_cmd, tmp_dir, tmp_ext),
     )
     return (
         yield from _signed(
@@ -480,18 +431,7 @@ def crl_managed(
     digest: Line = "sha256",
     encoding: Line = "pem",
     extensions: list[dict[str, Any]] | dict[str, Any] | None = None,
-    user: Owner = None,
-    group: Owner = None,
-    mode: Mode | None = None,
-    attrs: Line | None = None,
-    makedirs: bool = False,
-    dir_mode: Mode | None = None,
-    backup: Line | bool | None = None,
-    create: bool = True,
-    follow_symlinks: bool = True,
-    check_cmd: str | None = None,
-    tmp_dir: Line | None = None,
-    tmp_ext: Line | None = None,
+    arguments: ManagedFile = FileArguments(),
 ) -> Planned:
     """Make sure that there is a certificate revocation list, and that it is valid for some time
     yet.
@@ -510,8 +450,6 @@ def crl_managed(
     encoding: The form of the file, `pem` or `der`.
     extensions: cRLNumber (auto: one more than the last), deltaCRLIndicator, authorityKeyIdentifier,
       issuerAltName, authorityInfoAccess, issuingDistributionPoint, freshestCRL.
-    user, group, mode, attrs, makedirs, dir_mode, backup, create, follow_symlinks, check_cmd,
-      tmp_dir, tmp_ext: As of file.managed.
 
         /etc/ssl/ca.crl:
           x509.crl_managed:
@@ -539,10 +477,6 @@ def crl_managed(
             **{"include_expired": include_expired, "days_valid": days_valid},
             **{"days_remaining": days_remaining, "digest": digest},
         }
-    )
-    arguments = FileArguments(
-        *(user, group, mode, attrs, makedirs, dir_mode, backup, create),
-        *(follow_symlinks, check_cmd, tmp_dir, tmp_ext),
     )
     return (
         yield from _signed(
@@ -598,25 +532,12 @@ def _signed(
 def pem_managed(
     name: AbsolutePath,
     text: str,
-    user: Owner = None,
-    group: Owner = None,
-    mode: Mode | None = None,
-    attrs: Line | None = None,
-    makedirs: bool = False,
-    dir_mode: Mode | None = None,
-    backup: Line | bool | None = None,
-    create: bool = True,
-    follow_symlinks: bool = True,
-    check_cmd: str | None = None,
-    tmp_dir: Line | None = None,
-    tmp_ext: Line | None = None,
+    arguments: ManagedFile = FileArguments(),
 ) -> Planned:
     """Make sure that a file holds PEM entries, with their lines in order.
 
     name: The file.
     text: The entries, whose lines may have been joined, or the path of a file with them.
-    user, group, attrs, makedirs, dir_mode, backup, create, follow_symlinks, check_cmd, tmp_dir,
-      tmp_ext: as of file.managed.
     mode: The rights; without it as they are, and a new file with a private key is its owner's
       alone.
 
@@ -629,14 +550,10 @@ def pem_managed(
     keep_secret(text)
     entry = x509.get_pem_entry(text)
     private = "PRIVATE KEY-----" in entry
-    if private and mode is None and not file.exists(name):
-        mode = "0600"
-    arguments = FileArguments(
-        *(user, group, mode, attrs, makedirs, dir_mode, backup, create),
-        *(follow_symlinks, check_cmd, tmp_dir, tmp_ext),
-    )
+    if private and arguments.mode is None and not file.exists(name):
+        arguments = arguments._replace(mode="0600")
     writing = arguments.writing(name, private)
-    if writing.new and not create:
+    if writing.new and not arguments.create:
         return f"File {name} is not present and is not set for creation"
     changes, _ = writing.difference(entry.encode(), show=False, new_file=False)
     changes |= writing.permission_changes()
