@@ -22,7 +22,7 @@ from runner.api import (
 )
 from runner.api.claims import makes
 from states.file import _sources as sources
-from states.file._signed import Signed
+from states.file._signed import Signatures, Signed
 
 owns = makes()
 
@@ -63,21 +63,14 @@ def extracted(
     archive_format: Literal["tar", "zip", "rar"] | None = None,
     keep_source: bool = True,
     use_etag: bool = False,
-    signature: bool | OneOrMany[str] | None = None,
-    source_hash_sig: bool | OneOrMany[str] | None = None,
-    signed_by_any: OneOrMany[str] | None = None,
-    signed_by_all: OneOrMany[str] | None = None,
-    keyring: str | None = None,
-    gnupghome: str | None = None,
-    sig_backend: str = "gpg",
+    signed: Signatures = Signed(),
 ) -> Planned:
     """Make sure that the members of an archive are there.
 
     name: The folder that the members are extracted to.
     source: Where the archive comes from: salt://, /path, http(s)://; of a list the first that is
       there.
-    source_hash, source_hash_name, skip_verify, keep_source, use_etag, signature, source_hash_sig,
-      signed_by_any, signed_by_all, keyring, gnupghome, sig_backend: as of file.managed.
+    source_hash, source_hash_name, skip_verify, keep_source, use_etag: as of file.managed.
     source_hash_update: Extract again, whatever is there, when the archive of source_hash is not the
       one that was extracted last.
     skip_files_list_verify: ignored; the list of members is always read and compared.
@@ -115,9 +108,6 @@ def extracted(
     _refuse_folder(name.rstrip("/"))
     owner = _owner(user, group)
     strip, others = archive.strip_of(options or "")
-    signed = Signed(
-        signature, source_hash_sig, signed_by_any, signed_by_all, keyring, gnupghome, sig_backend
-    )
     verify = sources.Verify(
         source_hash, source_hash_name, skip_verify, use_etag, True, keep_source, signed
     )

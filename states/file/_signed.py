@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Annotated
 
 from modules import file
-from runner.api import Record, StateFailed
+from runner.api import Group, OneOrMany, Record, StateFailed
 
 ADDRESSES = ("salt://", "/", "file://", "http://", "https://", "ftp://")
 Signature = str | bool | Sequence[str] | None
@@ -15,15 +16,24 @@ Signature = str | bool | Sequence[str] | None
 class Signed(Record):
     """The signatures that are required, and from whom.
 
-    source, hash: True for a signature in the file itself, or the address of one beside it, or
-    several. any_of, all_of: fingerprints, or public keys (asymmetric). keyring, home: where gpg
-    finds the keys.
+    source: The source has to be signed: true for a signature in it, or the address of one beside
+      it, or several.
+    hash: The hash file has to be signed: true for a signature in it, or the address of one beside
+      it, or several.
+    any_of: The fingerprints of keys of which one has to have signed (with `sig_backend: asymmetric`
+      public keys: paths, addresses or texts).
+    all_of: The fingerprints of keys that all have to have signed, or public keys as for
+      signed_by_any.
+    keyring: The keyring file with the keys that gpg accepts.
+    home: The home folder of gpg, where its keys are.
+    backend: The kind of signatures: `gpg`, or `asymmetric` for those of the execution module of
+      this name.
     """
 
-    source: Signature = None
-    hash: Signature = None
-    any_of: Sequence[str] | None = None
-    all_of: Sequence[str] | None = None
+    source: bool | OneOrMany[str] | None = None
+    hash: bool | OneOrMany[str] | None = None
+    any_of: OneOrMany[str] | None = None
+    all_of: OneOrMany[str] | None = None
     keyring: str | None = None
     home: str | None = None
     backend: str = "gpg"
@@ -105,3 +115,15 @@ class Signed(Record):
 
 def _normalized(fingerprint: str) -> str:
     return str(fingerprint).replace(" ", "").upper()
+
+
+_NAMES = {
+    "source_hash_sig": "hash",
+    "signed_by_any": "any_of",
+    "signed_by_all": "all_of",
+    "keyring": "keyring",
+    "gnupghome": "home",
+    "sig_backend": "backend",
+}
+Signatures = Annotated[Signed, Group({"signature": "source", **_NAMES})]
+HashSignature = Annotated[Signed, Group(_NAMES)]

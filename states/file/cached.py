@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from modules import file
-from runner.api import Done, OneOrMany, Plan, Planned, StateFailed, here
+from runner.api import Done, Plan, Planned, StateFailed, here
 from states.file import _sources as sources
-from states.file._signed import Signed
+from states.file._signed import HashSignature, Signed
 
 
 def cached(
@@ -16,19 +16,13 @@ def cached(
     skip_verify: bool = False,
     saltenv: str | None = None,
     use_etag: bool = False,
-    source_hash_sig: bool | OneOrMany[str] | None = None,
-    signed_by_any: OneOrMany[str] | None = None,
-    signed_by_all: OneOrMany[str] | None = None,
-    keyring: str | None = None,
-    gnupghome: str | None = None,
-    sig_backend: str = "gpg",
+    signed: HashSignature = Signed(),
 ) -> Planned:
     """Make sure that a remote file is in the cache, where later states find it without the network.
 
     name: http(s)://, ftp://; a salt:// file or a path only has to be there.
     source_hash: as of file.managed.
-    source_hash_name, skip_verify, source_hash_sig, signed_by_any, signed_by_all, keyring,
-      gnupghome, sig_backend: As of file.managed.
+    source_hash_name, skip_verify: As of file.managed.
     saltenv: The environment that a salt:// file comes from.
     use_etag: Take a file without a source_hash.
 
@@ -40,9 +34,6 @@ def cached(
     never copied.
     """
     env = saltenv or here.saltenv
-    signed = Signed(
-        None, source_hash_sig, signed_by_any, signed_by_all, keyring, gnupghome, sig_backend
-    )
     verify = sources.Verify(source_hash, source_hash_name, skip_verify, use_etag, signed=signed)
     if not name.startswith(sources.REMOTE):
         return _local(name, verify, env)

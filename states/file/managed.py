@@ -19,7 +19,7 @@ from states.file._contents import (
 )
 from states.file._managed import Ignoring, Writing, look_at
 from states.file._permissions import permissions
-from states.file._signed import Signed
+from states.file._signed import Signatures, Signed
 
 Owner = str | int | None
 
@@ -59,13 +59,7 @@ def managed(
     skip_verify: bool = False,
     new_file_diff: bool = False,
     use_etag: bool = False,
-    signature: bool | OneOrMany[str] | None = None,
-    source_hash_sig: bool | OneOrMany[str] | None = None,
-    signed_by_any: OneOrMany[str] | None = None,
-    signed_by_all: OneOrMany[str] | None = None,
-    keyring: str | None = None,
-    gnupghome: str | None = None,
-    sig_backend: str = "gpg",
+    signed: Signatures = Signed(),
     verify_ssl: bool = True,
     ignore_ordering: bool = False,
     ignore_whitespace: bool = False,
@@ -123,18 +117,6 @@ def managed(
     new_file_diff: Show the contents of a new file as a diff, too.
     use_etag: Take a remote source without a source_hash, and ask its server whether it has changed
       since the last download.
-    signature: The source has to be signed: true for a signature in it, or the address of one beside
-      it, or several.
-    source_hash_sig: The hash file has to be signed: true for a signature in it, or the address of
-      one beside it, or several.
-    signed_by_any: The fingerprints of keys of which one has to have signed (with `sig_backend:
-      asymmetric` public keys: paths, addresses or texts).
-    signed_by_all: The fingerprints of keys that all have to have signed, or public keys as for
-      signed_by_any.
-    keyring: The keyring file with the keys that gpg accepts.
-    gnupghome: The home folder of gpg, where its keys are.
-    sig_backend: The kind of signatures: `gpg`, or `asymmetric` for those of the execution module of
-      this name.
     verify_ssl: False downloads from servers whose certificate is not valid, too.
     ignore_ordering: A change of nothing but the order of lines is made and reported, but sets off
       no watch, onchanges or prereq.
@@ -168,15 +150,6 @@ def managed(
     empty = not (source or inline.given) or (target.present is not None and not replace)
     located = None
     if source and not (empty and mode != "keep"):
-        signed = Signed(
-            signature,
-            source_hash_sig,
-            signed_by_any,
-            signed_by_all,
-            keyring,
-            gnupghome,
-            sig_backend,
-        )
         verify = sources.Verify(
             source_hash, source_hash_name, skip_verify, use_etag, verify_ssl, keep_source, signed
         )
