@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 from modules import file
 from modules.file.bounded_regex import matches
@@ -16,7 +16,7 @@ from modules.file.edits import diff as diff
 from modules.file.edits import lines_of as lines_of
 from modules.file.edits import not_shown
 from modules.file.edits import shown as shown
-from runner.api import OPEN, Fact, Plan, Planned, StateFailed, here
+from runner.api import OPEN, Fact, Group, Plan, Planned, Record, StateFailed, here
 
 Text = str | int | float | bool
 
@@ -105,25 +105,48 @@ def contains(text: str, chunk: str, ignore_whitespace: bool = True) -> bool:
         return chunk in text
 
 
-def chunks(
-    text: Sequence[Text] | None,
-    sources: Sequence[str | Mapping[str, Any]],
-    hashes: Sequence[str],
-    template: str | bool | None,
-    variables: Mapping[str, Any],
-) -> list[str]:
-    """The texts to add: those given, or the rendered sources instead of them. Raises StateFailed
-    when there is neither.
+class SourcesOfTexts(Record):
+    """The files whose texts a state puts into another one.
+
+    source: A file (salt://, a path) that holds the text instead.
+    source_hash: The digest that the source has to have.
+    template: What renders the sources, or null for nothing.
+    sources: Several files that hold the texts, each as `source`.
+    source_hashes: The digests that the `sources` have to have, in their order.
+    defaults: Variables of the sources' templates that `context` does not have.
+    context: Variables of the sources' templates.
     """
-    if not sources:
-        if text is None:
+
+    source: str | None = None
+    source_hash: str | None = None
+    template: str | bool | None = "jinja"
+    sources: list[str | dict[str, Any]] | None = None
+    source_hashes: list[str] | None = None
+    defaults: dict[str, Any] | None = None
+    context: dict[str, Any] | None = None
+
+    def texts(self) -> list[str]:
+        """The rendered sources."""
+        hashes = self.source_hashes or ([self.source_hash] if self.source_hash else [])
+        variables = {**(self.defaults or {}), **(self.context or {})}
+        sources = self.sources or ([self.source] if self.source else [])
+        urls = [source if isinstance(source, str) else next(iter(source)) for source in sources]
+        return [
+            _rendered(url, hashes[index] if index < len(hashes) else None, self.template, variables)
+            for index, url in enumerate(urls)
+        ]
+
+    def or_given(self, text: Sequence[Text] | None) -> list[str]:
+        """The texts to add: the rendered sources, or those given. Raises StateFailed when there is
+        neither.
+        """
+        texts = self.texts()
+        if not texts and text is None:
             raise StateFailed("No text to add: give text, source or sources")
-        return [str(item) for item in text]
-    urls = [source if isinstance(source, str) else next(iter(source)) for source in sources]
-    return [
-        _rendered(url, hashes[index] if index < len(hashes) else None, template, variables)
-        for index, url in enumerate(urls)
-    ]
+        return texts or [str(item) for item in text or ()]
+
+
+TextSources = Annotated[SourcesOfTexts, Group()]
 
 
 def _rendered(

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from modules import file
 from modules.file.edits import ending, with_block
 from runner.api import AbsolutePath, Planned, StateFailed
-from states.file import _edits, _lines
+from states.file import _edits
 from states.file._contents import blocks
+from states.file._lines import SourcesOfTexts, TextSources
 
 NEWLINE = "\n"
 
@@ -19,13 +20,7 @@ def blockreplace(
     name: AbsolutePath,
     marker_start: str = "#-- start managed zone --",
     marker_end: str = "#-- end managed zone --",
-    source: str | None = None,
-    source_hash: str | None = None,
-    template: str | bool | None = "jinja",
-    sources: list[str | dict[str, Any]] | None = None,
-    source_hashes: list[str] | None = None,
-    defaults: dict[str, Any] | None = None,
-    context: dict[str, Any] | None = None,
+    sources: TextSources = SourcesOfTexts(),
     content: str = "",
     append_if_not_found: bool = False,
     prepend_if_not_found: bool = False,
@@ -45,7 +40,6 @@ def blockreplace(
     marker_end: A text that the line after the block holds.
     source: A file (salt://, a path) whose text follows `content` in the block; what
       file.accumulated gathered for this file follows it.
-    source_hash, template, source_hashes, defaults, context: As of file.append.
     sources: Several files whose texts follow `content`, each as `source`.
     content: The block.
     append_if_not_found: Put a block that is not there yet, with its markers, at the end of the
@@ -85,13 +79,7 @@ def blockreplace(
             " insert_after_match is permitted"
         )
     old = _edits.existing_text(name)
-    block = content
-    if source or sources:
-        variables = {**(defaults or {}), **(context or {})}
-        hashes = source_hashes or ([source_hash] if source_hash else [])
-        block += "".join(
-            _lines.chunks(None, sources or [source or ""], hashes, template, variables)
-        )
+    block = content + "".join(sources.texts())
     for text in filter(None, blocks(name)):
         block += f"{NEWLINE if block else ''}{text}"
     if append_newline or (append_newline is None and not block.endswith("\n")):

@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from modules import file
 from runner.api import AbsolutePath, OneOrMany, Planned
 from states.file import _lines
+from states.file._lines import SourcesOfTexts, TextSources
 
 
 @file.validated
@@ -15,13 +14,7 @@ def prepend(
     name: AbsolutePath,
     text: OneOrMany[_lines.Text] | None = None,
     makedirs: bool = False,
-    source: str | None = None,
-    source_hash: str | None = None,
-    template: str | bool | None = "jinja",
-    sources: list[str | dict[str, Any]] | None = None,
-    source_hashes: list[str] | None = None,
-    defaults: dict[str, Any] | None = None,
-    context: dict[str, Any] | None = None,
+    sources: TextSources = SourcesOfTexts(),
     header: bool = False,
     show_changes: bool = True,
 ) -> Planned:
@@ -31,7 +24,6 @@ def prepend(
     name: The file; created when it is missing.
     text: A text or a list of them, each of one or more lines.
     makedirs: Create missing parent folders.
-    source, source_hash, template, sources, source_hashes, defaults, context: as of file.append.
     header: The file has to begin with exactly these lines, even where it has them elsewhere.
     show_changes: False hides the difference.
 
@@ -41,13 +33,7 @@ def prepend(
 
     Behaviour: Salt 3008's file.prepend.
     """
-    wanted = _lines.chunks(
-        text,
-        sources or ([source] if source else []),
-        source_hashes or ([source_hash] if source_hash else []),
-        template,
-        {**(defaults or {}), **(context or {})},
-    )
+    wanted = sources.or_given(text)
     head = [line for chunk in wanted for line in chunk.splitlines()]
 
     def join(old: str, lines: list[str]) -> str:
