@@ -138,6 +138,8 @@ def path(tmp_path: Path) -> str:
 def test_answers_and_files(
     path: str, function: str, args: Any, named: Any, answer: Any, text: str
 ) -> None:
+    if function == "chgrp" and os.geteuid() != 0:
+        pytest.skip("only root gives files away")
     got = getattr(file, f"salt_{function}", None) or getattr(file, function)
     found = got(path, *args, **named)
     assert answer is None or found == (

@@ -247,7 +247,8 @@ def test_a_check_gets_the_new_contents(tmp_path: Path) -> None:
     assert path.startswith(f"{tmp_path}/") and path.endswith(".conf") and not os.path.exists(path)
 
 
-def test_a_check_that_cannot_run_says_so(tmp_path: Path) -> None:
+def test_a_check_that_cannot_run_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")  # a folder that cannot be read is another error
     with pytest.raises(StateFailed, match="cannot be run: No such file") as failure:
         apply(managed, f"{tmp_path}/f", contents="x", check_cmd="no-such-program -t")
     assert failure.value.missing[0] == ("command", "no-such-program")
