@@ -158,7 +158,15 @@ def port_change_policy(
     """Add the entry of a port to the policy, give it another type, or delete it."""
     given = {"type": sel_type, "range": sel_range}
     words = [f"--{key}={plain_name(value, key)}" for key, value in given.items() if value]
-    return _do("semanage", "port", f"--{action}", *words, f"--proto={protocol}", port)
+    return _do(
+        "semanage",
+        "port",
+        f"--{action}",
+        *words,
+        f"--proto={plain_name(protocol, 'protocol')}",
+        "--",
+        port,
+    )
 
 
 def _ask(program: str, *words: str) -> str:

@@ -21,6 +21,7 @@ def dry_run_check(plan: Plan, name: str, target: str = "") -> None:
 def present(name: NonEmptyLine, target: NonEmptyLine) -> Planned:
     """Make sure that mail for a name goes to a target.
 
+    name: The alias.
     target: An address, a file, a pipe, or several with commas between them.
 
         root:
@@ -39,6 +40,8 @@ def present(name: NonEmptyLine, target: NonEmptyLine) -> Planned:
 @file.validated
 def absent(name: NonEmptyLine) -> Planned:
     """Make sure that there is no such alias.
+
+    name: The alias.
 
         webmaster:
           alias.absent: []

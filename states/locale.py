@@ -23,6 +23,8 @@ def _warn_of_missing(name: str) -> None:
 def system(name: NonEmptyLine) -> Planned:
     """Make sure that the system has a locale (LANG).
 
+    name: The locale, as `locale -a` lists it.
+
         en_US.UTF-8:
           locale.system: []
 
@@ -39,6 +41,8 @@ def system(name: NonEmptyLine) -> Planned:
 @file.validated
 def present(name: NonEmptyLine) -> Planned:
     """Make sure that programs can use a locale.
+
+    name: The locale, as of locale.system.
 
         de_DE.UTF-8:
           locale.present: []

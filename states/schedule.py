@@ -46,16 +46,16 @@ def present(
     job_args: Its arguments by their position.
     job_kwargs: Its arguments by their names; of state.* mods, pillar, saltenv, test
       and queue (wait for another run).
-    seconds, minutes, hours, days: How often; several are added. Cron has whole minutes that divide
-      an hour, and hours that divide a day.
+    seconds, minutes, hours, days alike: How often; several are added. Cron has whole minutes that
+      divide an hour, and hours that divide a day.
     cron: When, as five fields of cron, instead.
     when: When, as `17:00` or `Monday 5:00pm`, or several of them, instead.
     splay: Seconds that each start is delayed at most; of a mapping its `end`.
     enabled: False keeps the job and does not start it.
     run_on_start: Start it also at once, and when the machine starts.
     maxrunning: ignored; the system starts a job again when it has ended.
-    return_job, jid_include, metadata: ignored; there is no master that would get the answer.
-    persist, offline: ignored; the job is kept by the system.
+    return_job, jid_include, metadata alike: ignored; there is no master that would get the answer.
+    persist, offline alike: ignored; the job is kept by the system.
 
         nightly:
           schedule.present:

@@ -63,6 +63,7 @@ SEVERAL_LINES = {
     "redis.string": {"value"},  # sent with its length
     "mysql_grants.present": {"ssl_option"},  # quoted
     "xml.value_present": {"value"},  # escaped
+    "schedule.present": {"job_args", "metadata"},  # JSON on the line of a job; not used
     "systemd.unit": {"contents", "timer"},  # texts of unit files
     # keys and certificates, which may be texts, and what is checked by itself
     "x509": {

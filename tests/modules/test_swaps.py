@@ -182,6 +182,7 @@ CALLS: dict[str, tuple[Call, ...]] = {
         lambda g: file.write(str(g.folder / "made"), b"new", user=MALLORY),
     ),
     "file.remove": (lambda g: file.remove(str(g.target)), lambda g: file.remove(str(g.folder))),
+    "file.discard": (lambda g: file.discard(str(g.target)), lambda g: file.discard(str(g.folder))),
     "file.remove_folder": (lambda g: file.remove_folder(str(g.folder / "private")),),
     "file.mkdir": (
         lambda g: file.mkdir(str(g.folder / "made"), mode="0777", user=MALLORY, group=MALLORY),
@@ -485,7 +486,8 @@ WITHOUT: dict[str, str] = {
         pkg.trust_repository postgres.change postgres.cluster_create
         postgres.cluster_remove postgres.db_create postgres.db_remove postgres.group_create
         postgres.user_create postgres.user_remove postgres.user_update ps._send selinux.remove_semod
-        selinux.setsebools selinux.setsemod service.act service.reload_units shadow.del_password
+        selinux.port_change_policy selinux.setsebools selinux.setsemod service.act
+        service.reload_units shadow.del_password
         supervisord._change
         shadow.lock_password shadow.put_password shadow.set_days shadow.set_password
         shadow.unlock_password
@@ -776,6 +778,7 @@ BY_PATH = {
     "file/_check.py": "a temporary file with a name of its own",
     "archive/_extract.py": "a private folder",
     "_scripts.py": "a private folder",
+    "pkg/apt/provider.py": "a private folder",
     "pkg/apt/status.py": "a private folder",
     "pkg/rpm/packages.py": "a private folder",
     "pkg/pacman/keys.py": "a private folder",

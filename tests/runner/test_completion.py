@@ -44,7 +44,7 @@ CASES: list[tuple[list[str], set[str]]] = [
     (["single", "+", "timez"], {"timezone.system"}),
     (["single", "+", "file.m"], {"file.managed", "file.missing", "file.mknod"}),
     (["single", "+", "pk"], {"pkg.", "pkgrepo."}),
-    (["single", "+", "timezone.system", "name=UTC", ""], {"utc="}),
+    (["single", "+", "timezone.system", "name=UTC", ""], {"utc=", "validate="}),
     (["call", "+", "user.list"], {"user.list_groups", "user.list_users"}),
     (["doc", "+", "argu"], {"arguments"}),
     (["doc", "config", "history_"], {"history_runs", "history_days"}),

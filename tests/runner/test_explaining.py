@@ -107,7 +107,7 @@ def test_why_tells_why_a_state_stands_where_it_does(site: Machine) -> None:
     )
     written = "states/web/conf.sls:11:9, written as require_in of file: web conf), number 7"
     assert f"required by cmd: reload (require, {written}" in text
-    assert "written as a chain), number 3" in told(site, "reload")
+    assert "written as a chain), number 4" in told(site, "reload")
     text = told(site, "pinned")
     assert "moved before what depends on it: cmd: late (require)" in text
     assert "(order 1, typed at " in told(site, "late")

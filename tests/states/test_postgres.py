@@ -94,7 +94,7 @@ def test_no_server_and_no_client_are_told(machine: Machine) -> None:
 def test_the_client_may_come_in_the_run_itself(machine: Machine) -> None:
     machine.write(
         a=(
-            "client:\n  cmd.run:\n    - name: 'true'\nzoe:\n  postgres_user.present:\n    -"
+            "client:\n  cmd.run:\n    - name: env true\nzoe:\n  postgres_user.present:\n    -"
             " require: [cmd: client]\n"
         )
     )

@@ -99,7 +99,7 @@ def test_as_a_user_sees_it(engine: Engine, machine: Machine) -> None:
     assert "docker_container.running has no argument 'enviroment'" in text
     assert "wrong.sls:4:7" in text and "did you mean 'environment'?" in text
     assert "docker_container.run has no argument 'tial'" in text and "'tail'" in text
-    assert "docker_image.present has no argument 'base'" in text
+    assert "docker_image.present: runner does not do what 'base' asks for" in text
     assert (
         "docker_container.running has no argument 'imag'" in machine("sls", "wrong", code=1).stderr
     )
