@@ -4,12 +4,15 @@
 import gc
 import os
 import random
+import shutil
 import signal
+import tempfile
 import time
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import guard_host
 import pytest
 from command import ROOT, Machine
 
@@ -86,13 +89,17 @@ def pytest_terminal_summary(
         terminalreporter.write_line(LEFT_OUT.format(places=len(_slow())))
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Tests expect the usual umask, and Salt's answers of the time are those of UTC. A background
     job of a shell ignores SIGINT, and so would every runner that a test starts and interrupts.
     """
     os.umask(0o022)
     os.environ["TZ"] = "UTC"
     time.tzset()
+    folder = Path(tempfile.mkdtemp(prefix="guard-"))
+    config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+    folder.chmod(0o755)
+    guard_host.put_before(folder)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
