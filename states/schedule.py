@@ -54,8 +54,11 @@ def present(
     enabled: False keeps the job and does not start it.
     run_on_start: Start it also at once, and when the machine starts.
     maxrunning: ignored; the system starts a job again when it has ended.
-    return_job, jid_include, metadata alike: ignored; there is no master that would get the answer.
-    persist, offline alike: ignored; the job is kept by the system.
+    return_job: ignored; there is no master that would get the answer.
+    jid_include: ignored, as return_job.
+    metadata: ignored; it is for the answer, too.
+    persist: ignored; the system keeps the job.
+    offline: ignored; nobody else has to be reached.
 
         nightly:
           schedule.present:
