@@ -16,6 +16,7 @@ from runner.engine.loader.builtin import library
 from runner.engine.loader.registry import Registry
 from runner.language.arguments import bind
 from runner.language.arguments.schema import MISSING
+from runner.model.families import known_as
 
 TOP = "base: {'*': [a]}"
 EMPTY = "x: {test.nop: []}"
@@ -237,7 +238,7 @@ def test_each_opposite_is_a_function_that_gets_what_it_needs() -> None:
     registry = Registry({})
     modules = [importlib.import_module(path) for path in library("states").values()]
     pairs = [
-        (module.__name__.removeprefix("states."), fun, opposite)
+        (known_as(module.__name__), fun, opposite)
         for module in modules
         for fun, opposite in getattr(module, "OPPOSITE", {}).items()
     ]
