@@ -250,13 +250,14 @@ class PlannedFiles:
 
     def scratch(self) -> str:
         """A folder on the machine that is there as long as this is."""
-        import shutil
         import tempfile
         import weakref
 
+        from modules._closed_folders import remove_scratch
+
         folder = tempfile.mkdtemp(prefix="scratch-", dir=here.cache_folder().path)
         self._scratch.append(f"{folder}/")
-        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        weakref.finalize(self, remove_scratch, folder)
         return folder
 
     def copy_of(self, path: str) -> str:

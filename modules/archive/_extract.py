@@ -291,9 +291,15 @@ def _merge(inner: Folder, outer: Folder, below: str, known: Collection[str] | No
     """Move what is in a folder to another one."""
     for name in sorted(inner.names()):
         path = os.path.join(below, name)
-        with inner.place(name) as source, outer.place(name) as target:
-            merges = source.is_dir() and target.seen() is not None
+        with inner.place(name) as source, outer.place(name) as target, source.pinned() as held:
+            merges = held.is_dir and target.seen() is not None
+            mode = held.mode()
+            closed = held.is_dir and mode & 0o700 != 0o700
+            if closed:  # to move or to empty a folder takes the right to write to it
+                held.chmod(mode | 0o700)
             if not merges and _renamed(source, target):
+                if closed:
+                    held.chmod(mode)
                 continue
             adopts = known is None or path in known
             if not merges:
@@ -304,9 +310,9 @@ def _merge(inner: Folder, outer: Folder, below: str, known: Collection[str] | No
                 place_of(target.path, follow=True) as opened,
                 opened.entered() as old,
             ):
-                if adopts:
-                    preserve_from(new.pin, old.pin)
                 _merge(new, old, path, known)
+                if adopts:  # last, as it may be read-only then
+                    preserve_from(held, old.pin)
 
 
 def _renamed(source: Place, target: Place) -> bool:

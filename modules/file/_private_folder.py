@@ -7,6 +7,7 @@ import os
 import stat as bits
 
 from modules import _paths
+from modules._closed_folders import open_folders
 from modules.file._place import Folder, Place
 from runner.api import StateFailed
 
@@ -48,6 +49,7 @@ class PrivateFolder:
     def remove(self) -> None:
         """Remove what has not been moved to its place."""
         try:
+            open_folders(".", self._private.handle)
             self._private.clear()
             self._where.rmdir()
         except OSError:  # the next run removes what is left

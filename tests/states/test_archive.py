@@ -4,8 +4,13 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import os
+import shutil
+import subprocess
 import tarfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command import Machine
@@ -92,3 +97,53 @@ def test_a_signature_that_is_not_there_is_told_as_such(machine: Machine) -> None
     (machine.folder / "x.tar").unlink()
     (failed,) = machine.results("sls", "a", code=2).values()
     assert failed["comment"] == f"Source file '{machine.folder}/x.tar' does not exist"
+
+
+LOCKED = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
+
+
+def as_owner(machine: Machine, *words: str) -> dict[str, Any]:
+    """The result where modes count for the caller, too, as they do not for root."""
+    argv = [*(LOCKED if os.geteuid() == 0 else ()), *machine.argv("sls", "a", "--out", "json")]
+    done = subprocess.run([*argv, *words], capture_output=True, text=True, env=machine.environment)
+    (found,) = json.loads(done.stdout)["local"].values()
+    assert not [path for path in machine.folder.rglob("*") if path.name == "members"]
+    return dict(found)
+
+
+def closed(machine: Machine, source: str) -> Path:
+    """The folder that an archive is extracted to whose folders may not be written to."""
+    folder = machine.folder / "top"
+    (folder / "below").mkdir(parents=True)
+    (folder / "below/file").write_text("x")
+    (folder / "below").chmod(0o500)
+    folder.chmod(0o550)
+    base, _, kind = str(machine.folder / source).rpartition(".")
+    shutil.make_archive(base, kind, machine.folder, "top")
+    out = machine.folder / "out"
+    machine.write(a=f"x: {{archive.extracted: [{{name: {out}}}, {{source: {base}.{kind}}}]}}")
+    return out
+
+
+@pytest.mark.parametrize("source", ["x.tar", "x.zip"])
+@pytest.mark.parametrize("there", [False, True], ids=["new", "merged"])
+def test_the_owner_extracts_read_only_folders(machine: Machine, source: str, there: bool) -> None:
+    out = closed(machine, source)
+    if there:
+        (out / "top").mkdir(parents=True)
+    assert as_owner(machine, "--test")["result"] is None
+    done = as_owner(machine)
+    assert done["result"] is True, done
+    assert not as_owner(machine)["changes"]
+    modes = {name: (out / name).stat().st_mode & 0o777 for name in ("top", "top/below")}
+    assert modes == {"top": 0o550, "top/below": 0o500}
+    assert (out / "top/below/file").read_text() == "x"
+
+
+@pytest.mark.parametrize("source", ["x.tar", "x.zip"])
+def test_a_failure_leaves_no_read_only_folders(machine: Machine, source: str) -> None:
+    out = closed(machine, source)
+    out.mkdir(0o500)
+    done = as_owner(machine)
+    assert done["result"] is False and "Permission denied" in done["comment"]
+    out.chmod(0o700)
