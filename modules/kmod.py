@@ -90,10 +90,17 @@ def remove(mod: str) -> None:
         raise StateFailed(done.stderr or f"modprobe -r {mod} failed")
 
 
-def persist(mods: Sequence[str], keep: bool = True) -> None:
-    """Load modules at each start, or no more."""
+def persist(mods: Sequence[str], keep: bool = True, comment: bool = False) -> None:
+    """Load modules at each start, or no more. comment: what loads them no more becomes a comment,
+    which the next time is one no longer.
+    """
     path = _config()
     old = _lines(path)
     names = [plain_name(mod, "the module's name") for mod in mods]
-    lines = [line for line in old if line not in names] + (names if keep else [])
+    if keep:
+        lines = [bare if (bare := line.lstrip("# \t")) in names else line for line in old]
+        lines += [name for name in names if name not in lines]
+    else:
+        gone = [f"#{line}" if line in names and comment else line for line in old]
+        lines = [line for line in gone if line not in names]
     file.write(path, join_lines(lines).encode(), mode=None if old else "0644")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from modules import environ
 from runner.api import CustomEvent, Plan, Planned, here
 
 NON_IDEMPOTENT = dict.fromkeys(("send", "fire_master"), "it sends an event in each run")
@@ -24,7 +25,8 @@ def send(
     name: The tag.
     data: The data that it carries.
     preload: Further data that it carries.
-    with_env: Ignored; the environment may hold secrets.
+    with_env: Carry variables of the environment: true for all, or a list of names; those with names
+      of secrets are hidden.
     with_grains: Carry grains: true for all, or a list of names.
     with_pillar: Carry keys of the pillar: true for all, or a list of names.
     show_changed: Report it as a change; false does not.
@@ -37,12 +39,14 @@ def send(
     """
     carried: dict[str, Any] = {"data": data, **(preload or {})}
     for key, wanted, source in (
+        ("environ", with_env, environ.items()),
         ("grains", with_grains, here.grains),
         ("pillar", with_pillar, here.pillar),
     ):
         if wanted:
             names = list(source) if wanted is True else wanted
             carried[key] = {key_name: source[key_name] for key_name in names if key_name in source}
+    here.hide_named(carried.get("environ", {}))
     yield Plan({"tag": name, "data": data} if show_changed else {}, "Event would have been fired")
     here.emit(CustomEvent(name, carried))
     return "Event fired"

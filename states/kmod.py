@@ -60,7 +60,7 @@ def absent(
 
     name: The module.
     persist: Have them not loaded at the next start, either.
-    comment: Ignored; a line that loads the module goes, not into a comment.
+    comment: With persist, turn the line that loads the module into a comment; false removes it.
     mods: Several modules instead.
 
         floppy:
@@ -86,5 +86,5 @@ def absent(
                 f"Error removing kernel module {module}: {failure.message}", changes={}
             ) from None
     if persistent:
-        kmod.persist(persistent, keep=False)
+        kmod.persist(persistent, keep=False, comment=comment)
     return f"Removed kernel module{'s' if mods else ''} {', '.join(changed)}"

@@ -41,7 +41,7 @@ def line(
     after: A regular expression of the line that the content stands after.
     show_changes: False hides the diff.
     backup: Keep a copy with the date in its name.
-    quiet: ignored; what is not clear is a failure in any case.
+    quiet: Ignored; a missing file and what is not clear are failures in any case, as with Salt.
     indent: Keep the indentation of the line that is replaced, or of the neighbour.
     create: Start with an empty file where there is none.
     user: The owner of the file after a change; without it as it is.

@@ -162,6 +162,7 @@ SCENARIOS = [
     ),
     on("kmod.absent", plans=False, name="no_such_module", comment=True),
     on("kmod.absent", LOADED, name="x", mods=["nosuch"], persist=True),
+    on("kmod.absent", LOADED, name="nosuch", persist=True, comment=False),
     on("kmod.absent", plans=False, name="x", mods=["nosuch"], persist=True),
     on("locale.system", name="C.UTF-8"),
     on("locale.system", "echo LANG=C.UTF-8 > /etc/default/locale", plans=False, name="C.UTF-8"),

@@ -176,7 +176,6 @@ _SAME = "the machine ends as it does with Salt: it chooses between ways to the s
 _TELLS = "it is for what Salt prints or logs"
 _FOREIGN = "it is for another system than Linux, or for versions of a program that are gone"
 _PARTS = "it is for parts of Salt that runner lacks: a master, a minion's process, a cache"
-_OTHERWISE = "runner does otherwise, and its page says how"
 
 # the arguments that runner's functions take and ignore, each with the reason
 TAKEN = (
@@ -187,8 +186,7 @@ TAKEN = (
     Row("cron.absent", "comment* day* hour minute month special", IGNORED, _TOO),
     Row("docker_*", "ignore_collisions insecure_registry skip_translate", IGNORED, _SAME),
     Row("environ.setenv saltutil.sync_*", "*", IGNORED, _PARTS),
-    Row("event.send x509.private_key_managed", "backup with_env", IGNORED, _OTHERWISE),
-    Row("file.line kmod.absent", "comment quiet", IGNORED, _OTHERWISE),
+    Row("file.line", "quiet", IGNORED, _TOO),
     Row("file.recurse", "keep_source makedirs sym_mode", IGNORED, _SAME),
     Row("file.replace", "bufsize", IGNORED, _SAME),
     Row("file.symlink", "atomic disallow_copy_and_unlink follow_symlinks", IGNORED, _SAME),
