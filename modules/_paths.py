@@ -11,13 +11,14 @@ from __future__ import annotations
 import errno
 import io
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from io import FileIO
 from typing import IO
 
 from modules._planned_files import KERNELS, Entry, PlannedFiles, is_planned, planned_files
-from runner.api import for_states, here
+from runner.api import for_states, here, is_planning
+from runner.api.planning import doubts
 
 READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
@@ -77,6 +78,12 @@ def listdir(path: str) -> list[str]:
     if not entry.is_dir:
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
     return entry.listed()
+
+
+def note_listed(folder: str, names: Collection[str]) -> None:
+    """Note that a look goes by what is in a folder, which pending commands may alter."""
+    if (doubted := doubts()) is not None and not is_planning():
+        doubted.note_listed(realpath(folder), names)
 
 
 def readlink(path: str) -> str:

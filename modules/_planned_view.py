@@ -122,7 +122,8 @@ def _covered(entry: Entry, path: str) -> Iterator[tuple[str, Entry]]:
         yield path, entry
         return
     for name, child in entry.names.items():
-        if child is not None and child.is_dir:
+        # not in a folder that has gone since: the scratch folder of a state before
+        if child is not None and child.is_dir and os.path.isdir(child.origin or ""):
             yield from _covered(child, os.path.join(path, name))
 
 
@@ -147,7 +148,7 @@ def _fit(folders: tuple[tuple[str, Entry], ...]) -> bool:
             names = entry.names if entry.origin in (None, path) else entry.listed()
             inside = ((name, entry.child(name)) for name in names)
             pending += [(os.path.join(path, name), child) for name, child in inside if child]
-    return not pending
+    return number <= MOST_ENTRIES and size <= MOST_BYTES
 
 
 def _put(entry: Entry, path: str, target: str) -> None:

@@ -45,7 +45,7 @@ def probe(
     planned = _paths.planned_among([*argv, cwd or ""])
     view = _processes.view() if planned else None
     if planned and view is None:
-        raise CommandFailed(f"{planned} is only planned", missing=("planned", planned))
+        raise _unseen(planned)
     return _processes.run_to_end(
         list(argv),
         env={**os.environ, **LOCALE, **(env or {})},
@@ -54,6 +54,11 @@ def probe(
         timeout=timeout,
         view=view,
     )
+
+
+def _unseen(planned: str) -> CommandFailed:
+    """The failure of a program that is given what it cannot see: it is only planned."""
+    return CommandFailed(f"{planned} is only planned", missing=("planned", planned))
 
 
 @changer
@@ -217,8 +222,8 @@ def complete(
         raise CommandFailed(
             f"Specified cwd '{cwd}' either not absolute or does not exist", missing=("file", cwd)
         )
+    plain = not isinstance(cmd, str) or python_shell is False  # without a shell
     if isinstance(cmd, str):
-        plain = python_shell is False
         argv = _words(cmd) if plain else [shell or os.environ.get("SHELL") or "/bin/sh", "-c", cmd]
     else:
         argv = [str(word) for word in cmd]
@@ -228,7 +233,9 @@ def complete(
         argv = ["chroot", root, *argv]
     view = _processes.view() if see_planned else None
     if cwd is not None and view is None and not os.path.isdir(cwd):  # os: no view of it
-        raise CommandFailed(f"{cwd} is only planned", missing=("planned", cwd))
+        raise _unseen(cwd)
+    if plain and see_planned and view is None and (planned := _paths.planned_among(argv)):
+        raise _unseen(planned)
     done = _processes.run_to_end(
         argv,
         env=variables,

@@ -506,3 +506,49 @@ def test_patched_files_are_foreseen_and_restored(machine: Machine) -> None:
     assert {name: (machine.folder / name).read_text() for name in texts} == texts
     assert not (machine.folder / "longer.orig").exists()
     assert os.listdir(machine.folder / "several") == ["below"]
+
+
+BEHIND_A_SCRIPT = """
+made: {file.managed: [name: '{tmp}/sub/f', contents: "one\\ntwo\\n"]}
+script: {cmd.script: [source: 'salt://s.sh']}
+patched: {file.patch: [name: '{tmp}/sub/f', source: 'salt://a.diff']}
+"""
+
+
+def test_programs_see_what_is_planned_behind_a_pending_script(machine: Machine) -> None:
+    """The script is planned in a scratch folder, which is gone after its state."""
+    (machine.folder / "sub").mkdir()
+    (machine.folder / "states/s.sh").write_text("true\n")
+    (machine.folder / "states/a.diff").write_text(
+        "--- a\n+++ b\n@@ -1,2 +1,2 @@\n-one\n+uno\n two\n"
+    )
+    machine.write(script=BEHIND_A_SCRIPT)
+    dry = machine.results("sls", "script", "--test")["patched"]
+    real = machine.results("sls", "script")["patched"]
+    assert (dry["result"], real["result"]) == (None, True)
+    if os.geteuid() == 0:
+        assert dry["changes"]["stdout"] == real["changes"]["stdout"]
+
+
+TOO_MUCH = """
+big: {file.copy: [name: '{tmp}/sub/big', source: '{tmp}/big']}
+made: {file.managed: [name: '{tmp}/sub/f', contents: "one\\ntwo\\n"]}
+patched: {file.patch: [name: '{tmp}/sub/f', source: 'salt://a.diff']}
+elsewhere: {file.patch: [name: '{tmp}/other', source: 'salt://a.diff']}
+"""
+
+
+def test_a_program_that_cannot_see_what_is_planned_decides_nothing(machine: Machine) -> None:
+    """More is planned than is laid over the machine."""
+    (machine.folder / "sub").mkdir()
+    (machine.folder / "other").write_text("three\n")
+    with open(machine.folder / "big", "wb") as big:
+        big.truncate(65 << 20)
+    (machine.folder / "states/a.diff").write_text(
+        "--- a\n+++ b\n@@ -1,2 +1,2 @@\n-one\n+uno\n two\n"
+    )
+    machine.write(much=TOO_MUCH)
+    dry = machine.results("sls", "much", "--test", code=2)
+    told = f"{machine.folder}/sub/f is only planned (depends on file: made)"
+    assert (dry["patched"]["result"], dry["patched"]["comment"]) == (None, told)
+    assert dry["elsewhere"]["result"] is False

@@ -28,6 +28,7 @@ def entries_below(folder: str, follow: bool = False) -> list[PathEntry]:
     entries = []
     walked = _paths.walk(folder, topdown=False, followlinks=follow)
     for root, folders, files in sorted(walked, key=lambda at: (-at[0].count("/"), at[0])):
+        _paths.note_listed(root, [*files, *folders])
         for name in [*sorted(files), *sorted(folders)]:
             path = os.path.join(root, name)
             try:

@@ -141,9 +141,11 @@ def readlink(path: str) -> str:
 def listdir(path: str) -> list[str]:
     """The names in a folder, sorted. Raises StateFailed for what cannot be listed."""
     try:
-        return sorted(_paths.listdir(path))
+        names = sorted(_paths.listdir(path))
     except OSError as problem:
         raise StateFailed(f"cannot list {path}: {problem.strerror}") from problem
+    _paths.note_listed(path, names)
+    return names
 
 
 def opened(path: str) -> FileIO:

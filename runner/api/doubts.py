@@ -8,7 +8,7 @@ worlds, in which that thing is otherwise: where the outcome is another one, the 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Literal
 
 World = Literal["", "file", "folder", "nothing"]  # what is there instead; "": as it is now
@@ -56,6 +56,7 @@ class Doubts:
     packages: by "state: ID" those that a state brings, the likeliest first. promised: by path the
     state that makes it; made: by kind of what is made and by path the state after which something
     may be there, with what is above and below; altered: the one after which that may be otherwise.
+    opened: tells the required state after which anything may be in a folder; None where none is.
     world: what is there instead of what is in doubt. by: the first state that a look came upon;
     worlds: those that it may be otherwise in.
     """
@@ -67,9 +68,10 @@ class Doubts:
         made: Mapping[str, Mapping[str, str]],
         altered: Mapping[str, str],
         settled: Collection[str] = (),
+        opened: Callable[[], str] | None = None,
         world: World = "",
     ) -> None:
-        self._packages, self._settled = packages, settled
+        self._packages, self._settled, self._opened = packages, settled, opened
         self._promised, self._made, self._altered = promised, made, altered
         self.world, self.contents = world, CONTENTS
         self.by = ""
@@ -79,12 +81,12 @@ class Doubts:
 
     def __bool__(self) -> bool:
         made = any(self._made.values())
-        return bool(self._packages or self._promised or made or self._altered)
+        return bool(self._packages or self._promised or made or self._altered or self._opened)
 
     def instead(self, world: World) -> Doubts:
         """The same in another world."""
         pending = self._packages, self._promised, self._made, self._altered
-        return Doubts(*pending, self._settled, world)
+        return Doubts(*pending, self._settled, self._opened, world)
 
     def of_path(self, path: str, is_there: bool, in_own: str | None) -> bool:
         """Tell, and note, whether what is at a path may be otherwise by then. in_own: the folder
@@ -109,6 +111,25 @@ class Doubts:
     def note_read(self, data: bytes) -> None:
         """Note that the contents of a file were read."""
         self.is_read |= data == CONTENTS
+
+    def note_listed(self, folder: str, names: Collection[str]) -> None:
+        """Note that a folder was listed, in which these names are: a command may put more there."""
+        if folder in self._settled:
+            return
+        by = self._puts(folder, names) or (self._opened() if self._opened else "")
+        self.is_read |= self._note(by, [])
+
+    def _puts(self, folder: str, names: Collection[str]) -> str:
+        """The state whose command may alter what the listing of a folder tells."""
+        for kind, named_by in (*self._made.items(), ("altered", self._altered)):
+            for named, state in named_by.items():
+                if named != folder and _is_in(named, folder):
+                    name = named[len(folder.rstrip("/")) + 1 :].partition("/")[0]
+                    if name not in names or kind == "altered":
+                        return state
+                elif kind == "made" and _is_in(folder, named):
+                    return state
+        return ""
 
     def of_program(self, words: str, of_packages: bool, of_anything: bool) -> str:
         """The state after which a program may say something else; empty when none."""

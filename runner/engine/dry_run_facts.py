@@ -13,6 +13,7 @@ from collections.abc import (
     MutableMapping,
     Sequence,
 )
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from runner.api import OPEN, Plan, StateFailed, running
@@ -84,7 +85,9 @@ class PendingFacts:
             packages = nearest | packages
         files = (fact for fact in self.facts if isinstance(fact, tuple) and fact[0] == "file")
         promised = {str(fact[1]): self.facts[fact] for fact in files}
-        return Doubts(packages, promised, self._made, self._altered, settled) or None
+        opening = {state for state, names in self._open.items() if not names}
+        opened = partial(_first_of, required, opening) if opening else None
+        return Doubts(packages, promised, self._made, self._altered, settled, opened) or None
 
     def note(self, chunk: Chunk, provides: object, foreseen: Foreseen = Foreseen.NOT) -> None:
         """Note what a pending plan provides."""
@@ -220,6 +223,10 @@ class PendingFacts:
         return next(iter(self._foreseen), "")
 
 
+def _first_of(required: Callable[[], Sequence[str]], states: Collection[str]) -> str:
+    return next((state for state in required() if state in states), "")
+
+
 Outcome = Literal["planned", "done", "failed"]
 
 
@@ -256,6 +263,8 @@ class Look:
         if self.doubts is None or not self.doubts.by:
             return ""
         same = (outcome,) if self.doubts.is_certain else (outcome, "failed")
+        if self.doubts.is_read:
+            return self.doubts.by
         otherwise = (
             doubts.is_read or _kind_of(other) not in same for doubts, other in self.others()
         )

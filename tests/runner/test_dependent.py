@@ -260,3 +260,39 @@ def test_what_reacts_to_what_is_undecided_is_so_too(machine: Machine) -> None:
     assert dry["in any case"]["changes"]
     real = machine.results("sls", "again")
     assert (real["reacts"]["changes"], bool(real["in any case"]["changes"])) == ({}, True)
+
+
+LISTED = """
+puts: {cmd.run: [name: '{tmp}/tool {tmp}/clean/new {tmp}/tidied/new {tmp}/pruned/a/new']}
+cds: {cmd.run: [name: 'for i in free; do echo x > $i/new; done', cwd: '{tmp}']}
+d above: {file.pruned: [name: '{tmp}/pruned/a/b/d']}
+u clean: {file.directory: [name: '{tmp}/clean', clean: True]}
+u tidied: {file.tidied: [name: '{tmp}/tidied', age: 0, rmdirs: True]}
+u pruned: {file.pruned: [name: '{tmp}/pruned', recurse: True, ignore_errors: True]}
+u required: {file.directory: [name: '{tmp}/free', clean: True, require: [cmd: cds]]}
+d mode: {file.directory: [name: '{tmp}/clean', mode: '0700']}
+d clean: {file.directory: [name: '{tmp}/other', clean: True]}
+d tidied: {file.tidied: [name: '{tmp}/other', age: 0]}
+d pruned: {file.pruned: [name: '{tmp}/empty']}
+"""
+
+
+def test_what_is_in_a_folder_that_a_command_puts_into_is_undecided(machine: Machine) -> None:
+    """A listing of it is not known: nor is what is to be removed beside what is there now."""
+    for name in ("clean", "tidied/old", "pruned/a/b/c", "pruned/a/b/d", "free", "other", "empty"):
+        (machine.folder / name).mkdir(parents=True)
+    for name in ("tidied/there", "other/there"):
+        (machine.folder / name).touch()
+    (machine.folder / "tool").write_text('#!/bin/sh\nfor path; do echo x > "$path"; done\n')
+    (machine.folder / "tool").chmod(0o755)
+    machine.write(listed=LISTED)
+    dry = machine.results("sls", "listed", "--test")
+    undecided = {name for name, each in dry.items() if "decided when cmd: " in each["comment"]}
+    assert undecided == {name for name in dry if name.startswith("u ")}
+    assert dry["u required"]["comment"].endswith("decided when cmd: cds is done")
+    real = machine.results("sls", "listed")
+    for name, each in dry.items():
+        if name.startswith("d "):
+            assert each["changes"] == real[name]["changes"], name
+    assert real["u clean"]["changes"]["removed"] == [f"{machine.folder}/clean/new"]
+    assert f"{machine.folder}/tidied/new" in real["u tidied"]["changes"]["removed"]
