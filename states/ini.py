@@ -6,13 +6,38 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Annotated, Any
 
 from modules import file, ini
-from runner.api import AbsolutePath, Check, Line, Plan, Planned, StateFailed, here, line_problem
-from runner.api.claims import edits
+from runner.api import (
+    AbsolutePath,
+    Check,
+    CommandFailed,
+    Line,
+    Plan,
+    Planned,
+    StateFailed,
+    here,
+    line_problem,
+)
+from runner.api.claims import VALUE, Claim, edits
 
-owns = edits()
+_edits = edits()
+
+
+def owns(fun: str, name: str, sections: object = None, **arguments: object) -> Iterator[Claim]:
+    """Some of the file, and the values of options."""
+    yield from _edits(fun, name)
+    if fun != "options_present" or not isinstance(sections, dict):
+        return
+    for section, options in sections.items():
+        inside = isinstance(options, dict)
+        for option, value in options.items() if inside else [(section, options)]:
+            with suppress(CommandFailed):
+                shown = ini.NO_VALUE if value is None else ini.whole_value(str(option), value)
+                place = f"option {option}{f' in section {section}' if inside else ''}"
+                yield Claim(VALUE, name.rstrip("/"), place, values=(ini.as_read(shown),))
 
 
 def _problem(sections: dict[str, Any]) -> str | None:

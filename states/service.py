@@ -22,6 +22,7 @@ from runner.api import (
     is_planning,
     requires_feature,
 )
+from runner.api.claims import ABSENT, Claim
 from runner.api.homes import with_home
 from runner.api.opposite import Opposite, Removal
 
@@ -408,6 +409,20 @@ def unmasked(name: Name, runtime: bool = False, user: User = None) -> Planned:
     )
     _act(name, ["unmask"], ["--runtime"] if runtime else [], user=user)
     return f"Service {name} was {done}"
+
+
+def owns(
+    fun: str,
+    name: str,
+    enable: object = None,
+    user: str | None = None,
+    runlevels: object = None,
+    **_: object,
+) -> Iterator[Claim]:
+    """That it does not start with the machine."""
+    if fun in ("dead", "running") and str(enable).lower() == "false" and not runlevels:
+        for removal in _enabled(name, user):
+            yield Claim(ABSENT, f"service {removal.thing}")
 
 
 def _enabled(name: str, user: str | None = None, **_: object) -> Iterator[Removal]:

@@ -3,11 +3,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from modules import file, sysctl
 from runner.api import AbsolutePath, Line, Name, Plan, Planned, StateFailed
-from runner.api.claims import edits
+from runner.api.claims import VALUE, Claim, edits
 
-owns = edits("config")
+_edits = edits("config")
+
+
+def owns(fun: str, name: str, value: object = None, **arguments: object) -> Iterator[Claim]:
+    """The parameter, and some of its file."""
+    yield from _edits(fun, name, **arguments)
+    yield Claim(VALUE, f"sysctl {name.replace('/', '.')}", "value", values=(_text(value),))
 
 
 def dry_run_check(
@@ -39,7 +47,7 @@ def present(
 
     Behaviour: Salt 3008's sysctl.present.
     """
-    wanted = " ".join(str(int(value) if isinstance(value, bool) else value).split())
+    wanted = _text(value)
     if not sysctl.exists(name):
         raise StateFailed(
             f"Failed to set {name} to {value}: sysctl {name} does not exist",
@@ -61,6 +69,11 @@ def present(
         why = f"Failed to set {name} to {value}: {failure.message}"
         raise StateFailed(why, changes={}, missing=failure.missing) from None
     return f"Updated sysctl value {name} = {value}"
+
+
+def _text(value: object) -> str:
+    """A value as the kernel shows it."""
+    return " ".join(str(int(value) if isinstance(value, bool) else value).split())
 
 
 def _pending(name: str, value: object, runs: bool, configured: str | None) -> str:

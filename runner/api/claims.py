@@ -14,17 +14,20 @@ WHOLE = "whole"  # all that a file holds
 PART = "part"  # some of what it holds
 PRESENT = "present"  # that it is there
 ABSENT = "absent"  # that it is not there, nor anything below
+VALUE = "value"  # one quality of it, such as its owner
 TREE = "tree"  # below a folder the files that a folder of the tree has
 
 
 class Claim(Record):
     """One thing that a state decides.
 
-    extent: how much of it (WHOLE, PART, PRESENT, ABSENT, TREE). thing: a path, or a name such as
-    "crontab of root". part: of a PART what it is called in the thing (an identifier, a marker);
-    empty where states of one thing do not get in each other's way. source: of a WHOLE the file it
-    is written from, of a TREE the folder (salt://). text: of a WHOLE what it is written from, where
-    that is known. suits: of a PART whether a text has it already.
+    extent: how much of it (WHOLE, PART, PRESENT, ABSENT, VALUE, TREE). thing: a path, or a name
+    such as "crontab of root". part: of a PART what it is called in the thing (an identifier, a
+    marker), empty where states of one thing do not get in each other's way; of a VALUE the quality.
+    source: of a WHOLE the file it is written from, of a TREE the folder (salt://). text: of a WHOLE
+    what it is written from, of a PART what it adds, where that is known. suits: of a PART whether a
+    text has it already. removes: a PART takes lines away. values: of a VALUE those that it is
+    content with.
 
     >>> def owns(fun, name, text="", **_):
     ...     yield Claim(PART, name, suits=lambda whole: text in whole)
@@ -36,6 +39,8 @@ class Claim(Record):
     source: str = ""
     text: str | None = None
     suits: Callable[[str], bool] | None = None
+    removes: bool = False
+    values: tuple[str, ...] = ()
 
 
 class Trap(Record):

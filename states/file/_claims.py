@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from runner.api import StateFailed, here
-from runner.api.claims import ABSENT, PART, PRESENT, TREE, WHOLE, Claim
+from runner.api.claims import ABSENT, PART, PRESENT, TREE, VALUE, WHOLE, Claim
 from states.file import _lines
 
 Arguments = Mapping[str, Any]
@@ -19,11 +19,29 @@ CONTENTS = ("source", "contents", "contents_pillar", "contents_grains")
 
 def claims(fun: str, name: str, arguments: Arguments) -> Iterator[Claim]:
     """What a state of one of the functions decides; nothing of those that decide nothing."""
-    claim = TABLE.get(fun)
+    claim, path = TABLE.get(fun), name.rstrip("/")
     if callable(claim):
-        yield claim(name.rstrip("/"), arguments)
+        yield claim(path, arguments)
     elif claim:
-        yield Claim(claim, name.rstrip("/"))
+        yield Claim(claim, path)
+    if fun in TYPES:
+        yield Claim(VALUE, path, "type", values=TYPES[fun])
+    if fun in MODES and not arguments.get("children_only"):
+        yield from _permissions(path, arguments, MODES[fun])
+
+
+def _permissions(path: str, arguments: Arguments, modes: tuple[str, ...]) -> Iterator[Claim]:
+    """The owner and the mode that a path gets. modes: the arguments of the mode, the first that is
+    given counts. Which number a name has is not known here.
+    """
+    for key in ("user", "group"):
+        if arguments.get(key) not in (None, ""):
+            owner = "root" if str(arguments[key]) == "0" else str(arguments[key])
+            yield Claim(VALUE, path, f"{key} ID" if owner.isdecimal() else key, values=(owner,))
+    given = [str(arguments[key]) for key in modes if arguments.get(key) is not None]
+    digits = given[0].removeprefix("0o").lstrip("0") or "0" if given else ""
+    if digits.isdecimal():  # not `keep`
+        yield Claim(VALUE, path, "mode", values=(digits,))
 
 
 def missing_pillar(keys: object) -> Iterator[str]:
@@ -77,16 +95,23 @@ def _lines_of(name: str, arguments: Arguments) -> Claim:
     texts = [str(text) for text in (given if isinstance(given, list) else [given]) if text]
     if not texts:  # of a source
         return Claim(PART, name)
-    return Claim(PART, name, suits=lambda text: all(_lines.contains(text, each) for each in texts))
+    return Claim(
+        *(PART, name),
+        text="\n".join(texts),
+        suits=lambda text: all(_lines.contains(text, each) for each in texts),
+    )
 
 
 def _line(name: str, arguments: Arguments) -> Claim:
     content = str(arguments.get("content") or "").strip()
     removes = arguments.get("mode") == "delete"
     if removes and arguments.get("match"):
-        return Claim(PART, name, suits=_lacks(arguments["match"]))
+        return Claim(PART, name, suits=_lacks(arguments["match"]), removes=True)
     return Claim(
-        PART, name, suits=lambda text: removes != (content in map(str.strip, text.split("\n")))
+        *(PART, name),
+        text=None if removes else content or None,
+        suits=lambda text: removes != (content in map(str.strip, text.split("\n"))),
+        removes=removes,
     )
 
 
@@ -109,6 +134,23 @@ def _lacks(pattern: object) -> Callable[[str], bool]:
     return lacks
 
 
+_FILE = ("file", "link to a file")
+_DIRECTORY = ("directory", "link to a directory")
+TYPES = {  # what may be at the path, so that it stays
+    "decode": _FILE,
+    "directory": _DIRECTORY,
+    "hardlink": _FILE,
+    "managed": _FILE,
+    "mknod": ("device",),
+    "recurse": _DIRECTORY,
+    "serialize": _FILE,
+    "symlink": ("link to a file", "link to a directory"),
+}
+MODES = {  # the arguments of the mode of what gets an owner and a mode
+    "directory": ("dir_mode", "mode"),
+    "managed": ("mode",),
+    "serialize": ("mode",),
+}
 TABLE: Mapping[str, str | Callable[[str, Arguments], Claim]] = {
     "absent": ABSENT,
     "append": _lines_of,

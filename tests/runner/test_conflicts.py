@@ -115,6 +115,65 @@ def said(machine: Machine, text: str) -> list[dict[str, object]]:
             "a: {cron.file: [{name: 'salt://t/x'}]}\nb: {cron.file: [{name: 'salt://t/y'}]}\n",
             "crontab of root is written by two states: cron.file a and cron.file b",
         ),
+        (
+            "a: {sysctl.present: [{name: vm.x}, {value: 1}]}\n"
+            "b: {sysctl.present: [{name: vm.x}, {value: 2}]}\n",
+            "value of sysctl vm.x is set differently by two states: sysctl.present a and",
+        ),
+        (
+            "a: {ini.options_present: [{name: /f}, {sections: {s: {k: 1, l: 1}}}]}\n"
+            "b: {ini.options_present: [{name: /f}, {sections: {s: {k: 2, l: 1}}}]}\n",
+            "option k in section s of /f is set differently by two states",
+        ),
+        (
+            "a: {ini.options_present: [{name: /f}, {sections: {k: 1}}]}\n"
+            "b: {ini.options_present: [{name: /f}, {sections: {k: null}}]}\n",
+            "option k of /f is set differently by two states",
+        ),
+        (
+            "a: {file.managed: [{name: /f}, {mode: '0644'}]}\n"
+            "b: {file.managed: [{name: /f}, {mode: '0600'}]}\n",
+            "mode of /f is set differently by two states: file.managed a and file.managed b",
+        ),
+        (
+            "a: {file.directory: [{name: /d}, {user: bob}]}\n"
+            "b: {file.directory: [{name: /d/}, {user: root}]}\n",
+            "user of /d is set differently by two states",
+        ),
+        (
+            "a: {file.managed: [{name: /f}]}\nb: {file.directory: [{name: /f}]}\n",
+            "type of /f is set differently by two states: file.managed a and file.directory b",
+        ),
+        (
+            WHOLE + "b: {file.symlink: [{name: /f}, {target: /x}]}\n",
+            "/f is written by two states: file.managed w and file.symlink b",
+        ),
+        (
+            "a: {service.dead: [{name: x}, {enable: false}]}\nb: {service.enabled: [{name: x}]}\n",
+            "service x at the start of the machine is removed by service.dead a and made by",
+        ),
+        (
+            "a: {file.append: [{name: /f}, {text: [x, y]}]}\n"
+            "b: {file.line: [{name: /f}, {mode: delete}, {content: y}]}\n",
+            "/f loses by file.line b what file.append a adds: each run does both",
+        ),
+        (
+            "a: {file.line: [{name: /f}, {mode: delete}, {match: '^y'}]}\n"
+            "b: {file.append: [{name: /f}, {text: y=1}]}\n",
+            "/f loses by file.line a what file.append b adds: each run does both",
+        ),
+        (
+            "a: {file.absent: [{name: /f}]}\nb: {cmd.run: [{name: make}, {creates: [/e, /f]}]}\n",
+            "/f is removed by file.absent a and made by cmd.run b",
+        ),
+        (
+            "a: {pkg.removed: [{name: x}]}\nb: {pkg.installed: [{name: x}]}\n",
+            "pkg x is removed by pkg.removed a and made by pkg.installed b",
+        ),
+        (
+            "a: {pkg.purged: [{name: x}]}\nb: {pkg.installed: [{name: x}]}\n",
+            "pkg x is removed by pkg.purged a and made by pkg.installed b",
+        ),
     ],
 )
 def test_a_pair_is_reported(text: str, words: str, machine: Machine) -> None:
@@ -149,12 +208,53 @@ def test_a_pair_is_reported(text: str, words: str, machine: Machine) -> None:
         "a: {cron.present: [{name: /b}, {identifier: x}]}\n"
         "b: {cron.present: [{name: /b}, {identifier: y}, {hour: 1}]}\n",
         "a: {cron.present: [{name: '/b \\%F'}]}\n",
+        "a: {sysctl.present: [{name: vm.x}, {value: 1}]}\n"
+        "b: {sysctl.present: [{name: vm/x}, {value: '1'}]}\n"
+        "c: {sysctl.present: [{name: vm.y}, {value: 2}]}\n"
+        "d: {sysctl.present: [{name: vm.x}, {value: 2}, {onlyif: 'false'}]}\n",
+        "a: {ini.options_present: [{name: /f}, {sections: {s: {k: 1}}}]}\n"
+        "b: {ini.options_present: [{name: /f}, {sections: {s: {k: '1'}, t: {k: 2}}}]}\n"
+        "c: {ini.options_present: [{name: /g}, {sections: {s: {k: 2}}}]}\n"
+        "d: {ini.options_present: [{name: /f}, {sections: {s: {k: 3}}}, {unless: 'true'}]}\n",
+        "a: {file.managed: [{name: /f}, {mode: '0644'}, {user: root}]}\n"
+        "b: {file.managed: [{name: /f}, {mode: 0644}, {user: 0}, {dir_mode: 711}, {group: adm}]}\n"
+        "e: {file.managed: [{name: /f}, {mode: 644}, {user: root}, {group: 4}]}\n"
+        "c: {file.managed: [{name: /f}, {mode: keep}, {source: 'salt://t/x'}]}\n"
+        "d: {file.managed: [{name: /f}, {mode: '0600'}, {onchanges: [{file: c}]}]}\n",
+        "a: {file.directory: [{name: /d}, {mode: '0700'}, {children_only: true}]}\n"
+        "b: {file.directory: [{name: /d}, {mode: '0755'}]}\n",
+        "a: {file.symlink: [{name: /d}, {target: /e}]}\nb: {file.directory: [{name: /d}]}\n"
+        "c: {file.recurse: [{name: /d}, {source: 'salt://t'}]}\n",
+        "a: {service.dead: [{name: x}]}\nb: {service.enabled: [{name: x}]}\n",
+        "a: {service.dead: [{name: x}, {enable: false}, {runlevels: [boot]}]}\n"
+        "b: {service.enabled: [{name: x}]}\n",
+        "a: {service.dead: [{name: x}, {enable: false}]}\nb: {service.enabled: [{name: y}]}\n",
+        "a: {file.append: [{name: /f}, {text: x}]}\n"
+        "b: {file.line: [{name: /f}, {mode: delete}, {match: '^y'}]}\n"
+        "c: {file.line: [{name: /f}, {mode: delete}, {match: '^x'}, {onlyif: 'false'}]}\n",
+        "a: {file.absent: [{name: /f}]}\nb: {cmd.run: [{name: make}, {creates: /g}]}\n"
+        "c: {cmd.run: [{name: make}, {creates: /f}, {onlyif: 'false'}]}\n"
+        "d: {cmd.wait: [{name: make}, {creates: /f}]}\n",
+        "a: {pkg.purged: [{name: x}]}\nb: {pkg.installed: [{name: y}]}\n",
     ],
 )
 def test_states_that_get_on_are_not(text: str, machine: Machine) -> None:
     (machine.folder / "states/t").mkdir()
     (machine.folder / "states/t/x").write_text("text\n")
     assert said(machine, text) == []
+
+
+def test_states_of_two_environments_are_not_compared(machine: Machine) -> None:
+    machine.write(
+        top="base: {'*': [web]}\ndev: {'*': [own]}\n",
+        web="a: {sysctl.present: [{name: vm.x}, {value: 1}]}\n",
+    )
+    dev = machine.folder / "dev"
+    dev.mkdir()
+    (dev / "own.sls").write_text("b: {sysctl.present: [{name: vm.x}, {value: 2}]}\n")
+    machine.config["file_roots"] = {"base": ["states"], "dev": [str(dev)]}
+    out = json.loads(machine("check", "--out", "json", code=None).stdout)["diagnostics"]
+    assert [each for each in out if each["code"] in CODES] == []
 
 
 def test_the_later_one_is_named_with_the_place_of_the_other(machine: Machine) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 
-from runner.api.claims import ABSENT, PART, PRESENT, TREE, WHOLE, Claim
+from runner.api.claims import ABSENT, PART, PRESENT, TREE, VALUE, WHOLE, Claim
 from runner.engine.loader import opposites
 from runner.engine.loader.hooks import answer_of
 from runner.engine.loader.registry import Registry, StateFunction
@@ -70,6 +70,17 @@ def _same_part(one: Owner, other: Owner) -> bool:
     return bool(one.claim.part) and one.claim.part == other.claim.part and _differ(one, other)
 
 
+def _taken(one: Owner, other: Owner) -> bool:
+    """Return whether one state takes away the lines that the other one adds."""
+    text, suits = other.claim.text, one.claim.suits
+    return one.claim.removes and text is not None and suits is not None and not suits(text)
+
+
+def _no_common_value(one: Owner, other: Owner) -> bool:
+    same = one.claim.part == other.claim.part
+    return same and not set(one.claim.values) & set(other.claim.values)
+
+
 def _is_known(whole: Owner, part: Owner) -> bool:
     return whole.text() is not None and part.claim.suits is not None
 
@@ -99,6 +110,17 @@ RULES = (
         "written-twice",
     ),
     Rule(
+        *(VALUE, VALUE, _no_common_value),
+        "{part_name} of {thing} is set differently by two states: {first} and {second}",
+        "the other one is at {place}; remove one of them, or let both say the same",
+        "written-twice",
+    ),
+    Rule(
+        *(PART, PART, _taken),
+        "{thing} loses by {first} what {second} adds: each run does both",
+        "the other one is at {place}; remove one of them, or give one a condition",
+    ),
+    Rule(
         *(WHOLE, PART, _lost),
         "{thing} is written whole by {first} and edited by {second}: {unless}each run undoes the"
         " edit and makes it again",
@@ -107,7 +129,9 @@ RULES = (
     ),
     *(Rule(ABSENT, extent, _always, _REMOVED, _ONE) for extent in (WHOLE, PART, PRESENT)),
 )
-_RULES = {(rule.first, rule.second): rule for rule in RULES}
+_RULES: dict[tuple[str, str], list[Rule]] = {}
+for _rule in RULES:
+    _RULES.setdefault((_rule.first, _rule.second), []).append(_rule)
 
 
 def warnings(compiled: Compiled, registry: Registry, tree: FileTree) -> list[Diagnostic]:
@@ -115,7 +139,7 @@ def warnings(compiled: Compiled, registry: Registry, tree: FileTree) -> list[Dia
     owners: dict[str, list[Owner]] = {}
     for number, step in enumerate(compiled.steps):
         chunk = step.chunk
-        if step.call is None or step.noop or any(key in chunk.args for key in CONDITIONS):
+        if step.call is None or step.noop or _is_conditional(chunk):
             continue  # its arguments are not known yet, or it does not act in each run
         if any(edge.kind.conditional for edge in compiled.relations.of(number)):
             continue
@@ -123,15 +147,40 @@ def warnings(compiled: Compiled, registry: Registry, tree: FileTree) -> list[Dia
             for each in _of_tree(claim, chunk, tree):
                 owners.setdefault(each.thing, []).append(Owner(chunk, each, tree))
     return [
-        _diagnostic(rule, first, second)
+        diagnostic
         for first, second in _pairs(owners)
-        for rule in [_RULES.get((first.claim.extent, second.claim.extent))]
-        if rule and rule.clash(first, second)
+        if first.chunk.env == second.chunk.env
+        for diagnostic in _judged(first, second)
     ]
 
 
+def _is_conditional(chunk: Chunk) -> bool:
+    """Return whether a state does not act in each run; one whose only condition is `creates` acts
+    where that path is gone.
+    """
+    conditions = [key for key in CONDITIONS if key in chunk.args]
+    return bool(conditions) and conditions != ["creates"]
+
+
+def _judged(one: Owner, other: Owner) -> Iterator[Diagnostic]:
+    """What the first rule that the two break, in either order, says."""
+    for first, second in ((one, other), (other, one)):
+        for rule in _RULES.get((first.claim.extent, second.claim.extent), ()):
+            if rule.clash(first, second):
+                yield _diagnostic(rule, first, second)
+                return
+
+
 def _claims(function: StateFunction, chunk: Chunk, registry: Registry) -> Iterator[Claim]:
-    """What a state decides by its module: what it owns, and what it makes or removes."""
+    """What a state decides by its module: what it owns, and what it makes or removes; of a
+    command with `creates` that these paths are there.
+    """
+    if "creates" in chunk.args:
+        paths = chunk.args["creates"]
+        if chunk.fun in (function.hook("NON_IDEMPOTENT") or ()):
+            for path in paths if isinstance(paths, list) else [paths]:
+                yield Claim(PRESENT, str(path).rstrip("/"))
+        return
     owns = function.hook("owns")
     if owns is not None:
         arguments = {"fun": chunk.fun, **chunk.args, "name": chunk.name}
@@ -154,15 +203,12 @@ def _of_tree(claim: Claim, chunk: Chunk, tree: FileTree) -> Iterator[Claim]:
 
 
 def _pairs(owners: Mapping[str, list[Owner]]) -> Iterator[tuple[Owner, Owner]]:
-    """States that decide the same thing, in the order of the extents of the rules; the one that
-    removes a path with what lies below.
-    """
+    """States that decide the same thing; the one that removes a path with what lies below."""
     for group in owners.values():
         for number, owner in enumerate(group):
             for other in group[:number]:
                 if other.chunk is not owner.chunk:
-                    ordered = (other.claim.extent, owner.claim.extent) in _RULES
-                    yield (other, owner) if ordered else (owner, other)
+                    yield other, owner
     removed = {
         thing: owner
         for thing, group in owners.items()
@@ -186,6 +232,7 @@ def _diagnostic(rule: Rule, first: Owner, second: Owner) -> Diagnostic:
         "second": _called(second.chunk),
         "thing": second.claim.thing,
         "part": repr(first.claim.part),
+        "part_name": first.claim.part,
         "unless": "" if _is_known(first, second) else "unless it has the edit, ",
         "done": "edited" if second.claim.extent == PART else "made",
         "word": "an identifier" if " of " in first.claim.thing else "markers",
