@@ -49,7 +49,7 @@ def present(
     containers: The containers that are to be on it; those of them that run are connected.
     reconnect: Connect the containers of a network that is replaced to the new one.
     driver: The driver; without it `bridge`.
-    driver_opts: Options of the driver, as mappings or KEY=VALUE.
+    driver_opts: Options of the driver, as mappings or as KEY=VALUE.
     options: Another name of driver_opts.
     internal: Give it no way out.
     labels: The labels of the network.

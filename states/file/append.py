@@ -26,7 +26,7 @@ def append(
     makedirs: Create missing parent folders.
     ignore_whitespace: Compare without regard to white space; false searches for the text as a
       regular expression.
-    show_changes: False hides the difference.
+    show_changes: False hides the diff.
 
         /etc/profile:
           file.append:

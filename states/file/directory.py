@@ -46,7 +46,7 @@ def directory(
     dir_mode: The rights of the folder and of those that are created above it.
     file_mode: The rights of files in the folder, where `recurse` has `mode`; without it those of
       the folder.
-    makedirs: Create missing folders above.
+    makedirs: Create missing parent folders.
     clean: Remove all that is in the folder, but what states of the run manage and what
       `exclude_pat` matches.
     exclude_pat: What `clean` leaves: globs of relative paths, regular expressions after `E@`.

@@ -52,7 +52,7 @@ def patch(
     options: More options of the patch program.
     reject_file: The file that parts which do not fit are saved in.
     strip: How many leading parts of the paths in a patch for a folder do not count, as `patch -p`.
-    saltenv: The environment that a salt:// patch comes from.
+    saltenv: The environment that a salt:// file comes from.
 
         /opt/app/config.c:
           file.patch:

@@ -25,7 +25,7 @@ def prepend(
     text: A text or a list of them, each of one or more lines.
     makedirs: Create missing parent folders.
     header: The file has to begin with exactly these lines, even where it has them elsewhere.
-    show_changes: False hides the difference.
+    show_changes: False hides the diff.
 
         /etc/motd:
           file.prepend:

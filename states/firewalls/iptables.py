@@ -226,7 +226,7 @@ def set_policy(
     """Make sure that a chain does this with what no rule decides.
 
     name: Names the state.
-    chain: The chain, such as INPUT or FORWARD.
+    chain: The chain, such as INPUT.
     policy: What becomes of packets that no rule decides on.
     table: The table that the chain is in.
     family: The addresses that the policy is for.

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two functions of a family that take the same argument take the same: of the same type, with the
-same default, and both do something with it.
+same default, both do something with it, and say the same of it.
 """
 
 from __future__ import annotations
 
+import re
 import types
 import typing
 from collections import defaultdict
@@ -115,6 +116,82 @@ WITHOUT_EFFECT = {
     **dict.fromkeys(("ssh_auth comment", "ssh_auth enc", "ssh_auth options"), _ABSENT),
     "x509 backup": "an old key is kept nowhere",
 }
+_DOES = "says what this function does with it"
+_WHOSE = "says what is whose, or what is run as whom"
+_WITHOUT_IT = "says what goes without it, which is another thing here"
+_MORE = "takes more here, or less"
+_WHY_NOT = "says why it does nothing here"
+_BY_REASON = {
+    _DOES: {
+        "acl": "acl_names",
+        "alternatives": "path",
+        "cargo": "root",
+        "cmd": "hide_output",
+        "cron": "adopt",
+        "docker": "client_timeout containers driver_opts force shutdown_timeout",
+        "file": """append_if_not_found backup backupname clean content context count create defaults
+            dir_mode exclude_pat file_mode follow_symlinks force ignore_whitespace mode
+            options prepend_if_not_found regex saltenv show_changes source sources template""",
+        "firewalld": "ports",
+        "flatpak": "location",
+        "git": "bare global",
+        "grains": "force",
+        "http": "wait_for",
+        "ini": "sections",
+        "iptables": "family table",
+        "kmod": "persist",
+        "lvm": "force",
+        "mount": "config device mount persist",
+        "mysql": "database grant_option host",
+        "network": "enabled gateway hostname noifupdown search",
+        "nftables": "table",
+        "npm": "dir",
+        "pip": "requirements",
+        "pkg": "pkgs version",
+        "pkgrepo": "keyid",
+        "postgres": "encoding locale maintenance_db",
+        "raid": "devices",
+        "selinux": "sel_type",
+        "service": "init_delay no_block runlevels runtime timeout",
+        "ssh_auth": "comment enc options source",
+        "x509": "private_key signing_private_key",
+    },
+    _WHOSE: {
+        "cargo": "user",
+        "file": "group user",
+        "gem": "user",
+        "git": "user",
+        "npm": "user",
+        "postgres": "owner user",
+        "rabbitmq": "runas",
+    },
+    _WITHOUT_IT: {
+        "cron": "identifier",
+        "docker": "driver",
+        "git": "branch rev",
+        "iptables": "chain",
+        "nftables": "chain",
+        "pkg": "refresh",
+        "postgres": "login",
+        "x509": "days_remaining days_valid dir_mode mode",
+    },
+    _MORE: {
+        "file": "encoding source_hash use_etag",
+        "grains": "value",
+        "lvm": "vgname",
+        "mysql": "grant",
+        "pkgrepo": "ppa refresh",
+        "x509": "encoding",
+    },
+    _WHY_NOT: {"file": "makedirs", "gem": "ruby", "group": "local"},
+}
+SENTENCES = {
+    (f"{family} {argument}", reason == _WHY_NOT): reason
+    for reason, families in _BY_REASON.items()
+    for family, listed in families.items()
+    for argument in listed.split()
+}
+_SMALL_WORDS = frozenset(("a", "an", "the", "as", "or", "and", "of", "its", "their", "is", "are"))
 
 
 def parameters() -> Iterator[tuple[str, str, Parameter]]:
@@ -142,10 +219,13 @@ def default_of(name: str, parameter: Parameter) -> Hashable:
     return repr(parameter.default)
 
 
-def effect_of(name: str, parameter: Parameter) -> Hashable:
+def sentence_of(name: str, parameter: Parameter) -> str:
     described = descriptions.describe(LIBRARY, name).arguments
-    key = parameter.name.rstrip("_")
-    return described.get(key, "").lower().startswith(descriptions.WITHOUT_EFFECT)
+    return described.get(parameter.name.rstrip("_"), "")
+
+
+def effect_of(name: str, parameter: Parameter) -> Hashable:
+    return sentence_of(name, parameter).lower().startswith(descriptions.WITHOUT_EFFECT)
 
 
 @pytest.mark.parametrize(
@@ -166,3 +246,33 @@ def test_functions_of_a_family_take_the_same(
     assert {key: different[key] for key in sorted(different.keys() - exceptions.keys())} == {}
     same = sorted(exceptions.keys() - different.keys())
     assert not same
+
+
+def test_functions_of_a_family_say_the_same_of_the_same() -> None:
+    """Of an argument with the same type and effect; `as of X.Y` is what that function says."""
+    found: dict[tuple[Hashable, ...], dict[str, list[str]]] = {}
+    for argument, name, parameter in parameters():
+        key = (argument, type_of(name, parameter), effect_of(name, parameter))
+        sentences = found.setdefault(key, defaultdict(list))
+        sentences[sentence_of(name, parameter)].append(name)
+    different = {
+        (argument, without_effect)
+        for (argument, _, without_effect), sentences in found.items()
+        if len(sentences) > 1
+    }
+    assert len(found) > 500
+    assert not different - SENTENCES.keys(), "say `as of X.Y`, or why another thing is said"
+    assert not SENTENCES.keys() - different, "these say the same"
+    by_accident = {
+        argument: sentences
+        for (argument, *_), sentences in found.items()
+        if len({_important(sentence) for sentence in sentences}) < len(sentences)
+    }
+    assert by_accident == {}, "only small words differ: say `as of X.Y`"
+
+
+def _important(sentence: str) -> str:
+    """The words of a sentence but those that may differ by accident."""
+    return " ".join(
+        word for word in re.findall(r"[^\s.,:;]+", sentence.lower()) if word not in _SMALL_WORDS
+    )
