@@ -46,8 +46,8 @@ def call(
         with running(direct), nullcontext() if options.test else changes_allowed():
             try:
                 answer = called(*args, **kwargs)
-                for warning in secrets.mask([*current.warnings, *direct.warnings]):
-                    warn(session, warning)
+                for warning, _ in [*current.warnings, *direct.warnings]:
+                    warn(session, secrets.mask(warning))
                 secrets.recall(options.state_dir)
                 return secrets.mask(answer, former=True), session.run.took_failure()
             except StateFailed as failure:

@@ -36,19 +36,15 @@ class FileArguments(Record):
 
     def writing(self, name: str, private: bool = False) -> Writing:
         """The file to be. private: it holds a private key."""
-        backup = self.backup if self.backup != "master" else None
-        if private and backup:
-            raise StateFailed(
-                "backup is refused for a file with a private key, of which there is to be one copy:"
-                " leave it out, or keep one by file.copy with a prereq on this state"
-            )
+        if private and self.backup:
+            here.warn("a file with a private key is not backed up, so that there is one copy of it")
         return Writing(
             look_at(name, self.follow_symlinks),
             permissions(self.user, self.group, self.mode or _private_mode(name, private)),
             self.makedirs,
             self.dir_mode,
             self.attrs,
-            "minion" if backup else None,
+            "minion" if self.backup and self.backup != "master" and not private else None,
             self.check_cmd,
             self.tmp_dir,
             self.tmp_ext or "",

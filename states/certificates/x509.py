@@ -101,8 +101,7 @@ def private_key_managed(
       file.managed.
     mode: The rights of the file.
     dir_mode: The rights of the folders that makedirs creates; without it 0700.
-    backup: Refused; an old key is kept nowhere, unless file.copy with a prereq on this state
-      copies it.
+    backup: Ignored; an old key is kept nowhere.
 
         /etc/ssl/private/www.key:
           x509.private_key_managed:

@@ -17,7 +17,6 @@ FILE: dict[str, Any] = {
     **{"backup": "minion", "create": True, "follow_symlinks": True, "check_cmd": "test -s"},
     **{"tmp_dir": "{tmp}", "tmp_ext": ".pem"},
 }
-KEPT = {**FILE, "backup": False}  # nobody keeps a copy of a private key
 KEY = "{tmp}/ca.key"
 WHO: dict[str, Any] = {"signing_private_key": KEY, "signing_cert": "{tmp}/ca.crt"}
 WWW: dict[str, Any] = {**WHO, "private_key": "{tmp}/www.key", "CN": "www"}
@@ -96,12 +95,11 @@ def crl(setup: Any = authority, **args: Any) -> Scenario:
 
 
 SCENARIOS = [
-    key(name="{tmp}/a/b/key", keysize=384, passphrase="x", encoding="pkcs12", **KEPT),
-    key(backup=True, fails="backup is refused for a file with a private key"),
+    key(name="{tmp}/a/b/key", keysize=384, passphrase="x", encoding="pkcs12", **FILE),
     key(algo="ed25519", new=False, overwrite=False),
     key(present("key"), plans=False),
     key(present("key"), mode="0600"),
-    key(present("key"), keysize=521, backup="master"),
+    key(present("key"), keysize=521, backup=True),
     key(present("key"), algo="ed448"),
     key(present("key"), passphrase="x"),
     key(present("key"), encoding="der"),

@@ -88,6 +88,11 @@ def make_the_bridge_anew(machine: Debian) -> None:
     assert "br7: Link UP" in journal and "veth7: Reconf" not in journal, journal
 
 
+# or the next tool would make the interfaces of this one
+FORGET = (
+    "grep -lsE 'br7|veth[57]' /etc/netplan/* /etc/NetworkManager/system-connections/*"
+    " /etc/systemd/network/* /run/systemd/network/* | xargs -r rm"
+)
 CHANGE = {
     "networkmanager": change_a_setting,
     "networkd": change_a_setting,
@@ -128,7 +133,7 @@ def test_an_interface_with_routes_and_a_bridge(debian: Debian, tool: str) -> Non
         assert debian.read("cat /etc/netplan/50-cloud-init.yaml") == left.rstrip()
     CHANGE[tool](debian)
     assert not [name for name, done in debian.results("sls", "net").items() if done["changes"]]
-    debian.run(f"{STOP[tool]}; ip link del br7; ip link del veth5; ip link del veth7")
+    debian.run(f"{STOP[tool]}; {FORGET}; ip link del br7; ip link del veth5; ip link del veth7")
 
 
 def test_an_argument_that_the_tool_cannot_express_has_its_place(debian: Debian) -> None:

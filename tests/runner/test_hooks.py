@@ -122,11 +122,11 @@ def test_states_of_a_kind_are_done_together_and_each_reports_its_share(machine: 
 
 
 def test_a_state_is_not_taken_in_before_what_it_comes_after_by_itself(machine: Machine) -> None:
-    hook = "def autorequire(name, **_):\n    return [('file', '/' + name)]\n"
+    hook = "def autorequire(name, **_):\n    return [('file', '/proc/nowhere/' + name)]\n"
     module(machine, TOGETHER + hook)
     machine.write(
         a="a: {box.made: [aggregate: true]}\nb: {box.made: [aggregate: true]}\n"
-        "/b: {file.exists: []}\n"
+        "/proc/nowhere/b: {file.managed: [contents: x]}\n"
     )
     machine.results("sls", "a", code=2)
     assert (machine.folder / "cache/log").read_text().split() == ["a", "b"]

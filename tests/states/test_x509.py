@@ -141,11 +141,6 @@ def test_a_private_key_is_nowhere_but_in_its_file(site: Machine) -> None:
     site.write(
         key="{tmp}/a/one.key:\n  x509.private_key_managed: [{algo: ed25519, backup: true}]\n"
     )
-    for words in ["--test"], []:
-        refused = site.results("sls", "key", *words, code=None).popitem()[1]
-        assert refused["result"] is False and "file.copy with a prereq" in refused["comment"]
-    assert key.read_text() == first
-    site.write(key="{tmp}/a/one.key:\n  x509.private_key_managed: [{algo: ed25519}]\n")
     done = site("sls", "key", "--out", "json", "-l", "debug")
     assert json.loads(done.stdout)["local"].popitem()[1]["changes"] == {"algo": "ed25519"}
     assert key.read_text() != first

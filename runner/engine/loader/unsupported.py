@@ -52,7 +52,6 @@ STATES = _rows(
     ("ansible.playbooks chef.*", _GUARDED.format("its own program")),
     ("beacon.*", "there is no daemon that watches: a path or timer unit by systemd.unit"),
     ("incron.*", "a path unit by systemd.unit"),
-    ("schedule.enabled schedule.disabled", "schedule.present with `enabled`"),
     ("buildout.* rbenv.* rvm.* pyenv.* cabal.*", "its own program with cmd.run and `creates`"),
     ("hg.* svn.*", "its own program with cmd.run and `unless` or `creates`; git.latest for git"),
     ("sqlite3.*", "`sqlite3` with cmd.run and `unless`"),

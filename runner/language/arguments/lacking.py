@@ -187,6 +187,9 @@ TAKEN = (
     Row("docker_*", "ignore_collisions insecure_registry skip_translate", IGNORED, _SAME),
     Row("environ.setenv saltutil.sync_*", "*", IGNORED, _PARTS),
     Row("file.line", "quiet", IGNORED, _TOO),
+    Row(
+        "x509.private_key_managed", "backup", IGNORED, "an old key is kept nowhere, and it says so"
+    ),
     Row("file.recurse", "keep_source makedirs sym_mode", IGNORED, _SAME),
     Row("file.replace", "bufsize", IGNORED, _SAME),
     Row("file.symlink", "atomic disallow_copy_and_unlink follow_symlinks", IGNORED, _SAME),
