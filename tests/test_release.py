@@ -23,6 +23,7 @@ import yaml
 from jsonschema import Draft7Validator
 from packaging.requirements import Requirement
 from referencing import Registry, Resource
+from wheels import SAFELY
 
 import runner
 from runner.sources.bundle import LEFT_OUT
@@ -186,7 +187,7 @@ def test_a_build_knows_its_commit(
 
     (tmp_path / "source.tar.gz").write_bytes(source)
     with tarfile.open(tmp_path / "source.tar.gz") as archive:
-        archive.extractall(tmp_path, filter="data")
+        archive.extractall(tmp_path, **SAFELY)
     unpacked = tmp_path / f"sls_runner-{runner.__version__}"
     assert version_of(built(unpacked, "wheel")[0], unpacked) == version
 

@@ -49,7 +49,8 @@ START = {
 }
 STOP = {
     "networkmanager": "systemctl -q disable --now NetworkManager",
-    "networkd": "rm -r /etc/systemd/network/*; systemctl -q disable systemd-networkd",
+    "networkd": "rm -r /etc/systemd/network/*; networkctl reload;"
+    " systemctl -q disable systemd-networkd",
     "netplan": "true",
 }
 LINKS = (

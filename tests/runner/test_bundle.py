@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 from command import ROOT
+from wheels import SAFELY
 
 from runner.cli.running.exit_codes import NOT_RUN
 
@@ -41,7 +42,7 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     digest = hashlib.sha256((folder / "runner.tar").read_bytes()).hexdigest()
     assert done.stdout == f"{digest}  {folder}/runner.tar\n"
     with tarfile.open(folder / "runner.tar") as archive:
-        archive.extractall(folder / "unpacked", filter="data")
+        archive.extractall(folder / "unpacked", **SAFELY)
     return folder
 
 

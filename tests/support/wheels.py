@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+import tarfile
 from pathlib import Path
+from typing import Any
 from zipfile import ZipFile
 
 from runner.sources.bundle import LIBRARIES, contents
 
 COMMIT = "0123456789ab"
+# of extractall, which Python before 3.11.4 lacks
+SAFELY: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
 LEFT_OUT = f"{LIBRARIES}/networkx"  # most of the files, and only a cycle of requisites needs it
 
 
