@@ -764,12 +764,12 @@ WRITING = {
 # else can
 BY_PATH = {
     "_paths.py": "the memory of a planned file, and copies in private folders",
-    "_planned_files.py": "a private folder",
+    "file/_private_folder.py": "a private folder",
     "_planned_view.py": "a file system that only a command of a dry run has",
     "file/_place.py": "the mechanism",
     "file/_patching.py": "a private folder",
-    "file/_private_folder.py": "a private folder",
     "file/_judge.py": "copies in private folders",
+    "_closed_folders.py": "private folders",
     "file/_unchangeable.py": "a private folder",
     "git/_run.py": "a private folder",
     "asymmetric.py": "a private folder",
