@@ -28,8 +28,7 @@ def candidates(
     """The states that may be taken in by the one at `position`.
 
     aggregating: the positions of all that have a mod_aggregate, use it and were not taken in by
-    another one. would_run: tells whether
-    a state whose requisites have all ended would run.
+    another one. would_run: tells whether a state whose requisites have all ended would run.
     """
     taken = []
     for other in aggregating:
