@@ -15,12 +15,12 @@ from pathlib import Path
 
 import networkx
 import pytest
+from command import ROOT
 from looks import unmarked
 
 from runner.model.families import FAMILIES
 from runner.model.records import Record
 
-ROOT = Path(__file__).parent.parent
 TOP = ("runner", "states", "modules")
 LONG_FUNCTIONS = 60
 LONGEST_FILE = 800  # a file is as long as one idea; about 500 is where to ask whether it holds two
@@ -307,6 +307,21 @@ def test_all_files_that_the_map_names_exist() -> None:
     flow = re.findall(r"  ((?:\w+/[\w/]*(?:, )?)+)", text.split("## Ranks")[0])
     named = [name for names in flow for name in names.split(", ") if name]
     assert len(named) > 8 and missing_files(" ".join(f"`{name}`" for name in named)) == []
+
+
+def lost_tests(tests: Path, rooms: set[str]) -> list[str]:
+    """Tests below `tests/runner` that lie beside the rooms, or in one that there is not."""
+    tried = [path.relative_to(tests).parts for path in tests.rglob("test_*.py")]
+    return ["/".join(parts) for parts in tried if parts[0] not in rooms]
+
+
+def test_tests_lie_in_the_rooms_that_they_try(tmp_path: Path) -> None:
+    rooms = {path.parent.name for path in (ROOT / "runner").glob("*/__init__.py")}
+    assert lost_tests(ROOT / "tests/runner", rooms) == []
+    for name in ("test_a.py", "engine/test_a.py", "nowhere/test_a.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    assert sorted(lost_tests(tmp_path, rooms)) == ["nowhere/test_a.py", "test_a.py"]
 
 
 # ---------------------------------------------------------------- states, modules and the engine

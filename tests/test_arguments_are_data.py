@@ -13,18 +13,16 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-from command import Machine
+from command import ROOT, Machine
 
 from runner.engine.loader.builtin import library
 from runner.engine.loader.registry import Registry
 from runner.language.arguments.scalars import Mismatch, Shape
 from runner.language.arguments.schema import schema_of
 
-ROOT = Path(__file__).parent.parent
 LINES = "one\nHOSTILE"
 OPTION = "-oHOSTILE"
 

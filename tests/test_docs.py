@@ -7,9 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from command import Machine
-
-ROOT = Path(__file__).parent.parent
+from command import ROOT, Machine
 
 
 @pytest.fixture

@@ -8,12 +8,9 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 from command import Machine
-
-ROOT = Path(__file__).parent.parent
 
 
 def test_the_main_job(machine: Machine) -> None:

@@ -17,10 +17,10 @@ from pathlib import Path
 
 import pytest
 from as_somebody import SOMEBODY
+from command import ROOT
 
 from runner.engine.partial_changes import apology
 
-ROOT = Path(__file__).parent.parent
 PARTS = 8
 EXCEPTIONS = [
     name

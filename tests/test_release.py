@@ -20,6 +20,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from command import ROOT
 from jsonschema import Draft7Validator
 from packaging.requirements import Requirement
 from referencing import Registry, Resource
@@ -28,7 +29,6 @@ from wheels import SAFELY
 import runner
 from runner.sources.bundle import LEFT_OUT
 
-ROOT = Path(__file__).parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT, BUILD = PYPROJECT["project"], PYPROJECT["build-system"]
 SUFFIXES = {"wheel": ".whl", "sdist": ".tar.gz"}

@@ -2,8 +2,8 @@
 """What other tools call states and arguments, and what to write here: one table, which the hints of
 unknown functions, unknown arguments and wrong shapes read.
 
-To add a word, add it to a row of its kind. tests/runner/test_other_tools.py holds the table to the
-functions that there are.
+To add a word, add it to a row of its kind. tests/runner/model/test_other_tools.py holds the table
+to the functions that there are.
 """
 
 from __future__ import annotations

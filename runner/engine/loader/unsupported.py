@@ -3,7 +3,7 @@
 `runner doc --missing` say it.
 
 A row names one function (`gpg.present`) or all of a module (`boto*.*`). A row of a function that
-runner has by now is a mistake, which tests/runner/test_missing.py reports.
+runner has by now is a mistake, which tests/runner/engine/test_missing.py reports.
 """
 
 from __future__ import annotations

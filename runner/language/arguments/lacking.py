@@ -2,8 +2,8 @@
 """Arguments of Salt's state functions that those of runner lack: what becomes of each.
 
 A row is for some functions and some arguments, both with globs; the first row that is for an
-argument says what becomes of it. tests/runner/test_lacking_arguments.py holds the rows against what
-Salt and runner have.
+argument says what becomes of it. tests/runner/language/test_lacking_arguments.py holds the rows
+against what Salt and runner have.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a requisite does, case by case: one table for each kind.
 
-tests/runner/test_truth_tables.py has the program carry out each line, in a real and in a dry run,
-and all pairs of a reaction and another requisite.
+tests/runner/output/test_truth_tables.py has the program carry out each line, in a real and in a
+dry run, and all pairs of a reaction and another requisite.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How Hiera puts the values of several levels together: first, unique, hash and deep.
 
-Behaviour: Puppet's documentation, and its answers (tests/runner/test_hiera.py).
+Behaviour: Puppet's documentation, and its answers (tests/runner/language/test_hiera.py).
 """
 
 from __future__ import annotations

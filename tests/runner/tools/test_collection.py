@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 import yaml
+from command import ROOT
 
 from runner import __version__
 from runner.tools.fleet import collection
@@ -24,7 +25,7 @@ from runner.tools.fleet import collection
 pytest.importorskip("ansible")
 
 BIN = Path(sys.executable).parent
-REMOTE = Path(__file__).parents[2] / "ansible/plugins/plugin_utils/remote.py"
+REMOTE = ROOT / "ansible/plugins/plugin_utils/remote.py"
 TREE = {
     "runner.yaml": "file_roots: {base: [states]}\npillar_roots: {base: [states/pillar]}\n"
     "gitfs_password: of-gitfs\ngit_pillar_privkey: /root/key\nfleet: {forks: 3}\n"
@@ -35,7 +36,7 @@ TREE = {
     "  key: key-{{ grains.id }}-{{ 'ESROH' | lower | reverse }}\nports: {80: http}\n",
     "states/_grains/where.py": "import os\n\ndef where():\n"
     "    return {'where': os.environ.get('WHERE', 'elsewhere')}\n",
-    "states/_modules/spy.py": (Path(__file__).parents[1] / "support/spy.py").read_text(),
+    "states/_modules/spy.py": (ROOT / "tests/support/spy.py").read_text(),
     "states/web.sls": "{tmp}/out/{{ grains.id }}:\n  file.managed:\n    - makedirs: true\n"
     "    - source: salt://files/web.conf\n    - template: jinja\n    - mode: keep\n",
     "states/files/web.conf": "{{ pillar.web.words }} {{ pillar.web.key }} {{ pillar.ports[80] }}"
@@ -310,7 +311,7 @@ def test_it_can_be_built(tmp_path: Path) -> None:
 
 def test_the_manual(tmp_path: Path) -> None:
     """Its playbooks are right, and have each module."""
-    text = (Path(__file__).parents[2] / "docs/ansible.md").read_text()
+    text = (ROOT / "docs/ansible.md").read_text()
     plays = [
         play
         for block in re.findall(r"```yaml\n(.*?)```", text, re.S)

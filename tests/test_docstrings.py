@@ -4,11 +4,10 @@
 import ast
 import doctest
 import importlib
-from pathlib import Path
 
 import pytest
+from command import ROOT
 
-ROOT = Path(__file__).parent.parent.parent
 ILLUSTRATIONS = "runner/api/"  # its examples show states, which run only within the engine
 
 

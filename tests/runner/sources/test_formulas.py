@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command import Machine
+from command import ROOT, Machine
 from repositories import Repository
 
 from runner.cli.commands.formulas import ACTIONS
@@ -539,7 +539,7 @@ def test_a_pulled_tree_brings_its_formulas(machine: Machine) -> None:
 
 
 def test_the_page_about_formulas(site: Site) -> None:
-    page = (Path(__file__).parents[2] / "docs/formulas.md").read_text()
+    page = (ROOT / "docs/formulas.md").read_text()
     (site.folder / "my-formula").mkdir()
     site.yml.write_text(page.split("```yaml\n")[1].split("```")[0].replace("../my", "./my"))
     assert [row["state"][:10] for row in site.rows("list")] == ["not locked"] * 2 + ["a path: us"]

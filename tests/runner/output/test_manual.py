@@ -12,7 +12,7 @@ from pathlib import Path
 
 import jinja2
 import pytest
-from command import Machine
+from command import ROOT, Machine
 from jinja2 import nodes
 
 from runner.engine.loader.registry import Registry
@@ -24,7 +24,6 @@ from runner.pipeline.highstate import gather, read_pillar
 from runner.pipeline.session import Session
 from runner.sources.config import load
 
-ROOT = Path(__file__).parent.parent.parent
 LIBRARY = Registry({})
 PILLAR = {"db_password": "x"}  # what the examples take from it
 OF_THE_MACHINE = (

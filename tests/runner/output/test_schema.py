@@ -10,7 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 import yaml
-from command import Machine
+from command import ROOT, Machine
 
 from runner.engine.loader.registry import Registry
 from runner.output.manual import pages
@@ -18,8 +18,6 @@ from runner.pipeline.highstate import all_requests, read_pillar
 from runner.pipeline.session import Session
 from runner.sources.config import load
 from runner.tools.queries import explain
-
-ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.fixture(scope="session")

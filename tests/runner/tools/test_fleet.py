@@ -16,12 +16,12 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from command import ROOT
 from repositories import Repository
 
 from runner.model.errors import RunnerError
 from runner.tools.fleet import programs
 
-ROOT = Path(__file__).parent.parent
 LOCAL = ("web1", "web2", "db1")
 DOWN = ("down1", "down2")
 STATES = {

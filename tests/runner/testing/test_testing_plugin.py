@@ -13,8 +13,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from command import ROOT
 
-ROOT = Path(__file__).parent.parent.parent
 CONFTEST = """
 from runner.engine.rehearsal.sandbox import Sandbox, SandboxUnavailable
 

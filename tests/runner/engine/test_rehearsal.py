@@ -4,11 +4,10 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
-from command import Machine
+from command import ROOT, Machine
 
 from runner.cli.parsing.fast_parser import command
 from runner.engine.rehearsal.comparison import differences
@@ -16,7 +15,7 @@ from runner.engine.rehearsal.observation import FileChange, Observed
 from runner.engine.rehearsal.runs import Rehearsal, RehearsedRun
 from runner.output import rehearsal as output
 
-DOCUMENT = Path(__file__).parent.parent.parent / "docs/rehearsal.md"
+DOCUMENT = ROOT / "docs/rehearsal.md"
 
 
 def state(result: bool | None, exact: bool = True, ran: bool = True, **changes: Any) -> Any:
