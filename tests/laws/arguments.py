@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from laws import Scenario
+from starting import starts
 
 
 def machine(
@@ -90,7 +91,7 @@ TICK = """cat > /etc/init.d/tick <<'X'
 case "$1" in start) touch /run/tick ;; stop) rm -f /run/tick ;; status) test -e /run/tick ;; esac
 X
 chmod 755 /etc/init.d/tick; rm -f /run/tick; """
-SLEEPER = "sleep 77 >/dev/null 2>&1 & "
+SLEEPER = starts("sleep", "1077")
 NO_GPG = {"sig_backend": "x", "skip_verify": True}
 EVENT = {
     **{
@@ -278,7 +279,7 @@ SCENARIOS = [
         TICK + SLEEPER,
         plans=False,
         name="tick",
-        sig="sleep 77",
+        sig="sleep 1077",
         init_delay=0,
         timeout=5,
     ),

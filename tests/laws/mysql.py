@@ -8,12 +8,13 @@ from __future__ import annotations
 from typing import Any
 
 from laws import Scenario
+from starting import starts
 
-START = r"""
-mkdir -p /run/mysqld; chown mysql /run/mysqld
-setsid mariadbd --user=mysql >/dev/null 2>&1 </dev/null &
-for i in $(seq 500); do mariadb --no-defaults -e 'SELECT 1' && break; sleep 0.02; done \
->/dev/null 2>&1
+ANSWERS = "mariadb --no-defaults -e 'SELECT 1'"
+START = (
+    "mkdir -p /run/mysqld; chown mysql /run/mysqld;"
+    + starts("mariadbd", "--user=mysql", ready=ANSWERS)
+    + r"""
 mariadb --no-defaults <<'X'
 CREATE USER admin@'%' IDENTIFIED BY 'p"q'; GRANT ALL ON *.* TO admin@'%' WITH GRANT OPTION;
 CREATE DATABASE app_1; CREATE TABLE app_1.t (a int, b int); INSERT INTO app_1.t VALUES (1, 2);
@@ -26,6 +27,7 @@ X
 printf '[client]\npassword=wrong\n' >/root/options.cnf
 mkdir -p /srv/sql; echo 'CREATE TABLE IF NOT EXISTS u (a int); SELECT a, b FROM t' >/srv/sql/q.sql
 """
+)
 # over the network, with a password that is stronger than that of the option file
 NETWORK = {
     "connection_host": "127.0.0.1",

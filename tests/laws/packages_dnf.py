@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from laws import Scenario
+from starting import starts
 
 DNF = "mv /usr/bin/apt-get /usr/bin/no-apt-get; "
 OLD = "rpm -i --nosignature /usr/local/rpms/greeting-1.0-1.noarch.rpm; "
@@ -18,9 +19,10 @@ HELD = OLD + "dnf -q -C versionlock add greeting; "
 ENABLED = "dnf -q -y module enable dialect:1; "
 REPOSITORIES = "/etc/yum.repos.d"
 # dnf copies nothing from a repository that is a folder
+SERVER = ("python3", "-m", "http.server", "-b", "127.0.0.1", "-d", "/usr/local/rpms", "8099")
 SERVED = (
-    "cd /usr/local/rpms; setsid python3 -m http.server -b 127.0.0.1 8099 >/dev/null 2>&1 &"
-    " sleep 1; sed -i 's#file:///usr/local/rpms#http://127.0.0.1:8099#'"
+    starts(*SERVER, ready="curl -sf http://127.0.0.1:8099/")
+    + "; sed -i 's#file:///usr/local/rpms#http://127.0.0.1:8099#'"
     f" {REPOSITORIES}/local.repo; dnf -q makecache --refresh; "
 )
 BAD = f"printf '[old]\\nname=Old\\nmirrorlist=http://x.org/\\n' >{REPOSITORIES}/old.repo; "

@@ -139,16 +139,14 @@ def test_the_user_is_one(lasting: Debian, ran: object) -> None:
 
 
 def test_a_user_who_is_at_work_stays(lasting: Debian, ran: object) -> None:
-    lasting.run(
-        "useradd busy; su busy -c 'sleep 60' >/dev/null 2>&1 & until pgrep -u busy; do sleep 0.1;"
-        " done"
-    )
+    lasting.run("useradd busy")
+    pid = lasting.start("sleep", "1000", user="busy")
     (result,) = lasting.results("single", "user.absent", "busy", code=2).values()
     assert (result["result"], result["changes"]) == (False, {})
     assert "user busy is currently used by process" in result["comment"]
     assert result["comment"].endswith("(let it end, or say `force: True`)")
     assert lasting.results("single", "user.absent", "busy", "force=True")["busy"]["changes"]
-    lasting.run("pkill -u busy sleep; pkill -f 'sleep 60'", code=None)
+    lasting.run(f"kill {pid}")
 
 
 def test_sshd_lets_the_key_in(lasting: Debian, ran: object) -> None:
@@ -180,13 +178,14 @@ def test_what_is_mounted(lasting: Debian, ran: object) -> None:
     lasting.run(
         "umount /srv/bound; umount /srv/ram; mount /srv/ram; umount /srv/ram; mount /srv/ram"
     )
-    lasting.run("cd /srv/ram; sleep 60 >/dev/null 2>&1 & echo $! >/run/busy")
+    pid = lasting.start("sleep", "1000", cwd="/srv/ram")
     (busy,) = lasting.results(
         "single", "mount.unmounted", "/srv/ram", "persist=True", code=2
     ).values()
     assert "busy" in busy["comment"]
     assert "/srv/ram" in lasting.read("cat /etc/fstab"), "what is still mounted stays in fstab"
-    lasting.run("kill $(cat /run/busy)")
+    lasting.run(f"kill {pid}")
+    lasting.ended(pid)
     lasting.results("single", "mount.unmounted", "/srv/ram", "persist=True")
     assert "/srv/ram" not in lasting.read("cat /etc/fstab /proc/mounts")
 
@@ -214,10 +213,8 @@ def test_git_goes_on(lasting: Debian, ran: object) -> None:
 
 
 def test_a_logged_in_user_stays_unless_forced(lasting: Debian, ran: object) -> None:
-    lasting.run(
-        "useradd -m abe; setsid su abe -c 'sleep 100' >/dev/null 2>&1 & "
-        "while ! pgrep -u abe sleep >/dev/null; do sleep 0.05; done"
-    )
+    lasting.run("useradd -m abe")
+    pid = lasting.start("sleep", "1000", user="abe")
     (refused,) = lasting.results("single", "user.absent", "abe", code=2).values()
     assert "currently used by process" in refused["comment"]
     assert lasting.read("getent passwd abe")
@@ -225,7 +222,7 @@ def test_a_logged_in_user_stays_unless_forced(lasting: Debian, ran: object) -> N
         "single", "user.absent", "abe", "force=True", "purge=True"
     ).values()
     assert removed["changes"]["abe"] == "removed"
-    lasting.run("pkill -u 1000 sleep; test ! -e /home/abe")
+    lasting.run(f"kill {pid}; test ! -e /home/abe")
 
 
 def test_cron_runs_the_entry_within_its_minute(lasting: Debian, ran: object) -> None:

@@ -174,16 +174,12 @@ def test_a_mirror_that_does_not_answer_is_named(machine: Debian) -> None:
 def test_another_package_manager_is_waited_for(machine: Debian) -> None:
     holding = (
         "import fcntl, time; lock = open('/var/lib/rpm/.rpm.lock', 'w');"
-        " fcntl.lockf(lock, fcntl.LOCK_EX); print('held', flush=True); end = time.time() + 100\n"
-        "while 'not run transaction' not in open('/var/log/dnf.log').read() and time.time() < end:"
-        " time.sleep(0.1)"
+        " fcntl.lockf(lock, fcntl.LOCK_EX); print('held', flush=True)\n"
+        "while 'not run transaction' not in open('/var/log/dnf.log').read(): time.sleep(0.1)"
     )
     machine.write("/tmp/hold.py", holding)
-    machine.run(
-        "rm -f /tmp/held; : >/var/log/dnf.log;"
-        " setsid python3 /tmp/hold.py >/tmp/held 2>&1 </dev/null &"
-        " while ! [ -s /tmp/held ]; do sleep 0.1; done"
-    )
+    machine.run("rm -f /tmp/held; : >/var/log/dnf.log")
+    machine.start("python3", "/tmp/hold.py", output="/tmp/held", ready="test -s /tmp/held")
     done = machine.runner("single", "pkg.installed", "words")
     assert "waiting for another package manager" in done.stderr
     assert there(machine) == ["words 1.0"]

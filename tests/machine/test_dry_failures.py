@@ -8,8 +8,7 @@ from typing import Any
 from debian import Debian
 
 PREPARE = r"""
-groupadd taken; groupadd -g 7005 first; useradd -u 7001 -g first owner
-useradd busy; setpriv --reuid busy sleep 300 </dev/null >/dev/null 2>&1 & sleep 0.1
+groupadd taken; groupadd -g 7005 first; useradd -u 7001 -g first owner; useradd busy
 echo '99 * * * * true' >/srv/bad-crontab
 printf '[Service]\nType=exec\nExecStart=/no/program\n' >/etc/systemd/system/no-program.service
 printf '[Service]\nUser=nobody-here\nExecStart=/bin/true\n' >/etc/systemd/system/no-user.service
@@ -108,6 +107,7 @@ def test_what_the_machine_will_refuse(fresh: Debian) -> None:
 
     fresh.tree(fail=json.dumps(_tree()), pending=PENDING)
     fresh.run(PREPARE)
+    fresh.start("sleep", "1000", user="busy")
     dry = fresh.results("sls", "fail", "--test", code=2)
     assert {name: each["result"] for name, each in dry.items()} == dict.fromkeys(_tree(), False)
     undecided = {

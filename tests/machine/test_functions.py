@@ -175,8 +175,7 @@ pgrep weeknap || echo killed
 
 def test_what_people_type_every_week(debian: Debian) -> None:
     debian.run("useradd -m zoe; cp /bin/sleep /usr/local/bin/weeknap")
-    debian.run("setsid -f weeknap 300 >/dev/null 2>&1")
-    pid = int(debian.read("pgrep weeknap"))
+    pid = debian.start("weeknap", "300")
     states = {
         f"{number} {function}": {"module.run": [{function: arguments}]}
         for number, (function, arguments, _) in enumerate(WEEK)

@@ -21,7 +21,7 @@ sys.path.insert(0, {support!r})
 from debian import debian
 from pathlib import Path
 with debian(Path({layer!r})) as found:
-    found.run("sleep 1000 >/dev/null 2>&1 </dev/null &")
+    found.start("sleep", "1000")
     print(found.pid, found.cgroup, flush=True)
     time.sleep(1000)
 """

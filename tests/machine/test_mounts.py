@@ -78,7 +78,8 @@ def test_an_image_stays_mounted(debian: Debian) -> None:
     debian.run(LOOPS)
     for given in ({}, {"opts": "loop"}, {"opts": "loop,commit=77"}):
         settled(debian, "/mnt/image", device="/image", fstype="ext4", **given)
-    debian.run("cd /mnt/image; sleep 1000 >/dev/null 2>&1 & echo $! > /run/sleep.pid")
+    pid = debian.start("sleep", "1000", cwd="/mnt/image")
     busy = settled(debian, "/mnt/image", device="/image", fstype="ext4", opts="loop")
     assert "commit=77 stays until it is mounted anew" in busy["comment"]
-    debian.run("kill $(cat /run/sleep.pid); until umount /mnt/image; do sleep 0.1; done")
+    debian.run(f"kill {pid}")
+    debian.until("umount /mnt/image")

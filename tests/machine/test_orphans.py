@@ -47,7 +47,7 @@ def test_all_that_a_highstate_made_is_listed_and_pruned(fresh: Debian) -> None:
     machine.runner("highstate", PILLAR)
     machine.tree(all="x: {test.nop: []}")
     machine.run("apt-get install -y iptables >/dev/null 2>&1; usermod -s /bin/bash changed")
-    machine.run("setsid -f setpriv --reuid busy sleep 1000 >/dev/null 2>&1 </dev/null")
+    machine.start("sleep", "1000", user="busy")
     found = _orphans(machine)
     assert [orphan["thing"] for orphan in found["orphans"]] == [
         "/usr/share/doc/libnfnetlink0/mine",

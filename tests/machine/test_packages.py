@@ -9,6 +9,7 @@ import json
 
 import pytest
 from debian import Debian
+from starting import starts, waits
 
 from modules import cron
 
@@ -16,7 +17,7 @@ LOCK = """import fcntl, time
 lock = open("/var/lib/dpkg/lock-frontend", "w")
 fcntl.lockf(lock, fcntl.LOCK_EX)
 open("/run/locked", "w").close()
-time.sleep(100)
+time.sleep(1000)
 """
 TRICKY = """Package: tricky
 Version: 1.0
@@ -43,13 +44,10 @@ def clean(debian: Debian) -> Debian:
     return debian
 
 
-def locked(debian: Debian) -> None:
+def locked(debian: Debian) -> int:
+    """The process that holds the lock of dpkg."""
     debian.run("rm -f /run/locked")
-    debian.write("/run/lock.py", LOCK)
-    debian.run(
-        "python3 /run/lock.py >/dev/null 2>&1 & echo $! >/run/lock.pid; "
-        "while ! test -e /run/locked; do sleep 0.05; done"
-    )
+    return debian.start("python3", "-c", LOCK, ready="test -e /run/locked")
 
 
 def test_a_version_an_upgrade_a_hold_and_a_removal(clean: Debian) -> None:
@@ -94,23 +92,24 @@ def test_a_version_an_upgrade_a_hold_and_a_removal(clean: Debian) -> None:
 
 
 def test_it_waits_for_the_lock_and_says_so(clean: Debian) -> None:
-    locked(clean)
-    done = clean.run(
-        "runner single pkg.installed greeting 2>/run/stderr & while ! grep -q waiting /run/stderr;"
-        " do sleep 0.05; done; kill $(cat /run/lock.pid); wait $!; cat /run/stderr"
-    )
+    holder = locked(clean)
+    words = ("runner", "single", "pkg.installed", "greeting")
+    pid = clean.start(*words, output="/run/told", ready="grep waiting /run/told")
+    clean.run(f"kill {holder}")
+    clean.ended(pid)
     assert (
         "waiting for another package manager: Could not get lock /var/lib/dpkg/lock-frontend"
-        in done.stdout
+        in clean.read("cat /run/told")
     )
     assert clean.read("dpkg-query -Wf '${Version}' greeting") == "2.0"
 
 
 def test_it_gives_up_waiting(clean: Debian) -> None:
-    locked(clean)
+    holder = locked(clean)
     clean.write("/etc/apt/apt.conf.d/patience", 'DPkg::Lock::Timeout "1";\n')
     result = single(clean, "pkg.installed", "greeting", code=2)
-    clean.run("rm /etc/apt/apt.conf.d/patience; kill $(cat /run/lock.pid)")
+    clean.run(f"rm /etc/apt/apt.conf.d/patience; kill {holder}")
+    clean.ended(holder)
     assert result["result"] is False
     assert result["changes"] == {}
     for part in ("Could not get lock", "(python3)", "waited 1 seconds", "Let that program end"):
@@ -120,11 +119,10 @@ def test_it_gives_up_waiting(clean: Debian) -> None:
 def test_an_interrupted_dpkg_is_healed_and_told(clean: Debian) -> None:
     clean.write("/srv/tricky/DEBIAN/control", TRICKY)
     clean.write("/srv/tricky/DEBIAN/postinst", POSTINST, 0o755)
-    clean.run(
-        "dpkg-deb -b /srv/tricky /srv; dpkg -i /srv/tricky_1.0_all.deb >/dev/null 2>&1 & while !"
-        " test -e /run/reached; do sleep 0.05; done; pkill -9 dpkg; pkill sleep; sleep 0.1; touch"
-        " /run/calm"
-    )
+    clean.run("dpkg-deb -b /srv/tricky /srv")
+    clean.start("dpkg", "-i", "/srv/tricky_1.0_all.deb", ready="test -e /run/reached")
+    clean.kill("dpkg", "sleep")
+    clean.run("touch /run/calm")
     assert clean.read("ls /var/lib/dpkg/updates"), "as a power cut would leave it"
     state = {
         "one": {"pkg.installed": [{"name": "greeting"}]},
@@ -297,11 +295,12 @@ def test_a_hundred_packages_are_one_question_and_never_stale(clean: Debian) -> N
     assert not clean.results("sls", "behind")["then"]["changes"]
 
 
-BEHIND = """
+OTHERS = waits("test -e /run/go")
+OTHERS += "; useradd late; apt-get install greeting; crontab /srv/crontab; touch /run/gone"
+BEHIND = f"""
 others:
   cmd.run:
-    - name: >-
-        (sleep 1; useradd late; apt-get install greeting; crontab /srv/crontab) >/dev/null 2>&1 &
+    - name: {json.dumps(starts(OTHERS))}
 before:
   pkg.purged: [name: greeting]
 before too:
@@ -310,7 +309,7 @@ before all:
   cron.absent: [name: late]
 waits:
   test.nop:
-    - onlyif: sleep 1; while ! crontab -l; do sleep 0.1; done
+    - onlyif: {json.dumps("touch /run/go; " + waits("test -e /run/gone"))}
 after:
   pkg.installed: [name: greeting]
 after too:
@@ -377,10 +376,10 @@ def test_undo_removes_a_package_that_a_kill_left_unpacked(fresh: Debian) -> None
     fresh.run("dpkg-deb -b /run/tricky /srv/tricky.deb; rm -f /run/calm /run/reached")
     state = {"tricky": {"pkg.installed": [{"sources": [{"tricky": "/srv/tricky.deb"}]}]}}
     fresh.tree(one=json.dumps(state))
-    fresh.run(
-        "runner sls one >/dev/null 2>&1 & run=$!; until test -e /run/reached; do sleep 0.1; done;"
-        " kill -9 $run; pkill -9 -x dpkg; pkill -9 -x apt-get; sleep 0.5; touch /run/calm"
-    )
+    pid = fresh.start("runner", "sls", "one", ready="test -e /run/reached")
+    fresh.run(f"kill -9 {pid}")
+    fresh.kill("dpkg", "apt-get")
+    fresh.run("touch /run/calm")
     state_of = "dpkg-query -Wf '${db:Status-Status}' tricky 2>/dev/null; true"
     assert fresh.read(state_of) == "half-configured"
     for words in (["--test"], []):

@@ -138,24 +138,20 @@ def test_a_package_without_a_trusted_signature_is_refused(clean: Debian) -> None
 
 
 def test_it_waits_for_the_lock_and_says_so(clean: Debian) -> None:
-    clean.write("/run/lock.py", LOCK)
-    clean.run(
-        "python3 /run/lock.py >/dev/null 2>&1 & while ! test -e /var/lib/pacman/db.lck;"
-        " do sleep 0.05; done"
-    )
-    done = clean.run(
-        "runner single pkg.installed words 2>/run/stderr & while ! grep -q waiting /run/stderr;"
-        " do sleep 0.05; done; touch /run/release; wait $!; cat /run/stderr"
-    )
-    assert "waiting for another package manager: python3 (" in done.stdout
+    clean.start("python3", "-c", LOCK, ready="test -e /var/lib/pacman/db.lck")
+    words = ("runner", "single", "pkg.installed", "words")
+    pid = clean.start(*words, output="/run/told", ready="grep waiting /run/told")
+    clean.run("touch /run/release")
+    clean.ended(pid)
+    assert "waiting for another package manager: python3 (" in clean.read("cat /run/told")
     assert clean.read("pacman -Q words") == "words 2.0-1"
 
 
 def test_after_a_kill_it_says_what_to_do(clean: Debian) -> None:
-    clean.run(
-        "rm -f /run/reached; pacman -S --noconfirm slow >/dev/null 2>&1 & while ! test -e"
-        " /run/reached; do sleep 0.05; done; pkill -9 -x pacman; pkill sleep; touch /run/calm"
-    )
+    clean.run("rm -f /run/reached")
+    clean.start("pacman", "-S", "--noconfirm", "slow", ready="test -e /run/reached")
+    clean.kill("pacman", "sleep")
+    clean.run("touch /run/calm")
     for mode in (["--test"], []):
         done = clean.runner("single", "pkg.installed", "greeting", *mode, code=None)
         said = " ".join((done.stdout + done.stderr).split())

@@ -62,7 +62,7 @@ def test_a_site(server: Debian) -> None:
         "redis at 127.0.0.1"
     }
     server.run(START)
-    server.run("until redis-cli ping && redis-cli -p 26379 ping; do sleep 0.02; done >/dev/null")
+    server.until("redis-cli ping && redis-cli -p 26379 ping")
     client = "redis-cli --no-auth-warning -a " + shlex.quote('s3 cret"é')
     server.run(f"{client} mset one 1 two 2")
     dry = server.results("sls", "site", "--test")

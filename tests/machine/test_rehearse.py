@@ -6,7 +6,6 @@ machine gets nothing of it.
 from __future__ import annotations
 
 import json
-import shlex
 import sys
 from typing import Any
 
@@ -48,6 +47,7 @@ LISTEN = """import socket, time
 listening = socket.socket(socket.AF_UNIX)
 listening.bind("/srv/notes/socket")
 listening.listen()
+open("/run/listens", "w").close()
 time.sleep(1000)
 """
 
@@ -58,7 +58,7 @@ def test_what_really_changes_is_reported_and_reaches_nothing(debian: Debian) -> 
     debian.write("/usr/local/bin/connect", CONNECT, 0o755)
     debian.write("/root/expect.yaml", EXPECTATIONS)
     debian.tree(top="base: {'*': [site]}", site=json.dumps(SITE))
-    debian.run(f"python3 -c {shlex.quote(LISTEN)} >/dev/null 2>&1 </dev/null &")
+    debian.start("python3", "-c", LISTEN, ready="test -e /run/listens")
     history = debian.read("sqlite3 -version >/dev/null 2>&1; ls -l /var/lib/runner || true")
 
     words = ("--twice", "--expect", "/root/expect.yaml", "--pillar", '{"token": "tell-nobody"}')
@@ -107,12 +107,10 @@ def test_a_copy_is_kept_for_a_shell_and_one_that_was_killed_is_swept(debian: Deb
     debian.run("! test -e /etc/kept")
 
     debian.run("mkdir /sys/fs/cgroup/runner-rehearsal-1-1")  # as a kill may leave it
-    command = "name=sleep 1000"
-    argv = shlex.join([RUNNER, "rehearse", "single", "cmd.run", command])
-    debian.run(f"{argv} >/dev/null 2>&1 </dev/null & echo $! >/run/rehearsal.pid")
-    debian.run("until pgrep -x sleep >/dev/null; do sleep 0.05; done")
-    debian.run("kill -9 $(cat /run/rehearsal.pid)")
-    debian.run("while pgrep -x sleep >/dev/null; do sleep 0.05; done")
+    words = (RUNNER, "rehearse", "single", "cmd.run", "name=sleep 1000")
+    pid = debian.start(*words, ready="pgrep -x sleep")
+    debian.run(f"kill -9 {pid}")
+    debian.until("! pgrep -x sleep")
     refused = debian.runner("rehearse", "--shell", code=1)
     assert "no copy is kept" in refused.stderr, "the next rehearsal replaced it"
     assert "rehearsal" not in debian.read("ls /sys/fs/cgroup")

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from debian import Debian
+from starting import starts, waits
 
 UNITS = "/usr/local/lib/systemd/system"
 UNIT = """[Service]
@@ -459,10 +460,12 @@ def test_only_a_running_service_restarts(debian: Debian) -> None:
         assert "belongs to a service.running" in result["warnings"][0]
 
 
-BEHIND = """
+OTHERS = waits("test -e /run/go")
+OTHERS += "; systemctl start b0; systemctl stop b1; systemctl enable b2; touch /run/gone"
+BEHIND = f"""
 others:
   cmd.run:
-    - name: (sleep 1; systemctl start b0; systemctl stop b1; systemctl enable b2) >/dev/null 2>&1 &
+    - name: {json.dumps(starts(OTHERS))}
 before:
   service.dead: [names: [b0]]
 before too:
@@ -471,7 +474,7 @@ before all:
   service.disabled: [names: [b2]]
 waits:
   test.nop:
-    - onlyif: sleep 2
+    - onlyif: {json.dumps("touch /run/go; " + waits("test -e /run/gone"))}
 after:
   service.running: [names: [b0]]
 after too:

@@ -219,14 +219,14 @@ def test_options_of_a_tmpfs_that_the_kernel_spells_otherwise(debian: Debian) -> 
 def test_a_mount_that_is_in_use(debian: Debian) -> None:
     debian.run("for d in /mnt/cwd /mnt/outer; do mkdir $d; mount -t tmpfs x $d; done")
     debian.run("mkdir /mnt/outer/inner; mount -t tmpfs x /mnt/outer/inner")
-    debian.run("cd /mnt/cwd; sleep 1000 >/dev/null 2>&1 & echo $! > /run/sleep.pid")
+    pid = debian.start("sleep", "1000", cwd="/mnt/cwd")
     paths = ("/mnt/cwd", "/mnt/outer", "/mnt/outer/inner")
     real = tried(debian, {path: ("mount.unmounted", {"name": path}) for path in paths})
     assert [real[path]["result"] for path in paths] == [False, False, True]
     dry = debian.results("single", "mount.unmounted", "/mnt/cwd", "--test", code=2)
-    pid = debian.read("cat /run/sleep.pid")
     assert f"target is busy.\\nprocess {pid} uses it" in str(dry)
-    debian.run(f"kill {pid}; umount /mnt/outer; until umount /mnt/cwd; do sleep 0.1; done")
+    debian.run(f"kill {pid}; umount /mnt/outer")
+    debian.until("umount /mnt/cwd")
 
 
 def test_a_space_in_the_options_of_an_fstab_line(debian: Debian) -> None:
@@ -257,7 +257,7 @@ def test_undo_of_the_service_of_a_user_who_is_gone(debian: Debian) -> None:
     debian.tree(strange=tree(states))
     debian.results("sls", "strange")
     debian.run("loginctl disable-linger leaver; loginctl terminate-user leaver; true")
-    debian.run("until userdel -r leaver 2>/run/why; do grep -q process /run/why; sleep 0.2; done")
+    debian.until("userdel -r leaver")
     done = debian.runner("undo", "--out", "json", code=None)
     steps = json.loads(done.stdout)["local"]["steps"]
     assert {step["what"].partition(":")[0]: step["refused"] for step in steps}[

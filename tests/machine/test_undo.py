@@ -133,7 +133,7 @@ def test_what_others_changed_or_need_is_left_and_who_watched_reacts(
     debian.run(DEB.format("needs-hello", "1", "hello"))
     debian.run("usermod -s /bin/sh zed; usermod -c changed old")
     debian.run("{ crontab -l -u old; echo '9 9 * * * true'; } | crontab -u old -")
-    debian.run("setpriv --reuid=busy --regid=busy --clear-groups sleep 100 > /dev/null 2>&1 &")
+    debian.start("sleep", "1000", user="busy")
     started = debian.read("systemctl show -P MainPID nap")
     foreseen = debian.runner("undo", "--test", "--out", "json", code=2).stdout
     done = debian.runner("undo", "--react", "--out", "json", code=2).stdout

@@ -124,18 +124,17 @@ def test_one_transaction_for_many_states(clean: Debian) -> None:
 
 
 def test_it_waits_for_the_lock_and_looks_without_it(clean: Debian) -> None:
-    clean.run(
-        "rm -f /run/zypp.pid; ((sleep 100 & echo $! >/run/sleep.pid; wait) | zypper --no-refresh"
-        " shell) >/dev/null 2>&1 & while ! test -s /run/zypp.pid; do sleep 0.05; done"
-    )
+    clean.run("rm -f /run/zypp.pid")
+    clean.start("sleep 1000 | zypper --no-refresh shell", ready="test -s /run/zypp.pid")
     assert single(clean, "pkg.installed", "greeting", "--test")["result"] is None
     failed = clean.run("ZYPP_LOCK_TIMEOUT=0 runner single pkg.installed greeting", code=2)
     assert "waited 0 seconds; ZYPP_LOCK_TIMEOUT" in failed.stdout
-    done = clean.run(
-        "runner single pkg.installed greeting 2>/run/stderr & while ! grep -q waiting /run/stderr;"
-        " do sleep 0.05; done; kill $(cat /run/sleep.pid); wait $!; cat /run/stderr"
-    )
-    assert "waiting for another package manager: System management is locked" in done.stdout
+    words = ("runner", "single", "pkg.installed", "greeting")
+    pid = clean.start(*words, output="/run/told", ready="grep waiting /run/told")
+    clean.kill("sleep")
+    clean.ended(pid)
+    told = clean.read("cat /run/told")
+    assert "waiting for another package manager: System management is locked" in told
     assert clean.read("rpm -q greeting") == "greeting-2.0-1.noarch"
 
 
@@ -175,11 +174,12 @@ def test_an_update_that_was_killed_is_finished_first(clean: Debian) -> None:
     clean.run("createrepo_c -q /srv/slow; touch /run/calm")
     single(clean, "pkgrepo.managed", "slow", "baseurl=file:///srv/slow", "gpgcheck=False")
     single(clean, "pkg.installed", "slow", "version=1.0")
-    clean.run(
-        "rm /run/calm; runner single pkg.latest slow >/dev/null 2>&1 & while ! test -e"
-        " /run/reached; do sleep 0.05; done; pkill -9 zypper; pkill -9 -x rpm; pkill sleep; wait;"
-        " touch /run/calm"
-    )
+    clean.run("rm /run/calm")
+    words = ("runner", "single", "pkg.latest", "slow")
+    pid = clean.start(*words, ready="test -e /run/reached")
+    clean.kill("zypper", "rpm", "sleep")
+    clean.ended(pid)
+    clean.run("touch /run/calm")
     assert clean.read("rpm -q slow").split() == ["slow-1.0-1.noarch", "slow-2.0-1.noarch"]
     dry = clean.runner("single", "pkg.latest", "slow", "--test")
     assert "an update was interrupted, which the next change first finishes: slow" in dry.stdout

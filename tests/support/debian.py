@@ -19,6 +19,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from starting import starts, waits
+
 from runner.engine.rehearsal.holder import ENVIRONMENT, Spec
 from runner.engine.rehearsal.sandbox import SYSTEMD, SYSTEMD_READY, Sandbox, SandboxUnavailable
 
@@ -104,6 +106,25 @@ class Debian:
         told = f"{shlex.join(words)}: {done.returncode}\n{done.stdout}\n{done.stderr}"
         assert code is None or done.returncode == code, told
         return done
+
+    def start(self, *words: str, **more: str) -> int:
+        """Start a program in the background; its process number there, once it runs. more: as
+        `starts` takes it.
+        """
+        return int(self.read(starts(*words, **more)))
+
+    def until(self, line: str) -> None:
+        """Wait until a line of shell succeeds."""
+        self.run(waits(line))
+
+    def ended(self, pid: int) -> None:
+        """Wait until a process has ended."""
+        self.until(f"! test -e /proc/{pid}")
+
+    def kill(self, *names: str) -> None:
+        """Kill all programs of these names, and wait until they are gone."""
+        for name in names:
+            self.until(f"pkill -9 -x {name}; ! pgrep -x {name}")
 
     def read(self, *words: str) -> str:
         """What a program says, without the last newline."""

@@ -10,22 +10,25 @@ from __future__ import annotations
 from typing import Any
 
 from laws import Scenario
+from starting import starts, waits
 
 A, B, C = "/dev/disk-a", "/dev/disk-b", "/dev/disk-c"
-SCRIPT = r"""
+SCRIPT = (
+    r"""
 mknod /dev/loop-control c 10 237
 for i in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do mknod /dev/loop$i b 7 $i; done
 mkdir -p /run/images
 for disk in a:32M b:64M c:64M; do
-    image=/run/images/${disk%:*}
+    export image=/run/images/${disk%:*}
     truncate -s ${disk#*:} $image
-    for attempt in 1 2 3 4 5; do
-        device=$(losetup --find --show $image) && break
-        sleep 0.2
-    done
+    """
+    + waits("losetup --find --show $image >/run/device")
+    + r"""
+    export device=$(cat /run/device)
     blockdev --setrw $device # a machine that was killed may have left it otherwise
-    sh -c 'echo >/run/held; exec sleep 1000' <$device >/dev/null 2>&1 &
-    until test -e /run/held; do sleep 0.02; done
+    """
+    + starts("exec <$device; echo >/run/held; exec sleep 1000", ready="test -e /run/held")
+    + r"""
     rm /run/held
     losetup -d $device
     ln -s $device /dev/disk-${disk%:*}
@@ -41,6 +44,7 @@ devices { use_devicesfile = 0 obtain_device_list_from_udev = 0 }
 activation { udev_sync = 0 udev_rules = 0 }
 X
 """
+)
 
 
 def on_disks(
