@@ -16,7 +16,7 @@ from contextlib import suppress
 from io import FileIO
 from typing import IO
 
-from modules._planned_files import KERNELS, Entry, PlannedFiles, is_planned, planned_files
+from modules._planned.files import KERNELS, Entry, PlannedFiles, is_planned, planned_files
 from runner.api import for_states, here, is_planning
 from runner.api.planning import doubts
 
@@ -292,7 +292,7 @@ def _open_in_place(path: str, follow: bool) -> int:
     """A descriptor of a file of the machine, through no link that somebody has put on the way since
     it was looked at. Raises OSError and StateFailed.
     """
-    from modules.file._walk import resolved
+    from modules.file._paths.walk import resolved
 
     at = resolved(path, follow)
     try:

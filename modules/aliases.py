@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from modules import cmd, file
-from modules._lines import encoded, one_line, split
+from modules._texts.lines import encoded, one_line, split
 from runner.api import changer
 from runner.api.planning import only_files
 

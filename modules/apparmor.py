@@ -6,8 +6,9 @@ from __future__ import annotations
 import json
 import os
 
-from modules import _paths, _processes, cmd, file
-from modules._lines import plain_name
+from modules import _paths, cmd, file
+from modules._machine import processes
+from modules._texts.lines import plain_name
 from runner.api import CommandFailed, changer, for_states
 
 FOLDER = "/etc/apparmor.d"
@@ -19,7 +20,7 @@ def status() -> dict[str, str]:
 
     Raises CommandFailed where the kernel has no AppArmor.
     """
-    _processes.needs("aa-status", "apparmor")
+    processes.needs("aa-status", "apparmor")
     done = cmd.probe(["aa-status", "--json"])
     try:
         profiles: dict[str, str] = json.loads(done.stdout)["profiles"]
@@ -48,7 +49,7 @@ def names(path: str) -> list[str]:
     """The profiles in a file, as the parser knows them. Raises CommandFailed for what it
     refuses.
     """
-    _processes.needs("apparmor_parser", "apparmor")
+    processes.needs("apparmor_parser", "apparmor")
     done = cmd.probe(["apparmor_parser", "-N", path])
     if done.retcode:
         raise CommandFailed(f"apparmor_parser refuses {path}: {done.stderr or done.stdout}")

@@ -9,7 +9,8 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from modules import _paths, _processes, cmd, file
+from modules import _paths, cmd, file
+from modules._machine import processes
 from runner.api import StateFailed, here
 
 Some = str | Sequence[str] | None
@@ -35,7 +36,7 @@ def verify(
         {{ salt['asymmetric.verify'](filename='/srv/x', signature='/srv/x.sig',
         pubkey='/srv/key.pem').res }}
     """
-    _processes.needs("openssl", "openssl")
+    processes.needs("openssl", "openssl")
     if (text is None) == (filename is None):
         raise StateFailed("give either text or filename, whose signature is to be verified")
     signatures = [_stored(_signature(item), "signature") for item in _several(signature)]

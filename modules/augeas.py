@@ -14,8 +14,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from modules import _paths, cmd, file
-from modules._lines import one_line
-from modules._processes import needs
+from modules._machine.processes import needs
+from modules._texts.lines import one_line
 from runner.api import Record, StateFailed, changer, fetcher, for_states, here
 
 NEEDS_PROGRAM = "augtool"  # without it templates find no function of this module

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from modules import _paths, _time_sources, cmd
-from modules._time_sources import TimeSource
+from modules import _paths, cmd
+from modules._texts import time_sources
+from modules._texts.time_sources import TimeSource
 from runner.api import CommandFailed, for_states, here
 
 CONFIGURATIONS = ("/etc/chrony/chrony.conf", "/etc/chrony.conf")
@@ -22,8 +23,8 @@ def get_sources(conf_file: str | None = None) -> list[str]:
 
     {{ salt['chrony.get_sources']() }}
     """
-    text = _time_sources.read(conf_file or configuration())
-    return [str(source) for source in _time_sources.sources(text, DIRECTIVES)]
+    text = time_sources.read(conf_file or configuration())
+    return [str(source) for source in time_sources.sources(text, DIRECTIVES)]
 
 
 @for_states
@@ -35,7 +36,7 @@ def source(directive: str, host: str, options: str) -> TimeSource:
 @for_states
 def with_sources(path: str, wanted: dict[str, list[TimeSource]]) -> str:
     """The text of a configuration with these servers and pools."""
-    return _time_sources.with_sources(_time_sources.read(path), wanted)
+    return time_sources.with_sources(time_sources.read(path), wanted)
 
 
 @for_states

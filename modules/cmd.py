@@ -12,10 +12,10 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ParamSpec, TypeVar
 
-from modules import _paths, _processes
-from modules import _surroundings as surroundings
-from modules._processes import Completed as Completed
-from modules._scripts import temporary_script
+from modules import _paths
+from modules._machine import processes, surroundings
+from modules._machine.processes import Completed as Completed
+from modules._machine.scripts import temporary_script
 from runner.api import CommandFailed, changer, for_states, here
 from runner.api.alterations import Alterations
 from runner.api.shell_tests import ShellTest, shell_test
@@ -43,10 +43,10 @@ def probe(
     env: added to the environment. timeout: seconds. Raises CommandFailed when it cannot be started.
     """
     planned = _paths.planned_among([*argv, cwd or ""])
-    view = _processes.view() if planned else None
+    view = processes.view() if planned else None
     if planned and view is None:
         raise _unseen(planned)
-    return _processes.run_to_end(
+    return processes.run_to_end(
         list(argv),
         env={**os.environ, **LOCALE, **(env or {})},
         cwd=cwd,
@@ -71,7 +71,7 @@ def execute(
     timeout: float | None = None,
 ) -> Completed:
     """Run a program that changes the machine, without a shell. Arguments as those of `probe`."""
-    return _processes.run_to_end(
+    return processes.run_to_end(
         list(argv),
         env={**os.environ, **LOCALE, **(env or {})},
         cwd=cwd,
@@ -204,14 +204,14 @@ def complete(
     cwd (default: at home), runas, group, umask (octal), timeout (seconds), root: how. env:
     variables as a mapping or a list of them. reset_system_locale: messages, numbers and dates as in
     no country. rstrip: without the end of the last line. output_encoding: of what it prints,
-    instead of UTF-8. most: as of `_processes.run_to_end`. see_planned: in a dry run, see the
+    instead of UTF-8. most: as of `processes.run_to_end`. see_planned: in a dry run, see the
     planned files. Raises CommandFailed for an unknown user, a missing folder, a program that cannot
     be started.
     """
     if output_encoding and (problem := unknown_encoding(output_encoding)):
         raise CommandFailed(problem)
     variables = surroundings.variables(env, clean_env, prepend_path, reset_system_locale)
-    view = _processes.view()
+    view = processes.view()
     user: dict[str, Any] = {}
     if runas or group:
         user = surroundings.identity(runas, group, variables, planned=view is not None)
@@ -231,12 +231,12 @@ def complete(
         raise CommandFailed(f"The shell {shell} is not available", missing=("file", shell))
     if root:
         argv = ["chroot", root, *argv]
-    view = _processes.view() if see_planned else None
+    view = processes.view() if see_planned else None
     if cwd is not None and view is None and not os.path.isdir(cwd):  # os: no view of it
         raise _unseen(cwd)
     if plain and see_planned and view is None and (planned := _paths.planned_among(argv)):
         raise _unseen(planned)
-    done = _processes.run_to_end(
+    done = processes.run_to_end(
         argv,
         env=variables,
         cwd=cwd,

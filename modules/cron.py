@@ -9,10 +9,10 @@ from typing import Any
 
 from modules import _accounts, cmd, file
 from modules import user as users
-from modules._lines import encoded, fields, join_lines, one_line, plain_name
-from modules._lines import split as split
-from modules._planned_files import is_planned
-from modules._processes import run_to_end, view
+from modules._machine.processes import run_to_end, view
+from modules._planned.files import is_planned
+from modules._texts.lines import encoded, fields, join_lines, one_line, plain_name
+from modules._texts.lines import split as split
 from runner.api import (
     CommandFailed,
     FormerState,

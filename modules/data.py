@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from modules._cache_files import load_text, save_text
+from modules._machine.cache_files import load_text, save_text
 from runner.api import StateFailed, fetcher, here
 
 NAME = "data.json"  # in the cache folder

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 from modules import cmd
-from modules._lines import join_lines, one_line, plain_name
+from modules._texts.lines import join_lines, one_line, plain_name
 from runner.api import CommandFailed, cached_look, changer
 
 

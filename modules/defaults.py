@@ -6,7 +6,8 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from modules import _paths, _yaml
+from modules import _paths
+from modules._texts import yaml
 from modules.slsutil import merging
 from runner.api import here
 
@@ -76,5 +77,5 @@ def _of_formula(formula: str) -> Any:
         path = here.tree.find(f"{formula.replace('.', '/')}/defaults.{ending}", here.saltenv)
         if path:
             with _paths.open_text(path, encoding="utf-8") as file:
-                return _yaml.load(file.read()) or {}
+                return yaml.load(file.read()) or {}
     return None

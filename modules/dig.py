@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from modules import _resolver
+from modules._machine import resolver
 from modules.dnsutil import MX as _MX
 from modules.dnsutil import SPF as _SPF
 
@@ -13,7 +13,7 @@ NEEDS_PROGRAM = "dig"  # without it templates find no function of this module
 def check_ip(addr: str) -> bool:
     """Return whether a text is an address, or a network with its prefix."""
     address, slash, prefix = str(addr).partition("/")
-    return _resolver.is_address(address) and (
+    return resolver.is_address(address) and (
         not slash or (prefix.isdigit() and int(prefix) <= (128 if ":" in addr else 32))
     )
 
@@ -23,37 +23,37 @@ def A(host: str, nameserver: str | None = None) -> list[str]:
 
     {{ salt['dig.A']('www.example.com', nameserver='192.0.2.53') }}
     """
-    return [line for line in _resolver.query(host, "A", nameserver) if check_ip(line)]
+    return [line for line in resolver.query(host, "A", nameserver) if check_ip(line)]
 
 
 def AAAA(host: str, nameserver: str | None = None) -> list[str]:
     """The IPv6 addresses of a name."""
-    return [line for line in _resolver.query(host, "AAAA", nameserver) if check_ip(line)]
+    return [line for line in resolver.query(host, "AAAA", nameserver) if check_ip(line)]
 
 
 def CNAME(host: str, nameserver: str | None = None) -> list[str]:
     """The name that a name stands for."""
-    return _resolver.query(host, "CNAME", nameserver)
+    return resolver.query(host, "CNAME", nameserver)
 
 
 def PTR(host: str, nameserver: str | None = None) -> list[str]:
     """The names of an address."""
-    return _resolver.query(host, "PTR", nameserver)
+    return resolver.query(host, "PTR", nameserver)
 
 
 def TXT(host: str, nameserver: str | None = None) -> list[str]:
     """The texts of a name."""
-    return _resolver.query(host, "TXT", nameserver)
+    return resolver.query(host, "TXT", nameserver)
 
 
 def CAA(host: str, nameserver: str | None = None) -> list[str]:
     """The CAA records of a name: who may issue certificates for it."""
-    return _resolver.query(host, "CAA", nameserver)
+    return resolver.query(host, "CAA", nameserver)
 
 
 def NS(domain: str, resolve: bool = True, nameserver: str | None = None) -> list[str]:
     """The name servers of a domain; their addresses with `resolve`."""
-    names = _resolver.query(domain, "NS", nameserver)
+    names = resolver.query(domain, "NS", nameserver)
     return [address for name in names for address in A(name, nameserver)] if resolve else names
 
 

@@ -8,21 +8,22 @@ import os
 import time
 from typing import Any
 
-from modules import _paths, _resolver, cmd
-from modules._cache_files import load_text, save_text
+from modules import _paths, cmd
+from modules._machine import resolver
+from modules._machine.cache_files import load_text, save_text
 from runner.api import here
 
 
 def check_ip(ip_addr: str) -> bool:
     """Return whether a text is an address."""
-    return isinstance(ip_addr, str) and _resolver.is_address(ip_addr)
+    return isinstance(ip_addr, str) and resolver.is_address(ip_addr)
 
 
 def _addresses(host: str, kind: str, nameserver: str | None) -> list[str]:
     version = 4 if kind == "A" else 6
     if check_ip(host) or not (nameserver or cmd.has_exec("dig")):
-        return _resolver.resolve(host, version)
-    return [line for line in _resolver.query(host, kind, nameserver) if check_ip(line)]
+        return resolver.resolve(host, version)
+    return [line for line in resolver.query(host, kind, nameserver) if check_ip(line)]
 
 
 def A(host: str, nameserver: str | None = None) -> list[str]:
@@ -40,7 +41,7 @@ def AAAA(host: str, nameserver: str | None = None) -> list[str]:
 
 def NS(domain: str, resolve: bool = True, nameserver: str | None = None) -> list[str]:
     """The name servers of a domain; their addresses with `resolve`."""
-    names = _resolver.query(domain, "NS", nameserver)
+    names = resolver.query(domain, "NS", nameserver)
     return [address for name in names for address in A(name, nameserver)] if resolve else names
 
 
@@ -48,7 +49,7 @@ def MX(domain: str, resolve: bool = False, nameserver: str | None = None) -> lis
     """The mail servers of a domain as [preference, name]; resolve: the address in place of the
     name.
     """
-    rows = [line.split() for line in _resolver.query(domain, "MX", nameserver)]
+    rows = [line.split() for line in resolver.query(domain, "MX", nameserver)]
     pairs = [[row[0], row[1]] for row in rows if len(row) == 2]
     return (
         [[weight, next(iter(A(name, nameserver)), "")] for weight, name in pairs]
@@ -62,7 +63,7 @@ def SPF(domain: str, record: str = "SPF", nameserver: str | None = None) -> list
     that.
     """
     for kind in dict.fromkeys((record, "TXT")):
-        for line in _resolver.query(domain, kind, nameserver):
+        for line in resolver.query(domain, kind, nameserver):
             words = line.replace('" "', "").strip('"').split()
             if words[:1] == ["v=spf1"]:
                 return [

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from modules._surroundings import inherited
+from modules._machine.surroundings import inherited
 from runner.api import CommandFailed, changer, here
 from runner.api.planning import only_files
 

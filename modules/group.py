@@ -10,8 +10,8 @@ from modules import _accounts
 from modules._accounts import busybox, planned
 from modules._accounts.tools import are_of_busybox, run, tools
 from modules._accounts.values import Group as Group
-from modules._lines import plain_name
-from modules._processes import attempt
+from modules._machine.processes import attempt
+from modules._texts.lines import plain_name
 from runner.api import CommandFailed, FormerState, changer, for_states
 
 NAME = "the group's name"

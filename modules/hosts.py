@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from modules import file
-from modules._lines import encoded, one_line, split
+from modules._texts.lines import encoded, one_line, split
 from runner.api import CommandFailed, Record, cached_look
 
 PATH = "/etc/hosts"

@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from modules import file
-from modules._lines import as_read as as_read
-from modules._lines import one_line, split
-from modules._lines import value_problem as value_problem
-from modules._lines import whole_value as whole_value
+from modules._texts.lines import as_read as as_read
+from modules._texts.lines import one_line, split
+from modules._texts.lines import value_problem as value_problem
+from modules._texts.lines import whole_value as whole_value
 from runner.api import for_states
 
 _SECTION = re.compile(r"^\s*\[(?P<name>[^\]]*)\]\s*$")

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from modules import cmd, file
-from modules._lines import join_lines, plain_name
+from modules._texts.lines import join_lines, plain_name
 from runner.api import FormerState, StateFailed, changer, for_states, here, leave_pending
 
 PERSISTENT = "/etc/modules-load.d/salt_managed.conf"

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 from modules import cmd, file
-from modules._lines import one_line
+from modules._texts.lines import one_line
 from runner.api import StateFailed, changer, for_states
 
 DEFAULT = "/etc/default/locale"

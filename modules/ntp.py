@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from modules import _paths, _time_sources, file
-from modules._time_sources import TimeSource
+from modules import _paths, file
+from modules._texts import time_sources
+from modules._texts.time_sources import TimeSource
 from runner.api import CommandFailed, for_states, name_problem
 
 CONFIGURATIONS = ("/etc/ntpsec/ntp.conf", "/etc/ntp.conf")
@@ -22,8 +23,8 @@ def get_servers(conf_file: str | None = None) -> list[str]:
 
     {{ salt['ntp.get_servers']() }}
     """
-    text = _time_sources.read(conf_file or configuration())
-    return [source.host for source in _time_sources.sources(text, DIRECTIVES)]
+    text = time_sources.read(conf_file or configuration())
+    return [source.host for source in time_sources.sources(text, DIRECTIVES)]
 
 
 def set_servers(*servers: str, conf_file: str | None = None) -> list[str]:
@@ -34,8 +35,8 @@ def set_servers(*servers: str, conf_file: str | None = None) -> list[str]:
         if problem := name_problem(server):
             raise CommandFailed(problem)
     path = conf_file or configuration()
-    text = _time_sources.read(path)
-    options = {source.host: source for source in _time_sources.sources(text, DIRECTIVES)}
+    text = time_sources.read(path)
+    options = {source.host: source for source in time_sources.sources(text, DIRECTIVES)}
     wanted = [options.get(server, TimeSource("server", server, "iburst")) for server in servers]
-    file.write(path, _time_sources.with_sources(text, {"server": wanted}).encode())
+    file.write(path, time_sources.with_sources(text, {"server": wanted}).encode())
     return get_servers(path)

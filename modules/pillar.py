@@ -7,7 +7,8 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from modules import _filter_by, _paths
+from modules import _paths
+from modules._texts import filter_by as _filter_by
 from modules.slsutil.merging import MISSING, combined, traverse
 from runner.api import RunnerError, here
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from modules import cmd, file
-from modules._lines import plain_name
-from modules._processes import needs
+from modules._machine.processes import needs
+from modules._texts.lines import plain_name
 from runner.api import CommandFailed, StateFailed, changer, for_states
 
 CONFIG = "/etc/selinux/config"

@@ -12,7 +12,7 @@ from modules import _paths
 from modules._accounts import planned
 from modules._accounts.tools import run, tools
 from modules._accounts.values import Aging as Aging
-from modules._lines import join_lines, one_line, plain_name
+from modules._texts.lines import join_lines, one_line, plain_name
 from runner.api import CommandFailed, FormerState, cached_look, changer, for_states
 
 PATH = "/etc/shadow"

@@ -141,7 +141,7 @@ def pid(sig: str) -> str:
 def w() -> list[dict[str, str]]:
     """Who is logged in, and does what: user, tty, login, idle, jcpu, pcpu, what of each."""
     from modules import cmd
-    from modules._processes import needs
+    from modules._machine.processes import needs
 
     needs("w", "procps")
     names = ("user", "tty", "login", "idle", "jcpu", "pcpu", "what")

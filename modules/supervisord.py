@@ -8,8 +8,9 @@ import re
 import time
 from typing import Any
 
-from modules import _paths, _processes, cmd
-from modules._lines import plain_name
+from modules import _paths, cmd
+from modules._machine import processes
+from modules._texts.lines import plain_name
 from runner.api import CommandFailed, changer, for_states
 
 PATIENCE = 5  # seconds that a supervisord that was just started gets until it listens
@@ -37,7 +38,7 @@ def _argv(conf_file: str | None, bin_env: str | None) -> list[str]:
         if not _paths.access(program, os.X_OK):
             raise CommandFailed(f"{program} is no program", missing=("file", program))
     else:
-        _processes.needs(program, "supervisor")
+        processes.needs(program, "supervisor")
     return [program, *(["-c", conf_file] if conf_file else [])]
 
 

@@ -8,7 +8,7 @@ import os
 import re
 
 from modules import _paths, cmd, file
-from modules._lines import encoded, one_line, split
+from modules._texts.lines import encoded, one_line, split
 from runner.api import FormerState, StateFailed, changer, for_states, here
 
 # what may be digits by chance

@@ -9,7 +9,7 @@ import stat
 from collections.abc import Sequence
 from typing import Any
 
-from modules._lines import one_line
+from modules._texts.lines import one_line
 from runner.api import CommandFailed, StateFailed, changer
 
 ROOT = "/sys"

@@ -7,7 +7,7 @@ import datetime
 import re
 
 from modules import cmd
-from modules._lines import plain_name
+from modules._texts.lines import plain_name
 from runner.api import CommandFailed, changer
 
 

@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 from modules import _paths
-from modules._call_options import options_of
+from modules._texts.call_options import options_of
 from runner.api import RunnerError, StateFailed, here
 
 

@@ -12,8 +12,8 @@ from modules._accounts import busybox, defaults, planned, refusals
 from modules._accounts.tools import are_of_busybox, run, tools
 from modules._accounts.values import Account as Account
 from modules._accounts.values import Ranges as Ranges
-from modules._lines import plain_name
-from modules._processes import attempt
+from modules._machine.processes import attempt
+from modules._texts.lines import plain_name
 from runner.api import CommandFailed, FormerState, changer, for_states
 
 GECOS = ("fullname", "roomnumber", "workphone", "homephone", "other")

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from modules import file
-from modules._lines import one_line
+from modules._texts.lines import one_line
 from runner.api import Record, StateFailed, changer, for_states
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from pathlib import Path
 import networkx
 import pytest
 from command import ROOT
-from looks import unmarked
+from looks import dotted, unmarked
 
 from runner.model.families import FAMILIES
 from runner.model.records import Record
@@ -76,7 +76,7 @@ def parsed(path: Path) -> Parsed:
     waiting: list[ast.AST] = [ast.parse(path.read_text())]
     while waiting:
         node = waiting.pop()
-        if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
+        if isinstance(node, ast.If) and _last_name(node.test) == "TYPE_CHECKING":
             waiting += node.orelse
             continue
         if isinstance(node, ast.FunctionDef):
@@ -385,8 +385,8 @@ def prints(path: Path) -> Iterator[int]:
     """The lines of a file that print, or have a standard stream in hand."""
     for node in parsed(path).nodes:
         if (
-            (isinstance(node, ast.Call) and ast.unparse(node.func) == "print")
-            or (isinstance(node, ast.Attribute) and ast.unparse(node) in _STREAMS_OF_SYS)
+            (isinstance(node, ast.Call) and dotted(node.func) == "print")
+            or (isinstance(node, ast.Attribute) and dotted(node) in _STREAMS_OF_SYS)
             or (isinstance(node, ast.ImportFrom) and node.module == "sys" and _named(node, STREAMS))
         ):
             yield node.lineno

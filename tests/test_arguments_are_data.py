@@ -375,4 +375,4 @@ def test_no_argument_becomes_a_line(calls: list[dict[str, Any]]) -> None:
         each for each in found if each.startswith(("postgres.", "mysql.")) and "datadir" not in each
     }
     in_quotes |= {f"gpg.{name}(text)" for name in ("import_key", "read_key", "verify")}
-    assert not found - in_quotes, "one_line() or join_lines() of modules/_lines.py is missing"
+    assert not found - in_quotes, "one_line() or join_lines() of modules/_texts/lines.py is missing"

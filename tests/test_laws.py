@@ -25,9 +25,9 @@ from harness import HarnessHere, apply, foresee, look
 from laws import Scenario, all_scenarios
 from validation import WITHOUT, is_excepted, refused, takes_validate, wrote
 
-from modules.file._copy import copy_place
-from modules.file._places import place
-from modules.file._write import Owner
+from modules.file._contents.copy import copy_place
+from modules.file._contents.write import Owner
+from modules.file._paths.of_path import place
 from runner.api import CommandFailed, Plan, StateFailed, running
 from runner.api.planning import changes_planned
 from runner.engine.loader.registry import Registry

@@ -21,7 +21,7 @@ from modules._accounts import GROUP, PASSWD, defaults, refusals
 from modules._accounts.defaults import DEFAULTS, LOGIN_DEFS
 from modules._accounts.tools import are_of_busybox
 from modules._accounts.values import Account, Aging, Group, Ranges
-from modules._lines import encoded
+from modules._texts.lines import encoded
 from runner.api import CommandFailed, Unforeseen
 from runner.api.planning import only_files
 

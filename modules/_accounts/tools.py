@@ -10,7 +10,7 @@ from modules import cmd
 from modules._accounts import busybox, shadow_utils
 from modules._accounts.shadow_utils import Commands
 from modules._accounts.values import Account, Aging, Group
-from modules._lines import one_line
+from modules._texts.lines import one_line
 from runner.api import CommandFailed
 
 

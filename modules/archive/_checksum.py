@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 
-from modules._cache_files import load_text, save_text
-from modules.file._hash import hash_of
+from modules._machine.cache_files import load_text, save_text
+from modules.file._contents.hash import hash_of
 from runner.api import fetcher, is_planning
 
 

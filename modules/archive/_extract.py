@@ -12,17 +12,17 @@ from typing import IO, Any, cast
 from modules import _paths, cmd
 from modules.archive._members import TAR, Member, readable, refuse, refuse_changed, stripped
 from modules.archive._source import fixed, name_of
-from modules.file import _space
 from modules.file._change import alters, make_folders
-from modules.file._copy import copy_place, preserve_from
-from modules.file._place import Folder, Place
-from modules.file._places import place as place_of
-from modules.file._planned_place import PlannedPlace
-from modules.file._private_folder import INSIDE, PrivateFolder, folder_beside
-from modules.file._resolve import real_path
+from modules.file._contents import space
+from modules.file._contents.copy import copy_place, preserve_from
+from modules.file._contents.write import Owner
+from modules.file._paths.of_path import place as place_of
+from modules.file._paths.place import Folder, Place
+from modules.file._paths.planned_place import PlannedPlace
+from modules.file._paths.private_folder import INSIDE, PrivateFolder, folder_beside
+from modules.file._paths.resolve import real_path
+from modules.file._paths.walk import resolved
 from modules.file._snapshot import missing_folders, snapshot, snapshot_of_missing
-from modules.file._walk import resolved
-from modules.file._write import Owner
 from runner.api import StateFailed, Unforeseen, here
 from runner.api.planning import only_files
 
@@ -125,7 +125,7 @@ def shortage(members: Sequence[Member], target: str) -> str:
     folder = folder_beside(target)
     while not (there := _paths.source(folder)):  # it is only planned
         folder = os.path.dirname(folder)
-    free = _space.free(there) or 0
+    free = space.free(there) or 0
     needed = sum(member.size for member in members)
     if needed <= free:
         return ""

@@ -9,13 +9,13 @@ from collections.abc import Iterable, Sequence
 from typing import IO, Any
 
 from modules import _paths, cmd
-from modules._lines import plain_name
+from modules._texts.lines import plain_name
 from modules.archive._extract import place, unpack
 from modules.archive._members import ZIP, Member, kind_of, members, stripped
 from modules.archive._source import source
+from modules.file._contents.write import Owner, replace
 from modules.file._look import opened
-from modules.file._places import place as place_of
-from modules.file._write import Owner, replace
+from modules.file._paths.of_path import place as place_of
 from runner.api import StateFailed, changer
 
 

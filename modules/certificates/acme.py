@@ -6,8 +6,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from modules import _paths, _processes, cmd
-from modules._lines import plain_name
+from modules import _paths, cmd
+from modules._machine import processes
+from modules._texts.lines import plain_name
 from runner.api import CommandFailed, changer, for_states, here
 
 LIVE = "/etc/letsencrypt/live"
@@ -45,7 +46,7 @@ def info(name: str) -> dict[str, str]:
 
 
 def _openssl(name: str, what: str) -> str:
-    _processes.needs("openssl", "openssl")
+    processes.needs("openssl", "openssl")
     done = cmd.probe(["openssl", "x509", "-in", path(name), "-noout", what])
     if done.retcode:
         raise CommandFailed(f"{path(name)} is no certificate: {done.stderr}")
@@ -94,7 +95,7 @@ def cert(name: str, **options: Any) -> dict[str, Any]:
 @for_states
 def command(name: str, **options: Any) -> list[str]:
     """The command line of certbot."""
-    _processes.needs("certbot", "certbot")
+    processes.needs("certbot", "certbot")
     given = {key: value for key, value in options.items() if value not in (None, False, [], "")}
     names = [plain_name(domain, "name") for domain in (name, *given.get("aliases", []))]
     argv = ["certbot", "certonly", "--non-interactive", "--agree-tos"]

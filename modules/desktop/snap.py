@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import re
 
-from modules._lines import plain_name
-from modules._tools import TOPIC, Tool, change
+from modules._machine.tools import TOPIC, Tool, change
+from modules._texts.lines import plain_name
 from runner.api import cached_look
 
 NEEDS_PROGRAM = "snap"  # without it templates find no function of this module

@@ -30,12 +30,28 @@ if TYPE_CHECKING:
         symlink,
         utime,
     )
-    from modules.file._check import try_contents
-    from modules.file._copy import copy, rename
-    from modules.file._download import cached_path, download, keep_download, redacted
+    from modules.file._contents.copy import copy, rename
+    from modules.file._contents.download import cached_path, download, keep_download, redacted
+    from modules.file._contents.hash import (
+        check_hash,
+        get_hash,
+        get_sum,
+        hash_of,
+        source_hash,
+        split_hash,
+    )
+    from modules.file._contents.streamed import (
+        Contents,
+        Streamed,
+        head_of,
+        same_contents,
+        size_of,
+        streamed,
+        whole,
+    )
+    from modules.file._contents.write import default_folder_mode, default_mode, write
     from modules.file._entries import count_below, entries_below, same
     from modules.file._find import find
-    from modules.file._hash import check_hash, get_hash, get_sum, hash_of, source_hash, split_hash
     from modules.file._look import (
         Stat,
         device,
@@ -73,7 +89,7 @@ if TYPE_CHECKING:
         refuse_rewrite,
         refuse_touch,
     )
-    from modules.file._salt_changes import (
+    from modules.file._salt.changes import (
         chgrp,
         lchown,
         makedirs_perms,
@@ -91,7 +107,7 @@ if TYPE_CHECKING:
         touch,
         truncate,
     )
-    from modules.file._salt_edits import (
+    from modules.file._salt.edits import (
         append,
         blockreplace,
         comment,
@@ -103,7 +119,7 @@ if TYPE_CHECKING:
         sed,
         uncomment,
     )
-    from modules.file._salt_looks import (
+    from modules.file._salt.looks import (
         access,
         basename,
         directory_exists,
@@ -130,7 +146,7 @@ if TYPE_CHECKING:
         stats,
         statvfs,
     )
-    from modules.file._salt_text import (
+    from modules.file._salt.text import (
         contains,
         contains_glob,
         contains_regex,
@@ -138,17 +154,8 @@ if TYPE_CHECKING:
         grep,
         search,
     )
-    from modules.file._streamed import (
-        Contents,
-        Streamed,
-        head_of,
-        same_contents,
-        size_of,
-        streamed,
-        whole,
-    )
     from modules.file._unchangeable import unchangeable
-    from modules.file._write import default_folder_mode, default_mode, write
+    from modules.file._validation.check import try_contents
 
 P = ParamSpec("P")
 
@@ -366,7 +373,7 @@ def validated(function: Callable[P, Planned]) -> Callable[P, Planned]:
         look = functools.partial(function, *args, **kwargs)
         if not validate:
             return look()
-        from modules.file._judge import judged
+        from modules.file._validation.judge import judged
 
         return judged(validate, look)
 

@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import ParamSpec, TypeVar
 
-from modules import _paths, _umask
-from modules.file._mounts import refuse_mounted
+from modules import _paths
+from modules._machine import umask
 from modules.file._owners import gid_of, uid_of
-from modules.file._place import Place
-from modules.file._places import place
+from modules.file._paths.mounts import refuse_mounted
+from modules.file._paths.of_path import place
+from modules.file._paths.place import Place
 from modules.file._snapshot import snapshot, snapshot_of_missing, snapshot_of_second
 from runner.api import StateFailed, changer
 from runner.api import forget_looks as _forget_looks
@@ -164,7 +165,7 @@ def _make(path: str, mode: str | None, owner: tuple[int, int]) -> None:
                 raise
             return
         where.sync()
-        mask = _umask.of_state()
+        mask = umask.of_state()
         final = int(mode, 8) if mode is not None else None if mask is None else 0o777 & ~mask
         if owner == (-1, -1) and final is None:
             return

@@ -14,7 +14,7 @@ from io import BufferedReader
 from typing import Any
 
 from modules import _paths
-from modules.file._hash import get_hash
+from modules.file._contents.hash import get_hash
 from modules.file._look import opened
 from modules.file._owners import gid_of, gid_to_group, uid_of, uid_to_user
 from runner.api import StateFailed

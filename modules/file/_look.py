@@ -11,12 +11,12 @@ from typing import IO
 
 from modules import _paths
 from modules._paths import fetched as fetched
-from modules._planned_files import PlannedFiles, planned_files
-from modules.file._limit import read_limited
+from modules._planned.files import PlannedFiles, planned_files
+from modules.file._contents.limit import read_limited
 from modules.file._owners import gid_to_group, uid_to_user
-from modules.file._place import READ
-from modules.file._places import place
-from modules.file._resolve import real_path as real_path
+from modules.file._paths.of_path import place
+from modules.file._paths.place import READ
+from modules.file._paths.resolve import real_path as real_path
 from runner.api import FormerState, Record, StateFailed, for_states, here, refuse_unforeseen
 from runner.api.planning import doubts
 

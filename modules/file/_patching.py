@@ -10,8 +10,8 @@ from typing import Any
 from modules import _paths, cmd
 from modules.file import _look
 from modules.file._change import alters, make_folders
+from modules.file._contents.write import write
 from modules.file._snapshot import missing_folders, snapshot
-from modules.file._write import write
 from runner.api import Unforeseen, here
 from runner.api.planning import only_files
 

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
 from modules.file._change import alters, put_link
-from modules.file._copy import move_place
-from modules.file._place import Pinned, Place
-from modules.file._places import place
+from modules.file._contents.copy import move_place
+from modules.file._contents.write import Finish, Owner, replace
+from modules.file._paths.of_path import place
+from modules.file._paths.place import Pinned, Place
 from modules.file._snapshot import snapshot, snapshot_of_move
-from modules.file._write import Finish, Owner, replace
 from runner.api import StateFailed
 
 # extended attributes that the system gives a file by itself

@@ -9,7 +9,7 @@ from functools import cache
 
 from modules import _paths
 from modules.file._owners import gid_of, uid_of, uid_to_user
-from modules.file._resolve import real_path
+from modules.file._paths.resolve import real_path
 from runner.api import StateFailed, for_states
 
 CHOWN, FOWNER = 0, 3  # capabilities(7)

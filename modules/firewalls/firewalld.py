@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from modules import cmd
-from modules._processes import needs
+from modules._machine.processes import needs
 from runner.api import CommandFailed, StateFailed, changer
 
 NEEDS_PROGRAM = "firewall-cmd"  # without it templates find no function of this module

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from modules import cmd
-from modules._call_options import options_of
-from modules._lines import one_line, plain_name
-from modules._processes import Completed, needs
+from modules._machine.processes import Completed, needs
+from modules._texts.call_options import options_of
+from modules._texts.lines import one_line, plain_name
 from runner.api import CommandFailed, Record, StateFailed, changer
 
 NEEDS_PROGRAM = "ipset"  # without it templates find no function of this module

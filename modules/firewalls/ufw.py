@@ -7,8 +7,8 @@ import re
 import socket
 
 from modules import cmd, file
-from modules._lines import one_line, plain_name
-from modules._processes import Completed, needs
+from modules._machine.processes import Completed, needs
+from modules._texts.lines import one_line, plain_name
 from runner.api import CommandFailed, StateFailed, changer
 
 NEEDS_PROGRAM = "ufw"  # without it templates find no function of this module

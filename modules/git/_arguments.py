@@ -6,7 +6,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from modules._lines import plain_name
+from modules._texts.lines import plain_name
 from modules.git._run import keys
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from modules._lines import split
+from modules._texts.lines import split
 from modules.git._arguments import command_words, identity_keys, optional_word
 from modules.git._run import ask, change
 

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
-from modules._lines import plain_name
+from modules._texts.lines import plain_name
 from modules.git._arguments import command_words, identity_keys, optional_word
 from modules.git._run import ask, change
 

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
-from modules._lines import plain_name
+from modules._texts.lines import plain_name
 from modules.git._arguments import command_words, optional_word
 from modules.git._run import ask, change, probe
 from runner.api import CommandFailed

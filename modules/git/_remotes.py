@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
-from modules._lines import plain_name, split
+from modules._texts.lines import plain_name, split
 from modules.git._arguments import identity_keys, optional_word
 from modules.git._run import ask, change, credentials, probe
 from runner.api import CommandFailed

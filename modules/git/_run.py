@@ -15,10 +15,10 @@ from typing import Any
 
 from modules import _paths, cmd, file
 from modules import user as users
-from modules._lines import split
-from modules._planned_files import PlannedFiles, planned_files
+from modules._planned.files import PlannedFiles, planned_files
+from modules._texts.lines import split
 from modules.file._change import make_folders
-from modules.file._planned_place import PlannedPlace
+from modules.file._paths.planned_place import PlannedPlace
 from modules.git import _places
 from runner.api import CommandFailed, StateFailed, Unforeseen, changer, fetcher, for_states, here
 from runner.api.planning import in_stand_in, only_files
@@ -142,7 +142,7 @@ def _copy(files: PlannedFiles, path: str) -> str:
     """Where a planned repository was cloned to, with what is planned in it; empty for any other."""
     copy = files.copy_of(path)
     if copy and (entry := files.entry(path)) is not None:
-        from modules._planned_view import settle
+        from modules._planned.view import settle
 
         settle(entry)
     return copy

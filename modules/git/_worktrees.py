@@ -7,7 +7,7 @@ import os
 from typing import Any
 
 from modules import file
-from modules._lines import plain_name, split
+from modules._texts.lines import plain_name, split
 from modules.git._arguments import command_words, optional_word
 from modules.git._run import ask, change, look, probe
 from runner.api import CommandFailed

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from modules import file
-from modules._lines import one_line, plain_name
+from modules._texts.lines import one_line, plain_name
 from modules.gpg._run import (
     Keyring,
     passphrase,

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from modules import cmd, file
-from modules._lines import plain_name
-from modules._surroundings import identity
+from modules._machine.surroundings import identity
+from modules._texts.lines import plain_name
 from modules.gpg._run import Keyring, passphrase, reason, reports, text_or_file
 from runner.api import CommandFailed, StateFailed, here, refuse_unforeseen
 

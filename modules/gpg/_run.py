@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from modules import _accounts, cmd
-from modules._processes import Completed
-from modules._scripts import temporary_script
+from modules._machine.processes import Completed
+from modules._machine.scripts import temporary_script
 from runner.api import CommandFailed, Record, StateFailed, here
 
 OF_SALT = "/etc/salt/gpgkeys"  # the keys of the user salt

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from modules import _filter_by
+from modules._texts import filter_by as _filter_by
 from modules.grains import static
 from modules.slsutil.merging import MISSING, traverse
 from runner.api import here

@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from modules import _yaml
+from modules._texts import yaml as _yaml
 from runner.api import StateFailed, here
 
 IS_NESTED = "exists but is a dict or a list. Use 'force=True' to overwrite."

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 
 from modules import _paths, cmd, file
-from modules._lines import one_line, plain_name, split
+from modules._texts.lines import one_line, plain_name, split
 from modules.ip._ifupdown_lines import interface_lines
 from modules.ip.configuration import Action, Interface, Route, Texts, put, texts_of
 from runner.api import Record, StateFailed, changer, fetcher, here

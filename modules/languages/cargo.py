@@ -9,9 +9,9 @@ import tomllib
 from collections.abc import Sequence
 
 from modules import _paths, cmd, file
-from modules._lines import one_line, plain_name
-from modules._surroundings import home
-from modules._tools import TOPIC, Tool, change
+from modules._machine.surroundings import home
+from modules._machine.tools import TOPIC, Tool, change
+from modules._texts.lines import one_line, plain_name
 from runner.api import CommandFailed, cached_look
 
 

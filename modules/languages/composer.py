@@ -8,9 +8,9 @@ import re
 from typing import Any
 
 from modules import _paths
-from modules._lines import one_line, plain_name
-from modules._surroundings import parse_variables
-from modules._tools import TOPIC, Tool
+from modules._machine.surroundings import parse_variables
+from modules._machine.tools import TOPIC, Tool
+from modules._texts.lines import one_line, plain_name
 from runner.api import Record, changer, fetcher, for_states
 
 _COUNTED = re.compile(r"^(?:Package|Lock file) operations: (.*)$", re.MULTILINE)

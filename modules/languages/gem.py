@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from modules._lines import one_line, plain_name
-from modules._scripts import temporary_script
-from modules._tools import TOPIC, Tool, change
+from modules._machine.scripts import temporary_script
+from modules._machine.tools import TOPIC, Tool, change
+from modules._texts.lines import one_line, plain_name
 from runner.api import CommandFailed, cached_look, fetcher
 
 # ruby: whose gem it is was a matter of rvm and rbenv, which are functions of a shell

@@ -8,9 +8,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from modules._lines import plain_name
-from modules._surroundings import parse_variables
-from modules._tools import TOPIC, Tool
+from modules._machine.surroundings import parse_variables
+from modules._machine.tools import TOPIC, Tool
+from modules._texts.lines import plain_name
 from runner.api import CommandFailed, cached_look, changer, fetcher, for_states, here
 
 NEEDS_PROGRAM = "npm"  # without it templates find no function of this module

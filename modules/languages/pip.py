@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from modules import _paths, cmd
-from modules._scripts import temporary_script
+from modules._machine.scripts import temporary_script
 from runner.api import CommandFailed, StateFailed, cached_look, changer
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 
 from modules import cmd, file, hosts
-from modules._lines import plain_name
+from modules._texts.lines import plain_name
 from runner.api import FormerState, StateFailed, changer, for_states
 
 NAME = "/etc/hostname"

@@ -8,9 +8,9 @@ import socket
 from typing import Any
 
 from modules import cmd
-from modules._lines import plain_name
-from modules._processes import needs
-from modules._resolver import resolve
+from modules._machine.processes import needs
+from modules._machine.resolver import resolve
+from modules._texts.lines import plain_name
 from runner.api import CommandFailed, changer, here
 
 FAMILIES = {"ipv4": 4, "ipv6": 6}

@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from modules import cmd
-from modules._surroundings import parse_variables
+from modules._machine.surroundings import parse_variables
 from runner.api import CommandFailed, for_states
 
 LOCK_SECONDS = 300.0  # how long another package manager is waited for

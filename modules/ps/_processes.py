@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from modules import _paths, cmd
-from modules._processes import needs
+from modules._machine.processes import needs
 from modules.ps import table
 from runner.api import CommandFailed, changer
 

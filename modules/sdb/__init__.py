@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from modules._secret_values import hide
+from modules._texts.secret_values import hide
 from runner.api import StateFailed, here
 
 SCHEME = "sdb://"

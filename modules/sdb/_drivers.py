@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from urllib.parse import quote
 
 from modules import _paths, environ, file, gpg, vault
-from modules._yaml import load
+from modules._texts.yaml import load
 from modules.sdb import _msgpack
 from modules.slsutil import merge_all
 from modules.slsutil.merging import traverse

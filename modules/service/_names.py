@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from modules._lines import plain_name
+from modules._texts.lines import plain_name
 from runner.api import CommandFailed
 
 

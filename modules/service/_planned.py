@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Services as the plans of a dry run so far would leave them: what runs and what is enabled.
 
-Links and scripts that say what starts with the machine are planned files (`_planned_files.py`);
+Links and scripts that say what starts with the machine are planned files (`_planned/files.py`);
 here is what is only in a service manager's memory.
 """
 

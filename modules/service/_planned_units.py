@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from modules import _paths, file
-from modules._planned_files import is_planned, planned_files
+from modules._planned.files import is_planned, planned_files
 from modules.service._planned import STARTING, plan
 from modules.service.user_units import account
 from runner.api import CommandFailed, Unforeseen

@@ -7,7 +7,8 @@ import posixpath
 from collections import OrderedDict
 from typing import Any
 
-from modules import _paths, _yaml
+from modules import _paths
+from modules._texts import yaml
 from modules.slsutil import merging, serializers
 from runner.api import RunnerError, StateFailed, here
 
@@ -195,7 +196,7 @@ def _piped(text: str, pipe: str, source: str, saltenv: str, variables: dict[str,
                 text, step, {**_OF_AN_SLS, **variables}, file=source, saltenv=saltenv
             )
         elif step == "yaml":
-            data = _yaml.load(text)
+            data = yaml.load(text)
             return {} if data is None else _ordered(data)
         elif step == "json":
             return deserialize("json", text)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from modules import _yaml
+from modules._texts import yaml
 from runner.api import RunnerError
 
 MISSING: Any = object()
@@ -50,7 +50,7 @@ def _under_another_type(data: Mapping[Any, Any], part: Any) -> Any:
     ):
         return MISSING
     try:
-        key = _yaml.load(part)
+        key = yaml.load(part)
         return data.get(key, MISSING)
     except (RunnerError, TypeError):  # no YAML, or no key
         return MISSING

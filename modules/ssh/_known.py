@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from modules import file
-from modules._lines import split
+from modules._texts.lines import split
 from modules.ssh import known_hosts
 from runner.api import CommandFailed
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from modules import file
 from modules import user as users
-from modules._lines import encoded, one_line, split
+from modules._texts.lines import encoded, one_line, split
 from runner.api import Record, StateFailed
 
 KINDS = (

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from modules import _paths, cmd, file
-from modules._lines import fields, plain_name
-from modules._processes import needs
+from modules._machine.processes import needs
+from modules._texts.lines import fields, plain_name
 from modules.file._look import opened_to_read
 from modules.mount import active_mounts, unescaped
 from runner.api import Record, StateFailed, for_states

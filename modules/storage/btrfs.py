@@ -12,8 +12,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 from modules import cmd
-from modules._lines import one_line, plain_name
-from modules._processes import Completed, needs
+from modules._machine.processes import Completed, needs
+from modules._texts.lines import one_line, plain_name
 from modules.mount import active_mounts
 from modules.storage import blockdev
 from runner.api import CommandFailed, Record, StateFailed, changer, for_states, here

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from modules import cmd
-from modules._lines import plain_name
-from modules._processes import Completed
+from modules._machine.processes import Completed
+from modules._texts.lines import plain_name
 from modules.storage import blockdev
 from runner.api import CommandFailed, StateFailed, changer, for_states
 

@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 from modules import _paths, cmd
-from modules._lines import one_line, plain_name
-from modules._processes import Completed, needs
+from modules._machine.processes import Completed, needs
+from modules._texts.lines import one_line, plain_name
 from runner.api import CommandFailed, Record, StateFailed, cached_look, changer, for_states
 
 NEEDS_PROGRAM = "lvm"  # without it templates find no function of this module

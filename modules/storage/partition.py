@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from modules import _paths, cmd
-from modules._lines import plain_name
-from modules._processes import needs
+from modules._machine.processes import needs
+from modules._texts.lines import plain_name
 from runner.api import CommandFailed
 
 NEEDS_PROGRAM = "parted"  # without it templates find no function of this module

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from modules import _paths, cmd, file
-from modules._lines import one_line, plain_name
-from modules._processes import Completed, needs
+from modules._machine.processes import Completed, needs
+from modules._texts.lines import one_line, plain_name
 from modules.storage import blockdev
 from runner.api import CommandFailed, StateFailed, cached_look, changer, for_states
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 
 from modules import cmd
-from modules._lines import plain_name
-from modules._processes import needs
+from modules._machine.processes import needs
+from modules._texts.lines import plain_name
 from runner.api import CommandFailed
 
 NEEDS_PROGRAM = "xfs_info"  # without it templates find no function of this module

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from modules._secret_values import hide
+from modules._texts.secret_values import hide
 from modules.slsutil.merging import MISSING
 from modules.vault._client import current
 from runner.api import StateFailed

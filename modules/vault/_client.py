@@ -13,7 +13,8 @@ from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
 
-from modules import _paths, _resolver
+from modules import _paths
+from modules._machine import resolver
 from modules.vault._settings import Settings, settings
 from runner.api import Record, StateFailed, here, refuse_unforeseen
 
@@ -170,7 +171,7 @@ class Client:
         limit = self._settings.timeout
         host = urlsplit(url).hostname or ""
         # asked here: opening an address would wait as long as the resolver does
-        if not getproxies() and not _resolver.resolve(host):
+        if not getproxies() and not resolver.resolve(host):
             raise StateFailed(f"vault: no address of {host} is known")
         request = Request(url, data, dict(headers), method=method)
         opener = build_opener(NoRedirect, HTTPSHandler(context=_trust(self._settings.verify)))

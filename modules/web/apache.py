@@ -6,8 +6,8 @@ from __future__ import annotations
 import os
 
 from modules import _paths, cmd, file
-from modules._lines import plain_name
-from modules._processes import missing
+from modules._machine.processes import missing
+from modules._texts.lines import plain_name
 from runner.api import StateFailed, changer
 
 ROOT = "/etc/apache2"

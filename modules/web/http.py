@@ -9,8 +9,10 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from modules import _paths, _resolver, _yaml
-from modules._url import ascii_url
+from modules import _paths
+from modules._machine import resolver
+from modules._texts import yaml
+from modules._texts.url import ascii_url
 from runner.api import RunnerError, StateFailed, here, refuse_unforeseen
 
 if TYPE_CHECKING:
@@ -176,7 +178,7 @@ def _send(request: Request, timeout: float, context: Any, raise_error: bool) -> 
 
     refuse_unforeseen(request.full_url)
     host = urlsplit(request.full_url).hostname or ""
-    if not getproxies() and not _resolver.resolve(
+    if not getproxies() and not resolver.resolve(
         host
     ):  # asked here: urlopen would wait as long as the resolver does
         return {"status": 0, "error": "[Errno -2] Name or service not known"}
@@ -263,7 +265,7 @@ def _xml(text: str) -> Any:
     return shaped(fromstring(text))
 
 
-DECODERS: Mapping[str, Callable[[str], Any]] = {"json": json.loads, "xml": _xml, "yaml": _yaml.load}
+DECODERS: Mapping[str, Callable[[str], Any]] = {"json": json.loads, "xml": _xml, "yaml": yaml.load}
 
 
 def wait_for_successful_query(

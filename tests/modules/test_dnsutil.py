@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from harness import HarnessHere
 
-from modules import _resolver, dig, dnsutil
+from modules import dig, dnsutil
+from modules._machine import resolver
 from runner.api import CommandFailed, running
 
 DIG = """#!/bin/sh
@@ -108,7 +109,7 @@ def test_names_are_found_without_a_network(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_nobody_waits_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_resolver, "SECONDS", 0.05)
+    monkeypatch.setattr(resolver, "SECONDS", 0.05)
     began = time.monotonic()
     assert dnsutil.A("slow") == []
     assert time.monotonic() - began < 5

@@ -17,7 +17,6 @@ from harness import HarnessHere
 
 from modules import (
     _paths,
-    _processes,
     cmd,
     dnsutil,
     environ,
@@ -30,6 +29,7 @@ from modules import (
     status,
     test,
 )
+from modules._machine import processes
 from modules.storage import disk
 from runner.api import StateFailed, running
 
@@ -146,9 +146,9 @@ BLKID = """/dev/sda1: LABEL="the boot" UUID="4-2" TYPE="ext4"
 def test_what_programs_print(
     monkeypatch: pytest.MonkeyPatch, call: Any, argv: list[str], printed: str | None, wanted: Any
 ) -> None:
-    def probe(words: list[str]) -> _processes.Completed:
+    def probe(words: list[str]) -> processes.Completed:
         assert words == argv
-        return _processes.Completed(2 if printed is None else 0, (printed or "").rstrip("\n"), "")
+        return processes.Completed(2 if printed is None else 0, (printed or "").rstrip("\n"), "")
 
     monkeypatch.setattr(cmd, "probe", probe)
     assert call() == wanted

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from harness import HarnessHere
 
-from modules import _resolver
-from modules._url import ascii_url
+from modules._machine import resolver
+from modules._texts.url import ascii_url
 from modules.web import http as web
 from runner.api import RunnerError, StateFailed, running
 
@@ -198,7 +198,7 @@ def test_no_answer() -> None:
 
 
 def test_a_name_that_nobody_resolves_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_resolver, "resolve", lambda host, version=None: [])
+    monkeypatch.setattr(resolver, "resolve", lambda host, version=None: [])
     assert web.query("https://user@example.invalid:99/") == {
         "error": "[Errno -2] Name or service not known"
     }

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from harness import HarnessHere
 
-from modules import _resolver, cmd, network
+from modules import cmd, network
+from modules._machine import resolver
 from modules.network import _routes
 from runner.api import StateFailed, running
 from runner.engine.loader.registry import Registry
@@ -233,9 +234,9 @@ def test_a_resolver_that_is_silent_holds_nobody_up(
     slow.write_text("#!/bin/sh\nexec sleep 30\n")
     slow.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    monkeypatch.setattr(_resolver, "SECONDS", 0.1)
+    monkeypatch.setattr(resolver, "SECONDS", 0.1)
     began = time.monotonic()
-    assert _resolver.resolve("example.invalid") == []
+    assert resolver.resolve("example.invalid") == []
     assert time.monotonic() - began < 5
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from harness import HarnessHere
 
-from modules import _processes
+from modules._machine import processes
 from runner.api import running
 from runner.api.programs import allow_programs, end_programs
 
@@ -28,12 +28,12 @@ def test_a_program_that_is_being_started_when_the_run_ends_is_ended(
         return process
 
     monkeypatch.setattr(subprocess, "Popen", slow_start)
-    results: list[_processes.Completed] = []
+    results: list[processes.Completed] = []
 
     def work() -> None:
         with running(HarnessHere()):
             results.append(
-                _processes.run_to_end(["sleep", "60"], env={}, cwd=None, stdin=None, timeout=None)
+                processes.run_to_end(["sleep", "60"], env={}, cwd=None, stdin=None, timeout=None)
             )
 
     state = threading.Thread(target=work)

@@ -13,7 +13,8 @@ import pytest
 from command import Machine
 from harness import HarnessHere
 
-from modules import _processes, cmd
+from modules import cmd
+from modules._machine import processes
 from runner.api import running
 from runner.api.shell_tests import shell_test
 
@@ -62,7 +63,7 @@ def no_program(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*words: object, **named: object) -> None:
         raise AssertionError(f"a program was started: {words}")
 
-    monkeypatch.setattr(_processes, "run_to_end", refuse)
+    monkeypatch.setattr(processes, "run_to_end", refuse)
 
 
 def _line(draw: random.Random, folder: Path) -> str:

@@ -764,20 +764,20 @@ WRITING = {
 # else can
 BY_PATH = {
     "_paths.py": "the memory of a planned file, and copies in private folders",
-    "file/_private_folder.py": "a private folder",
-    "_planned_view.py": "a file system that only a command of a dry run has",
-    "file/_place.py": "the mechanism",
+    "file/_paths/private_folder.py": "a private folder",
+    "_planned/view.py": "a file system that only a command of a dry run has",
+    "file/_paths/place.py": "the mechanism",
     "file/_patching.py": "a private folder",
-    "file/_judge.py": "copies in private folders",
-    "_closed_folders.py": "private folders",
+    "file/_validation/judge.py": "copies in private folders",
+    "file/_paths/closed_folders.py": "private folders",
     "file/_unchangeable.py": "a private folder",
     "git/_run.py": "a private folder",
     "asymmetric.py": "a private folder",
-    "file/_write.py": "the backups below the state folder",
-    "file/_download.py": "the cache folder",
-    "file/_check.py": "a temporary file with a name of its own",
+    "file/_contents/write.py": "the backups below the state folder",
+    "file/_contents/download.py": "the cache folder",
+    "file/_validation/check.py": "a temporary file with a name of its own",
     "archive/_extract.py": "a private folder",
-    "_scripts.py": "a private folder",
+    "_machine/scripts.py": "a private folder",
     "pkg/apt/provider.py": "a private folder",
     "pkg/apt/status.py": "a private folder",
     "pkg/rpm/packages.py": "a private folder",
@@ -798,7 +798,7 @@ BY_PATH = {
 
 def test_paths_are_changed_by_the_one_mechanism() -> None:
     """Whatever else changes a path by its name could be swapped: it uses a place
-    (modules/file/_place.py).
+    (modules/file/_paths/place.py).
     """
     top = Path(modules.__file__).parent
     calls: dict[str, set[str]] = {}

@@ -52,10 +52,19 @@ def asked(text: str) -> Iterator[tuple[ast.expr | ast.alias, str]]:
     exempt = {id(call.func) for call in calls if no_look(call)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute | ast.Name) and id(node) not in exempt:
-            first, _, rest = ast.unparse(node).partition(".")
+            first, _, rest = dotted(node).partition(".")
             name = f"{own.get(first, first)}.{rest}" if rest else first
             if name.removeprefix("runner.api.") in INSTEAD:
                 yield node, name
+
+
+def dotted(node: ast.expr) -> str:
+    """`os.path.exists` of an expression; empty where it is more than names."""
+    names = []
+    while isinstance(node, ast.Attribute):
+        names.append(node.attr)
+        node = node.value
+    return ".".join(reversed([*names, node.id])) if isinstance(node, ast.Name) else ""
 
 
 def no_look(call: ast.Call) -> bool:
@@ -63,7 +72,7 @@ def no_look(call: ast.Call) -> bool:
     words = [_beginning(argument) for argument in call.args[:2]]
     return words[:1] != [] and (
         f"{words[0]}/".startswith(KERNELS)
-        or (ast.unparse(call.func) == "open" and words[1:] != [] and words[1][:1] in ("w", "x"))
+        or (dotted(call.func) == "open" and words[1:] != [] and words[1][:1] in ("w", "x"))
     )
 
 

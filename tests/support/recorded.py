@@ -23,7 +23,8 @@ from typing import Any
 from harness import HarnessHere
 
 import modules.file
-from modules import _processes, cmd
+from modules import cmd
+from modules._machine import processes
 from runner.api import StateFailed, changes_allowed, running
 from runner.engine.loader.builtin import library
 from runner.engine.loader.registry import Registry
@@ -183,9 +184,9 @@ def sample(parameter: inspect.Parameter) -> Any:
 def silence(records: list[dict[str, Any]]) -> None:
     """Have everything that would be started or written recorded instead."""
 
-    def run_to_end(argv: list[str], *, stdin: str | None = None, **_: Any) -> _processes.Completed:
+    def run_to_end(argv: list[str], *, stdin: str | None = None, **_: Any) -> processes.Completed:
         records.append({"argv": [str(word)[:100] for word in argv], "stdin": (stdin or "")[:1000]})
-        return _processes.Completed(0, "", "")
+        return processes.Completed(0, "", "")
 
     def write(path: str, data: Any, **_: Any) -> None:
         records.append(
@@ -210,7 +211,7 @@ def silence(records: list[dict[str, Any]]) -> None:
         raise Forbidden("it takes too long")
 
     signal.signal(signal.SIGALRM, late)
-    _processes.run_to_end = run_to_end
+    processes.run_to_end = run_to_end
     for name in modules.file.__load__:
         value = getattr(modules.file, name)
         if getattr(value, "changes_the_machine", False) or name == "write":
@@ -218,9 +219,9 @@ def silence(records: list[dict[str, Any]]) -> None:
     cmd.which = lambda name, *a: f"/usr/bin/{name}"
     cmd.has_exec = lambda name, *a: True
     for module in list(sys.modules.values()):
-        if getattr(module, "needs", None) is _processes.needs:
+        if getattr(module, "needs", None) is processes.needs:
             module.needs = lambda *a: None
-    _processes.needs = lambda *a: None
+    processes.needs = lambda *a: None
     sys.addaudithook(forbid)
 
 

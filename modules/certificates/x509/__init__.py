@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from modules import _paths, file
-from modules._call_options import options_of
+from modules._texts.call_options import options_of
 from modules.certificates.x509 import arguments as _arguments
 from modules.certificates.x509.library import need as _need
 from runner.api import CommandFailed, for_states, here

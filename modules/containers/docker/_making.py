@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from modules._call_options import options_of
+from modules._texts.call_options import options_of
 from modules.containers.docker import _containers, _images, forms
 from modules.containers.docker._engine import ask
 from modules.containers.docker.options import Declared, Json, declare

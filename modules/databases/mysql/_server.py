@@ -11,7 +11,7 @@ from html import unescape
 from typing import Annotated, Any
 
 from modules import cmd, file
-from modules._lines import one_line
+from modules._texts.lines import one_line
 from runner.api import (
     AbsolutePath,
     CommandFailed,

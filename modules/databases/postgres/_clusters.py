@@ -10,8 +10,8 @@ import shlex
 from collections.abc import Sequence
 
 from modules import _paths, cmd, file
-from modules._lines import join_lines, one_line, plain_name
-from modules._processes import missing, needs
+from modules._machine.processes import missing, needs
+from modules._texts.lines import join_lines, one_line, plain_name
 from runner.api import CommandFailed, StateFailed, changer, here
 
 TOOLS = "postgresql-common"

@@ -10,8 +10,8 @@ import shlex
 from typing import Any
 
 from modules import cmd, file
-from modules._call_options import options_of
-from modules._lines import plain_name
+from modules._texts.call_options import options_of
+from modules._texts.lines import plain_name
 from modules.firewalls.iptables import _kernel
 from modules.firewalls.iptables._listing import Rules, parsed
 from runner.api import CommandFailed, StateFailed

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from modules import cmd, file
-from modules._lines import plain_name
+from modules._texts.lines import plain_name
 from runner.api import CommandFailed, StateFailed, changer, for_states
 
 # options that only a match module has; it is loaded when the rule does not load it itself

@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 from modules import file
-from modules._call_options import options_of
-from modules._lines import one_line, plain_name
+from modules._texts.call_options import options_of
+from modules._texts.lines import one_line, plain_name
 from modules.firewalls.nftables import _kernel
 from runner.api import CommandFailed, StateFailed
 

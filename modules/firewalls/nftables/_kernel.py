@@ -11,8 +11,8 @@ from itertools import pairwise
 from typing import Any
 
 from modules import cmd, file
-from modules._lines import one_line, plain_name
-from modules._processes import needs
+from modules._machine.processes import needs
+from modules._texts.lines import one_line, plain_name
 from runner.api import CommandFailed, Record, StateFailed, changer, for_states
 
 # Salt's names; nft's own are taken as they are

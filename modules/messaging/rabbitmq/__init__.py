@@ -10,7 +10,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from modules._lines import one_line, plain_name
+from modules._texts.lines import one_line, plain_name
 from modules.messaging.rabbitmq import _ctl
 from modules.messaging.rabbitmq._ctl import SERVICE as SERVICE
 from runner.api import CommandFailed, for_states

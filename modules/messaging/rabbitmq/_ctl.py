@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from modules import cmd
-from modules._processes import Completed, needs
+from modules._machine.processes import Completed, needs
 from runner.api import CommandFailed, cached_look, changer
 
 SERVICE = "rabbitmq-server"

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-import modules._jobs
 import modules.schedule
-from modules._jobs import When
+import modules.schedule._jobs
+from modules.schedule._jobs import When
 from runner.api.scheduled import ScheduleFiles
 from runner.cli.running import scheduling
 from runner.cli.running.installed_schedule import Installed, disobedient
@@ -138,7 +138,7 @@ def test_salts_function_lists_what_is_installed(
 
 def test_jobs_of_states_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = ScheduleFiles(str(tmp_path / "cron/runner"), unit_folder=str(tmp_path / "units"))
-    for place in (modules.schedule, modules._jobs):
+    for place in (modules.schedule, modules.schedule._jobs):
         monkeypatch.setattr(place, "SCHEDULE", files)
     (tmp_path / "cron").mkdir()
     (tmp_path / "units/timers.target.wants").mkdir(parents=True)

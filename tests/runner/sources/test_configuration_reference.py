@@ -12,7 +12,7 @@ import pytest
 import yaml
 from command import ROOT, Machine
 
-from modules.file._limit import EDITED
+from modules.file._contents.limit import EDITED
 from runner.cli.commands.fleet import FORKS
 from runner.language.render.jinja.bound import SECONDS
 from runner.language.render.renderers import CIPHERS

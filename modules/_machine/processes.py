@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that are started, waited for and ended: the one place that does it for all modules."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from modules import _paths
+from modules._machine import salt_call, streams
+from modules._machine import umask as _umask
+from modules._planned.files import planned_files
+from runner.api import (
+    CommandFailed,
+    Record,
+    StateFailed,
+    ended_with_run,
+    here,
+    refuse_unforeseen,
+    undisturbed,
+)
+from runner.api.durability import make_names_durable
+
+if TYPE_CHECKING:
+    import subprocess
+
+    from modules._planned.view import View
+
+MOST = 256 << 20  # bytes that a program may print whose output is read as a whole
+
+
+class Completed(Record):
+    """The result of a program. Streams are text without the last line's end."""
+
+    retcode: int
+    stdout: str
+    stderr: str
+    pid: int = 0
+    timed_out: bool = False
+
+    @property
+    def error_text(self) -> str:
+        """The words of a program that failed: its errors, or what it printed instead."""
+        return self.stderr.strip() or self.stdout.strip()
+
+
+def attempt(change: Callable[..., object], *values: object) -> bool:
+    """Try a change: whether it was made; why not is a warning."""
+    try:
+        change(*values)
+    except StateFailed as problem:
+        here.warn(problem.message)
+        return False
+    return True
+
+
+def missing(program: str, package: str) -> StateFailed:
+    """The failure of what a program is needed for that is not there."""
+    return StateFailed(f"{program} is missing: it comes with {package}", missing=("pkg", package))
+
+
+def needs(program: str, package: str) -> None:
+    """Raise StateFailed where a program is not on PATH."""
+
+    if not _paths.which(program):
+        raise missing(program, package)
+
+
+def view() -> View | None:
+    """The planned files of a dry run, for a program that is to see them; None where none can."""
+    if planned_files() is None:
+        return None
+    from modules._planned.view import planned_view
+
+    return planned_view()
+
+
+def run_to_end(
+    argv: list[str],
+    *,
+    env: Mapping[str, str],
+    cwd: str | None,
+    stdin: str | None,
+    timeout: float | None,
+    bg: bool = False,
+    most: int | None = None,
+    view: View | None = None,
+    encoding: str | None = None,
+    rstrip: bool = True,
+    **identity: Any,
+) -> Completed:
+    """Start a program, and wait for its end unless it is to stay in the background. view: the
+    planned files that it sees. encoding: of its streams, instead of UTF-8. rstrip: without the end
+    of the last line. identity: as of Popen.
+
+    most: the bytes of each stream that are kept, the first and the last; None where nothing may be
+    missing. Raises CommandFailed when it cannot be started, or nothing may be missing and it prints
+    far too much; StateFailed when what states have written before cannot be made durable. It has a
+    session of its own, without a terminal: one that would ask for a password fails, instead of
+    waiting.
+    """
+    import subprocess
+
+    refuse_unforeseen(argv[0])
+    make_names_durable()
+    quiet = subprocess.DEVNULL
+    output = quiet if bg else subprocess.PIPE
+    umask = _umask.of_state()
+    if umask is not None:
+        identity.setdefault("umask", umask)
+    identity |= {
+        "stdout": output,
+        "stderr": output,
+        "stdin": subprocess.PIPE if stdin is not None else quiet,
+    }
+    user = identity.get("user")
+    if view is not None:
+        who = (identity.pop(key, None) for key in ("user", "group", "extra_groups"))
+        identity["preexec_fn"] = view.entering(cwd, *who)
+        env = {**env, **view.variables}
+        cwd = None
+    process: subprocess.Popen[bytes] | None = None
+    started = threading.Event()
+
+    def end_it() -> None:
+        started.wait()
+        if process is not None and not bg:
+            _kill(process)
+
+    try:
+        data = None if stdin is None else stdin.encode("utf-8", "surrogateescape")
+        with ended_with_run(end_it):  # before the start: what ends the run waits for it
+            try:
+                # an interrupt between the start and its note would leave the program behind
+                with undisturbed():
+                    process = subprocess.Popen(
+                        argv,
+                        env=dict(salt_call.environment(argv, env)),
+                        cwd=cwd,
+                        start_new_session=True,
+                        **identity,
+                    )
+            finally:
+                started.set()
+            if bg:
+                process.returncode = 0  # nobody waits for it
+                return Completed(0, "", "", process.pid)
+            out, err = streams.communicate(process, data, timeout, most or MOST)
+    except BaseException as error:
+        if process is None:
+            raise _not_started(argv, error, user) from None
+        _end(process)
+        if isinstance(error, subprocess.TimeoutExpired) and timeout is not None:
+            return Completed(
+                1, f"timed out after {timeout:g} seconds", "", process.pid, timed_out=True
+            )
+        raise
+    if most is None and (out.left_out or err.left_out):
+        raise CommandFailed(f"{argv[0]!r} printed more than {MOST >> 20} MB")
+    text = partial(_text, encoding=encoding, rstrip=rstrip)
+    return Completed(process.returncode, text(out.data()), text(err.data()), process.pid)
+
+
+PACKAGES = {"crontab": "cron", "modprobe": "kmod", "augtool": "augeas-tools"} | dict.fromkeys(
+    ("ssh-keygen", "ssh-keyscan"), "openssh-client"
+)  # of Debian, by their programs
+
+
+def _not_started(argv: list[str], error: BaseException, user: object) -> BaseException:
+    """The error for a program that could not be started."""
+    import subprocess
+
+    if not isinstance(error, OSError | ValueError | subprocess.SubprocessError):
+        return error
+    reason = getattr(error, "strerror", None) or str(error)
+    if isinstance(error, UnicodeEncodeError):
+        reason = (
+            f"there is half a character (\\u{ord(error.object[error.start]):04x}) in its arguments"
+            " or its input"
+        )
+    if isinstance(error, FileNotFoundError) and argv[0] in PACKAGES:
+        reason += f"; it comes with the package {PACKAGES[argv[0]]}"
+    if isinstance(error, PermissionError) and user not in (None, os.geteuid()):
+        reason += " (only root may run it as somebody else)"
+    return CommandFailed(
+        f"Unable to run command {argv[0]!r}: {reason}", missing=("command", argv[0])
+    )
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a program with all that it started, and close what led to it."""
+    _kill(process)
+    for stream in (process.stdout, process.stderr, process.stdin):
+        if stream:
+            with suppress(BrokenPipeError):  # what was not written yet
+                stream.close()
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """End a program with all that it started; what does not heed SIGTERM is killed."""
+    import signal
+
+    family = _family(process.pid)
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        family = {**_family(process.pid), **family}
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, number)
+        for pid, began in family.items():
+            if _lives(pid, began):
+                with suppress(
+                    ProcessLookupError, PermissionError
+                ):  # somebody else's: what sudo started
+                    os.kill(pid, number)
+        until = time.monotonic() + 2
+        while time.monotonic() < until and (
+            process.poll() is None or any(_lives(*member) for member in family.items())
+        ):
+            time.sleep(0.02)
+
+
+def _family(first: int) -> dict[int, str]:
+    """A process, those of its group and session, and all that descend from it, each with when it
+    began.
+    """
+    try:
+        seen = {int(name): _stat(int(name)) for name in os.listdir("/proc") if name.isdigit()}
+    except OSError:  # not mounted
+        return {}
+    family = {first: _began(first)}
+    for _ in seen:
+        more = {
+            pid: stat[19]
+            for pid, stat in seen.items()
+            if stat
+            and pid not in family
+            and (int(stat[1]) in family or first in (int(stat[2]), int(stat[3])))
+        }
+        if not more:
+            break
+        family |= more
+    return family
+
+
+def _lives(pid: int, began: str) -> bool:
+    return began != "" and _began(pid) == began
+
+
+def _began(pid: int) -> str:
+    """The time when a process began, so that another one with its number is not taken for it; ""
+    when it has ended.
+    """
+    stat = _stat(pid)
+    return stat[19] if stat and stat[0] not in "ZX" else ""
+
+
+def _stat(pid: int) -> list[str]:
+    """The fields of /proc/PID/stat from the state on: state, parent, group, session, ..."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+            return file.read().rpartition(")")[2].split()
+    except OSError:
+        return []
+
+
+def _text(data: bytes, encoding: str | None, rstrip: bool) -> str:
+    text = data.decode(encoding or "utf-8", errors="replace")
+    return text[:-1] if rstrip and text.endswith("\n") else text

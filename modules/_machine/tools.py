@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that install packages of a language or of an application store (npm, gem, flatpak, ...):
+the one place that runs them.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from modules import _paths, cmd
+from modules._machine.processes import Completed, needs
+from runner.api import CommandFailed, Record, changer
+
+TOPIC = "tool packages"  # of looks at what such a program has installed
+
+
+class Tool(Record):
+    """A program, the package that it comes with, and how it runs. env: as of cmd.run."""
+
+    program: str
+    package: str
+    user: str | None = None
+    cwd: str | None = None
+    env: Any = None
+
+    def require(self) -> None:
+        """Raise StateFailed where the program is not there."""
+        if os.path.isabs(self.program) and not _paths.exists(self.program):
+            raise CommandFailed(f"there is no {self.program}", missing=("file", self.program))
+        if not os.path.isabs(self.program):
+            needs(self.program, self.package)
+
+    def run(self, *words: str) -> Completed:
+        """Run the program. Raises StateFailed where it is not there."""
+        self.require()
+        return cmd.complete(
+            [self.program, *words], cwd=self.cwd, runas=self.user, env=self.env, python_shell=False
+        )
+
+    def output(self, *words: str) -> str:
+        """What the program prints. Raises CommandFailed with the reason when it fails."""
+        done = self.run(*words)
+        if done.retcode:
+            raise self.failure(words[0], done.error_text)
+        return done.stdout
+
+    def failure(self, command: str, reason: str) -> CommandFailed:
+        """The error of a command that failed."""
+        name = os.path.basename(self.program)
+        return CommandFailed(f"{name} {command}: {reason or 'failed without a message'}")
+
+
+@changer(touches=[TOPIC, "files"])
+def change(words: list[str], tool: Tool) -> str:
+    """Have the program change something: what it prints. Raises CommandFailed with the reason when
+    it fails.
+    """
+    return tool.output(*words)

@@ -1,0 +1,377 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The files of this machine as the plans of a dry run so far would leave them.
+
+A dry run carries every state out on these instead of on the machine: its changers write here (by
+`file/_paths/planned_place.py`) and its looks read here (by `_paths.py`), so that each state sees what
+those before it would have made. What nothing was planned for is read from the machine.
+"""
+
+from __future__ import annotations
+
+# os in this file: it is the view
+import errno
+import os
+import stat as bits
+import time
+from copy import copy as copy_of
+from itertools import count
+
+from runner.api import MOST_LINKS, Record, Unforeseen, here, is_planning, link_of_others
+from runner.api.planning import SETTLED, doubts
+
+KERNELS = ("/proc/", "/sys/")  # what is below is no file that keeps what is written to it
+KEPT_IN_MEMORY = 1 << 20  # bytes of a planned file; more are kept in a file without a name
+_numbers = count(1 << 62)  # stands for inodes
+
+
+class Held:
+    """A file without a name, which is there as long as this is."""
+
+    def __init__(self, handle: int) -> None:
+        self._handle = handle
+        self.path = f"/proc/self/fd/{handle}"
+
+    def __del__(self) -> None:
+        os.close(self._handle)
+
+
+class Stored(Record):
+    """The contents of a planned file that are in a file of the machine. held: one without a
+    name.
+    """
+
+    path: str
+    size: int
+    held: Held | None = None
+
+
+class Entry:
+    """What a name will stand for.
+
+    origin: the real path that contents, target and attributes are taken from, and the names in a
+    folder but for those in `names`; None for what is new. names: by name what was planned in a
+    folder, None for what was removed.
+    """
+
+    __slots__ = (
+        "at",
+        "attributes",
+        "bits",
+        "contents",
+        "device",
+        "gid",
+        "mtime_ns",
+        "names",
+        "number",
+        "origin",
+        "target",
+        "uid",
+    )
+
+    def __init__(self, mode: int, uid: int, gid: int, origin: str | None = None) -> None:
+        self.bits, self.uid, self.gid, self.origin = mode, uid, gid, origin
+        self.at: os.stat_result | None = None
+        self.mtime_ns = time.time_ns()
+        self.number = 0
+        self.device = 0
+        self.target = ""
+        self.contents: bytes | Stored | None = b""  # None: those of the origin
+        self.names: dict[str, Entry | None] = {}
+        self.attributes: dict[str, bytes] | None = {}  # None: those of the origin
+
+    @classmethod
+    def of(cls, path: str) -> Entry:
+        """What is at a real path without links. Raises OSError."""
+        at = os.lstat(path)
+        entry = cls(at.st_mode, at.st_uid, at.st_gid, path)
+        entry.at, entry.mtime_ns, entry.device = at, at.st_mtime_ns, at.st_rdev
+        entry.contents = entry.attributes = None
+        if entry.is_link:
+            entry.target = os.readlink(path)
+        return entry
+
+    @classmethod
+    def new(cls, form: int, mode: int, folder: Entry) -> Entry:
+        """What the caller makes in a folder, whose group it may get. form: S_IFDIR and so on."""
+        inherits = folder.bits & bits.S_ISGID
+        if inherits and form == bits.S_IFDIR:
+            mode |= bits.S_ISGID
+        return cls(form | mode, os.geteuid(), folder.gid if inherits else os.getegid())
+
+    def copied(self, made: dict[int, Entry]) -> Entry:
+        """Return a copy with all that is planned in it. made: copies by what they are of, as one
+        file may have several names.
+        """
+        if id(self) not in made:
+            made[id(self)] = copy = copy_of(self)
+            copy.attributes = None if self.attributes is None else dict(self.attributes)
+            copy.names = {
+                name: None if entry is None else entry.copied(made)
+                for name, entry in self.names.items()
+            }
+        return made[id(self)]
+
+    @property
+    def is_dir(self) -> bool:
+        return bits.S_ISDIR(self.bits)
+
+    @property
+    def is_link(self) -> bool:
+        return bits.S_ISLNK(self.bits)
+
+    @property
+    def is_file(self) -> bool:
+        return bits.S_ISREG(self.bits)
+
+    @property
+    def is_real(self) -> bool:
+        """Return whether nothing was planned for it itself."""
+        return self.at is not None
+
+    @property
+    def size(self) -> int:
+        if self.is_link:
+            return len(os.fsencode(self.target))
+        if not self.is_file:
+            return 0
+        if self.contents is None:
+            return os.lstat(self.origin or "").st_size
+        return len(self.contents) if isinstance(self.contents, bytes) else self.contents.size
+
+    def stat(self) -> os.stat_result:
+        if self.at is not None:
+            return self.at
+        self.number = self.number or next(_numbers)
+        seconds = self.mtime_ns // 1_000_000_000
+        plain = (self.bits, self.number, 0, 1, self.uid, self.gid, self.size, *[seconds] * 3)
+        times = dict.fromkeys(("st_atime", "st_mtime", "st_ctime"), self.mtime_ns / 1e9)
+        exact = dict.fromkeys(("st_atime_ns", "st_mtime_ns", "st_ctime_ns"), self.mtime_ns)
+        return os.stat_result(plain, {**times, **exact, "st_rdev": self.device})
+
+    def alter(self) -> None:
+        """Note that it will not be as it is: from now on its own fields count."""
+        self.at = None
+
+    def child(self, name: str) -> Entry | None:
+        """What a name in this folder stands for; None for nothing. Raises OSError."""
+        if not self.is_dir:
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), name)
+        if name in self.names or self.origin is None:
+            return self.names.get(name)
+        try:
+            return Entry.of(os.path.join(self.origin, name))
+        except FileNotFoundError:
+            return None
+
+    def listed(self) -> list[str]:
+        """The names in this folder. Raises OSError."""
+        real = [] if self.origin is None else os.listdir(self.origin)
+        kept = [name for name in real if name not in self.names]
+        return kept + [name for name, entry in self.names.items() if entry is not None]
+
+
+class Supposed(Entry):
+    """What may be at a path in the place of what is there now, in another world of a look."""
+
+    __slots__ = ()
+
+
+def _supposed(path: str, is_folder: bool, contents: bytes) -> Supposed:
+    is_program = os.path.dirname(path).endswith("bin")
+    form = bits.S_IFDIR if is_folder else bits.S_IFREG
+    entry = Supposed(form | (0o755 if is_folder or is_program else 0o644), 0, 0)
+    entry.contents = contents
+    # it is the same one when it is looked at again
+    entry.mtime_ns, entry.number = 0, (hash(path) & 0xFFFFFF) + 1
+    return entry
+
+
+def _in_doubt(
+    at: list[tuple[str, Entry]], name: str, entry: Entry | None, last: bool
+) -> Entry | None:
+    """What a look sees of a name in the last of these folders: in another world what may be there
+    instead. last: no other name follows in the path.
+    """
+    doubted = doubts()
+    if doubted is None or is_planning():
+        return entry
+    folder = at[-1][1]
+    path = _path_of(at, name)
+    in_own = _path_of(at) if folder.origin is None and type(folder) is not Supposed else None
+    if not doubted.of_path(path, entry is not None, in_own) or not doubted.world:
+        return entry
+    if doubted.world == "nothing":
+        return None
+    return _supposed(path, not last or doubted.world == "folder", doubted.contents)
+
+
+class Link(Record):
+    """A link of somebody else on the way, whose owner has to own what it leads to."""
+
+    path: str
+    says: str
+    owner: int
+
+
+class Way(Record):
+    """Where a path leads. folders: from / down, with their names; name: in the last of them, "."
+    for the folder itself; path: the same without links.
+    """
+
+    folders: tuple[tuple[str, Entry], ...]
+    name: str
+    path: str
+    links: tuple[Link, ...]
+
+    def entry(self) -> Entry | None:
+        """What is there; None for nothing."""
+        folder = self.folders[-1][1]
+        if self.name == ".":
+            return folder
+        return _in_doubt([*self.folders], self.name, folder.child(self.name), last=True)
+
+
+class PlannedFiles:
+    """All files, as they will be."""
+
+    def __init__(self) -> None:
+        self.root = Entry.of("/")
+        self.changes = 0  # so often was something planned
+        self.taken: dict[int, int] = {}  # bytes that were planned, by the device they are on
+        self.frees = False  # something was planned that may free more
+        self._scratch: list[str] = []
+
+    def copied(self) -> PlannedFiles:
+        """Return a copy, in which something else can be planned."""
+        copy = PlannedFiles()
+        copy.root, copy.changes, copy.frees = self.root.copied({}), self.changes, self.frees
+        copy.taken, copy._scratch = dict(self.taken), [*self._scratch]
+        return copy
+
+    def scratch(self) -> str:
+        """A folder on the machine that is there as long as this is."""
+        import tempfile
+        import weakref
+
+        from modules.file._paths.closed_folders import remove_scratch
+
+        folder = tempfile.mkdtemp(prefix="scratch-", dir=here.cache_folder().path)
+        self._scratch.append(f"{folder}/")
+        weakref.finalize(self, remove_scratch, folder)
+        return folder
+
+    def copy_of(self, path: str) -> str:
+        """The folder on the machine that a planned one was made in; empty where there is none."""
+        entry = self.entry(path)
+        own = (entry is not None and entry.is_dir and entry.origin) or ""
+        return own if own.startswith(tuple(self._scratch)) else ""
+
+    def way(self, path: str, follow: bool = False) -> Way:
+        """Walk to the last name of a path. follow: a link at its end, too. Raises OSError where a
+        folder is missing.
+        """
+        pending = names_of(path if path.startswith("/") else os.path.join(os.getcwd(), path))
+        at: list[tuple[str, Entry]] = [("", self.root)]
+        followed: list[Link] = []
+        links = 0
+        while pending:
+            step = pending.pop()
+            if step == "..":
+                at = at[:-1] or at
+                continue
+            folder = at[-1][1]
+            child = _in_doubt(at, step, folder.child(step), last=not pending)
+            if child is not None and child.is_link and (pending or follow):
+                links += 1
+                if links > MOST_LINKS:
+                    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
+                if link_of_others(child.stat(), folder.stat()):
+                    followed.append(Link(_path_of(at, step), child.target, child.uid))
+                pending += names_of(child.target)
+                if child.target.startswith("/"):
+                    at = at[:1]
+            elif not pending:
+                return Way(tuple(at), step, _path_of(at, step), tuple(followed))
+            elif child is None or not child.is_dir:
+                number = errno.ENOENT if child is None else errno.ENOTDIR
+                leads_to = _path_of(at, step, *reversed(pending))
+                raise OSError(number, os.strerror(number), leads_to)
+            else:
+                at.append((step, child))
+        return Way(tuple(at), ".", _path_of(at), tuple(followed))
+
+    def entry(self, path: str, follow: bool = True) -> Entry | None:
+        """What is at a path; None for nothing. Raises OSError where that cannot be seen."""
+        try:
+            return self.way(path, follow).entry()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+
+    def hold(self, way: Way) -> Entry:
+        """The last folder of a way, as one in which something can be planned."""
+        self.changes += 1
+        here.store(SETTLED)[way.path] = True
+        folder = self.root
+        for name, entry in way.folders[1:]:
+            folder = folder.names.get(name) or folder.names.setdefault(name, entry) or entry
+        return folder
+
+    def last(self, way: Way) -> Entry:
+        """The last folder of a way, as it is planned by now."""
+        folder = self.root
+        for name, entry in way.folders[1:]:
+            folder = folder.names.get(name) or entry
+        return folder
+
+
+def planned_files() -> PlannedFiles | None:
+    """The files of a dry run in which something was planned; None where all is as the machine has
+    it.
+    """
+    try:
+        if not here.dry:
+            return None
+    except LookupError:  # outside of a run
+        return None
+    return _begun() if is_planning() or doubts() else here.store("planned").get("files")
+
+
+def is_planned(path: str) -> bool:
+    """Return whether what is at a path, or in a folder, will not be what the machine has there."""
+    files = planned_files()
+    if files is None:
+        return False
+    entry = files.entry(path)
+    if entry is None:
+        return os.path.exists(path)
+    if entry.names or entry.contents is not None:
+        return True
+    return entry.origin != os.path.realpath(path)
+
+
+def _begun() -> PlannedFiles:
+    store = here.store("planned")
+    if "files" not in store:
+        store["files"] = PlannedFiles()
+    files: PlannedFiles = store["files"]
+    return files
+
+
+def refuse_kernels(path: str, removed: bool = False) -> None:
+    """Raise Unforeseen for what the kernel makes of a change below /sys, OSError below /proc, where
+    it lets nobody make or remove anything.
+    """
+    if path.startswith("/proc/"):
+        number = errno.EPERM if removed else errno.ENOENT
+        raise OSError(number, os.strerror(number), path)
+    if path.startswith(KERNELS):
+        raise Unforeseen(path)
+
+
+def names_of(path: str) -> list[str]:
+    """The names of a path, the last one first."""
+    return [name for name in reversed(path.split("/")) if name not in ("", ".")]
+
+
+def _path_of(at: list[tuple[str, Entry]], *last: str) -> str:
+    return "/" + "/".join([*(name for name, _ in at[1:]), *last])

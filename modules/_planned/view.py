@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What commands of a dry run see: the planned files, laid over the machine's in a mount namespace
+that only the command has. What it writes there is gone with it.
+
+It takes the right to mount (root's, outside of a locked container). Elsewhere commands see the
+machine as it is, and the engine takes that into account.
+"""
+
+from __future__ import annotations
+
+# os in this file: it lays the view over the machine
+import ctypes
+import os
+import shutil
+import stat as bits
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import cache
+
+from modules import _paths
+from modules._planned.files import Entry, PlannedFiles, planned_files
+from modules.file._paths.mounts import mount_points
+from modules.file._paths.walk import PATH_ONLY, resolved
+from runner.api import Record, here
+
+NEW_MOUNTS = 1 << 17  # unshare(2)
+BIND, RECURSIVE, PRIVATE = 4096, 1 << 14, 1 << 18  # mount(2)
+# of the file system below: no set-user-ID programs, no devices, no programs
+RESTRICTIONS = os.ST_NOSUID | os.ST_NODEV | os.ST_NOEXEC
+NOWHERE = "/proc/self/nowhere"  # a path where nothing is
+MOST_BYTES, MOST_ENTRIES = 64 << 20, 5_000  # that are laid over the machine
+
+
+class View(Record):
+    """The planned files, to be laid over the machine's. folders: the outermost ones in which
+    something is planned. below: what is mounted below those. room: an empty folder.
+    """
+
+    folders: tuple[tuple[str, Entry], ...]
+    below: tuple[str, ...]
+    room: str
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """What a program needs to take the planned folders for a part of their file system."""
+        return {"GIT_DISCOVERY_ACROSS_FILESYSTEM": "1"}
+
+    def entering(
+        self, cwd: str | None, user: int | None, group: int | None, groups: list[int] | None
+    ) -> Callable[[], None]:
+        """What a new process does to see it, before it becomes another user and a command."""
+        mount = _libc().mount
+
+        def enter() -> None:
+            _checked(_libc().unshare(NEW_MOUNTS))
+            _checked(mount(None, b"/", None, RECURSIVE | PRIVATE, None))
+            kept = [(path, _opened(path)) for path in self.below]
+            _checked(mount(b"tmpfs", os.fsencode(self.room), b"tmpfs", 0, b"mode=0700"))
+            umask = os.umask(0)
+            for number, (path, entry) in enumerate(self.folders):
+                os.mkdir(f"{self.room}/work{number}")
+                _put(entry, path, f"{self.room}/upper{number}")
+            os.umask(umask)
+            os.chdir(self.room)  # which may be covered itself
+            for number, (path, _) in enumerate(self.folders):
+                own = f"upperdir=upper{number},workdir=work{number}"
+                folder = _opened(path)
+                flags = os.fstatvfs(folder).f_flag & RESTRICTIONS
+                options = f"lowerdir={_by(folder)},{own}".encode()
+                _checked(mount(b"overlay", _by(folder).encode(), b"overlay", flags, options))
+            for path, handle in kept:
+                covered = _by(_opened(path)).encode()
+                _checked(mount(_by(handle).encode(), covered, None, BIND | RECURSIVE, None))
+            if groups is not None:
+                os.setgroups(groups)
+            if group is not None:
+                os.setregid(group, group)
+            if user is not None:
+                os.setreuid(user, user)
+            os.chdir(cwd or "/")
+
+        return enter
+
+
+def planned_view() -> View | None:
+    """The planned files for a command that is to see them; None where nothing is planned, or where
+    they cannot be laid over the machine.
+    """
+    files = planned_files()
+    if files is None:
+        return None
+    store = here.store("planned")
+    made_for = (files.changes, here.chunk)  # the state's scratch folder goes with it
+    view: View | None = store.get("view")
+    # a state that was looked at for its prereq has another folder at its turn
+    if store.get("view for") != made_for or (view is not None and not os.path.isdir(view.room)):
+        store["view for"] = made_for
+        store["view"] = view = _made(files)
+    return view
+
+
+def _made(files: PlannedFiles) -> View | None:
+    folders = tuple(_covered(files.root, "/"))
+    if os.geteuid() != 0 or any(path == "/" for path, _ in folders) or not _fit(folders):
+        return None
+    view = View(folders, _mounts_below(folders), here.scratch())
+    if folders and "view works" not in here.store("planned"):
+        try:
+            subprocess.run(["true"], preexec_fn=view.entering(None, None, None, None), check=True)
+        except (OSError, subprocess.SubprocessError):
+            return None
+        here.store("planned")["view works"] = True
+    return view
+
+
+def _covered(entry: Entry, path: str) -> Iterator[tuple[str, Entry]]:
+    """The outermost folders in which something is planned."""
+    if not entry.is_real or any(
+        _differs(child, os.path.join(path, name)) for name, child in entry.names.items()
+    ):
+        yield path, entry
+        return
+    for name, child in entry.names.items():
+        # not in a folder that has gone since: the scratch folder of a state before
+        if child is not None and child.is_dir and os.path.isdir(child.origin or ""):
+            yield from _covered(child, os.path.join(path, name))
+
+
+def _differs(entry: Entry | None, path: str) -> bool:
+    """Return whether a name in a folder will stand for something else than it does."""
+    if entry is None:
+        return os.path.lexists(path)
+    return not entry.is_real or entry.origin != path
+
+
+def _fit(folders: tuple[tuple[str, Entry], ...]) -> bool:
+    """Return whether the planned entries are not too many, and not too large, to be laid over the
+    machine for each command.
+    """
+    pending = [*folders]
+    number = size = 0
+    while pending and number <= MOST_ENTRIES and size <= MOST_BYTES:
+        path, entry = pending.pop()
+        number += 1
+        size += entry.size
+        if entry.is_dir:
+            names = entry.names if entry.origin in (None, path) else entry.listed()
+            inside = ((name, entry.child(name)) for name in names)
+            pending += [(os.path.join(path, name), child) for name, child in inside if child]
+    return number <= MOST_ENTRIES and size <= MOST_BYTES
+
+
+def _put(entry: Entry, path: str, target: str) -> None:
+    """Make what is planned at a path in a folder of the overlay."""
+    if entry.is_dir:
+        os.mkdir(target)
+        names = {*entry.names}
+        if entry.origin != path:  # it is new, or was moved here with all in it
+            names |= {*entry.listed(), *(os.listdir(path) if os.path.isdir(path) else ())}
+        for name in names:
+            inner, child = os.path.join(path, name), entry.child(name)
+            if child is not None:
+                _put(child, inner, os.path.join(target, name))
+            elif os.path.lexists(inner):
+                os.mknod(os.path.join(target, name), bits.S_IFCHR, 0)  # hides what is there
+    elif entry.is_link:
+        os.symlink(entry.target, target)
+    elif entry.is_file:
+        with open(_paths.open_planned(entry), "rb") as old, open(target, "xb") as new:
+            shutil.copyfileobj(old, new)
+    else:
+        os.mknod(target, entry.bits, entry.device)
+    with suppress(PermissionError):  # in a folder of a user's cache
+        os.chown(target, entry.uid, entry.gid, follow_symlinks=False)
+    if not entry.is_link:
+        os.chmod(target, bits.S_IMODE(entry.bits))
+
+
+def settle(folder: Entry) -> None:
+    """Make what is planned in a folder of the cache in that folder itself, for programs that work
+    there.
+    """
+    planned, below = folder.names, folder.origin or ""
+    for name, entry in sorted(planned.items(), key=lambda item: item[1] is None):  # moves first
+        path = os.path.join(below, name)
+        if entry is not None and entry.is_dir and entry.origin == path:
+            settle(entry)
+            continue
+        if entry is not None and entry.is_real and entry.origin == path:
+            continue
+        new = f"{path}.planned"
+        if entry is not None:
+            _put(entry, NOWHERE, new)
+        if os.path.isdir(path) and not os.path.islink(path):
+            shutil.rmtree(path)
+        elif os.path.lexists(path):
+            os.unlink(path)
+        if entry is not None:
+            os.rename(new, path)
+    planned.clear()
+
+
+def _mounts_below(folders: tuple[tuple[str, Entry], ...]) -> tuple[str, ...]:
+    tops = tuple(f"{path}/" for path, _ in folders)
+    below = sorted({point for point in mount_points() if point.startswith(tops)}, key=len)
+    return tuple(
+        point for point in below if not any(point.startswith(f"{other}/") for other in below)
+    )
+
+
+def _opened(path: str) -> int:
+    """A descriptor of what is at a path, for mounts: nobody can have another path covered. Raises
+    OSError, and StateFailed for a link of somebody else.
+    """
+    at = resolved(path)
+    try:
+        return os.open(at.name, PATH_ONLY, dir_fd=at.folder)
+    finally:
+        os.close(at.folder)
+
+
+def _by(handle: int) -> str:
+    return f"/proc/self/fd/{handle}"
+
+
+@cache
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def _checked(result: int) -> None:
+    if result:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))

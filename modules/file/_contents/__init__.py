@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Contents of files: written whole, copied, hashed, downloaded."""

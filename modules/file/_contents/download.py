@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Remote files, kept below the cache folder."""
+
+from __future__ import annotations
+
+# os in this file: the cache
+import os
+import re
+from contextlib import suppress
+from typing import IO, TYPE_CHECKING, Any
+
+from modules._texts.url import ascii_url
+from modules.file._contents.hash import get_hash
+from modules.file._paths.place import beside_name
+from runner.api import fetcher, here, refuse_unforeseen
+
+if TYPE_CHECKING:
+    import ssl
+
+PIECE = 1 << 20  # bytes; the space that is left is looked at after each
+
+
+@fetcher
+def download(
+    url: str,
+    *,
+    known: tuple[str, str] | None = None,
+    use_etag: bool = False,
+    verify_ssl: bool = True,
+    keep: bool = True,
+) -> tuple[str, str]:
+    """The local copy of a remote file, and what went wrong ("" when nothing did).
+
+    known: algorithm and digits; a copy that has them is not fetched again. use_etag: ask whether
+    the kept copy is still the newest. keep: without it the copy goes when the state ends.
+    """
+    path = _place(url)
+    if not keep and os.path.exists(path):
+        os.unlink(path)
+    path = path if keep else os.path.join(here.scratch(), "download")
+    if known and os.path.isfile(path) and get_hash(path, known[0]) == known[1]:
+        return path, ""
+    import http.client
+
+    try:
+        _fetch(url, path, use_etag, verify_ssl)
+    except (OSError, ValueError, http.client.HTTPException) as problem:
+        return "", _reason(problem, url)
+    return path, ""
+
+
+def redacted(url: str) -> str:
+    """An address to show: without the user and the password that it may have in it."""
+    return re.sub(r"(?<=://)[^/?#]*@", "<redacted>@", url)
+
+
+def _login(url: str) -> tuple[str, str]:
+    """An address without its `user:password@`, and these decoded."""
+    from urllib.parse import unquote
+
+    scheme, _, rest = url.partition("://")
+    host = re.split(r"[/?#]", rest, maxsplit=1)[0]
+    login, at, _ = host.rpartition("@")
+    return (
+        (f"{scheme}://{rest[len(login) + 1 :]}", unquote(login))
+        if at and scheme != "ftp"
+        else (url, "")
+    )
+
+
+def cached_path(url: str, saltenv: str | None = None) -> str:
+    """The path where the cached copy of a remote file is, or would be: below the cache folder, in a
+    folder of its address.
+
+    No URL leaves the cache, and none has the file of another one in the way (`x` and `x/b`, `x` and
+    `x?q=1`).
+    """
+    import hashlib
+
+    scheme, _, rest = url.partition("://")
+    host = re.split(r"[/?#]", rest, maxsplit=1)[0]
+    login = host.rpartition("@")[0]
+    address = f"{scheme}://{rest[len(login) :].removeprefix('@')}"
+    parts = [
+        part
+        for part in re.split(r"[/?#]+", address.partition("://")[2])
+        if part not in ("", ".", "..")
+    ]
+    whole = f"{login.partition(':')[0]} {address}".encode(errors="surrogateescape")
+    own = hashlib.sha256(whole).hexdigest()[:16]
+    folder = os.path.join(
+        here.cache_dir, "extrn_files", (saltenv or here.saltenv).replace("/", "_"), parts[0], own
+    )
+    return os.path.join(folder, parts[-1][-200:] if len(parts) > 1 else f"{parts[0]}.index")
+
+
+@fetcher
+def keep_download(path: str, place: str) -> None:
+    """Make a file that was fetched for one state the kept copy."""
+    refuse_unforeseen(place)
+    _folder_of(place)
+    os.replace(path, place)
+
+
+def _place(url: str) -> str:
+    path = cached_path(url)
+    _folder_of(path)
+    return path
+
+
+def _folder_of(path: str) -> None:
+    """Make the folder of a kept copy, which nobody else may write; a copy that is not ours goes."""
+    below = os.path.relpath(os.path.dirname(path), here.cache_folder().path)
+    folder = here.cache_folder(*below.split("/"))
+    for cached in (path, f"{path}.etag"):
+        try:
+            os.close(folder.open(os.path.basename(cached), os.O_RDONLY))
+        except FileNotFoundError:
+            continue
+        except OSError:  # another user's, or no file: from a time when others could write here
+            with suppress(IsADirectoryError):
+                os.unlink(cached)
+
+
+def _fetch(url: str, path: str, use_etag: bool, verify_ssl: bool) -> None:
+    import base64
+    import urllib.error
+    import urllib.request
+
+    mark = f"{path}.etag"
+    headers = {"User-Agent": "runner"}
+    if use_etag and os.path.isfile(path) and os.path.isfile(mark):
+        with open(mark, encoding="utf-8") as etag_file:
+            headers["If-None-Match"] = etag_file.read()
+    address, login = _login(url)
+    request = urllib.request.Request(ascii_url(address), headers=headers)
+    if login:  # not for where the server may send us on to
+        request.add_unredirected_header(
+            "Authorization", "Basic " + base64.b64encode(login.encode()).decode()
+        )
+    beside = beside_name(path)
+    try:
+        with urllib.request.urlopen(request, timeout=60, context=_context(verify_ssl)) as answer:
+            with open(beside, "wb") as file:
+                _save(answer, file, os.path.dirname(path))
+            etag = answer.headers.get("ETag") if answer.headers else None
+        os.replace(beside, path)
+    except urllib.error.HTTPError as problem:
+        if problem.code != 304:
+            raise
+        problem.close()
+        return
+    finally:
+        if os.path.exists(beside):
+            os.unlink(beside)
+    if etag:
+        with open(mark, "w", encoding="utf-8") as etag_file:
+            etag_file.write(etag)
+
+
+class _Stopped(OSError):
+    """The answer is not taken."""
+
+
+def _save(answer: Any, file: IO[bytes], folder: str) -> None:
+    """Write an answer into a file below a folder. Raises _Stopped for one that is not whole, and
+    before the file system is full.
+    """
+    from modules.file._contents import space
+
+    size = _announced_size(answer)
+    room = space.free(folder)
+    if size is not None and room is not None and size > room:
+        raise _Stopped(f"it has {size} bytes, and {room} are free below {folder}")
+    taken = 0
+    while piece := answer.read(PIECE):
+        taken += len(piece)
+        if size is None and taken > PIECE:
+            left = space.free_but_reserve(folder)
+            if left is not None and len(piece) > left:
+                raise _Stopped(
+                    f"stopped after {taken >> 20} MiB, as the file system of {folder} is nearly"
+                    " full; its server does not say how large it is"
+                )
+        file.write(piece)
+    if size is not None and taken < size:
+        raise _Stopped(f"its server ended it after {taken} of {size} bytes")
+
+
+def _announced_size(answer: Any) -> int | None:
+    """How many bytes the server says that it sends; None where it does not say."""
+    text = str(answer.headers.get("Content-Length") or "").strip() if answer.headers else ""
+    is_chunked = bool(answer.headers and answer.headers.get("Transfer-Encoding"))
+    return int(text) if text.isascii() and text.isdigit() and not is_chunked else None
+
+
+def _context(verify_ssl: bool) -> ssl.SSLContext | None:
+    if verify_ssl:
+        return None
+    import ssl
+
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def _reason(problem: Exception, url: str) -> str:
+    import urllib.error
+
+    path = re.split(r"[?#]", url.partition("://")[2].partition("/")[2], maxsplit=1)[0]
+    if isinstance(problem, urllib.error.HTTPError):
+        problem.close()
+        return f"Error: HTTP {problem.code}: {problem.reason} reading /{path}"
+    if isinstance(problem, _Stopped):
+        return f"Error: reading /{path}: {problem}"
+    return f"Error: {getattr(problem, 'reason', None) or problem} reading /{path}"

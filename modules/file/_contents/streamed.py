@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Contents that stay on disk: compared, hashed and copied piece by piece, so that their size costs
+no memory.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO
+
+from modules._paths import stat_of
+from modules.file._look import opened_to_read
+from runner.api import Record, StateFailed
+
+PIECE = 256 * 1024  # bytes that are held at once
+HEAD = 4096  # bytes that show whether a file is text
+
+
+class Streamed(Record):
+    """The contents of a file as they were when it was looked at; what has changed since is refused,
+    not copied.
+    """
+
+    path: str
+    size: int
+    identity: tuple[
+        int, int, int, int
+    ]  # device, inode, when its contents and anything of it changed
+
+    @property
+    def head(self) -> bytes:
+        """The first bytes."""
+        with self._opened() as file:
+            return file.read(HEAD)
+
+    def pieces(self) -> Iterator[bytes]:
+        """The contents in their order. Raises StateFailed when the file has changed meanwhile."""
+        with self._opened() as file:
+            yield from _pieces(file)
+            if _identity(stat_of(file)) != self.identity:
+                raise self._has_changed()
+
+    def room(self) -> int:
+        """The bytes that the contents take on a disk."""
+        from modules.file._contents.space import needed
+
+        with self._opened() as file:
+            return needed(stat_of(file))
+
+    def copy_to(self, target: IO[bytes]) -> None:
+        """Write the contents into an open file."""
+        from modules.file._contents.holes import copy_contents
+
+        with self._opened() as file:
+            copy_contents(file, target)
+            if _identity(stat_of(file)) != self.identity:
+                raise self._has_changed()
+
+    @contextmanager
+    def _opened(self) -> Iterator[IO[bytes]]:
+        with opened_to_read(self.path) as file:
+            if _identity(stat_of(file)) != self.identity:
+                raise self._has_changed()
+            yield file
+
+    def _has_changed(self) -> StateFailed:
+        return StateFailed(f"{self.path} was changed while it was being read; run again")
+
+
+Contents = bytes | Streamed
+
+
+def streamed(path: str) -> Streamed:
+    """The contents of a file, to be read later. Raises StateFailed if it cannot be read."""
+    with opened_to_read(path) as file:
+        stat = stat_of(file)
+    return Streamed(path, stat.st_size, _identity(stat))
+
+
+def same_contents(path: str, contents: Contents) -> bool:
+    """Return whether a file holds just these contents."""
+    with opened_to_read(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size != (len(contents) if isinstance(contents, bytes) else contents.size):
+            return False
+        if isinstance(contents, bytes):
+            return _exactly(file, len(contents)) == contents
+        return all(_exactly(file, len(piece)) == piece for piece in contents.pieces())
+
+
+def _exactly(file: IO[bytes], size: int) -> bytes:
+    """Read so many bytes, fewer only at the end; one call may give fewer anywhere."""
+    data = file.read(size)
+    while len(data) < size and (more := file.read(size - len(data))):
+        data += more
+    return data
+
+
+def _pieces(file: IO[bytes]) -> Iterator[bytes]:
+    while piece := file.read(PIECE):
+        yield piece
+
+
+def _identity(stat: os.stat_result) -> tuple[int, int, int, int]:
+    return stat.st_dev, stat.st_ino, stat.st_mtime_ns, stat.st_ctime_ns
+
+
+def head_of(contents: Contents) -> bytes:
+    """The first bytes of contents."""
+    return contents[:HEAD] if isinstance(contents, bytes) else contents.head
+
+
+def size_of(contents: Contents) -> int:
+    """The number of bytes of contents."""
+    return len(contents) if isinstance(contents, bytes) else contents.size
+
+
+def room_for(contents: Contents) -> int:
+    """The bytes that contents take on a disk, as far as is known."""
+    return len(contents) if isinstance(contents, bytes) else contents.room()
+
+
+def whole(contents: Contents) -> bytes:
+    """All bytes of contents that are known to be small."""
+    return contents if isinstance(contents, bytes) else b"".join(contents.pieces())
+
+
+def copy_into(contents: Contents, target: IO[bytes]) -> None:
+    """Write contents into an open file."""
+    if isinstance(contents, bytes):
+        target.write(contents)
+    elif take := getattr(target, "take", None):  # of a planned file: what is on disk stays there
+        take(contents.path, contents.size)
+    else:
+        contents.copy_to(target)

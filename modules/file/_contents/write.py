@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whole writes: after a kill or a full disk a file is the old one or the new one, never a part of
+either.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat as bits
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from typing import IO
+
+from modules._machine.umask import umask
+from modules.file._change import alters, owner_ids
+from modules.file._contents.streamed import Contents, copy_into, room_for
+from modules.file._paths.of_path import place
+from modules.file._paths.place import Pinned, Place
+from modules.file._snapshot import snapshot_of_written, target_of
+from modules.file._validation.validated import ask
+from runner.api import Record, StateFailed, here, is_planning
+
+Fill = Callable[[IO[bytes]], object]
+Finish = Callable[[Pinned], None]
+
+
+class Owner(Record):
+    """The owner and mode that a file is to have; None and -1: what it had, or what the system gives
+    a new one.
+    """
+
+    mode: int | None = None
+    uid: int = -1
+    gid: int = -1
+
+
+@alters(before=snapshot_of_written)
+def write(
+    path: str,
+    data: Contents,
+    *,
+    mode: str | None = None,
+    user: str | int | None = None,
+    group: str | int | None = None,
+    backup: str | None = None,
+    follow: bool = True,
+    private: bool = False,
+) -> None:
+    """Replace the contents of a file as a whole, or create it.
+
+    mode, user, group: what is not given stays as it was, extended attributes too.
+    backup: "minion" keeps the old file below the state folder. follow: write what a symbolic link
+    points to; without it the link itself is replaced by a file. private: the old contents are kept
+    nowhere, neither as a backup nor for undo, and a new file is the owner's alone.
+    """
+    target = target_of(path, follow)
+    owner = Owner(None if mode is None else int(mode, 8), *owner_ids(user, group))
+    with place(target) as where:
+        where.refuse_too_large(room_for(data))
+        ask(where.path, data)
+        kept = _keep_file(where) if backup and not private and not is_planning() else ""
+        fill = lambda file: copy_into(data, file)  # noqa: E731
+        try:
+            replace(where, fill, owner, new_mode=0o600 if private else 0o666)
+        except Exception:
+            if kept:  # of a file that stays
+                os.unlink(kept)
+            raise
+
+
+def replace(
+    where: Place, fill: Fill, owner: Owner, new_mode: int = 0o666, finish: Finish | None = None
+) -> None:
+    """Write beside a place, then rename.
+
+    fill: writes the contents. new_mode: of a new file, cut by the umask. finish: gets the new file.
+    """
+    with ExitStack() as held:
+        old = None
+        if where.seen() is not None:
+            with suppress(FileNotFoundError):
+                old = held.enter_context(where.pinned())
+        old = old if old is not None and _replaceable(where, old) else None
+
+        def dress(new: Pinned) -> None:
+            _set_attributes(new, old, owner, new_mode)
+            if finish:
+                finish(new)
+
+        _replace(where, fill, dress)
+
+
+def _replaceable(where: Place, old: Pinned) -> bool:
+    """Return whether owner, mode and attributes are taken over; StateFailed for what a file must
+    not replace.
+    """
+    if bits.S_ISREG(old.at.st_mode):
+        return True
+    if old.is_link:
+        return False
+    kind = "a folder" if old.is_dir else "a device, pipe or socket"
+    raise StateFailed(f"{where.path} is {kind}; it is not replaced by a file")
+
+
+def _replace(where: Place, fill: Fill, dress: Finish) -> None:
+    with where.beside() as beside:
+        try:
+            with beside.new_file() as new:  # nobody else may read it before it has its own mode
+                fill(new.file)
+                new.file.flush()
+                dress(new.pin)
+                if beside.becomes_later(where, new):
+                    return
+                new.sync()
+            _move_into_place(beside, where)
+        except BaseException:
+            with suppress(FileNotFoundError):
+                beside.unlink()
+            raise
+    where.sync()
+
+
+def _set_attributes(new: Pinned, old: Pinned | None, owner: Owner, new_mode: int) -> None:
+    """Set the owner first, as that clears set-user-ID; then the attributes, whose access list
+    follows the mode set last.
+    """
+    uid, gid = owner.uid, owner.gid
+    if old is not None:
+        uid, gid = (old.at.st_uid if uid == -1 else uid), (old.at.st_gid if gid == -1 else gid)
+    if (uid not in (-1, new.at.st_uid)) or (gid not in (-1, new.at.st_gid)):
+        new.chown(uid, gid)
+    if old is not None:
+        _copy_attributes(old, new)
+    mode = owner.mode
+    if mode is None:
+        mode = bits.S_IMODE(old.at.st_mode) if old is not None else new_mode & 0o777 & ~umask()
+    new.chmod(mode)
+
+
+def _copy_attributes(source: Pinned, new: Pinned) -> None:
+    """Extended attributes, access lists among them; not those that vouch for the old contents."""
+    for name, value in source.attributes().items():
+        if name in ("security.capability", "security.ima", "security.evm"):
+            continue
+        try:
+            new.set_attribute(name, value)
+        except OSError as problem:
+            if problem.errno not in (errno.ENOTSUP, errno.EPERM, errno.EACCES, errno.ENODATA):
+                raise
+
+
+def _move_into_place(beside: Place, where: Place) -> None:
+    try:
+        beside.rename_to(where)
+    except OSError as problem:
+        # a file that is a mount point of its own (/etc/hosts of a container) can only be written in
+        # place
+        if problem.errno != errno.EBUSY:
+            raise
+        import shutil
+
+        with (
+            open(beside.open(), "rb") as source,  # os: its place opens it
+            open(where.open(os.O_RDWR), "r+b") as file,  # os: its place opens it
+        ):
+            file.truncate()
+            shutil.copyfileobj(source, file)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.unlink()
+
+
+def default_mode() -> str:
+    """The mode of a new file for which none is asked: "0644" with the usual umask."""
+    return f"{0o666 & ~umask():04o}"
+
+
+def default_folder_mode() -> str:
+    """The mode of a new folder for which none is asked: "0755" with the usual umask."""
+    return f"{0o777 & ~umask():04o}"
+
+
+def _keep_file(where: Place) -> str:
+    """Keep the present file below the state folder under its path and the time; where it is kept,
+    "" for none.
+    """
+    import time
+
+    from modules.file._contents.holes import copy_contents
+
+    at = where.seen()
+    if at is None or not bits.S_ISREG(at.st_mode):
+        return ""
+    now = time.time()
+    stamp = time.strftime("%a_%b_%d_%H:%M:%S_", time.localtime(now)) + f"{int(now % 1 * 1e6):06d}"
+    stamp += f"_{time.strftime('%Y', time.localtime(now))}"
+    backup = f"{here.state_dir}/file_backup{where.path}_{stamp}"
+    *below, name = os.path.relpath(backup, here.state_dir).split("/")
+    handle = here.state_folder(*below).open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    with (
+        open(handle, "wb") as target,
+        open(where.open_file(), "rb") as source,  # os: its place opens it
+    ):
+        at = os.fstat(source.fileno())
+        copy_contents(source, target)
+        with suppress(PermissionError):
+            os.fchown(handle, at.st_uid, at.st_gid)
+        os.fchmod(handle, bits.S_IMODE(at.st_mode))
+    return backup
