@@ -2,8 +2,8 @@
 """The files of this machine as the plans of a dry run so far would leave them.
 
 A dry run carries every state out on these instead of on the machine: its changers write here (by
-`file/_paths/planned_place.py`) and its looks read here (by `_paths.py`), so that each state sees what
-those before it would have made. What nothing was planned for is read from the machine.
+`file/_paths/planned_place.py`) and its looks read here (by `_paths.py`), so that each state sees
+what those before it would have made. What nothing was planned for is read from the machine.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ between a look and a change.
 
 from __future__ import annotations
 
-# os in this file: works in a folder that is held open; file/_paths/planned_place.py stands in for it
+# os in this file: works in a folder that is held open; `planned_place.py` stands in for it
 import errno
 import os
 import stat as bits
