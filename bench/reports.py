@@ -62,8 +62,19 @@ def report(machine: str, states: int) -> dict[str, Any]:
     """A report of a run, in which every tenth state changed something."""
     now = time.time()
     facts = ReportFacts(
-        *(machine, f"run-{machine}", now - 3, now, 3.0, "runner highstate", "state.highstate"),
-        *(False, "done", 0, "0", "0" * 40, False),
+        machine,
+        f"run-{machine}",
+        now - 3,
+        now,
+        3.0,
+        "runner highstate",
+        "state.highstate",
+        False,
+        "done",
+        0,
+        "0",
+        "0" * 40,
+        False,
     )
     results = {
         f"file_|-/etc/{number}_|-/etc/{number}_|-managed": {

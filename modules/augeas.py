@@ -22,8 +22,17 @@ NEEDS_PROGRAM = "augtool"  # without it templates find no function of this modul
 PACKAGE = "augeas-tools"
 # commands by the names that they may have, and which of their words are paths
 COMMANDS = {
-    **{"set": (0,), "setm": (0,), "clear": (0,), "clearm": (0,), "touch": (0,), "rm": (0,)},
-    **{"mv": (0, 1), "ins": (2,), "rename": (0,), "defvar": (1,), "defnode": (1,)},
+    "set": (0,),
+    "setm": (0,),
+    "clear": (0,),
+    "clearm": (0,),
+    "touch": (0,),
+    "rm": (0,),
+    "mv": (0, 1),
+    "ins": (2,),
+    "rename": (0,),
+    "defvar": (1,),
+    "defnode": (1,),
 }
 ALIASES = {"move": "mv", "insert": "ins", "remove": "rm"}
 ERRORS = "print /augeas//error"

@@ -171,9 +171,17 @@ def cpustats() -> dict[str, Any]:
 
 
 _DISK_FIELDS = (
-    *("reads_issued", "reads_merged", "sectors_read", "ms_spent_reading"),
-    *("writes_completed", "writes_merged", "sectors_written", "ms_spent_writing"),
-    *("io_in_progress", "ms_spent_in_io", "weighted_ms_spent_in_io"),
+    "reads_issued",
+    "reads_merged",
+    "sectors_read",
+    "ms_spent_reading",
+    "writes_completed",
+    "writes_merged",
+    "sectors_written",
+    "ms_spent_writing",
+    "io_in_progress",
+    "ms_spent_in_io",
+    "weighted_ms_spent_in_io",
 )
 
 
@@ -232,8 +240,17 @@ def all_status() -> dict[str, Any]:
     netdev, netstats, uptime, vmstats and w.
     """
     looks = (
-        *(cpuinfo, cpustats, diskstats, diskusage, loadavg, meminfo),
-        *(netdev, netstats, uptime, vmstats, w),
+        cpuinfo,
+        cpustats,
+        diskstats,
+        diskusage,
+        loadavg,
+        meminfo,
+        netdev,
+        netstats,
+        uptime,
+        vmstats,
+        w,
     )
     return {look.__name__: look() for look in looks}
 

@@ -431,6 +431,31 @@ def test_only_the_command_line_and_its_output_draw_pages() -> None:
     assert problems == []
 
 
+# ---------------------------------------------------------------- plain literals
+
+
+def spreads(text: str) -> list[int]:
+    """The lines of `*("a", "b")`; ruff (PIE800) sees `**{...}`."""
+    return [
+        node.lineno
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Starred)
+        and isinstance(node.value, ast.Tuple | ast.List | ast.Set)
+        and node.value.elts
+    ]
+
+
+def test_literals_are_not_spread_to_please_the_formatter() -> None:
+    problems = [
+        f"{path.relative_to(ROOT)}:{line}"
+        for path in [*sources(), *(ROOT / "tests").rglob("*.py")]
+        if re.search(r"\*[(\[{]", text := path.read_text())
+        for line in spreads(text)
+    ]
+    assert problems == []
+    assert spreads('f(*("a", "b"), *c)') == [1]
+
+
 # ---------------------------------------------------------------- diagnostics
 
 CUT = (  # but for the first line of a text

@@ -132,9 +132,7 @@ def test_a_failure_names_argument_cause_and_cure(machine: Machine) -> None:
     assert "private_key: /nosuch.key: there is no such file" in request
     host = comment("ssh_known_hosts.present", "name=127.0.0.1", "port=9", "timeout=1")
     assert "host keys: " in host and "at port 9?" in host
-    rights = comment(
-        *("postgres_privileges.present", "name=x", "object_name=x", "object_type=table")
-    )
+    rights = comment("postgres_privileges.present", "name=x", "object_name=x", "object_type=table")
     assert "privileges is missing or empty" in rights
 
 

@@ -68,8 +68,24 @@ def test_laws_of_a_plain_user(part: int) -> None:
 
 
 ERRORS = (
-    *("EACCES", "EPERM", "EROFS", "ENOSPC", "EDQUOT", "EIO", "ELOOP", "ENAMETOOLONG", "ENOTDIR"),
-    *("EISDIR", "ENOENT", "EEXIST", "ENOTEMPTY", "EXDEV", "EBUSY", "ETXTBSY", "EMFILE", "EINVAL"),
+    "EACCES",
+    "EPERM",
+    "EROFS",
+    "ENOSPC",
+    "EDQUOT",
+    "EIO",
+    "ELOOP",
+    "ENAMETOOLONG",
+    "ENOTDIR",
+    "EISDIR",
+    "ENOENT",
+    "EEXIST",
+    "ENOTEMPTY",
+    "EXDEV",
+    "EBUSY",
+    "ETXTBSY",
+    "EMFILE",
+    "EINVAL",
 )
 
 

@@ -12,19 +12,18 @@ from modules import _accounts, _paths
 from runner.api import CommandFailed, here
 
 CATEGORIES = (
-    *(
-        "CTYPE",
-        "NUMERIC",
-        "TIME",
-        "COLLATE",
-        "MONETARY",
-        "MESSAGES",
-        "PAPER",
-        "NAME",
-        "ADDRESS",
-        "TELEPHONE",
-    ),
-    *("MEASUREMENT", "IDENTIFICATION"),
+    "CTYPE",
+    "NUMERIC",
+    "TIME",
+    "COLLATE",
+    "MONETARY",
+    "MESSAGES",
+    "PAPER",
+    "NAME",
+    "ADDRESS",
+    "TELEPHONE",
+    "MEASUREMENT",
+    "IDENTIFICATION",
 )
 
 

@@ -18,8 +18,22 @@ from runner.api.planning import only_files
 # options with which it writes beside the file, if anywhere
 _NEAR = frozenset(
     (
-        *("-R", "--reverse", "-l", "--ignore-whitespace", "-u", "--unified", "-c", "--context"),
-        *("-n", "--normal", "--binary", "-E", "--remove-empty-files", "-b", "--backup", "--posix"),
+        "-R",
+        "--reverse",
+        "-l",
+        "--ignore-whitespace",
+        "-u",
+        "--unified",
+        "-c",
+        "--context",
+        "-n",
+        "--normal",
+        "--binary",
+        "-E",
+        "--remove-empty-files",
+        "-b",
+        "--backup",
+        "--posix",
         "--no-backup-if-mismatch",
     )
 )

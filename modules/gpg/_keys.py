@@ -22,8 +22,14 @@ from modules.gpg._run import (
 from runner.api import CommandFailed, StateFailed, changer, here
 
 _TRUST = {
-    **{"e": "Expired", "q": "Unknown", "-": "Unknown", "n": "Not Trusted", "r": "Revoked"},
-    **{"m": "Marginally Trusted", "f": "Fully Trusted", "u": "Ultimately Trusted"},
+    "e": "Expired",
+    "q": "Unknown",
+    "-": "Unknown",
+    "n": "Not Trusted",
+    "r": "Revoked",
+    "m": "Marginally Trusted",
+    "f": "Fully Trusted",
+    "u": "Ultimately Trusted",
 }
 _LEVELS = {  # the names of owner trust -> gpg's numbers and what Salt calls them
     "expired": ("1", "Expired"),

@@ -39,8 +39,20 @@ HARDWARE = r"none|([0-9A-Fa-f]{2}[:-]){5}([0-9A-Fa-f]{2}[:-]){0,14}[0-9A-Fa-f]{2
 # options of which Interface has what they mean
 DERIVED = frozenset(
     {
-        *("slaves", "ports", "parent", "phys_dev", "vlan_id", "id", "vlan-raw-device", "bridge"),
-        *("macaddr", "ipv6addr", "ipv6addrs", "prefix", "ipv6_autoconf", "domain"),
+        "slaves",
+        "ports",
+        "parent",
+        "phys_dev",
+        "vlan_id",
+        "id",
+        "vlan-raw-device",
+        "bridge",
+        "macaddr",
+        "ipv6addr",
+        "ipv6addrs",
+        "prefix",
+        "ipv6_autoconf",
+        "domain",
     }
 )
 BOND_MODES = (

@@ -44,8 +44,17 @@ TYPES = {"eth": "Ethernet", "bond": "Bond", "bridge": "Bridge"}
 CARD = ("autoneg", "duplex", "speed", "wol")
 OFFLOADS = ("rx", "tx", "sg", "tso", "ufo", "gso", "gro", "lro")
 BOND = (
-    *("arp_interval", "arp_ip_target", "miimon", "downdelay", "updelay", "use_carrier"),
-    *("lacp_rate", "ad_select", "xmit_hash_policy", "hashing-algorithm", "primary"),
+    "arp_interval",
+    "arp_ip_target",
+    "miimon",
+    "downdelay",
+    "updelay",
+    "use_carrier",
+    "lacp_rate",
+    "ad_select",
+    "xmit_hash_policy",
+    "hashing-algorithm",
+    "primary",
 )
 SWITCHES = {  # yes or no, in the order of the file
     "ipv6_defroute": "IPV6_DEFROUTE",
@@ -56,8 +65,20 @@ SWITCHES = {  # yes or no, in the order of the file
     "defroute": "DEFROUTE",
 }
 COMMON = {
-    *("arpcheck", "dhcpv6c", "ipv4_failure_fatal", "nickname", "nm_controlled", "srcaddr"),
-    *("userctl", "zone", "stp", "delay", *SWITCHES, *CARD, *OFFLOADS, *DERIVED),
+    "arpcheck",
+    "dhcpv6c",
+    "ipv4_failure_fatal",
+    "nickname",
+    "nm_controlled",
+    "srcaddr",
+    "userctl",
+    "zone",
+    "stp",
+    "delay",
+    *SWITCHES,
+    *CARD,
+    *OFFLOADS,
+    *DERIVED,
 }
 KNOWN = {
     "eth": COMMON,

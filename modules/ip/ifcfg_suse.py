@@ -37,8 +37,16 @@ ROUTES = f"{FOLDER}/routes"
 METHODS = ("static", "dhcp", "manual")
 METHODS_SIX = ("static", "dhcp", "auto", "manual")  # auto: what a router announces, as always
 BOND = (
-    *("miimon", "downdelay", "updelay", "use_carrier", "arp_interval", "arp_ip_target"),
-    *("lacp_rate", "ad_select", "xmit_hash_policy", "primary"),
+    "miimon",
+    "downdelay",
+    "updelay",
+    "use_carrier",
+    "arp_interval",
+    "arp_ip_target",
+    "lacp_rate",
+    "ad_select",
+    "xmit_hash_policy",
+    "primary",
 )
 BRIDGE = {
     "fd": "BRIDGE_FORWARDDELAY",

@@ -46,8 +46,16 @@ KINDS = {
 METHODS = ("static", "dhcp", "bootp", "manual", "ipv4ll")
 METHODS_SIX = ("static", "dhcp", "manual", "auto")
 BOND = (
-    *("miimon", "updelay", "downdelay", "arp_interval", "arp_ip_target", "lacp_rate"),
-    *("xmit_hash_policy", "ad_select", "primary", "use_carrier"),
+    "miimon",
+    "updelay",
+    "downdelay",
+    "arp_interval",
+    "arp_ip_target",
+    "lacp_rate",
+    "xmit_hash_policy",
+    "ad_select",
+    "primary",
+    "use_carrier",
 )
 OFFLOADS = ("gro", "gso", "lro", "rx", "sg", "tso", "tx")
 CARD = {"autoneg", "speed", "duplex", "wol", *OFFLOADS}

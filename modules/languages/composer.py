@@ -115,8 +115,18 @@ def install(
     runner call composer.install /srv/app no_dev=true
     """
     how = Composer(
-        *(composer, php, runas, prefer_source, prefer_dist, no_scripts, no_plugins, optimize),
-        *(no_dev, quiet, composer_home, env),
+        composer,
+        php,
+        runas,
+        prefer_source,
+        prefer_dist,
+        no_scripts,
+        no_plugins,
+        optimize,
+        no_dev,
+        quiet,
+        composer_home,
+        env,
     )
     return _output("install", directory, how)
 
@@ -141,8 +151,18 @@ def update(
     composer.install.
     """
     how = Composer(
-        *(composer, php, runas, prefer_source, prefer_dist, no_scripts, no_plugins, optimize),
-        *(no_dev, quiet, composer_home, env),
+        composer,
+        php,
+        runas,
+        prefer_source,
+        prefer_dist,
+        no_scripts,
+        no_plugins,
+        optimize,
+        no_dev,
+        quiet,
+        composer_home,
+        env,
     )
     return _output("update", directory, how)
 

@@ -311,8 +311,12 @@ def install(
         "--timeout": [timeout],
     }
     switches = {
-        **{"--no-index": no_index, "--upgrade": upgrade, "--force-reinstall": force_reinstall},
-        **{"--ignore-installed": ignore_installed, "--no-deps": no_deps, "--pre": pre_releases},
+        "--no-index": no_index,
+        "--upgrade": upgrade,
+        "--force-reinstall": force_reinstall,
+        "--ignore-installed": ignore_installed,
+        "--no-deps": no_deps,
+        "--pre": pre_releases,
     }
     words = [
         word

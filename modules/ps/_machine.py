@@ -35,8 +35,16 @@ def boot_time(time_format: str | None = None) -> int | str:
 
 
 _TIMES = (
-    *("user", "nice", "system", "idle", "iowait"),
-    *("irq", "softirq", "steal", "guest", "guest_nice"),
+    "user",
+    "nice",
+    "system",
+    "idle",
+    "iowait",
+    "irq",
+    "softirq",
+    "steal",
+    "guest",
+    "guest_nice",
 )
 
 

@@ -10,13 +10,28 @@ from collections.abc import Mapping
 from typing import Any
 
 _NUMBERS = {  # first byte -> form of struct
-    **{0xCA: ">f", 0xCB: ">d", 0xCC: ">B", 0xCD: ">H", 0xCE: ">I", 0xCF: ">Q"},
-    **{0xD0: ">b", 0xD1: ">h", 0xD2: ">i", 0xD3: ">q"},
+    0xCA: ">f",
+    0xCB: ">d",
+    0xCC: ">B",
+    0xCD: ">H",
+    0xCE: ">I",
+    0xCF: ">Q",
+    0xD0: ">b",
+    0xD1: ">h",
+    0xD2: ">i",
+    0xD3: ">q",
 }
 _SIZES = {  # first byte -> what it is, and the form of its size
-    **{0xC4: ("bytes", ">B"), 0xC5: ("bytes", ">H"), 0xC6: ("bytes", ">I")},
-    **{0xD9: ("text", ">B"), 0xDA: ("text", ">H"), 0xDB: ("text", ">I")},
-    **{0xDC: ("list", ">H"), 0xDD: ("list", ">I"), 0xDE: ("map", ">H"), 0xDF: ("map", ">I")},
+    0xC4: ("bytes", ">B"),
+    0xC5: ("bytes", ">H"),
+    0xC6: ("bytes", ">I"),
+    0xD9: ("text", ">B"),
+    0xDA: ("text", ">H"),
+    0xDB: ("text", ">I"),
+    0xDC: ("list", ">H"),
+    0xDD: ("list", ">I"),
+    0xDE: ("map", ">H"),
+    0xDF: ("map", ">I"),
 }
 _CONSTANTS = {0xC0: None, 0xC2: False, 0xC3: True}
 

@@ -15,8 +15,15 @@ from runner.api import CommandFailed
 MANAGING = "org.freedesktop.systemd1.manage-units"
 # with one of these a unit's programs are found elsewhere, later, or not needed
 ELSEWHERE = (
-    *("RootDirectory", "RootImage", "BindPaths", "BindReadOnlyPaths", "MountImages"),
-    *("TemporaryFileSystem", "ExtensionImages", "ExecStartPre", "RequiresMountsFor"),
+    "RootDirectory",
+    "RootImage",
+    "BindPaths",
+    "BindReadOnlyPaths",
+    "MountImages",
+    "TemporaryFileSystem",
+    "ExtensionImages",
+    "ExecStartPre",
+    "RequiresMountsFor",
 )
 ASKED = ("FragmentPath", "ExecStart", "EnvironmentFiles", "User", "DynamicUser", *ELSEWHERE)
 

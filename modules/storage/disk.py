@@ -14,10 +14,17 @@ from modules.storage import blockdev
 from runner.api import CommandFailed, StateFailed, changer, for_states
 
 LOOKS = {  # the answers of blockdev, by the names that Salt gives them
-    **{"getro": "--getro", "getsz": "--getsz", "getss": "--getss", "getpbsz": "--getpbsz"},
-    **{"getiomin": "--getiomin", "getioopt": "--getioopt", "getalignoff": "--getalignoff"},
-    **{"getmaxsect": "--getmaxsect", "getsize64": "--getsize64"},
-    **{"getra": "--getra", "getfra": "--getfra"},
+    "getro": "--getro",
+    "getsz": "--getsz",
+    "getss": "--getss",
+    "getpbsz": "--getpbsz",
+    "getiomin": "--getiomin",
+    "getioopt": "--getioopt",
+    "getalignoff": "--getalignoff",
+    "getmaxsect": "--getmaxsect",
+    "getsize64": "--getsize64",
+    "getra": "--getra",
+    "getfra": "--getfra",
 }
 # what can be tuned, and where its value is seen
 TUNABLE = {

@@ -11,8 +11,14 @@ from runner.api import CommandFailed
 NEEDS_PROGRAM = "parted"  # without it templates find no function of this module
 UNITS = ("s", "B", "kB", "MB", "MiB", "GB", "GiB", "TB", "TiB", "%", "cyl", "chs", "compact")
 DISK = (
-    *("disk", "size", "interface", "logical sector", "physical sector"),
-    *("partition table", "model", "disk flags"),
+    "disk",
+    "size",
+    "interface",
+    "logical sector",
+    "physical sector",
+    "partition table",
+    "model",
+    "disk flags",
 )
 PARTITION = ("number", "start", "end", "size", "file system", "name", "flags")
 

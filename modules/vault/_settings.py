@@ -16,13 +16,30 @@ SECONDS = 10.0  # that an answer may take
 LARGEST_TOKEN = 65536  # bytes of a file with one
 # what Salt has besides, for masters that give tokens to minions and for caches of them
 _OF_MASTERS = {
-    *("issue", "issue_params", "policies", "cache", "keys", "metadata", "role_name"),
+    "issue",
+    "issue_params",
+    "policies",
+    "cache",
+    "keys",
+    "metadata",
+    "role_name",
     "config_location",
 }
 _SERVER = {"url", "verify", "namespace", "timeout"}
 _AUTH = {
-    *("method", "token", "token_file", "role_id", "role_id_file", "secret_id", "secret_id_file"),
-    *("approle_mount", "approle_name", "token_lifecycle", "token_backend", "ttl", "uses"),
+    "method",
+    "token",
+    "token_file",
+    "role_id",
+    "role_id_file",
+    "secret_id",
+    "secret_id_file",
+    "approle_mount",
+    "approle_name",
+    "token_lifecycle",
+    "token_backend",
+    "ttl",
+    "uses",
     "allow_minion_override",
 }
 METHODS = ("token", "approle")

@@ -17,12 +17,21 @@ ABOUT = """Salt's salt-call --local, done by runner.
 Example: runner-salt-call --local state.apply web test=True --out json"""
 # what a masterless machine is without, and what pretty output decides itself
 ACCEPTED_FLAGS = (
-    *("--local", "--hard-crash", "--skip-grains", "--refresh-grains-cache", "--no-return-event"),
-    *("--force-color --force-colour", "--output-diff"),
+    "--local",
+    "--hard-crash",
+    "--skip-grains",
+    "--refresh-grains-cache",
+    "--no-return-event",
+    "--force-color --force-colour",
+    "--output-diff",
 )
 ACCEPTED = (
-    *("--state-output --state_output", "--state-verbose --state_verbose", "--saltfile"),
-    *("--master", "-t --timeout", "--set-metadata"),
+    "--state-output --state_output",
+    "--state-verbose --state_verbose",
+    "--saltfile",
+    "--master",
+    "-t --timeout",
+    "--set-metadata",
 )
 
 

@@ -337,8 +337,16 @@ class History:
         about, self._started = self._about, time.time()
         graph = self._graph_text()
         row = (
-            *(event.run, about.command, str(os.getuid()), self._started, about.revision),
-            *(about.dirty, compiled.hexdigest(), event.total, about.kind, about.scope),
+            event.run,
+            about.command,
+            str(os.getuid()),
+            self._started,
+            about.revision,
+            about.dirty,
+            compiled.hexdigest(),
+            event.total,
+            about.kind,
+            about.scope,
             snapshots.hash_of(graph) if graph else "",
         )
         columns = (

@@ -49,7 +49,14 @@ def restore(was: Snapshot, now: Snapshot, store: ContentStore, functions: Functi
     data = store.get(was.content) or b""
     attributes = None if was.attributes is None else unpacked(store.get(was.attributes) or b"")
     functions("file.put_back")(
-        *(was.path, was.type, was.mode, was.uid, was.gid, was.target, data, attributes),
+        was.path,
+        was.type,
+        was.mode,
+        was.uid,
+        was.gid,
+        was.target,
+        data,
+        attributes,
         now.is_same(was) and not is_unkept(was),  # another name of an equal file
     )
 

@@ -166,7 +166,9 @@ def _all_problems(
     """What texts give by themselves, and what depends on what else is there."""
     chunks = tuple(step.chunk for step in steps)
     problems = [
-        *(*session.unread, *session.node.warnings, *said),
+        *session.unread,
+        *session.node.warnings,
+        *said,
         *missing_references.problems(chunks, _world(session, steps, strict)),
         *session.run.secrets.unhidable(),
     ]

@@ -31,8 +31,20 @@ PART = 1000  # values that are written at once: remembering the objects of all t
 _CLASSES = {
     kind.__name__: kind
     for kind in (
-        *(Chunk, Step, Call, Requisite, Edge, Relations, Diagnostic, Source),
-        *(Place, Untyped, PlacedMap, PlacedList, JoinedMap, JoinedList),
+        Chunk,
+        Step,
+        Call,
+        Requisite,
+        Edge,
+        Relations,
+        Diagnostic,
+        Source,
+        Place,
+        Untyped,
+        PlacedMap,
+        PlacedList,
+        JoinedMap,
+        JoinedList,
     )
 }
 _KNOWN = frozenset(_CLASSES.values())

@@ -42,10 +42,7 @@ TOO_DEEP = "something in the tree is nested too deeply to be followed"
 Listeners = Iterable[Callable[[Event], None]]
 SALTS_WORD = {"modules": "module", "renderers": "render"}  # in `module_dirs`, `render_dirs`
 # keys of the configuration that may hold logins of repositories and servers
-REMOTES = (
-    *("tree", "gitfs_remotes", "gitfs_password", "git_pillar_password", "ext_pillar"),
-    "vault",
-)
+REMOTES = ("tree", "gitfs_remotes", "gitfs_password", "git_pillar_password", "ext_pillar", "vault")
 TREE_FOLDERS = {
     "states": "_states",
     "modules": "_modules",

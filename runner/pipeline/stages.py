@@ -187,7 +187,10 @@ def history(session: Session, about: About, plan: RunPlan | None = None) -> Hist
     watchers = WatchersByTag(plan, session.run.secrets) if plan else no_watchers
     keep = (options.history_runs, options.history_days)
     return History(
-        *(options.state_dir, about, chunks, *keep),
+        options.state_dir,
+        about,
+        chunks,
+        *keep,
         look=look,
         along=lambda kind: session.registry.function("undo.along")(kind),
         watchers=watchers,

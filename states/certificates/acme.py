@@ -65,12 +65,20 @@ def cert(
     """
     what = certname or name
     options: dict[str, Any] = {
-        **{"aliases": aliases, "email": email, "webroot": webroot, "certname": certname},
-        **{"test_cert": test_cert, "keysize": keysize, "server": server},
-        **{"preferred_challenges": preferred_challenges, "http_01_port": http_01_port},
-        **{"http_01_address": http_01_address, "dns_plugin": dns_plugin},
+        "aliases": aliases,
+        "email": email,
+        "webroot": webroot,
+        "certname": certname,
+        "test_cert": test_cert,
+        "keysize": keysize,
+        "server": server,
+        "preferred_challenges": preferred_challenges,
+        "http_01_port": http_01_port,
+        "http_01_address": http_01_address,
+        "dns_plugin": dns_plugin,
         "dns_plugin_credentials": dns_plugin_credentials,
-        **{"manual_auth_hook": manual_auth_hook, "manual_cleanup_hook": manual_cleanup_hook},
+        "manual_auth_hook": manual_auth_hook,
+        "manual_cleanup_hook": manual_cleanup_hook,
     }
     present = acme.has(what)
     due = present and acme.needs_renewal(what, renew)

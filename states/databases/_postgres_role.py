@@ -12,13 +12,12 @@ from runner.api import Check, Line, Plan, Planned, Record
 from states.databases._postgres import after_server, carry_out, drop
 
 WORDS = {
-    **{
-        "createdb": "CREATEDB",
-        "createroles": "CREATEROLE",
-        "superuser": "SUPERUSER",
-        "replication": "REPLICATION",
-    },
-    **{"inherit": "INHERIT", "login": "LOGIN"},
+    "createdb": "CREATEDB",
+    "createroles": "CREATEROLE",
+    "superuser": "SUPERUSER",
+    "replication": "REPLICATION",
+    "inherit": "INHERIT",
+    "login": "LOGIN",
 }
 
 Password = Annotated[

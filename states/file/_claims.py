@@ -96,7 +96,8 @@ def _lines_of(name: str, arguments: Arguments) -> Claim:
     if not texts:  # of a source
         return Claim(PART, name)
     return Claim(
-        *(PART, name),
+        PART,
+        name,
         text="\n".join(texts),
         suits=lambda text: all(_lines.contains(text, each) for each in texts),
     )
@@ -108,7 +109,8 @@ def _line(name: str, arguments: Arguments) -> Claim:
     if removes and arguments.get("match"):
         return Claim(PART, name, suits=_lacks(arguments["match"]), removes=True)
     return Claim(
-        *(PART, name),
+        PART,
+        name,
         text=None if removes else content or None,
         suits=lambda text: removes != (content in map(str.strip, text.split("\n"))),
         removes=removes,

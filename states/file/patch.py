@@ -16,15 +16,14 @@ from states.file._contents import Encoding, Template, engine_of, source_data
 # what would work against the state: it looks first, never asks, and says itself what is patched
 # with what
 REFUSED = {
-    **{
-        "-N": "--forward",
-        "-f": "--force",
-        "-t": "--batch",
-        "-i": "--input",
-        "-o": "--output",
-        "-d": "--directory",
-    },
-    **{"-r": "--reject-file", "-s": "--quiet"},
+    "-N": "--forward",
+    "-f": "--force",
+    "-t": "--batch",
+    "-i": "--input",
+    "-o": "--output",
+    "-d": "--directory",
+    "-r": "--reject-file",
+    "-s": "--quiet",
 }
 
 

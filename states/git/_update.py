@@ -179,7 +179,9 @@ class Update(Difference):
         tags = f"+refs/tags/{options.refspec_tag}:refs/tags/{options.refspec_tag}"
         return [
             *(["--force"] if options.force_fetch else []),
-            *("--", source, f"refs/heads/{branch}:refs/remotes/{self.repository.remote}/{branch}"),
+            "--",
+            source,
+            f"refs/heads/{branch}:refs/remotes/{self.repository.remote}/{branch}",
             *([tags] if options.fetch_tags else []),
         ]
 

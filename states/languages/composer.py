@@ -58,8 +58,18 @@ def installed(
     if not always_check and composers.did_composer_install(name):
         return "Composer already installed this directory"
     how = Composer(
-        *(composer, php, user, prefer_source, prefer_dist, no_scripts, no_plugins, optimize),
-        *(no_dev, quiet, composer_home, env),
+        composer,
+        php,
+        user,
+        prefer_source,
+        prefer_dist,
+        no_scripts,
+        no_plugins,
+        optimize,
+        no_dev,
+        quiet,
+        composer_home,
+        env,
     )
     return (yield from _run("install", name, how))
 
@@ -91,8 +101,18 @@ def update(
     Behaviour: Salt 3007's composer.update; it changes nothing when composer has nothing to do.
     """
     how = Composer(
-        *(composer, php, user, prefer_source, prefer_dist, no_scripts, no_plugins, optimize),
-        *(no_dev, quiet, composer_home, env),
+        composer,
+        php,
+        user,
+        prefer_source,
+        prefer_dist,
+        no_scripts,
+        no_plugins,
+        optimize,
+        no_dev,
+        quiet,
+        composer_home,
+        env,
     )
     return (yield from _run("update", name, how))
 

@@ -64,7 +64,7 @@ def installed(
         yield from carry_out(
             Plan({name: "Installed"}, f"The gem {name} would have been installed", provides=OPEN),
             lambda: gem.install(
-                *(name, ruby, gem_bin, user, version, rdoc, ri, pre_releases, proxy, source)
+                name, ruby, gem_bin, user, version, rdoc, ri, pre_releases, proxy, source
             ),
             "Gem was successfully installed",
             failed,

@@ -87,22 +87,22 @@ def query(
         raise StateFailed(" Either match text (match) or a status code (status) is required.")
     wanted = _Conditions(match, match_type, status or [], status_type)
     arguments = {
-        **{
-            "method": method,
-            "params": params,
-            "data": data,
-            "data_file": data_file,
-            "data_render": data_render,
-        },
-        **{"header_dict": header_dict, "header_list": header_list, "header_file": header_file},
-        **{"header_render": header_render, "template_dict": template_dict, "username": username},
-        **{
-            "password": password,
-            "verify_ssl": verify_ssl,
-            "ca_bundle": ca_bundle,
-            "cert": cert,
-            "agent": agent,
-        },
+        "method": method,
+        "params": params,
+        "data": data,
+        "data_file": data_file,
+        "data_render": data_render,
+        "header_dict": header_dict,
+        "header_list": header_list,
+        "header_file": header_file,
+        "header_render": header_render,
+        "template_dict": template_dict,
+        "username": username,
+        "password": password,
+        "verify_ssl": verify_ssl,
+        "ca_bundle": ca_bundle,
+        "cert": cert,
+        "agent": agent,
         "timeout": timeout,
     }
     options = {

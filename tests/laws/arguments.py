@@ -34,16 +34,18 @@ def two_trees(tmp: Path) -> None:
 
 
 HOW: dict[str, Any] = {
-    **{
-        "cwd": "{tmp}",
-        "runas": "root",
-        "shell": "/bin/sh",
-        "env": [{"A": "1"}],
-        "stateful": True,
-        "umask": "077",
-    },
-    **{"output_loglevel": "quiet", "hide_output": True, "use_vt": True, "success_retcodes": [3]},
-    **{"success_stdout": ["x"], "success_stderr": ["y"]},
+    "cwd": "{tmp}",
+    "runas": "root",
+    "shell": "/bin/sh",
+    "env": [{"A": "1"}],
+    "stateful": True,
+    "umask": "077",
+    "output_loglevel": "quiet",
+    "hide_output": True,
+    "use_vt": True,
+    "success_retcodes": [3],
+    "success_stdout": ["x"],
+    "success_stderr": ["y"],
 }
 MORE = {"group": "root", "prepend_path": "/opt/bin", "stdin": "in", "timeout": 10}
 TEMPLATE = {"template": "jinja", "context": {"a": 1}, "defaults": {"a": 2}, "args": "x"}
@@ -62,13 +64,12 @@ MOUNTED = {
     "mkmnt": True,
 }
 HIDDEN = {
-    **{
-        "device_name_regex": ["x"],
-        "extra_mount_invisible_options": ["mode=0700"],
-        "bind_mount_copy_active_opts": False,
-    },
-    **{"extra_mount_invisible_keys": ["mode"], "extra_mount_ignore_fs_keys": {"tmpfs": ["mode"]}},
-    **{"extra_mount_translate_options": {"quiet": "silent"}},
+    "device_name_regex": ["x"],
+    "extra_mount_invisible_options": ["mode=0700"],
+    "bind_mount_copy_active_opts": False,
+    "extra_mount_invisible_keys": ["mode"],
+    "extra_mount_ignore_fs_keys": {"tmpfs": ["mode"]},
+    "extra_mount_translate_options": {"quiet": "silent"},
 }
 USER = "useradd -m zoe; "
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJtVE3mJYXPjhnMkXvYyPuVFgXVhGxZ9RzGZ5hZbJ8Kq zoe"
@@ -94,13 +95,11 @@ chmod 755 /etc/init.d/tick; rm -f /run/tick; """
 SLEEPER = starts("sleep", "1077")
 NO_GPG = {"sig_backend": "x", "skip_verify": True}
 EVENT = {
-    **{
-        "data": 1,
-        "preload": {"a": 1},
-        "with_env": True,
-        "with_grains": ["os"],
-        "with_pillar": True,
-    },
+    "data": 1,
+    "preload": {"a": 1},
+    "with_env": True,
+    "with_grains": ["os"],
+    "with_pillar": True,
     "show_changed": True,
 }
 WORK_TREE = {

@@ -120,12 +120,24 @@ def cert(more_prepare: str = "", name: str = "www.x", **more: Any) -> Scenario:
 
 
 ALL_OPTIONS: dict[str, Any] = {
-    **{"aliases": ["b.x"], "email": "a@x.org", "webroot": "/var/www", "certname": "www.x"},
-    **{"test_cert": True, "renew": 10, "keysize": 2048, "server": "https://acme.x"},
-    **{"owner": "root", "group": "daemon", "mode": "0640", "preferred_challenges": "http"},
-    **{"http_01_port": 80, "http_01_address": "192.0.2.1", "dns_plugin": "route53"},
-    **{"dns_plugin_credentials": "/root/c", "manual_auth_hook": "/bin/true"},
-    **{"manual_cleanup_hook": "/bin/true"},
+    "aliases": ["b.x"],
+    "email": "a@x.org",
+    "webroot": "/var/www",
+    "certname": "www.x",
+    "test_cert": True,
+    "renew": 10,
+    "keysize": 2048,
+    "server": "https://acme.x",
+    "owner": "root",
+    "group": "daemon",
+    "mode": "0640",
+    "preferred_challenges": "http",
+    "http_01_port": 80,
+    "http_01_address": "192.0.2.1",
+    "dns_plugin": "route53",
+    "dns_plugin_credentials": "/root/c",
+    "manual_auth_hook": "/bin/true",
+    "manual_cleanup_hook": "/bin/true",
 }
 NTP = "driftfile /x\nserver a iburst minpoll 4\nrestrict default\nserver b\n"
 CHRONY = "pool p iburst\nserver a iburst\nkeyfile /etc/chrony/keys\n"

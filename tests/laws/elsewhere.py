@@ -5,8 +5,14 @@ from laws import Scenario
 
 ADVISORY = {"name": "x", "advisory_ids": ["x"]}
 INSTALLED = {
-    **{"cache_valid_time": 60, "fromrepo": "x", "skip_verify": True, "install_recommends": False},
-    **{"enablerepo": "a", "disablerepo": "b", "disableexcludes": "all", "setopt": "x=1"},
+    "cache_valid_time": 60,
+    "fromrepo": "x",
+    "skip_verify": True,
+    "install_recommends": False,
+    "enablerepo": "a",
+    "disablerepo": "b",
+    "disableexcludes": "all",
+    "setopt": "x=1",
 }
 LINK = {
     "arguments": "-x",

@@ -44,13 +44,13 @@ touch known/ssh known/http; echo ssh >public/service; echo 22/tcp >public/port
 """
 RULE = "rule family=ipv4 source address=10.0.0.0/8 accept"
 FULL: dict[str, Any] = {
-    **{
-        "block_icmp": ["echo-reply"],
-        "interfaces": ["eth7"],
-        "sources": "10.0.0.0/8",
-        "rich_rules": RULE,
-    },
-    **{"port_fwd": ["22:2222:tcp:10.0.0.5"], "masquerade": True, "default": True},
+    "block_icmp": ["echo-reply"],
+    "interfaces": ["eth7"],
+    "sources": "10.0.0.0/8",
+    "rich_rules": RULE,
+    "port_fwd": ["22:2222:tcp:10.0.0.5"],
+    "masquerade": True,
+    "default": True,
 }
 PRUNED = {
     f"prune_{each}": True

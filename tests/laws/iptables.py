@@ -11,14 +11,12 @@ HERE = "apt-get install -q -y iptables; "
 SSH = {"chain": "INPUT", "proto": "tcp", "dport": 22, "connstate": "NEW", "jump": "ACCEPT"}
 HAS = HERE + "iptables -A INPUT -p tcp -m state --state NEW -m tcp --dport 22 -j ACCEPT; "
 NAT = {
-    **{
-        "table": "nat",
-        "chain": "PREROUTING",
-        "if": "lo",
-        "protocol": "tcp",
-        "dports": [80, 81],
-        "jump": "DNAT",
-    },
+    "table": "nat",
+    "chain": "PREROUTING",
+    "if": "lo",
+    "protocol": "tcp",
+    "dports": [80, 81],
+    "jump": "DNAT",
     "to-destination": "127.0.0.1:8080",
 }
 LOG = {

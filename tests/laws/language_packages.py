@@ -175,9 +175,15 @@ def without_programs(tmp: Path) -> None:
 
 
 LIKE_COMPOSER: dict[str, Any] = {
-    **{"name": "{tmp}", "composer": "{tmp}/bin/composer", "php": "php", "user": "root"},
+    "name": "{tmp}",
+    "composer": "{tmp}/bin/composer",
+    "php": "php",
+    "user": "root",
     **dict.fromkeys(("prefer_source", "prefer_dist", "no_scripts", "no_plugins"), True),
-    **{"optimize": True, "no_dev": True, "composer_home": "/root", "env": {"A": "b"}},
+    "optimize": True,
+    "no_dev": True,
+    "composer_home": "/root",
+    "env": {"A": "b"},
 }
 SCENARIOS = [
     on("npm.installed", name="demo", user="root", registry="http://u:p@127.0.0.1/", env=["A=b"]),

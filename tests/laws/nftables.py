@@ -32,12 +32,23 @@ SSH: dict[str, Any] = {
     "jump": "ACCEPT",
 }
 DNAT: dict[str, Any] = {
-    **{"table": "nat", "chain": "prerouting", "if": "lo", "proto": "tcp", "dports": [80, 81]},
-    **{"jump": "dnat", "to-destination": "127.0.0.1:8080", "family": "ip"},
+    "table": "nat",
+    "chain": "prerouting",
+    "if": "lo",
+    "proto": "tcp",
+    "dports": [80, 81],
+    "jump": "dnat",
+    "to-destination": "127.0.0.1:8080",
+    "family": "ip",
 }
 LOG: dict[str, Any] = {
-    **{"chain": "input", "source": ["! 10.0.0.0/8", "192.168.0.0/16"], "limit": "5/minute"},
-    **{"log-prefix": "dropped: ", "log-level": "info", "comment": "why not", "jump": "drop"},
+    "chain": "input",
+    "source": ["! 10.0.0.0/8", "192.168.0.0/16"],
+    "limit": "5/minute",
+    "log-prefix": "dropped: ",
+    "log-level": "info",
+    "comment": "why not",
+    "jump": "drop",
 }
 STATES: dict[str, Any] = {"connstate": "RELATED,ESTABLISHED", "jump": "ACCEPT", "match": "state"}
 

@@ -114,36 +114,30 @@ def with_configuration(*words: str) -> Callable[[Path], None]:
 
 ONE = ("install", "demo==1.0")
 REFUSED = (
-    *(
-        "no_install",
-        "no_download",
-        "download",
-        "build",
-        "mirrors",
-        "install_options",
-        "allow_all_external",
-    ),
-    *("allow_external", "allow_unverified", "process_dependency_links"),
+    "no_install",
+    "no_download",
+    "download",
+    "build",
+    "mirrors",
+    "install_options",
+    "allow_all_external",
+    "allow_external",
+    "allow_unverified",
+    "process_dependency_links",
 )
 LIKE_PIP = {
-    **{
-        "index_url": "http://127.0.0.1:1/",
-        "extra_index_url": ["http://127.0.0.1:1/x"],
-        "trusted_host": "127.0.0.1",
-    },
-    **{
-        "proxy": "http://127.0.0.1:1",
-        "timeout": 1,
-        "cache_dir": "{tmp}/c",
-        "exists_action": "w",
-        "source": "{tmp}/s",
-    },
-    **{
-        "log": "{tmp}/v/log",
-        "no_binary": ":none:",
-        "extra_args": ["--no-compile"],
-        "cert": "/etc/hosts",
-    },
+    "index_url": "http://127.0.0.1:1/",
+    "extra_index_url": ["http://127.0.0.1:1/x"],
+    "trusted_host": "127.0.0.1",
+    "proxy": "http://127.0.0.1:1",
+    "timeout": 1,
+    "cache_dir": "{tmp}/c",
+    "exists_action": "w",
+    "source": "{tmp}/s",
+    "log": "{tmp}/v/log",
+    "no_binary": ":none:",
+    "extra_args": ["--no-compile"],
+    "cert": "/etc/hosts",
 }
 TAKEN = {
     "use_wheel": True,
@@ -159,31 +153,25 @@ HERE = {
 }
 AGAIN = {"force_reinstall": True, "ignore_installed": True}
 NEW: dict[str, Any] = {
-    **{
-        "python": sys.executable,
-        "system_site_packages": True,
-        "prompt": "x",
-        "clear": False,
-        "use_vt": True,
-    },
-    **{"distribute": True, "extra_search_dir": ["/x"], "pip_download": None},
-    **{
-        "never_download": True,
-        "pip_download_cache": "/x",
-        "process_dependency_links": False,
-        "pip_exists_action": "w",
-    },
-    **{
-        "index_url": "http://127.0.0.1:1/",
-        "extra_index_url": "http://127.0.0.1:1/",
-        "proxy": "http://127.0.0.1:1",
-    },
-    **{
-        "pip_ignore_installed": False,
-        "pip_no_cache_dir": True,
-        "pip_cache_dir": "{tmp}/c",
-        "no_binary": ":none:",
-    },
+    "python": sys.executable,
+    "system_site_packages": True,
+    "prompt": "x",
+    "clear": False,
+    "use_vt": True,
+    "distribute": True,
+    "extra_search_dir": ["/x"],
+    "pip_download": None,
+    "never_download": True,
+    "pip_download_cache": "/x",
+    "process_dependency_links": False,
+    "pip_exists_action": "w",
+    "index_url": "http://127.0.0.1:1/",
+    "extra_index_url": "http://127.0.0.1:1/",
+    "proxy": "http://127.0.0.1:1",
+    "pip_ignore_installed": False,
+    "pip_no_cache_dir": True,
+    "pip_cache_dir": "{tmp}/c",
+    "no_binary": ":none:",
 }
 SCENARIOS = [
     pip("installed", **LIKE_PIP),

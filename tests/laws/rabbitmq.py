@@ -137,9 +137,17 @@ def on(
 DOWN = "unable to perform an operation on node 'rabbit@m'"
 LIMIT = {"pattern": "^a", "definition": {"max-length": 5}}
 UPSTREAM: dict[str, Any] = {
-    **{"prefetch_count": 10, "reconnect_delay": 5, "ack_mode": "on-confirm", "max_hops": 2},
-    **{"trust_user_id": True, "exchange": "x", "expires": 1000, "message_ttl": 1000},
-    **{"ha_policy": "all", "queue": "q", "runas": "root"},
+    "prefetch_count": 10,
+    "reconnect_delay": 5,
+    "ack_mode": "on-confirm",
+    "max_hops": 2,
+    "trust_user_id": True,
+    "exchange": "x",
+    "expires": 1000,
+    "message_ttl": 1000,
+    "ha_policy": "all",
+    "queue": "q",
+    "runas": "root",
 }
 SCENARIOS = [
     on("user.present", name="new", tags="a", perms=[{"/": ["^a", ".*", ""]}], runas="root"),

@@ -22,8 +22,12 @@ def on(fun: str, prepare: str = "", plans: bool = True, **args: Any) -> Scenario
 
 APPLY = {"function": "state.apply", "job_args": ["backup"]}
 ANSWERED = {
-    **{"maxrunning": 1, "return_job": False, "jid_include": True, "metadata": {"a": 1}},
-    **{"persist": False, "offline": True},
+    "maxrunning": 1,
+    "return_job": False,
+    "jid_include": True,
+    "metadata": {"a": 1},
+    "persist": False,
+    "offline": True,
 }
 CRON = "echo '{}0 4 * * * root runner sls backup' > /etc/cron.d/runner-job-nightly"
 SCENARIOS = [

@@ -15,8 +15,13 @@ HAS = (
     " ufw limit in on eth0 proto tcp from 10.0.0.0/8 to any port 23 comment x >&2; "
 )
 FULL: dict[str, Any] = {
-    **{"port": "5432", "proto": "tcp", "source": "10.0.0.0/24", "destination": "10.0.0.1"},
-    **{"interface": "eth1", "direction": "in", "comment": "web servers"},
+    "port": "5432",
+    "proto": "tcp",
+    "source": "10.0.0.0/24",
+    "destination": "10.0.0.1",
+    "interface": "eth1",
+    "direction": "in",
+    "comment": "web servers",
 }
 
 

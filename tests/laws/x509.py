@@ -13,9 +13,18 @@ from modules.certificates.x509 import building, encoding
 from runner.api import running
 
 FILE: dict[str, Any] = {
-    **{"user": 0, "group": 0, "mode": "0440", "attrs": "", "makedirs": True, "dir_mode": "0750"},
-    **{"backup": "minion", "create": True, "follow_symlinks": True, "check_cmd": "test -s"},
-    **{"tmp_dir": "{tmp}", "tmp_ext": ".pem"},
+    "user": 0,
+    "group": 0,
+    "mode": "0440",
+    "attrs": "",
+    "makedirs": True,
+    "dir_mode": "0750",
+    "backup": "minion",
+    "create": True,
+    "follow_symlinks": True,
+    "check_cmd": "test -s",
+    "tmp_dir": "{tmp}",
+    "tmp_ext": ".pem",
 }
 KEY = "{tmp}/ca.key"
 WHO: dict[str, Any] = {"signing_private_key": KEY, "signing_cert": "{tmp}/ca.crt"}

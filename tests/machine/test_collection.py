@@ -98,6 +98,9 @@ def test_a_host_with_sshd(debian: Debian) -> None:
     assert (parts[-4].count("changed: [web1]"), parts[-3].count("ok: [web1]")) == (1, 1)
     assert '"user.salt.local": "zoe"' in done.stdout
     assert debian.read(f"{LINK} call grains.get username --out json").split() == [
-        *("{", '"local":', '"root"', "}")
+        "{",
+        '"local":',
+        '"root"',
+        "}",
     ]
     assert debian.read("stat -c '%a %U' /var/lib/runner/fleet") == "700 root"

@@ -220,8 +220,20 @@ def test_functions_and_the_other_states(debian: Debian) -> None:
     assert commands["docker.run_all"]["stdout"] + commands["docker.run_all"]["stderr"] == "outerr"
     assert commands["docker.restart"]["restarted"] is True
     assert json.loads(done["looks"]["comment"]) == [
-        *(["web"], ["web"], "running", False, True, "Podman Engine", True, "no luck\n", "bridge"),
-        *({}, 1, 0, 1, True),
+        ["web"],
+        ["web"],
+        "running",
+        False,
+        True,
+        "Podman Engine",
+        True,
+        "no luck\n",
+        "bridge",
+        {},
+        1,
+        0,
+        1,
+        True,
     ]
     assert "set force to True" in done["runs"]["comment"]
     assert done["stop"]["changes"]["web"]["state"] == {"old": "running", "new": "stopped"}

@@ -172,8 +172,12 @@ CALLS: list[tuple[str, dict[str, object], object]] = [
     (
         "nftables.new_chain",
         {
-            **{"table": "mine", "chain": "in", "family": "inet", "table_type": "filter"},
-            **{"hook": "input", "priority": 0},
+            "table": "mine",
+            "chain": "in",
+            "family": "inet",
+            "table_type": "filter",
+            "hook": "input",
+            "priority": 0,
         },
         NFT,
     ),

@@ -65,17 +65,30 @@ class Init:
 
 INITS = {
     "openrc": Init(
-        *("openrc", "/etc/init.d/{name}", OPENRC, BROKEN_OPENRC),
-        *("rc-service {name} status", "status: started", "test -h /etc/runlevels/default/{name}"),
+        "openrc",
+        "/etc/init.d/{name}",
+        OPENRC,
+        BROKEN_OPENRC,
+        "rc-service {name} status",
+        "status: started",
+        "test -h /etc/runlevels/default/{name}",
     ),
     "runit": Init(
-        *("runit", "/etc/sv/{name}/run", SUPERVISED, "#!/bin/sh\nexit 3\n"),
-        *("sv status /etc/service/{name}", "run: "),
+        "runit",
+        "/etc/sv/{name}/run",
+        SUPERVISED,
+        "#!/bin/sh\nexit 3\n",
+        "sv status /etc/service/{name}",
+        "run: ",
         "test -h /etc/service/{name} -a ! -e /etc/sv/{name}/down",
     ),
     "s6": Init(
-        *("runit", "/etc/s6/sv/{name}/run", SUPERVISED, "#!/bin/sh\nexit 3\n"),
-        *("s6-svstat -u /run/service/{name}", "true"),
+        "runit",
+        "/etc/s6/sv/{name}/run",
+        SUPERVISED,
+        "#!/bin/sh\nexit 3\n",
+        "s6-svstat -u /run/service/{name}",
+        "true",
         "test -h /run/service/{name} -a ! -e /etc/s6/sv/{name}/down",
     ),
 }
@@ -135,7 +148,9 @@ def test_states_of_services(debian: Debian, init: str) -> None:
     assert real["manual"]["comment"] == "Started service manual"
     assert [here.up(debian, name) for name in ("tick", "manual", "boots")] == [True, True, False]
     assert [here.enabled(debian, name) for name in ("tick", "manual", "boots")] == [
-        *(True, False, True)
+        True,
+        False,
+        True,
     ]
     assert log(debian, "tick") == ["started"], "once"
     names = debian.read("/usr/local/bin/runner", "call", "service.get_running", "--out", "json")
@@ -152,7 +167,9 @@ def test_states_of_services(debian: Debian, init: str) -> None:
     assert real["nosuch"]["comment"] == "The named service nosuch is not available"
     assert [here.up(debian, name) for name in ("tick", "manual", "boots")] == [False, True, False]
     assert [here.enabled(debian, name) for name in ("tick", "manual", "boots")] == [
-        *(False, True, False)
+        False,
+        True,
+        False,
     ]
     assert log(debian, "manual") == ["started"], "enabling alone restarts nothing"
 

@@ -259,7 +259,9 @@ def test_jobs_of_a_tree(fresh: Debian) -> None:
         fresh.runner("call", "schedule.list", "return_yaml=false", "--out", "json").stdout
     )["local"]
     assert {name: job["enabled"] for name, job in listed.items()} == {
-        **{"at once 100%": True, "regular": True, "later": False}
+        "at once 100%": True,
+        "regular": True,
+        "later": False,
     }
     for word in ("disabled", "enabled"):
         fresh.tree(switch=f"regular: {{schedule.{word}: []}}")

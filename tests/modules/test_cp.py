@@ -121,23 +121,19 @@ def test_copies(tmp_path: Path) -> None:
 
 
 ADDRESSES = [
-    *[
-        "http://h/x",
-        "https://h/x",
-        "http://h/x?q=1",
-        "http://h/x/q=1",
-        "http://h/x/b",
-        "http://h/x.etag",
-        "http://h",
-    ],
-    *[
-        "http://h/x#q",
-        "http://u:secret@h/x",
-        "http://h:80/x",
-        "http://i/x",
-        "ftp://h/x",
-        "ftp://u:secret@h/x",
-    ],
+    "http://h/x",
+    "https://h/x",
+    "http://h/x?q=1",
+    "http://h/x/q=1",
+    "http://h/x/b",
+    "http://h/x.etag",
+    "http://h",
+    "http://h/x#q",
+    "http://u:secret@h/x",
+    "http://h:80/x",
+    "http://i/x",
+    "ftp://h/x",
+    "ftp://u:secret@h/x",
 ]
 
 

@@ -299,13 +299,19 @@ def test_the_way_to_a_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     record(tmp_path, monkeypatch, "traceroute", TRACEROUTE)
     first, silent, divided, last = network.traceroute("example.com")
     assert first == {
-        **{"count": 1, "hostname": "gateway", "ip": "10.0.0.1"},
-        **{"ms1": 0.123, "ms2": 0.456, "ms3": 0.789},
+        "count": 1,
+        "hostname": "gateway",
+        "ip": "10.0.0.1",
+        "ms1": 0.123,
+        "ms2": 0.456,
+        "ms3": 0.789,
     }
     assert (silent["hostname"], silent["ip"], silent["ms1"]) == ("*", "*", None)
     assert (divided["ip"], divided["ms1"], divided["ms2"], divided["ms3"]) == (
-        *("192.0.2.1", 3.5),
-        *(None, 4.25),
+        "192.0.2.1",
+        3.5,
+        None,
+        4.25,
     )
     assert (last["hostname"], last["ms3"]) == ("192.0.2.7", 9.2)
 
@@ -640,7 +646,10 @@ def test_a_repository_is_changed(repository: str, tmp_path: Path, change: None) 
     trees = git.list_worktrees(repository)
     head = git.revision(repository, "v1")
     assert trees[f"{tmp_path}/w"] == {
-        **{"stale": False, "HEAD": head, "detached": True, "branch": None},
+        "stale": False,
+        "HEAD": head,
+        "detached": True,
+        "branch": None,
         "tags": ["v1", "v2"],
     }
     assert trees[f"{tmp_path}/named"]["branch"] == "named"

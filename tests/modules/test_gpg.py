@@ -48,7 +48,13 @@ def test_keys_are_listed_and_chosen(home: str, here: HarnessHere) -> None:
         "Ultimately Trusted",
     )
     assert set(key) == {
-        *("keyid", "uids", "fingerprint", "created", "keyLength", "ownerTrust", "trust"),
+        "keyid",
+        "uids",
+        "fingerprint",
+        "created",
+        "keyLength",
+        "ownerTrust",
+        "trust",
     }
     assert gpg.list_secret_keys(gnupghome=home) == [key]
     assert gpg.get_key(keyid=key["keyid"][8:], gnupghome=home) == key

@@ -101,7 +101,10 @@ def test_packages_of_pip_are_upgraded(tmp_path: Path, monkeypatch: pytest.Monkey
         assert pip.list_all_versions("x", **here) == ["1.0", "2.0"]
         assert pip.list_all_versions("x", include_rc=True, **here)[-1] == "2.1rc1"
         assert pip.list_all_versions("x", include_alpha=True, include_beta=True, **here) == [
-            *("1.0", "2.0a1", "2.0b3", "2.0"),
+            "1.0",
+            "2.0a1",
+            "2.0b3",
+            "2.0",
         ]
         with pytest.raises(CommandFailed, match="No matching distribution"):
             pip.list_all_versions("none", **here)

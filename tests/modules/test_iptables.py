@@ -97,7 +97,9 @@ def test_salts_functions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         assert (other["goto"], other["name"]) == (["knock"], ["q"])
         assert chains["INPUT"] == {"policy": "DROP", "packet count": "5", "byte count": "300"}
         assert [iptables.get_policy("filter", chain) for chain in ("INPUT", "knock", "no")] == [
-            *("DROP", "-", None),
+            "DROP",
+            "-",
+            None,
         ]
         assert iptables.version() == "v1.8.9"
         assert not iptables.check_chain("filter", "nope")
@@ -124,8 +126,12 @@ def test_salts_functions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert (tmp_path / "did").read_text().splitlines() == [
         "--wait --table filter " + words
         for words in (
-            *("--new-chain x", "--delete-chain x", "--append INPUT -m comment --comment a b"),
-            *("--insert INPUT 2 -j ACCEPT", "--delete INPUT 2", "--flush x"),
+            "--new-chain x",
+            "--delete-chain x",
+            "--append INPUT -m comment --comment a b",
+            "--insert INPUT 2 -j ACCEPT",
+            "--delete INPUT 2",
+            "--flush x",
             "--policy INPUT DROP",
         )
     ]

@@ -72,7 +72,8 @@ def test_drivers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert (sdb.get("sdb://env/SDB_WORD"), sdb.get("sdb://p/SDB_WORD")) == ("hunter2",) * 2
         assert "hunter2" in here.secrets
         assert (sdb.get("sdb://y/a:b:1:c"), sdb.get("sdb://y/a:d"), sdb.get("sdb://y/z")) == (
-            *(1, 2),
+            1,
+            2,
             None,
         )
         assert (sdb.get("sdb://f/b.yaml"), sdb.get("sdb://f/none")) == ("a: {d: 2}", None)

@@ -251,7 +251,9 @@ def test_arguments_that_a_template_left_empty_are_not_given(machine: Machine) ->
     home = str(machine.folder)
     assert [done[key]["changes"]["stdout"] for key in ("run", "script")] == [home, home]
     assert [(machine.folder / name).read_text() for name in ("file", "both", "tree/f")] == [
-        *("", "text\n", "text")
+        "",
+        "text\n",
+        "text",
     ]
 
 

@@ -26,11 +26,9 @@ NEW: dict[str, tuple[Any, bool, str, Any]] = {
     "zero is not a failure": ({"probe.answer": [0]}, True, "probe.answer: 0", {"probe.answer": 0}),
     "one function twice": (
         {"probe.answer:1": ["a"], "probe.answer:2": ["b"], "probe.answer:3": [False]},
-        *(
-            False,
-            "'probe.answer:3': False, probe.answer:1: a, probe.answer:2: b",
-            {"probe.answer:1": "a", "probe.answer:2": "b"},
-        ),
+        False,
+        "'probe.answer:3': False, probe.answer:1: a, probe.answer:2: b",
+        {"probe.answer:1": "a", "probe.answer:2": "b"},
     ),
     "a mapping": (
         {"probe.answer": [{"what": {"a": 1}}]},
@@ -40,51 +38,61 @@ NEW: dict[str, tuple[Any, bool, str, Any]] = {
     ),
     "its comment": (
         {"probe.answer": [{"what": {"result": True, "comment": "hi"}}]},
-        *(True, "probe.answer: hi", {"probe.answer": {"result": True, "comment": "hi"}}),
+        True,
+        "probe.answer: hi",
+        {"probe.answer": {"result": True, "comment": "hi"}},
     ),
     "a result": (
         {"probe.answer": [{"what": {"result": False}}]},
-        *(False, "'probe.answer' failed: (error message N/A)", {}),
+        False,
+        "'probe.answer' failed: (error message N/A)",
+        {},
     ),
     "a retcode": (
         {"probe.answer": [{"what": {"retcode": 3, "comment": "broken"}}]},
-        *(False, "'probe.answer' failed: broken", {}),
+        False,
+        "'probe.answer' failed: broken",
+        {},
     ),
     "one deep inside": (
         {"probe.answer": [{"what": {"changes": {"ret": {"web": {"result": False}}}}}]},
-        *(False, "'probe.answer' failed: (error message N/A)", {}),
+        False,
+        "'probe.answer' failed: (error message N/A)",
+        {},
     ),
     "missing": ({"probe.two": ["a"]}, False, "'probe.two' failed: Missing arguments: second", {}),
     "missing word": (
         {"probe.only": ["a"]},
-        *(
-            False,
-            "'probe.only' failed: only() missing 1 required keyword-only argument: 'word'",
-            {},
-        ),
+        False,
+        "'probe.only' failed: only() missing 1 required keyword-only argument: 'word'",
+        {},
     ),
     "unexpected": (
         {"probe.many": [{"a": 1}]},
-        *(False, "'probe.many' failed: many() got an unexpected keyword argument 'a'", {}),
+        False,
+        "'probe.many' failed: many() got an unexpected keyword argument 'a'",
+        {},
     ),
     "both ways": (
         {"probe.two": [1, {"second": 2}, {"third": 3}]},
-        *(True, "probe.two: [1, 2, ['third']]", {"probe.two": [1, 2, ["third"]]}),
+        True,
+        "probe.two: [1, 2, ['third']]",
+        {"probe.two": [1, 2, ["third"]]},
     ),
     "several": (
         {"probe.answer": [False], "probe.many": [1], "probe.two": []},
-        *(
-            False,
-            (
-                "'probe.answer': False, 'probe.two' failed: Missing arguments: first, second,"
-                " probe.many: [1]"
-            ),
+        False,
+        (
+            "'probe.answer': False, 'probe.two' failed: Missing arguments: first, second,"
+            " probe.many: [1]"
         ),
         {"probe.many": [1]},
     ),
     "one breaks": (
         {"probe.answer": [1], "probe.boom": [], "probe.many": []},
-        *(False, "probe.answer: 1, 'probe.boom' failed: kaboom", {"probe.answer": 1}),
+        False,
+        "probe.answer: 1, 'probe.boom' failed: kaboom",
+        {"probe.answer": 1},
     ),
     "unknown": ({"probe.nope": []}, False, "Unavailable function: probe.nope.", {}),
 }

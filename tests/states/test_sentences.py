@@ -16,19 +16,19 @@ IS_NESTED = "exists but is a dict or a list. Use 'force=True' to overwrite."
 CASES: dict[str, tuple[dict[str, Any], str, str]] = {
     "ini same": (
         {"ini.options_present": [{"name": INI}, {"sections": {"s": {"x": 1}}}]},
-        *(SAME, "No anomaly detected"),
+        SAME,
+        "No anomaly detected",
     ),
     "ini nothing": ({"ini.options_present": [{"name": INI}]}, "", "No anomaly detected"),
     "ini no such option": (
         {"ini.options_absent": [{"name": INI}, {"sections": {"s": ["q"], "top": None}}]},
-        *("Key q in section s does not exist.\nKey top does not exist.\n", "No anomaly detected"),
+        "Key q in section s does not exist.\nKey top does not exist.\n",
+        "No anomaly detected",
     ),
     "ini some option": (
         {"ini.options_absent": [{"name": INI}, {"sections": {"s": ["q", "y"]}}]},
-        *(
-            "Key q in section s does not exist.\nDeleted key y in section s.\n",
-            "Changes take effect",
-        ),
+        "Key q in section s does not exist.\nDeleted key y in section s.\n",
+        "Changes take effect",
     ),
     "ini no options": (
         {"ini.options_absent": [{"name": INI}]},
@@ -37,19 +37,23 @@ CASES: dict[str, tuple[dict[str, Any], str, str]] = {
     ),
     "ini sections": (
         {"ini.sections_present": [{"name": INI}, {"sections": ["s", "t"]}]},
-        *("Section unchanged s.\nCreated new section t.\n", "Changes take effect"),
+        "Section unchanged s.\nCreated new section t.\n",
+        "Changes take effect",
     ),
     "ini no section": (
         {"ini.sections_absent": [{"name": INI}, {"sections": ["z"]}]},
-        *("Section z does not exist.\n", "No anomaly detected"),
+        "Section z does not exist.\n",
+        "No anomaly detected",
     ),
     "ini null": (
         {"ini.options_present": [{"name": INI}, {"sections": {"n": {"v": None}}}]},
-        *("Changed key v in section n.\n", "Changes take effect"),
+        "Changed key v in section n.\n",
+        "Changes take effect",
     ),
     "grains path": (
         {"grains.present": [{"name": "m/n"}, {"value": 1}, {"delimiter": "/"}]},
-        *("Grain m:n is set to be added", "Set grain m:n to 1"),
+        "Grain m:n is set to be added",
+        "Set grain m:n to 1",
     ),
     "grains value to key": (
         NAMED,
@@ -58,32 +62,30 @@ CASES: dict[str, tuple[dict[str, Any], str, str]] = {
     ),
     "grains in a list": (
         {"grains.absent": [{"name": "l:is:a"}]},
-        *(
-            "Value for grain l:is:a is set to be deleted (None)",
-            "Value for grain l:is:a was set to None",
-        ),
+        "Value for grain l:is:a is set to be deleted (None)",
+        "Value for grain l:is:a was set to None",
     ),
     "grains mapping of a list": (
         {"grains.absent": [{"name": "l:is"}]},
-        *(f"The key 'l:is' {IS_NESTED}", f"The key 'l:is' {IS_NESTED}"),
+        f"The key 'l:is' {IS_NESTED}",
+        f"The key 'l:is' {IS_NESTED}",
     ),
     "grains destructive": (
         {"grains.absent": [{"name": "l:is:b"}, {"destructive": True}]},
-        *("Grain l:is:b is set to be deleted", "Grain l:is:b was deleted"),
+        "Grain l:is:b is set to be deleted",
+        "Grain l:is:b was deleted",
     ),
     "environ": (
         {"environ.setenv": [{"value": {"SENTENCES_A": ""}}]},
-        *("Environ values are already set with the correct values",),
-        *("Environ values were already set with the correct values",),
+        "Environ values are already set with the correct values",
+        "Environ values were already set with the correct values",
     ),
     "environ false": (
         {"environ.setenv": [{"value": {"SENTENCES_A": False}}]},
-        *("Environ values will be changed", "Environ values were set"),
+        "Environ values will be changed",
+        "Environ values were set",
     ),
-    "test quiet": (
-        {"test.configurable_test_state": [{"changes": False}]},
-        *("This is a test", ""),
-    ),
+    "test quiet": ({"test.configurable_test_state": [{"changes": False}]}, "This is a test", ""),
     "test pillar": (
         {"test.check_pillar": [{"present": "p"}, {"string": ["q", "none"]}, {"verbose": True}]},
         *(

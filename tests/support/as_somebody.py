@@ -25,9 +25,18 @@ from runner.model.places import Place, Untyped
 REGISTRY = Registry({})
 # only this capability: the tests, and the Python that runs them, may lie in root's home
 SOMEBODY = (
-    *("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"),
-    *("--bounding-set", "-all,+dac_read_search", "--inh-caps", "+dac_read_search"),
-    *("--ambient-caps", "+dac_read_search"),
+    "setpriv",
+    "--reuid",
+    "65534",
+    "--regid",
+    "65534",
+    "--clear-groups",
+    "--bounding-set",
+    "-all,+dac_read_search",
+    "--inh-caps",
+    "+dac_read_search",
+    "--ambient-caps",
+    "+dac_read_search",
 )
 Answer = tuple[str, str]  # "fails" | "plans" | "done", and the comment
 

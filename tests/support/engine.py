@@ -26,35 +26,100 @@ from typing import Any
 Json = dict[str, Any]
 # what Docker reports of a container that asks for nothing
 CONFIG: Json = {
-    **{"Domainname": "", "User": "", "AttachStdin": False, "AttachStdout": False},
-    **{"AttachStderr": False, "Tty": False, "OpenStdin": False, "StdinOnce": False},
-    **{"Volumes": None, "WorkingDir": "", "Entrypoint": None, "OnBuild": None},
+    "Domainname": "",
+    "User": "",
+    "AttachStdin": False,
+    "AttachStdout": False,
+    "AttachStderr": False,
+    "Tty": False,
+    "OpenStdin": False,
+    "StdinOnce": False,
+    "Volumes": None,
+    "WorkingDir": "",
+    "Entrypoint": None,
+    "OnBuild": None,
 }
 HOST_CONFIG: Json = {
-    **{"Binds": None, "ContainerIDFile": "", "LogConfig": {"Type": "json-file", "Config": {}}},
-    **{"NetworkMode": "bridge", "PortBindings": {}, "AutoRemove": False, "VolumeDriver": ""},
-    **{"RestartPolicy": {"Name": "no", "MaximumRetryCount": 0}, "VolumesFrom": None},
-    **{"ConsoleSize": [0, 0], "CapAdd": None, "CapDrop": None, "CgroupnsMode": "private"},
-    **{"Dns": [], "DnsOptions": [], "DnsSearch": [], "ExtraHosts": None, "GroupAdd": None},
-    **{"IpcMode": "private", "Cgroup": "", "Links": None, "OomScoreAdj": 0, "PidMode": ""},
-    **{"Privileged": False, "PublishAllPorts": False, "ReadonlyRootfs": False},
-    **{"SecurityOpt": None, "UTSMode": "", "UsernsMode": "", "ShmSize": 67108864},
-    **{"Runtime": "runc", "Isolation": "", "CpuShares": 0, "Memory": 0, "NanoCpus": 0},
-    **{"CgroupParent": "", "BlkioWeight": 0, "BlkioWeightDevice": [], "BlkioDeviceReadBps": []},
-    **{"BlkioDeviceWriteBps": [], "BlkioDeviceReadIOps": [], "BlkioDeviceWriteIOps": []},
-    **{"CpuPeriod": 0, "CpuQuota": 0, "CpuRealtimePeriod": 0, "CpuRealtimeRuntime": 0},
-    **{"CpusetCpus": "", "CpusetMems": "", "Devices": [], "DeviceCgroupRules": None},
-    **{"DeviceRequests": None, "MemoryReservation": 0, "MemorySwap": 0, "Ulimits": []},
-    **{"MemorySwappiness": None, "OomKillDisable": None, "PidsLimit": None},
-    **{"CpuCount": 0, "CpuPercent": 0, "IOMaximumIOps": 0, "IOMaximumBandwidth": 0},
+    "Binds": None,
+    "ContainerIDFile": "",
+    "LogConfig": {"Type": "json-file", "Config": {}},
+    "NetworkMode": "bridge",
+    "PortBindings": {},
+    "AutoRemove": False,
+    "VolumeDriver": "",
+    "RestartPolicy": {"Name": "no", "MaximumRetryCount": 0},
+    "VolumesFrom": None,
+    "ConsoleSize": [0, 0],
+    "CapAdd": None,
+    "CapDrop": None,
+    "CgroupnsMode": "private",
+    "Dns": [],
+    "DnsOptions": [],
+    "DnsSearch": [],
+    "ExtraHosts": None,
+    "GroupAdd": None,
+    "IpcMode": "private",
+    "Cgroup": "",
+    "Links": None,
+    "OomScoreAdj": 0,
+    "PidMode": "",
+    "Privileged": False,
+    "PublishAllPorts": False,
+    "ReadonlyRootfs": False,
+    "SecurityOpt": None,
+    "UTSMode": "",
+    "UsernsMode": "",
+    "ShmSize": 67108864,
+    "Runtime": "runc",
+    "Isolation": "",
+    "CpuShares": 0,
+    "Memory": 0,
+    "NanoCpus": 0,
+    "CgroupParent": "",
+    "BlkioWeight": 0,
+    "BlkioWeightDevice": [],
+    "BlkioDeviceReadBps": [],
+    "BlkioDeviceWriteBps": [],
+    "BlkioDeviceReadIOps": [],
+    "BlkioDeviceWriteIOps": [],
+    "CpuPeriod": 0,
+    "CpuQuota": 0,
+    "CpuRealtimePeriod": 0,
+    "CpuRealtimeRuntime": 0,
+    "CpusetCpus": "",
+    "CpusetMems": "",
+    "Devices": [],
+    "DeviceCgroupRules": None,
+    "DeviceRequests": None,
+    "MemoryReservation": 0,
+    "MemorySwap": 0,
+    "Ulimits": [],
+    "MemorySwappiness": None,
+    "OomKillDisable": None,
+    "PidsLimit": None,
+    "CpuCount": 0,
+    "CpuPercent": 0,
+    "IOMaximumIOps": 0,
+    "IOMaximumBandwidth": 0,
 }
 IMAGE_CONFIG: Json = {
-    **{"Env": ["PATH=/usr/bin:/bin", "FROM=image"], "Cmd": ["sleep", "1000"]},
-    **{"Entrypoint": None, "Labels": {"by": "test"}, "WorkingDir": "", "User": ""},
+    "Env": ["PATH=/usr/bin:/bin", "FROM=image"],
+    "Cmd": ["sleep", "1000"],
+    "Entrypoint": None,
+    "Labels": {"by": "test"},
+    "WorkingDir": "",
+    "User": "",
 }
 EMPTY_NETWORK: Json = {
-    **{"Scope": "local", "Driver": "bridge", "EnableIPv6": False, "Internal": False},
-    **{"Attachable": False, "Ingress": False, "Options": {}, "Labels": {}, "Containers": {}},
+    "Scope": "local",
+    "Driver": "bridge",
+    "EnableIPv6": False,
+    "Internal": False,
+    "Attachable": False,
+    "Ingress": False,
+    "Options": {},
+    "Labels": {},
+    "Containers": {},
 }
 
 
@@ -138,8 +203,12 @@ class Engine:
     def listed(self, query: Json) -> list[Json]:
         return [
             {
-                **{"Id": item["Id"], "Names": [item["Name"]], "Image": item["Config"]["Image"]},
-                **{"State": item["State"]["Status"], "Created": 1000000000, "Ports": []},
+                "Id": item["Id"],
+                "Names": [item["Name"]],
+                "Image": item["Config"]["Image"],
+                "State": item["State"]["Status"],
+                "Created": 1000000000,
+                "Ports": [],
             }
             for item in self.things["containers"].values()
             if item["State"]["Running"] or query.get("all") in ("1", "True")
@@ -269,8 +338,11 @@ class Engine:
         if driver not in ("local", "other"):
             raise Refusal(400, f'plugin "{driver}" not found')
         made = {
-            **{"Name": body["Name"], "Driver": driver, "Options": body.get("DriverOpts")},
-            **{"Mountpoint": f"/var/lib/docker/volumes/{body['Name']}/_data", "Labels": {}},
+            "Name": body["Name"],
+            "Driver": driver,
+            "Options": body.get("DriverOpts"),
+            "Mountpoint": f"/var/lib/docker/volumes/{body['Name']}/_data",
+            "Labels": {},
         }
         self.things["volumes"][body["Name"]] = made
         return made
@@ -294,8 +366,11 @@ def _with_image(body: Json, image: Json) -> Json:
 
 def _state(status: str, code: int = 0) -> Json:
     return {
-        **{"Status": status, "Running": status in ("running", "paused"), "ExitCode": code},
-        **{"Paused": status == "paused", "Pid": 77 if status == "running" else 0},
+        "Status": status,
+        "Running": status in ("running", "paused"),
+        "ExitCode": code,
+        "Paused": status == "paused",
+        "Pid": 77 if status == "running" else 0,
     }
 
 
@@ -339,7 +414,10 @@ ROUTES: list[tuple[str, str, Route]] = [
     ("DELETE", _V, lambda e, n, query, body: e.remove_volume(n)),
 ]
 VERSION = {
-    **{"Version": "27.3.1", "ApiVersion": "1.47", "MinAPIVersion": "1.24", "Os": "linux"},
+    "Version": "27.3.1",
+    "ApiVersion": "1.47",
+    "MinAPIVersion": "1.24",
+    "Os": "linux",
     "Components": [{"Name": "Engine", "Version": "27.3.1"}],
 }
 

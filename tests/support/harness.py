@@ -227,9 +227,24 @@ class Effect(BaseException):
 
 
 EFFECTS = {
-    *("subprocess.Popen", "os.system", "os.posix_spawn", "os.exec", "os.kill", "socket.connect"),
-    *("os.remove", "os.rename", "os.link", "os.symlink", "os.chmod", "os.chown", "os.utime"),
-    *("os.mkdir", "os.rmdir", "os.truncate", "os.setxattr", "os.removexattr"),
+    "subprocess.Popen",
+    "os.system",
+    "os.posix_spawn",
+    "os.exec",
+    "os.kill",
+    "socket.connect",
+    "os.remove",
+    "os.rename",
+    "os.link",
+    "os.symlink",
+    "os.chmod",
+    "os.chown",
+    "os.utime",
+    "os.mkdir",
+    "os.rmdir",
+    "os.truncate",
+    "os.setxattr",
+    "os.removexattr",
 }
 _refusing: list[bool] = []
 

@@ -26,9 +26,27 @@ from typing import Any
 import pytest
 
 PACKAGES = (
-    *("salt>=3008.3,<3009", "cryptography", "cffi", "pycparser", "distro", "Jinja2", "MarkupSafe"),
-    *("jmespath", "looseversion", "msgpack", "packaging", "psutil", "PyYAML", "pyzmq", "requests"),
-    *("certifi", "charset-normalizer", "idna", "urllib3", "tornado", "xxhash"),
+    "salt>=3008.3,<3009",
+    "cryptography",
+    "cffi",
+    "pycparser",
+    "distro",
+    "Jinja2",
+    "MarkupSafe",
+    "jmespath",
+    "looseversion",
+    "msgpack",
+    "packaging",
+    "psutil",
+    "PyYAML",
+    "pyzmq",
+    "requests",
+    "certifi",
+    "charset-normalizer",
+    "idna",
+    "urllib3",
+    "tornado",
+    "xxhash",
 )
 PATIENCE = 300  # seconds for the environment
 START = 180  # seconds until the minion answers

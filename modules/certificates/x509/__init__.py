@@ -134,9 +134,21 @@ def create_certificate(
 
 
 CERTIFICATE_ARGUMENTS = (
-    *("digest", "signing_private_key", "signing_private_key_passphrase", "signing_cert"),
-    *("public_key", "private_key", "private_key_passphrase", "csr", "subject", "serial_number"),
-    *("not_before", "not_after", "days_valid", "copypath", "prepend_cn"),
+    "digest",
+    "signing_private_key",
+    "signing_private_key_passphrase",
+    "signing_cert",
+    "public_key",
+    "private_key",
+    "private_key_passphrase",
+    "csr",
+    "subject",
+    "serial_number",
+    "not_before",
+    "not_after",
+    "days_valid",
+    "copypath",
+    "prepend_cn",
 )
 
 

@@ -338,10 +338,25 @@ UNCHECKED: dict[str, Callable[[Any], Any]] = {"dns": form.texts, "extra_hosts": 
 # what Podman's compatible API does not report: it cannot be compared
 UNREPORTED = {
     "podman": {
-        *("Domainname", "MacAddress", "NetworkDisabled", "Init", "Links", "PublishAllPorts"),
-        *("StorageOpt", "Sysctls", "DeviceCgroupRules", "DeviceRequests", "Isolation"),
-        *("VolumeDriver", "Runtime", "UsernsMode", "CgroupnsMode", "CpuRealtimePeriod"),
-        *("CpuRealtimeRuntime", "CgroupParent", "IpcMode"),
+        "Domainname",
+        "MacAddress",
+        "NetworkDisabled",
+        "Init",
+        "Links",
+        "PublishAllPorts",
+        "StorageOpt",
+        "Sysctls",
+        "DeviceCgroupRules",
+        "DeviceRequests",
+        "Isolation",
+        "VolumeDriver",
+        "Runtime",
+        "UsernsMode",
+        "CgroupnsMode",
+        "CpuRealtimePeriod",
+        "CpuRealtimeRuntime",
+        "CgroupParent",
+        "IpcMode",
     }
 }
 

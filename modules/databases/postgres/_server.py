@@ -143,13 +143,13 @@ def _failure(output: str) -> CommandFailed:
 
 
 _UNREACHABLE = (
-    *(
-        "Connection refused",
-        "No such file or directory",
-        "starting up",
-        "could not translate host name",
-    ),
-    *("No route to host", "Network is unreachable", "timeout expired"),
+    "Connection refused",
+    "No such file or directory",
+    "starting up",
+    "could not translate host name",
+    "No route to host",
+    "Network is unreachable",
+    "timeout expired",
 )
 
 

@@ -14,14 +14,14 @@ from runner.api import CommandFailed, StateFailed, changer, for_states
 
 # options that only a match module has; it is loaded when the rule does not load it itself
 MATCHES = {
-    **{
-        "ctstate": "conntrack",
-        "limit": "limit",
-        "limit-burst": "limit",
-        "mac-source": "mac",
-        "src-range": "iprange",
-    },
-    **{"dst-range": "iprange", "uid-owner": "owner", "gid-owner": "owner"},
+    "ctstate": "conntrack",
+    "limit": "limit",
+    "limit-burst": "limit",
+    "mac-source": "mac",
+    "src-range": "iprange",
+    "dst-range": "iprange",
+    "uid-owner": "owner",
+    "gid-owner": "owner",
 }
 # what belongs to the target and stands behind it (iptables-extensions(8))
 _OF_TARGETS = """

@@ -7,10 +7,20 @@ import shlex
 from typing import Any
 
 _NAMES = {  # options of a listed rule -> what Salt calls them
-    **{"A": "append", "p": "protocol", "s": "source", "d": "destination", "j": "jump"},
-    **{"i": "in-interface", "o": "out-interface", "m": "match", "g": "goto", "f": "fragment"},
-    **{"sport": "source_port", "dport": "destination_port"},
-    **{"sports": "source-ports", "dports": "destination-ports"},
+    "A": "append",
+    "p": "protocol",
+    "s": "source",
+    "d": "destination",
+    "j": "jump",
+    "i": "in-interface",
+    "o": "out-interface",
+    "m": "match",
+    "g": "goto",
+    "f": "fragment",
+    "sport": "source_port",
+    "dport": "destination_port",
+    "sports": "source-ports",
+    "dports": "destination-ports",
 }
 Rules = dict[str, dict[str, dict[str, Any]]]
 
@@ -32,7 +42,7 @@ def parsed(text: str) -> Rules:
                 "rules": [],
                 "rules_comment": {},
             }
-        elif line.startswith("-A ") or line.startswith("["):
+        elif line.startswith(("-A ", "[")):
             options = _options(line[line.index("-A ") :])
             chain = table[options.pop("append")[0]]
             chain["rules"].append(options)

@@ -20,8 +20,17 @@ FAMILIES = {"ipv4": "ip", "ip4": "ip", "ipv6": "ip6"}
 SAVED_AT = "/etc/nftables.conf"
 # ends of rules that stand for themselves; another word is a chain to jump to
 VERDICTS = (
-    *("accept", "drop", "reject", "queue", "continue", "return"),
-    *("masquerade", "redirect", "log", "counter", "notrack"),
+    "accept",
+    "drop",
+    "reject",
+    "queue",
+    "continue",
+    "return",
+    "masquerade",
+    "redirect",
+    "log",
+    "counter",
+    "notrack",
 )
 _INTERFACES = {"if": "iifname", "in-interface": "iifname", "of": "oifname"}
 _INTERFACES |= {"out-interface": "oifname"}

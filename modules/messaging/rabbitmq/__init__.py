@@ -275,8 +275,16 @@ def upstream_exists(name: str, runas: str | None = None) -> bool:
 
 
 _UPSTREAM = (
-    *("prefetch_count", "reconnect_delay", "ack_mode", "trust_user_id", "exchange", "max_hops"),
-    *("expires", "message_ttl", "ha_policy", "queue"),
+    "prefetch_count",
+    "reconnect_delay",
+    "ack_mode",
+    "trust_user_id",
+    "exchange",
+    "max_hops",
+    "expires",
+    "message_ttl",
+    "ha_policy",
+    "queue",
 )
 
 

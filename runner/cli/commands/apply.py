@@ -17,8 +17,19 @@ from runner.output.formats import MACHINE_RUN
 OF_A_RUN = {
     name: {**READING, **CHANGING}[name]
     for name in (
-        *("config", "cachedir", "pillar", "out", "log_level", "log_file", "verbose", "quiet"),
-        *("test", "wait", "timeout", "events", "detailed_exitcodes"),
+        "config",
+        "cachedir",
+        "pillar",
+        "out",
+        "log_level",
+        "log_file",
+        "verbose",
+        "quiet",
+        "test",
+        "wait",
+        "timeout",
+        "events",
+        "detailed_exitcodes",
     )
 }
 

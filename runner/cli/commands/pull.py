@@ -13,9 +13,24 @@ from runner.output.formats import MACHINE_RUN
 OF_A_PULL = {
     name: {**READING, **CHANGING}[name]
     for name in (
-        *("config", "pillar", "id", "saltenv", "pillarenv", "cachedir", "out"),
-        *("log_level", "log_file", "verbose", "quiet", "test", "wait", "timeout"),
-        *("pillar_stdin", "splay", "events", "detailed_exitcodes"),
+        "config",
+        "pillar",
+        "id",
+        "saltenv",
+        "pillarenv",
+        "cachedir",
+        "out",
+        "log_level",
+        "log_file",
+        "verbose",
+        "quiet",
+        "test",
+        "wait",
+        "timeout",
+        "pillar_stdin",
+        "splay",
+        "events",
+        "detailed_exitcodes",
     )
 } | SCHEDULED
 

@@ -19,8 +19,15 @@ WHAT = ("highstate", "sls", "single")
 CHOOSING = {
     name: CHANGING[name]
     for name in (
-        *("only", "exclude", "tags", "skip_tags", "with_requisites", "start_at"),
-        *("timeout", "verify", "shuffle"),
+        "only",
+        "exclude",
+        "tags",
+        "skip_tags",
+        "with_requisites",
+        "start_at",
+        "timeout",
+        "verify",
+        "shuffle",
     )
 }
 # of the options, to the runs

@@ -21,9 +21,20 @@ from runner.support.redaction import command_line
 
 # the settings of a command line that decide what is compiled; `--pillar` is known by its hash alone
 KEPT = (
-    *("id", "saltenv", "pillarenv", "only", "exclude", "tags", "skip_tags"),
-    *("with_requisites", "start_at", "shuffle", "verify"),
-    *("file_roots", "pillar_roots", "cachedir"),
+    "id",
+    "saltenv",
+    "pillarenv",
+    "only",
+    "exclude",
+    "tags",
+    "skip_tags",
+    "with_requisites",
+    "start_at",
+    "shuffle",
+    "verify",
+    "file_roots",
+    "pillar_roots",
+    "cachedir",
 )
 
 

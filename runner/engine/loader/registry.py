@@ -112,7 +112,12 @@ class Registry:
                 reason = module.__dict__.get("NON_IDEMPOTENT", {}).get(function_name, "")
                 reaction = self._reaction(module_name)
                 return StateFunction(
-                    *(name, function, _is_classic(module, function), module, reason, reaction),
+                    name,
+                    function,
+                    _is_classic(module, function),
+                    module,
+                    reason,
+                    reaction,
                     relationships=relationship_hooks(module, function_name),
                 )
         raise UnknownFunction(f"State '{name}' is not available", hint=self._state_hint(name))

@@ -20,9 +20,18 @@ from runner.model.records import Record
 
 # where services write all the time, what others tell better (packages), and what follows from it
 RESTLESS = (
-    *("/var/log", "/var/cache", "/var/lib/systemd", "/var/lib/PackageKit", "/root/.cache"),
-    *("/var/lib/dpkg", "/var/lib/apt", "/var/lib/rpm", "/usr/lib/sysimage/rpm", "/var/lib/dnf"),
-    *("/var/lib/pacman", "/etc/ld.so.cache"),
+    "/var/log",
+    "/var/cache",
+    "/var/lib/systemd",
+    "/var/lib/PackageKit",
+    "/root/.cache",
+    "/var/lib/dpkg",
+    "/var/lib/apt",
+    "/var/lib/rpm",
+    "/usr/lib/sysimage/rpm",
+    "/var/lib/dnf",
+    "/var/lib/pacman",
+    "/etc/ld.so.cache",
     *(f"/etc/{name}-" for name in ("passwd", "shadow", "group", "gshadow", "subuid", "subgid")),
 )
 OF_SERVICES = "systemd-private-"  # their own /tmp and /var/tmp

@@ -113,9 +113,29 @@ SCHEMA = (
 )
 VIEWS = ("machines", "overdue", "failed", "drifting", "pending", "revisions")
 _REPORT = (
-    *("id", "machine", "run", "jid", "started", "finished", "duration", "command", "fun"),
-    *("of_tree", "test", "outcome", "failed", "revision", "dirty", "tree", "counts", "drifted"),
-    *("errors", "pending_reactions", "dropped", "rejected", "runner"),
+    "id",
+    "machine",
+    "run",
+    "jid",
+    "started",
+    "finished",
+    "duration",
+    "command",
+    "fun",
+    "of_tree",
+    "test",
+    "outcome",
+    "failed",
+    "revision",
+    "dirty",
+    "tree",
+    "counts",
+    "drifted",
+    "errors",
+    "pending_reactions",
+    "dropped",
+    "rejected",
+    "runner",
 )
 INSERT_REPORT = (
     f"INSERT INTO runner_reports ({', '.join(_REPORT)})"

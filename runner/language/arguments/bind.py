@@ -299,8 +299,7 @@ def _lack(
         hint = f"write instead: {row.text}"
         binding.problems.append(
             Diagnostic(
-                *(message, binding.source(key), hint, "argument"),
-                argument=(binding.where, str(key)),
+                message, binding.source(key), hint, "argument", argument=(binding.where, str(key))
             )
         )
     elif key not in GLOBAL_ARGUMENTS:

@@ -153,7 +153,11 @@ def _read(function: Callable[..., Any]) -> Schema:
         )
     leftover = rule is not None and rule.annotation in ("Leftovers", Leftovers)
     return Schema(
-        *(parameters, required, rule, identifiers[0] if identifiers else None, leftover),
+        parameters,
+        required,
+        rule,
+        identifiers[0] if identifiers else None,
+        leftover,
         names=frozenset(parameters),
         needed=frozenset(parameters[key].name for key in required),
         groups=groups,

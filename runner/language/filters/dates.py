@@ -9,18 +9,21 @@ from typing import Any
 
 # what people write beside ISO 8601
 _DAYS = (
-    *(
-        "%Y/%m/%d",
-        "%Y.%m.%d",
-        "%d.%m.%Y",
-        "%d-%m-%Y",
-        "%m/%d/%Y",
-        "%d %b %Y",
-        "%d %B %Y",
-        "%b %d %Y",
-        "%B %d %Y",
-    ),
-    *("%b %d, %Y", "%B %d, %Y", "%d-%b-%Y", "%Y-%m", "%b %Y", "%B %Y"),
+    "%Y/%m/%d",
+    "%Y.%m.%d",
+    "%d.%m.%Y",
+    "%d-%m-%Y",
+    "%m/%d/%Y",
+    "%d %b %Y",
+    "%d %B %Y",
+    "%b %d %Y",
+    "%B %d %Y",
+    "%b %d, %Y",
+    "%B %d, %Y",
+    "%d-%b-%Y",
+    "%Y-%m",
+    "%b %Y",
+    "%B %Y",
 )
 _TIMES = ("%H:%M:%S", "%H:%M", "%I:%M:%S%p", "%I:%M%p", "%I%p", "%I:%M %p", "%I %p")
 _WEEK = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")

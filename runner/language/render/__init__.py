@@ -31,10 +31,18 @@ if TYPE_CHECKING:
 # what turns a value into the next one: (value, step) -> value; each is imported when a file names
 # it
 RENDERERS = (
-    *("jinja", "yaml", "yamlex", "json", "toml", "py", "mako"),
+    "jinja",
+    "yaml",
+    "yamlex",
+    "json",
+    "toml",
+    "py",
+    "mako",
     *CIPHERS,
     SOPS,
-    *("pydsl", "pyobjects", "stateconf"),
+    "pydsl",
+    "pyobjects",
+    "stateconf",
 )
 # Salt's, but not runner's
 NOT_HERE = frozenset(
@@ -102,7 +110,9 @@ class Renderer:
     @cached_property
     def _jinja(self) -> Jinja:
         return Jinja(
-            *(self.find, self.opts, self._cache_dir),
+            self.find,
+            self.opts,
+            self._cache_dir,
             near=self._near,
             seen=self._seen,
             holds_secret=self._holds_secret,

@@ -13,11 +13,34 @@ from types import ModuleType
 from typing import Any
 
 UTILS = (
-    *("args", "atomicfile", "compat", "context", "data", "decorators", "dictdiffer"),
-    *("dictupdate", "files"),
-    *("functools", "hashutils", "http", "immutabletypes", "itertools", "jid", "json", "network"),
-    *("odict", "path", "platform", "stringutils", "systemd", "templates", "url", "user"),
-    *("validate", "versions", "yaml"),
+    "args",
+    "atomicfile",
+    "compat",
+    "context",
+    "data",
+    "decorators",
+    "dictdiffer",
+    "dictupdate",
+    "files",
+    "functools",
+    "hashutils",
+    "http",
+    "immutabletypes",
+    "itertools",
+    "jid",
+    "json",
+    "network",
+    "odict",
+    "path",
+    "platform",
+    "stringutils",
+    "systemd",
+    "templates",
+    "url",
+    "user",
+    "validate",
+    "versions",
+    "yaml",
 )
 # names that salt.utils itself had until 2019 -> the module that has them now
 FORMER = {
@@ -29,12 +52,18 @@ FORMER = {
     **dict.fromkeys(("clean_kwargs", "invalid_kwargs", "shlex_split"), "args"),
     **dict.fromkeys(("exactly_one", "is_true", "compare_dicts", "repack_dictlist"), "data"),
     **dict.fromkeys(("traverse_dict", "traverse_dict_and_list", "is_dictlist"), "data"),
-    **{"namespaced_function": "functools", "memoize": "decorators", "gen_mac": "network"},
+    "namespaced_function": "functools",
+    "memoize": "decorators",
+    "gen_mac": "network",
 }
 # of these runner.language.salt.utils.NAME has the modules below them, too
 _PACKAGES = {"salt.utils.validate": "validate", "salt.utils.decorators": "decorators"}
 _PARENTS = (
-    *("salt.serializers", "salt.ext", "salt.ext.six", "salt.ext.six.moves", "salt.modules"),
+    "salt.serializers",
+    "salt.ext",
+    "salt.ext.six",
+    "salt.ext.six.moves",
+    "salt.modules",
     "salt.ext.six.moves.urllib",
 )
 SERIALIZERS = ("configparser", "json", "toml", "tomlmod", "yaml", "yamlex")

@@ -17,11 +17,19 @@ text_type, binary_type = str, bytes
 MAXSIZE = sys.maxsize
 
 _MOVED = {  # below six.moves -> the module of today
-    **{"configparser": "configparser", "http_client": "http.client", "queue": "queue"},
-    **{"cPickle": "pickle", "builtins": "builtins", "http_cookies": "http.cookies"},
-    **{"http_cookiejar": "http.cookiejar", "socketserver": "socketserver"},
-    **{"urllib": "urllib", "urllib.parse": "urllib.parse", "urllib.request": "urllib.request"},
-    **{"urllib.error": "urllib.error", "email_mime_text": "email.mime.text"},
+    "configparser": "configparser",
+    "http_client": "http.client",
+    "queue": "queue",
+    "cPickle": "pickle",
+    "builtins": "builtins",
+    "http_cookies": "http.cookies",
+    "http_cookiejar": "http.cookiejar",
+    "socketserver": "socketserver",
+    "urllib": "urllib",
+    "urllib.parse": "urllib.parse",
+    "urllib.request": "urllib.request",
+    "urllib.error": "urllib.error",
+    "email_mime_text": "email.mime.text",
 }
 
 
@@ -104,10 +112,20 @@ def _moves() -> ModuleType:
     module = ModuleType("salt.ext.six.moves", "What has another name in Python 3.")
     module.__path__ = []
     module.__dict__.update(
-        **{"range": range, "xrange": range, "zip": zip, "map": map, "filter": filter},
-        **{"input": input, "reduce": reduce, "intern": sys.intern, "shlex_quote": quote},
-        **{"StringIO": StringIO, "cStringIO": StringIO, "reload_module": importlib.reload},
-        **{"zip_longest": zip_longest, "filterfalse": filterfalse},
+        range=range,
+        xrange=range,
+        zip=zip,
+        map=map,
+        filter=filter,
+        input=input,
+        reduce=reduce,
+        intern=sys.intern,
+        shlex_quote=quote,
+        StringIO=StringIO,
+        cStringIO=StringIO,
+        reload_module=importlib.reload,
+        zip_longest=zip_longest,
+        filterfalse=filterfalse,
         __getattr__=_of_moves,
     )
     return module

@@ -28,7 +28,11 @@ FILE = "runner.yaml"
 MACHINES = ("id", "tree", "report", "cachedir", "state_dir")  # what no tree can know
 TOGETHER = ("grains", "pillar", "vars", "nodegroups")
 FOLDERS = (
-    *("module_dirs", "states_dirs", "grains_dirs", "utils_dirs", "render_dirs"),
+    "module_dirs",
+    "states_dirs",
+    "grains_dirs",
+    "utils_dirs",
+    "render_dirs",
     "returner_dirs",
 )
 USUAL = {"file_roots": ("states", "salt"), "pillar_roots": ("pillar",)}

@@ -84,8 +84,12 @@ INSTEAD: Mapping[str, str] = {
 # keys of how Salt prints results: many files have them, so that nothing is reported of them
 PRINTING: Mapping[str, str] = dict.fromkeys(
     (
-        *("state_output", "state_output_diff", "state_output_profile", "state_tabular"),
-        *("state_verbose", "output"),
+        "state_output",
+        "state_output_diff",
+        "state_output_profile",
+        "state_tabular",
+        "state_verbose",
+        "output",
     ),
     "it may stay; `-v` shows unchanged states, `--diff` whole changes, `--out FORM` other forms",
 )

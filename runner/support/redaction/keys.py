@@ -16,13 +16,37 @@ from runner.model.patterns import pattern
 # Under such keys, at any depth, strings are secrets (`secret_keys` of the configuration): globs, of
 # which the last one that matches decides. `!` in front of one takes keys away.
 KEYS = (
-    *("*password", "*passwd", "*passphrase", "pass", "*_pass", "*pwd", "psk", "*_psk"),
-    *("*token", "*api_key", "*apikey", "*private_key", "*privkey", "*credentials"),
-    *("*auth_key*", "*authkey", "*secret*"),
+    "*password",
+    "*passwd",
+    "*passphrase",
+    "pass",
+    "*_pass",
+    "*pwd",
+    "psk",
+    "*_psk",
+    "*token",
+    "*api_key",
+    "*apikey",
+    "*private_key",
+    "*privkey",
+    "*credentials",
+    "*auth_key*",
+    "*authkey",
+    "*secret*",
     # of people and services, and where a secret lies or what it is called
-    *("!*secretar*", "!*secretsmanager*", "!*secrets_manager*"),
-    *("!*secret*_name", "!*secret*_file", "!*secret*_path", "!*secret*_dir", "!*secret*_user"),
-    *("!fastcgi_pass", "!uwsgi_pass", "!scgi_pass", "!grpc_pass", "!memcached_pass"),  # of nginx
+    "!*secretar*",
+    "!*secretsmanager*",
+    "!*secrets_manager*",
+    "!*secret*_name",
+    "!*secret*_file",
+    "!*secret*_path",
+    "!*secret*_dir",
+    "!*secret*_user",
+    "!fastcgi_pass",
+    "!uwsgi_pass",
+    "!scgi_pass",
+    "!grpc_pass",
+    "!memcached_pass",  # of nginx
 )
 WORDS = frozenset(key.strip("*") for key in KEYS if key[0] != "!")  # which a key may be called
 # what stands beside a secret below such a key (`credentials: {user: x, host: y, ...}`) and is none

@@ -100,28 +100,40 @@ _REMOVED = "{thing} is removed by {first} and {done} by {second}: each run does 
 _ONE = "the other one is at {place}; remove one of them, or give one a condition"
 RULES = (
     Rule(
-        *(WHOLE, WHOLE, _differ, "{thing} is written by two states: {first} and {second}", _TWICE),
+        WHOLE,
+        WHOLE,
+        _differ,
+        "{thing} is written by two states: {first} and {second}",
+        _TWICE,
         "written-twice",
     ),
     Rule(
-        *(PART, PART, _same_part),
+        PART,
+        PART,
+        _same_part,
         "{part} in {thing} is written by two states: {first} and {second}",
         "the other one is at {place}; give each {word} of its own",
         "written-twice",
     ),
     Rule(
-        *(VALUE, VALUE, _no_common_value),
+        VALUE,
+        VALUE,
+        _no_common_value,
         "{part_name} of {thing} is set differently by two states: {first} and {second}",
         "the other one is at {place}; remove one of them, or let both say the same",
         "written-twice",
     ),
     Rule(
-        *(PART, PART, _taken),
+        PART,
+        PART,
+        _taken,
         "{thing} loses by {first} what {second} adds: each run does both",
         "the other one is at {place}; remove one of them, or give one a condition",
     ),
     Rule(
-        *(WHOLE, PART, _lost),
+        WHOLE,
+        PART,
+        _lost,
         "{thing} is written whole by {first} and edited by {second}: {unless}each run undoes the"
         " edit and makes it again",
         "the other one is at {place}; put the edit into what is written whole, or give that"

@@ -151,8 +151,17 @@ def _inverted_one(chunk: Chunk, kind: RequisiteKind, listed: list[Value]) -> Ite
 
 # where packages, too, bring what links point to
 _OF_PACKAGES = (
-    *("/bin/", "/dev/", "/etc/", "/lib", "/opt/", "/proc/", "/run/", "/sbin/", "/sys/"),
-    *("/usr/", "/var/"),
+    "/bin/",
+    "/dev/",
+    "/etc/",
+    "/lib",
+    "/opt/",
+    "/proc/",
+    "/run/",
+    "/sbin/",
+    "/sys/",
+    "/usr/",
+    "/var/",
 )
 
 

@@ -22,44 +22,88 @@ MARK = "# Written by `runner fleet export salt`"
 MODULES = "modules"  # a folder of file_roots of its own: minions may read all that lies there
 # of a master: what it says about states to all its minions, ...
 OF_STATES = (
-    *("default_top", "env_order", "failhard", "jinja_env", "jinja_lstrip_blocks"),
-    *("jinja_sls_env", "jinja_trim_blocks", "nodegroups", "renderer", "state_aggregate"),
-    *("state_auto_order", "state_top", "state_top_saltenv", "top_file_merging_strategy"),
+    "default_top",
+    "env_order",
+    "failhard",
+    "jinja_env",
+    "jinja_lstrip_blocks",
+    "jinja_sls_env",
+    "jinja_trim_blocks",
+    "nodegroups",
+    "renderer",
+    "state_aggregate",
+    "state_auto_order",
+    "state_top",
+    "state_top_saltenv",
+    "top_file_merging_strategy",
 )
 # ... how it makes the pillar, ...
 OF_PILLAR = (
-    *("decrypt_pillar", "decrypt_pillar_default", "decrypt_pillar_delimiter"),
-    *("decrypt_pillar_renderers", "ext_pillar", "ext_pillar_first", "gpg_decrypt_must_succeed"),
-    *("gpg_keydir", "master_tops", "on_demand_ext_pillar", "pillar_includes_override_sls"),
-    *("pillar_merge_lists", "pillar_opts", "pillar_raise_on_missing"),
-    *("pillar_source_merging_strategy", "renderer_blacklist", "renderer_whitelist"),
+    "decrypt_pillar",
+    "decrypt_pillar_default",
+    "decrypt_pillar_delimiter",
+    "decrypt_pillar_renderers",
+    "ext_pillar",
+    "ext_pillar_first",
+    "gpg_decrypt_must_succeed",
+    "gpg_keydir",
+    "master_tops",
+    "on_demand_ext_pillar",
+    "pillar_includes_override_sls",
+    "pillar_merge_lists",
+    "pillar_opts",
+    "pillar_raise_on_missing",
+    "pillar_source_merging_strategy",
+    "renderer_blacklist",
+    "renderer_whitelist",
     "vault",
 )
 # ... and what its file server serves
 OF_FILES = (
-    *("file_ignore_glob", "file_ignore_regex", "fileserver_backend", "fileserver_followsymlinks"),
-    *("fileserver_ignoresymlinks", "hash_type"),
+    "file_ignore_glob",
+    "file_ignore_regex",
+    "fileserver_backend",
+    "fileserver_followsymlinks",
+    "fileserver_ignoresymlinks",
+    "hash_type",
 )
 PREFIXES = ("gitfs_", "git_pillar_")
 # of runner alone, for all machines of the tree: they go with the tree, to the module `runner`
 OF_RUNNER = (
-    *("auto_relationships", "defaults", "durable", "edit_size_limit", "history_days"),
-    *("history_runs", "noop", "render_limit", "secret_keys", "sls_size_limit"),
-    *("state_max_parallel", "strict", "unknown_states", "vars", "verify"),
+    "auto_relationships",
+    "defaults",
+    "durable",
+    "edit_size_limit",
+    "history_days",
+    "history_runs",
+    "noop",
+    "render_limit",
+    "secret_keys",
+    "sls_size_limit",
+    "state_max_parallel",
+    "strict",
+    "unknown_states",
+    "vars",
+    "verify",
 )
 # what is the master's own affair, or is written in another form
 ELSEWHERE = (
-    *(
-        "__cli",
-        "__role",
-        "cachedir",
-        "conf_file",
-        "config_dir",
-        "said_in",
-        "default_include",
-        "file_client",
-    ),
-    *("file_roots", "fleet", "id", "include", "local", "pillar_roots", "root_dir", "state_dir"),
+    "__cli",
+    "__role",
+    "cachedir",
+    "conf_file",
+    "config_dir",
+    "said_in",
+    "default_include",
+    "file_client",
+    "file_roots",
+    "fleet",
+    "id",
+    "include",
+    "local",
+    "pillar_roots",
+    "root_dir",
+    "state_dir",
 )
 
 
@@ -148,7 +192,10 @@ def _is_of_master(key: str, value: Any) -> bool:
 # ---------------------------------------------------------------- the roster
 
 PASSWORDS = {
-    *("ansible_become_pass", "ansible_become_password", "ansible_password", "ansible_ssh_pass"),
+    "ansible_become_pass",
+    "ansible_become_password",
+    "ansible_password",
+    "ansible_ssh_pass",
     "ansible_sudo_pass",
 }
 ROSTER = {  # a key of a roster: Ansible's names of it

@@ -19,8 +19,17 @@ from runner.support.redaction.likely import likely_key_file, likely_secret
 
 # the SLS files of a whole machine, in the order in which a new one needs them; then all others
 ROLES = (
-    *("system", "repositories", "packages", "users", "storage", "network", "files", "schedule"),
-    *("databases", "services", "firewall"),
+    "system",
+    "repositories",
+    "packages",
+    "users",
+    "storage",
+    "network",
+    "files",
+    "schedule",
+    "databases",
+    "services",
+    "firewall",
 )
 CONTENTS = (
     "contents",

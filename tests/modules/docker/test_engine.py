@@ -62,7 +62,8 @@ def test_a_network_that_is_replaced_gets_its_containers_back(engine: Engine) -> 
     done = apply(docker_network.present, "front", internal=True)
     assert done.changes == {
         "front": {"Internal": {"old": False, "new": True}},
-        **{"recreated": True, "reconnected": ["web"]},
+        "recreated": True,
+        "reconnected": ["web"],
     }
     assert engine.inspect("web")["NetworkSettings"]["Networks"]["front"]["Aliases"] == ["www"]
 

@@ -223,10 +223,20 @@ def test_what_an_engine_adds_is_no_difference() -> None:
         "RestartPolicy": {"Name": "", "MaximumRetryCount": 0},
     }
     wanted = {
-        **{"environment": "A=1", "binds": "/a:/b:ro", "cap_drop": "MKNOD", "log_opt": "a=b"},
-        **{"ulimits": "nofile=1:2", "log_driver": "k8s-file", "stop_signal": "SIGINT"},
-        **{"working_dir": "/", "network_mode": "bridge", "port_bindings": "80", "links": "db:d"},
-        **{"tmpfs": {"/run": "size=1m"}, "healthcheck": {"test": "x"}, "restart_policy": "no"},
+        "environment": "A=1",
+        "binds": "/a:/b:ro",
+        "cap_drop": "MKNOD",
+        "log_opt": "a=b",
+        "ulimits": "nofile=1:2",
+        "log_driver": "k8s-file",
+        "stop_signal": "SIGINT",
+        "working_dir": "/",
+        "network_mode": "bridge",
+        "port_bindings": "80",
+        "links": "db:d",
+        "tmpfs": {"/run": "size=1m"},
+        "healthcheck": {"test": "x"},
+        "restart_policy": "no",
     }
     with running(HarnessHere()):
         declared = declare(wanted).values

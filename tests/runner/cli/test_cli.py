@@ -389,7 +389,9 @@ def test_a_converged_state_imports_little(machine: Machine) -> None:
     assert of_python(imported) <= {*NEEDED.split()}
     assert "runner.sources.config.keys" in imported
     unneeded = (
-        *("runner.output.manual", "runner.sources.config.key_", "runner.support.yaml.load"),
+        "runner.output.manual",
+        "runner.sources.config.key_",
+        "runner.support.yaml.load",
         "modules.cmd",
     )
     assert [name for name in imported if name.startswith(unneeded)] == []

@@ -176,8 +176,13 @@ def test_code_of_a_tree_cannot_log_a_secret(machine: Machine, options: tuple[str
     printed = done.stdout + done.stderr + (log.read_text() if options else "")
     assert "hunter2" not in printed and "unspoken" not in printed
     for said in (
-        *("formatted ********** \\x1b[31m", "is wrong: TypeError (at ", "ValueError: **********"),
-        *("thread **********", "ended with ValueError: ***", "warned *******", "own **********"),
+        "formatted ********** \\x1b[31m",
+        "is wrong: TypeError (at ",
+        "ValueError: **********",
+        "thread **********",
+        "ended with ValueError: ***",
+        "warned *******",
+        "own **********",
         *("run sh -c 'exit 7 # **********'", "exit code 7 of sh (process ") * bool(options),
     ):
         assert said in printed, said

@@ -159,7 +159,10 @@ def test_jobs_of_states_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         "nightly": {"name": "nightly", **job, "enabled": True},
         "a job 100%": {"name": "a job 100%", **job, "enabled": False},
         "timed": {
-            **{"name": "timed", "function": "test.ping", "seconds": 60, "splay": 0},
+            "name": "timed",
+            "function": "test.ping",
+            "seconds": 60,
+            "splay": 0,
             "enabled": False,
         },
     }

@@ -105,7 +105,7 @@ def test_the_command_that_makes_the_changes(machine: Machine) -> None:
 
 
 def test_sys(machine: Machine) -> None:
-    machine.write(**{"x": "x: {test.nop: [{v: {{ salt['sys.list_functions']('test.ec*') }}}]}"})
+    machine.write(x="x: {test.nop: [{v: {{ salt['sys.list_functions']('test.ec*') }}}]}")
     (machine.folder / "states/_modules").mkdir(exist_ok=True)
     (machine.folder / "states/_modules/own.py").write_text(
         "def f(a, b=1, *args, **kwargs):\n    'What f does.'\n"

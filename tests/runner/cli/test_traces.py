@@ -88,7 +88,11 @@ def test_a_run_is_a_trace(machine: Machine, collector: Collector) -> None:
     assert "hunter2" not in str(sent)
     spans = collector.spans()
     assert list(spans) == [
-        *("compile", "file.managed made", "cmd.run slow", "test.nop never", "runner state.sls")
+        "compile",
+        "file.managed made",
+        "cmd.run slow",
+        "test.nop never",
+        "runner state.sls",
     ]
     run = spans.pop("runner state.sls")
     assert run.trace_id.hex() in PARENT and run.parent_span_id.hex() in PARENT

@@ -18,8 +18,12 @@ REACTIONS = (
 @pytest.mark.parametrize(
     ("by_state", "by_configuration", "planned"),
     [
-        *((True, None, True), (None, True, True), (False, True, False), (None, None, False)),
-        *(("'yes'", None, True), ("'off'", True, False)),
+        (True, None, True),
+        (None, True, True),
+        (False, True, False),
+        (None, None, False),
+        ("'yes'", None, True),
+        ("'off'", True, False),
     ],
 )
 def test_noop(

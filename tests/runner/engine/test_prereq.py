@@ -84,7 +84,10 @@ def test_what_a_look_needs_is_there_although_an_automatic_order_pulls_the_state_
     machine.write(a=text)
     found = machine.results("sls", "a")
     assert sorted(found, key=lambda name: found[name]["__run_num__"]) == [
-        *("later", "prepares", "first", "change"),
+        "later",
+        "prepares",
+        "first",
+        "change",
     ]
 
 

@@ -112,8 +112,17 @@ def test_reports_are_collected_once(machine: Machine, database: str) -> None:
         return rows(database, f"SELECT machine{more} FROM runner_{view} ORDER BY machine")
 
     assert machines("machines") == [
-        *("again", "audited", "bad", "broken", "drifting", "good", "healed"),
-        *("it's; DROP TABLE jids; --", "late", "misled", "owing"),
+        "again",
+        "audited",
+        "bad",
+        "broken",
+        "drifting",
+        "good",
+        "healed",
+        "it's; DROP TABLE jids; --",
+        "late",
+        "misled",
+        "owing",
     ]
     assert machines("overdue") == ["late"]
     assert machines("failed", ", state, errors") == [

@@ -81,7 +81,10 @@ def test_each_run_is_delivered_as_a_file(machine: Machine) -> None:
     run, dry, mistake, single, last = (json.loads(file.read_text()) for file in files)
     assert {(report["machine"], report["format"]) for report in (run, dry, last)} == {("m1", 1)}
     assert [report["fun"] for report in (run, dry, mistake, single)] == [
-        *("state.highstate", "state.sls", "state.sls", "state.single")
+        "state.highstate",
+        "state.sls",
+        "state.sls",
+        "state.single",
     ]
     assert [report["exit_code"] for report in (run, dry, mistake, single)] == [0, 0, 1, 2]
     assert [report["test"] for report in (run, dry, mistake, single)] == [False, True, False, False]
@@ -224,7 +227,11 @@ def test_the_oldest_are_dropped_and_that_is_reported(machine: Machine, receiver:
     machine("report", "send")
     machine("sls", "site", "--test")
     assert [report.get("lost") for report in receiver.reports] == [
-        *(None, None, None, {"dropped": 1}, {"dropped": 5})
+        None,
+        None,
+        None,
+        {"dropped": 1},
+        {"dropped": 5},
     ]
     assert real.name.removesuffix(".json").endswith(receiver.reports[0]["id"])
 

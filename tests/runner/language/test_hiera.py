@@ -28,7 +28,10 @@ TREES = Path(__file__).parent / "hiera"
 GRAINS = {
     "role": "web",
     "groups": ["one", "two"],
-    **{"os": "Debian", "os_family": "Debian", "osrelease": "12.11", "osmajorrelease": 12},
+    "os": "Debian",
+    "os_family": "Debian",
+    "osrelease": "12.11",
+    "osmajorrelease": 12,
 }
 
 
@@ -204,18 +207,29 @@ def test_mistakes_in_the_configuration(machine: Machine) -> None:
 
 def test_facts() -> None:
     grains = {
-        **{"os": "Ubuntu", "os_family": "Debian", "osrelease": "22.04", "osarch": "amd64"},
-        **{"virtual": "container", "virtual_subtype": "Docker", "host": "web1", "id": "x"},
-        **{"ip_interfaces": {"lo": ["127.0.0.1"], "eth0": ["10.0.0.7", "fe80::1"]}},
-        **{"hwaddr_interfaces": {"eth0": "02:00"}, "kernelrelease": "6.1.0-18-amd64"},
-        **{"mem_total": 2, "num_cpus": 2, "timezone": "UTC", "domain": "example.org"},
+        "os": "Ubuntu",
+        "os_family": "Debian",
+        "osrelease": "22.04",
+        "osarch": "amd64",
+        "virtual": "container",
+        "virtual_subtype": "Docker",
+        "host": "web1",
+        "id": "x",
+        "ip_interfaces": {"lo": ["127.0.0.1"], "eth0": ["10.0.0.7", "fe80::1"]},
+        "hwaddr_interfaces": {"eth0": "02:00"},
+        "kernelrelease": "6.1.0-18-amd64",
+        "mem_total": 2,
+        "num_cpus": 2,
+        "timezone": "UTC",
+        "domain": "example.org",
     }
     ubuntu = FacterFacts(grains)
     assert ubuntu["os"]["release"] == {"full": "22.04", "major": "22.04"}
     assert (ubuntu["osfamily"], ubuntu["operatingsystemmajrelease"]) == ("Debian", "22.04")
     networking = ubuntu["networking"]
     assert (networking["ip"], networking["primary"], networking["mac"]) == (
-        *("10.0.0.7", "eth0"),
+        "10.0.0.7",
+        "eth0",
         "02:00",
     )
     assert (ubuntu["virtual"], ubuntu["is_virtual"]) == ("docker", True)

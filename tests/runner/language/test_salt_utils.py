@@ -178,16 +178,27 @@ def test_code_of_a_tree_uses_them(machine: Machine) -> None:
     assert called("box.read", path) == {"a": 1}
     assert called("box.utils", path) == [True, 2]
     assert called("box.forms") == [
-        *("{b: {x: '1'}, a: {y: '2'}}", '{"a": [1]}', "[s]\na = 1\n\n"),
-        *({"a": 1}, [1]),
+        "{b: {x: '1'}, a: {y: '2'}}",
+        '{"a": [1]}',
+        "[s]\na = 1\n\n",
+        {"a": 1},
+        [1],
     ]
     assert called("box.rendered") == "2"
     assert called("box.addresses") == [True, True]
     assert called("box.more", str(machine.folder / "whole")) == {
-        **{"command": "hi", "code": 1, "six": [[["a", 1]], True, [0, 1]], "path": "/b"},
-        **{"id": "m1", "functions": "x", "grain": "Linux", "version": "3008"},
-        **{"former": [False, "x", True], "reason": "'boto.exists' is not available."},
-        **{"words": [1, 2, 3, False, True], "wrapped": {"b": 1}},
+        "command": "hi",
+        "code": 1,
+        "six": [[["a", 1]], True, [0, 1]],
+        "path": "/b",
+        "id": "m1",
+        "functions": "x",
+        "grain": "Linux",
+        "version": "3008",
+        "former": [False, "x", True],
+        "reason": "'boto.exists' is not available.",
+        "words": [1, 2, 3, False, True],
+        "wrapped": {"b": 1},
     }
     assert (machine.folder / "whole").read_text() == "whole"
     (machine.folder / "states/_grains").mkdir()

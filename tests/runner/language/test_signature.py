@@ -263,7 +263,8 @@ def greet(name: str, login: Annotated[Login, Group()] = Login("here")) -> str | 
 
 def test_nothing_is_the_value_of_the_default_where_that_is_not_the_one_of_the_class() -> None:
     assert (default_of({}), default_of({"host": None}), default_of({"host": "x"})) == (
-        *("here", "here"),
+        "here",
+        "here",
         "x",
     )
     assert json_schema(greet)["properties"]["host"] == {"type": "string", "default": "here"}

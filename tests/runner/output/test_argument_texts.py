@@ -86,8 +86,10 @@ def test_functions_with_open_arguments_say_what_these_are() -> None:
 
 # read from the states of the run, not handed on; one word only may be said
 READ_ELSEWHERE = {
-    *("pkg.declared.keep", "file.decode.encoding_type"),
-    *("mysql_query.run.client_flags", "mysql_query.run_file.client_flags"),
+    "pkg.declared.keep",
+    "file.decode.encoding_type",
+    "mysql_query.run.client_flags",
+    "mysql_query.run_file.client_flags",
 }
 
 

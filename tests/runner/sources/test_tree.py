@@ -11,29 +11,23 @@ from runner.model.errors import RunnerError
 from runner.sources.fileroots import FileTree
 
 FILES = [
-    *[
-        "one/top.sls",
-        "one/both.sls",
-        "one/both/init.sls",
-        "one/w/a.sls",
-        "one/w/init.sls",
-        "one/w/x/init.sls",
-    ],
-    *[
-        "one/dot.ted/x.sls",
-        "one/file.dot.sls",
-        "one/files/motd",
-        "one/files/.hidden",
-        "one/files/sub/deep.txt",
-    ],
-    *[
-        "one/files/a.bak",
-        "two/both/init.sls",
-        "two/only.sls",
-        "two/files/motd",
-        "two/files/more",
-        "dev/d.sls",
-    ],
+    "one/top.sls",
+    "one/both.sls",
+    "one/both/init.sls",
+    "one/w/a.sls",
+    "one/w/init.sls",
+    "one/w/x/init.sls",
+    "one/dot.ted/x.sls",
+    "one/file.dot.sls",
+    "one/files/motd",
+    "one/files/.hidden",
+    "one/files/sub/deep.txt",
+    "one/files/a.bak",
+    "two/both/init.sls",
+    "two/only.sls",
+    "two/files/motd",
+    "two/files/more",
+    "dev/d.sls",
 ]
 
 

@@ -200,7 +200,13 @@ def test_what_a_host_has(results: dict[str, dict[str, Any]], folder: Path) -> No
     assert host.stat().st_mode & 0o777 == 0o700
     (tree,) = (host / "tree").iterdir()
     assert sorted(path.name for path in (tree / "roots/base").iterdir()) == [
-        *("_grains", "_modules", "bad.sls", "broken.sls", "files", "top.sls", "web.sls")
+        "_grains",
+        "_modules",
+        "bad.sls",
+        "broken.sls",
+        "files",
+        "top.sls",
+        "web.sls",
     ]
     config = yaml.safe_load((tree / "runner.yaml").read_text())
     assert config["grains"] == {"tier": "front"} and "cachedir" not in config

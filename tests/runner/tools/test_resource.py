@@ -366,9 +366,12 @@ def test_packages_of_languages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     from states.languages._resources import pip as pips
 
     for path in (
-        *("python3.11/dist-packages/Flask_Login-0.6.dist-info/REQUESTED", "node/@a/b/x"),
-        *("python3.11/dist-packages/gone-1.dist-info/REQUESTED", "node/npm/x", "node/left-pad/x"),
-        *("gems/3.1/specifications/rack-test-2.1.0.gemspec",),
+        "python3.11/dist-packages/Flask_Login-0.6.dist-info/REQUESTED",
+        "node/@a/b/x",
+        "python3.11/dist-packages/gone-1.dist-info/REQUESTED",
+        "node/npm/x",
+        "node/left-pad/x",
+        "gems/3.1/specifications/rack-test-2.1.0.gemspec",
     ):
         (tmp_path / path).parent.mkdir(parents=True)
         (tmp_path / path).touch()

@@ -65,7 +65,12 @@ def test_the_master_gets_what_is_a_masters(options: Options, tmp_path: Path) -> 
 def test_what_a_master_has_not_is_told(options: Options, tmp_path: Path) -> None:
     told = {problem.subject: problem for problem in left_out(options)}
     assert list(told) == sorted(told, key=list(options.raw).index) and set(told) == {
-        *("vars", "strict", "saltenv", "grains", "prometheus_textfile", "mysql.pass")
+        "vars",
+        "strict",
+        "saltenv",
+        "grains",
+        "prometheus_textfile",
+        "mysql.pass",
     }
     assert all(problem.source and problem.source.line for problem in told.values())
     assert "secret" not in str(list(told.values()))

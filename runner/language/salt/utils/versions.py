@@ -65,8 +65,14 @@ def version_cmp(pkg1: Any, pkg2: Any, ignore_epoch: bool = False) -> int | None:
 
 
 _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
-    **{"<": operator.lt, "<=": operator.le, "==": operator.eq, "=": operator.eq, "": operator.eq},
-    **{"!=": operator.ne, ">": operator.gt, ">=": operator.ge},
+    "<": operator.lt,
+    "<=": operator.le,
+    "==": operator.eq,
+    "=": operator.eq,
+    "": operator.eq,
+    "!=": operator.ne,
+    ">": operator.gt,
+    ">=": operator.ge,
 }
 
 

@@ -20,9 +20,26 @@ TABLE = "<!-- truth table -->\n"
 FILTERS = "<!-- filters -->\n"
 # in the order of the reference; the requisites follow
 GENERAL = (
-    *("sls", "top", "environments", "include", "extend", "exclude", "names", "order", "defaults"),
-    *("vars", "chain", "pillar", "grains", "renderers", "templates", "functions", "filters"),
-    *("slots", "guards", "requisites"),
+    "sls",
+    "top",
+    "environments",
+    "include",
+    "extend",
+    "exclude",
+    "names",
+    "order",
+    "defaults",
+    "vars",
+    "chain",
+    "pillar",
+    "grains",
+    "renderers",
+    "templates",
+    "functions",
+    "filters",
+    "slots",
+    "guards",
+    "requisites",
 )
 
 

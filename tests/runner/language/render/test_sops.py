@@ -123,10 +123,7 @@ def test_sops_gets_the_keys_of_age_and_gpg(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(gpg, "OWN_KEYDIR", str(tmp_path / "none"))
     assert given() == [str(tmp_path / "ssh"), None, None]
     own = {"config_dir": str(tmp_path), "age_identities": ["age"]}
-    assert given(**own, gpg_keydir=str(tmp_path)) == [
-        *(None, str(tmp_path / "age")),
-        str(tmp_path),
-    ]
+    assert given(**own, gpg_keydir=str(tmp_path)) == [None, str(tmp_path / "age"), str(tmp_path)]
     monkeypatch.setenv("SOPS_AGE_KEY_FILE", "/other")
     assert given(**own) == [None, "/other", None]
 
