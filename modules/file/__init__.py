@@ -303,12 +303,12 @@ _SUBMODULES = {
             "set_attributes set_mode symlink utime"
         ),
         "_backed_up": "backed_up",
-        "_check": "try_contents",
-        "_copy": "copy rename",
-        "_download": "cached_path download keep_download redacted",
+        "_validation.check": "try_contents",
+        "_contents.copy": "copy rename",
+        "_contents.download": "cached_path download keep_download redacted",
         "_entries": "count_below entries_below same",
         "_find": "find",
-        "_hash": "check_hash get_hash get_sum hash_of source_hash split_hash",
+        "_contents.hash": "check_hash get_hash get_sum hash_of source_hash split_hash",
         "_look": (
             "Stat device exists fetched get_attributes is_dir is_file is_link lexists listdir "
             "read_bytes readlink real_path seen stat why_no_file"
@@ -318,32 +318,32 @@ _SUBMODULES = {
         "_rights": (
             "refuse_chmod refuse_owner refuse_put refuse_removal refuse_rewrite refuse_touch"
         ),
-        "_salt_changes": (
+        "_salt.changes": (
             "chgrp lchown makedirs_perms move rmdir salt_copy salt_link salt_makedirs "
             "salt_mkdir salt_mknod salt_remove salt_rename salt_symlink salt_write touch "
             "truncate"
         ),
-        "_salt_edits": (
+        "_salt.edits": (
             "append blockreplace comment comment_line line prepend psed replace sed uncomment"
         ),
-        "_salt_looks": (
+        "_salt.looks": (
             "access basename directory_exists dirname diskusage file_exists get_gid get_group "
             "get_mode get_uid get_user is_blkdev is_chrdev is_fifo is_hardlink join lstat "
             "normpath pardir path_exists_glob read readdir salt_readlink stats statvfs"
         ),
-        "_salt_text": "contains contains_glob contains_regex get_diff grep search",
-        "_streamed": "Contents Streamed head_of same_contents size_of streamed whole",
+        "_salt.text": "contains contains_glob contains_regex get_diff grep search",
+        "_contents.streamed": "Contents Streamed head_of same_contents size_of streamed whole",
         "_unchangeable": "unchangeable",
-        "_write": "default_folder_mode default_mode write",
-        "_salt_backups": (
+        "_contents.write": "default_folder_mode default_mode write",
+        "_salt.backups": (
             "delete_backup list_backup list_backups list_backups_dir remove_backup restore_backup"
         ),
         "_attributes": "refuse_attributes",
-        "_salt_attributes": "chattr check_perms get_selinux_context lsattr",
-        "_salt_devices": "get_devmm mknod_blkdev mknod_chrdev mknod_fifo",
+        "_salt.attributes": "chattr check_perms get_selinux_context lsattr",
+        "_salt.devices": "get_devmm mknod_blkdev mknod_chrdev mknod_fifo",
         "_patching": "apply_patch",
-        "_salt_patching": "patch seek_read seek_write",
-        "_salt_sources": "apply_template_on_contents extract_hash get_source_sum source_list",
+        "_salt.patching": "patch seek_read seek_write",
+        "_salt.sources": "apply_template_on_contents extract_hash get_source_sum source_list",
     }.items()
 }
 _SUBMODULE_OF = {name: submodule for submodule, names in _SUBMODULES.items() for name in names}
