@@ -190,7 +190,7 @@ def command(folder: Path, words: Sequence[str]) -> Program:
 
 
 def measured(growing: Growing, size: int) -> Cost:
-    """What a size of some work costs."""
+    """Return what a size of some work costs."""
     with tempfile.TemporaryDirectory(prefix="runner-growth-") as name:
         folder = Path(name)
         write_configuration(folder)

@@ -36,7 +36,7 @@ class Load(NamedTuple):
             (folder / "load.cf").write_text(policy(self.promises(self.size, folder)))
 
     def written(self, folder: Path) -> tuple[str, ...]:
-        """What a run makes: before a first run it has to be gone."""
+        """Return what a run makes: before a first run it has to be gone."""
         return f"{folder}/out", f"{folder}/cache"
 
 

@@ -60,7 +60,7 @@ def counted(folder: str) -> None:
 
 
 def dry_run(folder: str, names: list[str]) -> str:
-    """What a dry run of a state for each name costs."""
+    """Return what a dry run of a state for each name costs."""
     tree = {name: {"pkg.installed": []} for name in names}
     Path(folder, "many.sls").write_text(json.dumps(tree))
     question = Program(["apt-get", "-s", "-q", "install", "--", names[0]])

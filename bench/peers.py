@@ -55,7 +55,7 @@ def programs(options: argparse.Namespace, load: Load) -> dict[str, Make]:
 
 
 def contents(folder: Path) -> dict[str, str]:
-    """What files and links below a folder hold."""
+    """Return what files and links below a folder hold."""
     paths = {str(path.relative_to(folder)): path for path in folder.rglob("*")}
     return {
         name: os.readlink(path) if path.is_symlink() else path.read_text()
@@ -65,7 +65,7 @@ def contents(folder: Path) -> dict[str, str]:
 
 
 def measure(load: Load, made: dict[str, Make], turns: int) -> dict[str, Cost]:
-    """What the programs cost for a load. Ends this one when they do not make equal files."""
+    """Return what the programs cost for a load. Ends this one when they do not make equal files."""
     with tempfile.TemporaryDirectory(prefix="runner-peers-") as scratch:
         folder = Path(scratch)
         load.prepare(folder)

@@ -139,7 +139,7 @@ def stopped(process: subprocess.Popen[bytes]) -> float:
 
 
 def idle(transport: str) -> float:
-    """What a server's start and end cost."""
+    """Return what a server's start and end cost."""
     process = subprocess.Popen(SERVERS[transport]())
     wait_for(PORTS[transport])
     return stopped(process)

@@ -78,7 +78,7 @@ def compare(load: Load, turns: int, former: Ratio) -> bool:
 
 
 def ratios_of_now(rows: list[tuple[Load, int]]) -> dict[str, Ratio]:
-    """What is kept for each load: of three tries the worst, since noise may not fail a build."""
+    """Return the worst of three tries for each load, since noise may not fail a build."""
     ratios = {}
     for load, turns in rows:
         columns = zip(*tries(load, turns, None), strict=True)

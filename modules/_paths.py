@@ -173,7 +173,7 @@ def statvfs(path: str) -> os.statvfs_result:
 
 
 def below(folder: str) -> Iterator[tuple[str, os.stat_result]]:
-    """What lies in a folder, if there is one, in the order of the names. Raises OSError."""
+    """Yield what lies in a folder, if there is one, in the order of the names. Raises OSError."""
     for name in sorted(listdir(folder)) if isdir(folder) else ():
         path = os.path.join(folder, name)
         with suppress(FileNotFoundError):

@@ -155,7 +155,7 @@ def _words(line: str) -> list[str]:
 
 @for_states
 def alterations(command: str, cwd: str | None, runas: str | None) -> Alterations:
-    """What a command line may do to paths, which are told without the links on the way to them."""
+    """Return what a command line may do to paths, named without the links on the way to them."""
     from runner.api.command_lines import alterations
 
     found = alterations(command, cwd or surroundings.home(runas))
@@ -259,7 +259,7 @@ def complete(
 
 @for_states
 def unknown_encoding(name: str) -> str | None:
-    """What is wrong with the name of an encoding of texts; None for nothing."""
+    """Return what is wrong with the name of an encoding of texts; None for nothing."""
     try:
         b"x".decode(name, "replace")
     except (LookupError, UnicodeError, ValueError):

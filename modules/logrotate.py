@@ -92,8 +92,8 @@ def _settings(text: str) -> dict[str, Any]:
 
 
 def show_conf(conf_file: str = CONFIGURATION) -> dict[str, Any]:
-    """What the configuration says, with the files that it includes: commands at the top level, and
-    blocks with theirs.
+    """Return what the configuration says, with the files that it includes: commands at the top
+    level, and blocks with theirs.
     """
     text = _read(conf_file)
     settings = _settings(text)

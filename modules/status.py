@@ -150,7 +150,7 @@ def w() -> list[dict[str, str]]:
 
 
 def cpustats() -> dict[str, Any]:
-    """What the kernel counts of processors, interrupts, starts of processes.
+    """Return what the kernel counts of processors, interrupts, starts of processes.
 
     {{ salt['status.cpustats']().cpu.iowait }}
     """
@@ -186,7 +186,7 @@ _DISK_FIELDS = (
 
 
 def diskstats() -> dict[str, dict[str, int | str]]:
-    """What the kernel counts of each disk."""
+    """Return what the kernel counts of each disk."""
     stats = {}
     for words in map(str.split, _read("/proc/diskstats").splitlines()):
         head: dict[str, int | str] = {
@@ -200,7 +200,7 @@ def diskstats() -> dict[str, dict[str, int | str]]:
 
 
 def netdev() -> dict[str, dict[str, int | str]]:
-    """What the kernel counts of each interface.
+    """Return what the kernel counts of each interface.
 
     {{ salt['status.netdev']().eth0.rx_errs }}
     """
@@ -216,7 +216,7 @@ def netdev() -> dict[str, dict[str, int | str]]:
 
 
 def netstats() -> dict[str, dict[str, int]]:
-    """What the kernel counts of IP, TCP and UDP beyond the usual (TcpExt, IpExt, ...)."""
+    """Return what the kernel counts of IP, TCP and UDP beyond the usual (TcpExt, IpExt, ...)."""
     lines = _read("/proc/net/netstat").splitlines()
     stats = {}
     for names, numbers in zip(lines[::2], lines[1::2], strict=False):
@@ -227,7 +227,7 @@ def netstats() -> dict[str, dict[str, int]]:
 
 
 def vmstats() -> dict[str, int]:
-    """What the kernel counts of the virtual memory.
+    """Return what the kernel counts of the virtual memory.
 
     {{ salt['status.vmstats']().oom_kill }}
     """
@@ -256,7 +256,8 @@ def all_status() -> dict[str, Any]:
 
 
 def custom() -> dict[str, Any]:
-    """What the configuration names below `status.NAME.custom`: lists of the answers that it wants.
+    """Return what the configuration names below `status.NAME.custom`: lists of the answers that it
+    wants.
 
     status.cpustats.custom: [cpu, ctxt]
     """

@@ -67,7 +67,7 @@ def status_raw(
     conf_file: str | None = None,
     bin_env: str | None = None,
 ) -> str:
-    """What `supervisorctl status` prints."""
+    """Return what `supervisorctl status` prints."""
     return _ask(["status", *([name] if name else [])], user, conf_file, bin_env).stdout
 
 

@@ -43,7 +43,7 @@ def _refuse_elsewhere(key: str, path: str) -> None:
 
 
 def attr(key: str, value: Any = None) -> Any:
-    """What read answers for a key; with a value what write answers.
+    """Return what read answers for a key; with a value what write answers.
 
     {{ salt['sysfs.attr']('class/net/eth0/mtu') }}
     """

@@ -189,7 +189,7 @@ def versions_information() -> dict[str, Any]:
 
 
 def versions_report() -> str:
-    """What test.versions_information says, as a text of several lines."""
+    """Return what test.versions_information says, as a text of several lines."""
     lines: list[str] = []
     for title, entries in versions_information().items():
         width = max(map(len, entries))

@@ -69,7 +69,7 @@ def component(wheel: Path, about: Message) -> dict[str, Any]:
 
 
 def dependencies(about: Message, present: Mapping[str, str]) -> list[str]:
-    """What a distribution needs of what is here, extras left out."""
+    """Return what a distribution needs of what is here, extras left out."""
     needed = set()
     for line in about.get_all("Requires-Dist", []):
         requirement, _, marker = line.partition(";")
@@ -80,7 +80,7 @@ def dependencies(about: Message, present: Mapping[str, str]) -> list[str]:
 
 
 def required(needs: Mapping[str, list[str]], start: str) -> set[str]:
-    """What runs with a component: it and what it needs, directly or not, less what is left out."""
+    """Return a component and what it needs, directly or not, less what is left out."""
     found: set[str] = set()
     waiting = [start]
     while waiting:

@@ -142,7 +142,7 @@ def former_options(present: mount.Mounted, options: Sequence[str], opts: str) ->
 
 
 def back_to_default(fstype: str, options: Sequence[str]) -> list[str]:
-    """What a remount is told in order to be rid of options; most file systems know nothing."""
+    """Return what a remount is told to be rid of options; most file systems know nothing."""
     keys = {option.partition("=")[0] for option in options}
     known = DEFAULTS if fstype == "tmpfs" else ()
     return [option for option in known if option.partition("=")[0] in keys & {"size", "huge"}]

@@ -151,7 +151,7 @@ def texts_of_states() -> Iterator[tuple[str, str, Shape]]:
 
 
 def takes(shape: Shape, value: str) -> bool:
-    """Whether a text is taken as it is, alone or in a list."""
+    """Return whether a text is taken as it is, alone or in a list."""
     return any(converted(shape, given) in (value, [value]) for given in (value, [value]))
 
 
@@ -324,7 +324,7 @@ WITH_VALUE = {
 
 @pytest.fixture(scope="module")
 def calls() -> list[dict[str, Any]]:
-    """What each execution function does with an option, and with two lines, as each of its
+    """Return what each execution function does with an option, and with two lines, as each of its
     arguments.
     """
     script = ROOT / "tests/support/recorded.py"

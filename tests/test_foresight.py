@@ -108,7 +108,7 @@ def chain(seed: int, top: str, length: int = 20) -> str:
 
 
 def outcome(result: dict[str, Any], real: bool) -> Any:
-    """What a state did, or would do: failed, or its changes."""
+    """Return what a state did, or would do: failed, or its changes."""
     if result["result"] is False:
         return "failed", {}
     return "done", result["changes"]
@@ -381,7 +381,7 @@ def test_functions_look_at_what_is_planned(machine: Machine) -> None:
 
 
 def differing(machine: Machine, seed: int) -> dict[str, Any]:
-    """What the dry run of a chain and its real run report otherwise than each other."""
+    """Return what the dry run of a chain and its real run report otherwise than each other."""
     top = machine.folder / "top"
     top.mkdir()
     (machine.folder / "states/tree/d").mkdir(parents=True, exist_ok=True)

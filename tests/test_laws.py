@@ -76,7 +76,7 @@ LOOKS: dict[str, dict[str, Any]] = {
 
 
 def looks_at(path: str, current: HarnessHere) -> dict[str, Any]:
-    """What each function of files says of a path."""
+    """Return what each function of files says of a path."""
     found = {}
     for name, given in LOOKS.items():
         arguments = {
@@ -277,7 +277,7 @@ def _no_sockets(folder: str, names: list[str]) -> list[str]:
 
 
 def said(scenario: Scenario, tmp: Path, current: HarnessHere) -> tuple[str, str, Any]:
-    """What a dry run says."""
+    """Return what a dry run says."""
     function = REGISTRY.state(scenario.function).function
     try:
         outcome = look(function, **bound(scenario, tmp), current=current)

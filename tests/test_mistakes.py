@@ -24,7 +24,7 @@ MISTAKES = all_mistakes()
 
 
 def checked(mistake: Mistake, folder: Path) -> list[Diagnostic]:
-    """What `runner check` says of a tree, the configuration's mistakes among it."""
+    """Return what `runner check` says of a tree, the configuration's mistakes among it."""
     try:
         options, warnings = load.load(
             str(mistake.configuration(folder)), {"cachedir": str(folder / "cache")}, {}

@@ -78,7 +78,7 @@ def expressions() -> Iterator[tuple[str, str]]:
 
 
 def unknown(query: str, samples: dict[str, dict[str, set[str]]]) -> list[str]:
-    """What a query names that nobody writes: metrics, labels, their values, functions.
+    """Return what a query names that nobody writes: metrics, labels, their values, functions.
 
     samples: metric -> label -> values.
     """

@@ -141,7 +141,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def built(source: Path, *targets: str) -> list[bytes]:
-    """What is built in a folder: the bytes of each artefact."""
+    """Return what is built in a folder: the bytes of each artefact."""
     words = [word for target in targets for word in ("-t", target)]
     subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-d", source / "dist", *words],
@@ -156,7 +156,7 @@ def built(source: Path, *targets: str) -> list[bytes]:
 
 
 def version_of(wheel: bytes, folder: Path) -> str:
-    """What the program of a wheel says that it is."""
+    """Return what the program of a wheel says that it is."""
     path = folder / "a.whl"
     path.write_bytes(wheel)
     with zipfile.ZipFile(path) as archive:

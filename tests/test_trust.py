@@ -25,7 +25,7 @@ MARK = "x:\n  file.managed:\n    - name: {tmp}/made\n    - contents: '1'\n"
 
 
 def writable(folder: Path) -> list[str]:
-    """What others could write there."""
+    """Return what others could write there."""
     found = [folder, *folder.rglob("*")]
     return [str(each) for each in found if not each.is_symlink() and each.stat().st_mode & 0o022]
 

@@ -31,7 +31,7 @@ RAW = {
 
 
 def raw(path: Path) -> Iterator[str]:
-    """What a file starts in the background of a shell."""
+    """Yield what a file starts in the background of a shell."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) > 1:
             if IN_THE_BACKGROUND.search(node.value):

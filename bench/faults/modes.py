@@ -48,7 +48,7 @@ STATES = {
 
 
 def exposed(path: Path, top: Path) -> bool:
-    """Whether others can read a file: its mode, and the folders on the way to it."""
+    """Return whether others can read a file: its mode, and the folders on the way to it."""
     if not path.stat().st_mode & 0o077:
         return False
     return all(

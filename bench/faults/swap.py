@@ -127,7 +127,7 @@ class Ground:
 
 
 def kinds() -> Iterator[str]:
-    """What is swapped, as far as this user can try it."""
+    """Yield what is swapped, as far as this user can try it."""
     yield from ("target", "folder", "pipe", "device") if os.geteuid() == 0 else ("target", "pipe")
 
 

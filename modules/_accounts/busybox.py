@@ -99,7 +99,7 @@ def _group_name(group: str) -> str:
 
 
 def refusal(what: str) -> CommandFailed:
-    """What to do where busybox cannot do something."""
+    """Return what to do where busybox cannot do something."""
     return CommandFailed(
         f"busybox's adduser and addgroup cannot do that: {what}. Install useradd and its relatives"
         " (the package shadow)"

@@ -69,7 +69,7 @@ def _number(settings: Mapping[str, str], key: str, default: int) -> int:
 
 
 def _planned(function: Callable[P, R]) -> Callable[P, R]:
-    """What shadow-utils would do; busybox's programs have ranges and homes of their own."""
+    """Return what shadow-utils would do; busybox's programs have ranges and homes of their own."""
 
     @only_files
     @wraps(function)
@@ -149,7 +149,7 @@ def useradd(account: Account) -> None:
 
 
 def _holding(settings: Mapping[str, str], system: bool) -> list[str]:
-    """How long the password of a new user holds: min, max, warn."""
+    """Return how long the password of a new user holds: min, max, warn."""
     if system:
         return ["", "", ""]
     numbers = (_number(settings, f"PASS_{key}", -1) for key in ("MIN_DAYS", "MAX_DAYS", "WARN_AGE"))

@@ -152,7 +152,7 @@ def require_group(program: str, name: str) -> int:
 def group_refusal(
     program: str, reason: str, missing: Sequence[Fact] | None = None
 ) -> CommandFailed:
-    """What a program for groups says, which is shown with its name before it."""
+    """Return what a program for groups says, which is shown with its name before it."""
     return _refusal(f"{program}: {program}", reason, missing)
 
 

@@ -37,7 +37,7 @@ def are_of_busybox() -> bool:
 
 
 def tools() -> Tools:
-    """What this machine has."""
+    """Return what this machine has."""
     return busybox if are_of_busybox() else shadow_utils
 
 

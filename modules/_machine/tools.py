@@ -39,7 +39,7 @@ class Tool(Record):
         )
 
     def output(self, *words: str) -> str:
-        """What the program prints. Raises CommandFailed with the reason when it fails."""
+        """Return what the program prints. Raises CommandFailed with the reason when it fails."""
         done = self.run(*words)
         if done.retcode:
             raise self.failure(words[0], done.error_text)

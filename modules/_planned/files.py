@@ -81,7 +81,7 @@ class Entry:
 
     @classmethod
     def of(cls, path: str) -> Entry:
-        """What is at a real path without links. Raises OSError."""
+        """Return what is at a real path without links. Raises OSError."""
         at = os.lstat(path)
         entry = cls(at.st_mode, at.st_uid, at.st_gid, path)
         entry.at, entry.mtime_ns, entry.device = at, at.st_mtime_ns, at.st_rdev
@@ -92,7 +92,7 @@ class Entry:
 
     @classmethod
     def new(cls, form: int, mode: int, folder: Entry) -> Entry:
-        """What the caller makes in a folder, whose group it may get. form: S_IFDIR and so on."""
+        """Return what the caller makes in a folder, whose group it may get. form: S_IFDIR, ..."""
         inherits = folder.bits & bits.S_ISGID
         if inherits and form == bits.S_IFDIR:
             mode |= bits.S_ISGID
@@ -153,7 +153,7 @@ class Entry:
         self.at = None
 
     def child(self, name: str) -> Entry | None:
-        """What a name in this folder stands for; None for nothing. Raises OSError."""
+        """Return what a name in this folder stands for; None for nothing. Raises OSError."""
         if not self.is_dir:
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), name)
         if name in self.names or self.origin is None:
@@ -189,8 +189,8 @@ def _supposed(path: str, is_folder: bool, contents: bytes) -> Supposed:
 def _in_doubt(
     at: list[tuple[str, Entry]], name: str, entry: Entry | None, last: bool
 ) -> Entry | None:
-    """What a look sees of a name in the last of these folders: in another world what may be there
-    instead. last: no other name follows in the path.
+    """Return what a look sees of a name in the last of these folders: in another world what may be
+    there instead. last: no other name follows in the path.
     """
     doubted = doubts()
     if doubted is None or is_planning():
@@ -224,7 +224,7 @@ class Way(Record):
     links: tuple[Link, ...]
 
     def entry(self) -> Entry | None:
-        """What is there; None for nothing."""
+        """Return what is there; None for nothing."""
         folder = self.folders[-1][1]
         if self.name == ".":
             return folder
@@ -301,7 +301,7 @@ class PlannedFiles:
         return Way(tuple(at), ".", _path_of(at), tuple(followed))
 
     def entry(self, path: str, follow: bool = True) -> Entry | None:
-        """What is at a path; None for nothing. Raises OSError where that cannot be seen."""
+        """Return what is at a path; None for nothing. Raises OSError where that cannot be seen."""
         try:
             return self.way(path, follow).entry()
         except (FileNotFoundError, NotADirectoryError):

@@ -49,7 +49,7 @@ class View(Record):
     def entering(
         self, cwd: str | None, user: int | None, group: int | None, groups: list[int] | None
     ) -> Callable[[], None]:
-        """What a new process does to see it, before it becomes another user and a command."""
+        """Return what a new process does to see it, before it becomes another user, a command."""
         mount = _libc().mount
 
         def enter() -> None:

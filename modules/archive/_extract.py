@@ -136,7 +136,7 @@ def shortage(members: Sequence[Member], target: str) -> str:
 
 
 def _before_members(unpacked: Unpacked, target: str, *_: object, **__: object) -> object:
-    """What is in the places of the members; nothing where these are too many for the history."""
+    """Return what is at the paths of the members; nothing if they are too many for the history."""
     top, real = unpacked.path, real_path(target)
     facts: list[dict[str, Any]] = [*missing_folders(real)]
     for root, folders, files in os.walk(top):  # os: where it was unpacked to

@@ -41,7 +41,7 @@ def has(name: str) -> bool:
 
 
 def info(name: str) -> dict[str, str]:
-    """What openssl says of a certificate: {text}; empty where there is none."""
+    """Return what openssl says of a certificate: {text}; empty where there is none."""
     return {"text": _openssl(name, "-text")} if has(name) else {}
 
 

@@ -119,7 +119,7 @@ def merge_base(
 def merge_tree(
     cwd: str, ref1: str, ref2: str, base: str | None = None, user: str | None = None, **_: Any
 ) -> str:
-    """What a merge of two revisions would do. base: their common commit; the default: as
+    """Return what a merge of two revisions would do. base: their common commit; the default: as
     merge_base has it.
     """
     first, second = plain_name(ref1, "ref1"), plain_name(ref2, "ref2")

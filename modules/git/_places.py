@@ -64,7 +64,7 @@ def cloned(words: Sequence[str], run: Callable[[Sequence[str]], Completed]) -> C
 
 
 def _named(text: str, private: PrivateFolder, target: str) -> str:
-    """What git says, with the target's name in it."""
+    """Return what git says, with the target's name in it."""
     real = os.path.join(str(private), os.path.basename(private.path))
     return text.replace(private.path, target).replace(real, target)
 

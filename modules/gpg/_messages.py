@@ -176,7 +176,7 @@ def verify(
     signed_by_all: str | Sequence[str] | None = None,
     keyring: str | None = None,
 ) -> dict[str, Any]:
-    """Whether a signature is good: {res, message}, and of a good one username, key_id and
+    """Return whether a signature is good: {res, message}, and of a good one username, key_id and
     trust_level.
 
     text, filename: what was signed, one of them. signature: the file of a signature that lies

@@ -141,7 +141,7 @@ class Interface(Record):
         return self.macaddr or self.hwaddr
 
     def families(self) -> list[Family]:
-        """How it gets its addresses, of the families that are not off."""
+        """Return how it gets its addresses, of the families that are not off."""
         return [family for family in (self.four, self.six) if family is not None]
 
     def networks(self) -> list[str]:

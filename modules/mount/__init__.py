@@ -113,7 +113,7 @@ def is_write_protected(mounted: Mounted) -> bool:
 
 
 def _device_fact(mounted: Mounted, fact: str) -> str:
-    """What the kernel says of the device of a mount; empty where it has none."""
+    """Return what the kernel says of the device of a mount; empty where it has none."""
     path = f"/sys/dev/block/{mounted.device_number}/{fact}"
     if not file.is_file(path):
         return ""
@@ -155,7 +155,7 @@ def further_flags(name: str, device: str, options: Sequence[str]) -> list[str]:
 
 
 def _flags(options: Sequence[str]) -> set[str]:
-    """What is on when options are read one after the other."""
+    """Return what is on when options are read one after the other."""
     found: set[str] = set()
     off = {value: key for key, value in FLAGS.items()}
     for option in options:

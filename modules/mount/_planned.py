@@ -22,7 +22,7 @@ ATIME = {"atime", "noatime", "relatime", "strictatime"}  # one of them at a time
 
 
 def merged(kind: str, machine: Mapping[str, T]) -> dict[str, T]:
-    """What is there, with what was planned of it ("mounts", "swaps")."""
+    """Return what is there, with what was planned of it ("mounts", "swaps")."""
     planned: Mapping[str, T | None] = here.store(f"planned {kind}") if here.dry else {}
     return {key: value for key, value in {**machine, **planned}.items() if value is not None}
 
@@ -83,7 +83,7 @@ def plan_unmount(path: str) -> None:
 
 
 def _seen(fstype: str, bound: str, options: list[str]) -> Entry | None:
-    """What a folder will show; None where that is not known."""
+    """Return what a folder will show; None where that is not known."""
     files = planned_files()
     if bound and files is not None:
         way = files.way(bound, follow=True)

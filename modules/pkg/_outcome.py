@@ -63,7 +63,7 @@ def _refuse(manager: PackageManager, undone: Mapping[str, str]) -> None:
 
 
 def _upgrades(manager: PackageManager, transaction: Transaction) -> Changes:
-    """What a transaction about all packages is to change, as the package manager tells it."""
+    """Return what a transaction about all packages is to change, as the manager tells it."""
     if here.dry or transaction.targets or not transaction.action.endswith("upgrade"):
         return {}
     return manager.simulate(transaction).changes or {}
@@ -72,7 +72,7 @@ def _upgrades(manager: PackageManager, transaction: Transaction) -> Changes:
 def _undone(
     manager: PackageManager, transaction: Transaction, upgrades: Changes
 ) -> Mapping[str, str]:
-    """What is not as it should be: package -> what is the matter."""
+    """Return what is not as it should be: package -> what is the matter."""
     present = manager.list_pkgs()
     if transaction.action in ("remove", "purge"):
         left = manager.leftovers() if transaction.action == "purge" else {}

@@ -31,7 +31,7 @@ def note_plan(changes: Changes) -> None:
 
 @for_states
 def brought(changes: Changes) -> list[Any]:
-    """What changes provide: packages, and what goes with others, which nobody knows."""
+    """Return what changes provide: packages, and what goes with others, which nobody knows."""
     packages = [("pkg", name) for name, change in changes.items() if change["new"]]
     return packages if len(packages) == len(changes) else [*packages, OPEN]
 
@@ -62,8 +62,8 @@ def list_pkgs(**_: Any) -> Versions:
 
 @for_states
 def leftovers() -> Versions:
-    """What purge would still take away of packages that are not (wholly) installed, or will not
-    be.
+    """Return what purge would still take away of packages that are not (wholly) installed, or will
+    not be.
     """
     manager = provider()
     left = manager.leftovers()

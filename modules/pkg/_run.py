@@ -69,7 +69,7 @@ def run_unlocked(
 
 
 def _killed(program: str, number: int) -> str:
-    """What became of a program that a signal ended."""
+    """Return what became of a program that a signal ended."""
     import signal
 
     name = signal.Signals(number).name if number in {*signal.Signals} else ""

@@ -67,8 +67,8 @@ def cpu_times(per_cpu: bool = False) -> dict[str, float] | list[dict[str, float]
 
 
 def cpu_percent(interval: float = 0.1, per_cpu: bool = False) -> float | list[float]:
-    """How busy the processors are, in percent, per_cpu: each of them. interval: how many seconds to
-    watch.
+    """Return how busy the processors are, in percent, per_cpu: each of them. interval: how many
+    seconds to watch.
 
     {{ salt['ps.cpu_percent'](interval=1) }}
     """
@@ -182,14 +182,14 @@ def disk_partitions(all: bool = False) -> list[dict[str, str]]:
 
 
 def disk_partition_usage(all: bool = False) -> list[dict[str, Any]]:
-    """What disk_partitions and disk_usage tell of each mounted file system."""
+    """Return what disk_partitions and disk_usage tell of each mounted file system."""
     partitions = disk_partitions(all)
     return [{**partition, **disk_usage(partition["mountpoint"])} for partition in partitions]
 
 
 def disk_io_counters(device: str | None = None) -> dict[str, int]:
-    """What was read from and written to disks since the start of the machine. Raises CommandFailed
-    for an unknown device. device: of this one alone (sda1).
+    """Return what was read from and written to disks since the start of the machine. Raises
+    CommandFailed for an unknown device. device: of this one alone (sda1).
 
     {{ salt['ps.disk_io_counters']('sda').write_bytes }}
     """
@@ -212,7 +212,7 @@ def disk_io_counters(device: str | None = None) -> dict[str, int]:
 
 
 def network_io_counters(interface: str | None = None) -> dict[str, int]:
-    """What was sent and received by all interfaces since the start of the machine. Raises
+    """Return what was sent and received by all interfaces since the start of the machine. Raises
     CommandFailed for an unknown interface. interface: by this one alone.
 
     {{ salt['ps.network_io_counters']('eth0').bytes_recv }}

@@ -179,14 +179,14 @@ ABOUT = "# Job: "  # in the service and in the entry of cron: what schedule.list
 
 
 def about(name: str, function: str, when: When) -> str:
-    """What schedule.list tells of a job, as the line that its file has."""
+    """Return what schedule.list tells of a job, as the line that its file has."""
     times = {"seconds": when.seconds or None, "cron": " | ".join(when.crons) or None}
     told = {"name": name, "function": function, **times, "splay": when.splay}
     return ABOUT + json.dumps({key: value for key, value in told.items() if value is not None})
 
 
 def told_of(text: str) -> dict[str, Any] | None:
-    """What a file says of its job; None where it is of no job."""
+    """Return what a file says of its job; None where it is of no job."""
     line = next((line for line in text.split("\n") if line.startswith(ABOUT)), None)
     try:
         told = json.loads(line.removeprefix(ABOUT)) if line else None

@@ -26,7 +26,7 @@ def state_of(looks: Any, name: str, user: str = "") -> FormerState:
 
 
 def former_of(provider: str) -> Callable[..., FormerState]:
-    """What gives the state of a service of a provider. provider: the name of its module."""
+    """Return what gives the state of a service of a provider. provider: the name of its module."""
 
     def former_state(name: str, *_: object, user: str = "", **__: object) -> FormerState:
         looks = sys.modules[provider]

@@ -106,7 +106,7 @@ def check_key_file(
     saltenv: str = "base",
     fingerprint_hash_type: str | None = None,
 ) -> dict[str, str]:
-    """What check_key answers for each key of a file (salt://, or a path)."""
+    """Return what check_key answers for each key of a file (salt://, or a path)."""
     path = keys.path_of(user, config)
     return {key.key: _state(path, key) for key in keys.of_source(source, saltenv)}
 

@@ -230,7 +230,7 @@ def subvolume_list(path: str) -> list[dict[str, str]]:
 
 
 def subvolume_show(path: str) -> dict[str, dict[str, str]]:
-    """What btrfs says of a subvolume, by its name.
+    """Return what btrfs says of a subvolume, by its name.
 
     {{ salt['btrfs.subvolume_show']('/srv/data') | json }}
     """

@@ -119,7 +119,7 @@ def fstype(device: str) -> str:
 
 
 def dump(device: str, args: Sequence[str] | None = None) -> dict[str, str]:
-    """What blockdev says of a device: getra, getro, getsize64, ... args: only these.
+    """Return what blockdev says of a device: getra, getro, getsize64, ... args: only these.
 
     {{ salt['disk.dump']('/dev/sda')['getra'] }}
     """

@@ -12,7 +12,7 @@ NEEDS_PROGRAM = "dumpe2fs"  # without it templates find no function of this modu
 
 
 def attributes(device: str, args: str | None = None) -> dict[str, str | list[str]]:
-    """What the superblock of a file system says. args: one attribute, for it alone.
+    """Return what the superblock of a file system says. args: one attribute, for it alone.
 
     {{ salt['extfs.attributes']('/dev/sda1')['Filesystem state'] }}
     """

@@ -254,7 +254,7 @@ def version() -> str:
 
 
 def fullversion() -> dict[str, str]:
-    """What LVM says of its version, library and driver."""
+    """Return what LVM says of its version, library and driver."""
     needs("lvm", "lvm2")
     pairs = (line.partition(":") for line in cmd.probe(["lvm", "version"]).stdout.splitlines())
     return {name.strip(): text.strip() for name, colon, text in pairs if colon}

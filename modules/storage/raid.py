@@ -37,7 +37,7 @@ def list_() -> dict[str, dict[str, str]]:
 
 
 def detail(device: str = "/dev/md0") -> dict[str, Any]:
-    """What mdadm says of an array that runs; its members by their numbers.
+    """Return what mdadm says of an array that runs; its members by their numbers.
 
     {{ salt['raid.detail']('/dev/md0')['State'] }}
     """
@@ -57,7 +57,7 @@ def detail(device: str = "/dev/md0") -> dict[str, Any]:
 
 
 def examine(device: str, quiet: bool = False) -> dict[str, str]:
-    """What a member says of its array; empty where it is none. quiet: accepted.
+    """Return what a member says of its array; empty where it is none. quiet: accepted.
 
     {{ salt['raid.examine']('/dev/sdb1') }}
     """

@@ -33,7 +33,7 @@ def _restore_users(changes: Changes) -> None:
 
 
 def _altered(was: State, now: State) -> dict[str, Any]:
-    """What was otherwise of a user, by the names of an Account."""
+    """Return what was otherwise of a user, by the names of an Account."""
     keys = ("uid", "gid", "gecos", "home", "shell", "groups")
     return {key: was[key] for key in keys if was[key] != now.get(key)}
 

@@ -17,7 +17,7 @@ OPTIONS = InstallOptions(recommended=False, downgrade=True, change_held=True)
 
 
 def _transactions(changes: Changes) -> list[Transaction]:
-    """What brings packages back, in this order: what is installed may conflict with what goes."""
+    """Return what brings packages back, in order: what is installed may conflict with what goes."""
     wanted = [
         PackageTarget(name, version)
         for name, (was, _) in changes.items()
@@ -102,7 +102,7 @@ def _simulated(changes: Changes) -> dict[str, str]:
 
 
 def _others(transaction: Transaction, goal: dict[str, str]) -> str:
-    """What a transaction would change beyond the goal, in words; empty when it is nothing."""
+    """Return what a transaction would change beyond the goal, in words; empty for nothing."""
     try:
         simulation = pkg.provider().simulate(transaction)
     except StateFailed as failure:

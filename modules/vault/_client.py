@@ -69,7 +69,7 @@ class Client:
         return Secret(dict(data), metadata)
 
     def names(self, path: str) -> list[str] | None:
-        """What lies below a path; None where nothing does. Raises StateFailed."""
+        """Return what lies below a path; None where nothing does. Raises StateFailed."""
         path = _clean(path)
         answer = self._ask("GET", _below(self._mount(path), path, "metadata") + "?list=true")
         data = (answer or {}).get("data")

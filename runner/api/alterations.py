@@ -18,7 +18,7 @@ class Alterations(Record):
     is_all: bool = False
 
     def facts(self) -> list[tuple[str, str]]:
-        """What a Plan provides of it."""
+        """Return what a Plan provides of it."""
         kinds = {
             "made": self.made,
             "made file": self.files,

@@ -71,7 +71,7 @@ class Question(Record):
 
 
 def question(command: str, cwd: str | None = None) -> Question:
-    """What a command line asks of the machine.
+    """Return what a command line asks of the machine.
 
     >>> question("grep -q x /home/ann/notes")
     Question(paths=('/home/ann/notes',), of_packages=False, of_anything=False)
@@ -93,7 +93,7 @@ def question(command: str, cwd: str | None = None) -> Question:
 
 
 def alterations(command: str, cwd: str | None = None) -> Alterations:
-    """What a command line may do to paths.
+    """Return what a command line may do to paths.
 
     >>> found = alterations("mkdir -p /srv/a && echo x > /srv/a/b")
     >>> found.folders, found.files, found.is_all

@@ -23,5 +23,5 @@ def with_home(path: str) -> str:
 
 
 def times_asked() -> int:
-    """How often this process has asked for a home folder."""
+    """Return how often this process has asked for a home folder."""
     return _AskedHome.times

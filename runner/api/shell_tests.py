@@ -62,7 +62,7 @@ def _is_absolute(path: str) -> bool:
 
 
 def _literal(word: str) -> str | None:
-    """What a shell makes of a word; None where it would do more than remove quotes."""
+    """Return what a shell makes of a word; None where it would do more than remove quotes."""
     if len(word) > 1 and word[0] == word[-1] and word[0] in "'\"":
         word = word[1:-1]
     return word if _PLAIN.issuperset(word) else None

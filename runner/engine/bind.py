@@ -97,7 +97,7 @@ class Binder:
         return tuple(steps), problems
 
     def lacking(self, steps: Iterable[Step]) -> list[Diagnostic]:
-        """What steps of an earlier run need and the providers of this one do not have."""
+        """Return what steps of an earlier run need and the providers of this one do not have."""
         calls = ((step.chunk, step.call) for step in steps if step.call is not None)
         return [problem for chunk, call in calls for problem in self._lacking(chunk, call)]
 

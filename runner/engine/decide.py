@@ -120,8 +120,8 @@ def _refusals(seen: Seen, pending: Sequence[str]) -> Iterator[Decision]:
 
 
 def _refusal(seen: Seen, comment: str) -> Decision:
-    """What becomes of a state when nothing of this changes; of what failed or is left out nobody
-    knows what it would have done.
+    """Return what becomes of a state when nothing of this changes; of what failed or is left out
+    nobody knows what it would have done.
     """
     hindered = [target for _, target in seen if target is None or is_hindered(target)]
     cause = next((_root(target) for target in hindered if target is not None), None)

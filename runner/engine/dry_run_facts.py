@@ -72,8 +72,8 @@ class PendingFacts:
     def doubts(
         self, required: Callable[[], Sequence[str]], settled: Collection[str]
     ) -> Doubts | None:
-        """What a look cannot know; None where all is known. required: as of `brings`. settled:
-        paths that were planned since.
+        """Return what a look cannot know; None where all is known. required: as of `brings`.
+        settled: paths that were planned since.
         """
         if not (self._open or any(self._made.values()) or self._altered or self.facts):
             return None
@@ -242,14 +242,14 @@ class Look:
         self._run, self._chunk = run, chunk
 
     def outcome(self) -> Any:
-        """What the function returns."""
+        """Return what the function returns."""
         if self.doubts is None:
             return self.function()
         with doubting(self.doubts):
             return self.function()
 
     def first(self, begun: Generator[Any, None, Any]) -> Any:
-        """What it yields first."""
+        """Return what it yields first."""
         if self.doubts is None:
             return next(begun)
         with doubting(self.doubts):

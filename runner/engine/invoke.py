@@ -96,7 +96,7 @@ class Invoker:
         )
 
     def _warnings(self, invocation: Invocation, current: Current) -> Iterator[str]:
-        """What a state warns of, unless a pending one may make it untrue."""
+        """Yield what a state warns of, unless a pending one may make it untrue."""
         for message, unless in current.warnings:
             if unless is None or not current.dry:
                 yield message
@@ -247,7 +247,7 @@ class Invoker:
         return pending.maker_of(("file", folder)) or next(iter(hidden), pending.open_by)
 
     def _facts(self, invocation: Invocation) -> PendingFacts:
-        """What is pending, as a state sees it."""
+        """Return what is pending, as a state sees it."""
         return self.planned if invocation.step.noop else self.pending
 
     def _note(

@@ -80,7 +80,7 @@ _CURES = {
 
 
 def _refusal(error: OSError) -> str:
-    """What the system did not do, with the path."""
+    """Return what the system did not do, with the path."""
     path = error.filename2 if error.filename2 is not None else error.filename
     if isinstance(path, bytes):
         path = path.decode("utf-8", "surrogateescape")

@@ -39,7 +39,7 @@ class Disabled(Record):
 
 
 def disabled(state_dir: str) -> Disabled | None:
-    """What disables scheduled runs now; None when nothing does, or its time is over.
+    """Return what disables scheduled runs now; None when nothing does, or its time is over.
 
     A file that cannot be understood counts: somebody wanted these runs to stop. Raises RunnerError
     where the folder cannot be trusted or read.

@@ -161,7 +161,7 @@ class KeptRun:
 
 
 def _key(record: Kept, moves: Counter[str]) -> tuple[Any, ...]:
-    """What a record is about. moves: those before it, by the paths of both ends; noted here."""
+    """Return what a record is about. moves: earlier ones, by the paths of both ends; noted here."""
     was = record.was
     if isinstance(was, FormerState):
         return was.kind, was.name

@@ -115,7 +115,7 @@ class MadeThings:
         return [snapshot for name, snapshot in others.items() if name not in written]
 
     def _known(self, connection: sqlite3.Connection, thing: str) -> Any:
-        """What the history says of a thing by now: existed, removed, states; None for nothing."""
+        """Return what the history says of a thing: existed, removed, states; None for nothing."""
         if self._has_past is None:
             row = connection.execute("SELECT 1 FROM made LIMIT 1").fetchone()
             self._has_past = row is not None

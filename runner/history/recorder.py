@@ -454,7 +454,7 @@ class History:
                 self._save()
 
     def _altered_by(self, tag: str) -> list[Subject]:
-        """What a state has altered and nobody has looked at since."""
+        """Return what a state has altered and nobody has looked at since."""
         return [subject for subject, last in self._altered.items() if last == tag]
 
     def _flush(self) -> None:
@@ -478,8 +478,8 @@ class History:
             self._journal.write(self._open())
 
     def _along_with(self, altered: Iterable[Subject]) -> list[Subject]:
-        """What may have changed along with what a state altered: the members of a group with a
-        user. After a kill it would look as if somebody else had changed it.
+        """Return what may have changed along with what a state altered: the members of a group with
+        a user. After a kill it would look as if somebody else had changed it.
         """
         changed = {subject[0] for subject in altered if not isinstance(subject, str)}
         others = {other for kind in changed for other in self._along(kind)}
@@ -507,7 +507,7 @@ class History:
             self._made.left(changed, self._add)
 
     def _look_back_at_path(self, path: str) -> snapshots.Snapshot | None:
-        """How this run left a path; None where somebody has recorded that already."""
+        """Return how this run left a path; None where somebody has recorded that already."""
         sight = snapshots.look(path)
         snapshot = sight.snapshot
         self._stamps[path] = sight.stamp

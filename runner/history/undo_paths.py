@@ -22,7 +22,7 @@ UNKNOWN_SINCE = "the run was killed before it noted how it left this: what chang
 def planned(
     was: Snapshot, run: KeptRun, foresight: Foresight
 ) -> Iterator[tuple[Snapshot, Snapshot, str, str]]:
-    """What is to be done about a path: (what it was, what it is, why it is left out, a note);
+    """Yield what is to be done about a path: (what it was, what it is, why it is left out, a note);
     nothing where it is as it was.
     """
     now = foresight.at(was.path)

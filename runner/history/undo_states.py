@@ -20,8 +20,8 @@ State = Mapping[str, Any]
 def planned(
     was: FormerState, run: KeptRun, foresight: Foresight
 ) -> Iterator[tuple[FormerState, FormerState, str, str]]:
-    """What is to be done about the record of a run: (what it was, what it is, why it is left out, a
-    note) of each thing that the record is about and that the run has changed.
+    """Yield what is to be done about the record of a run: (what it was, what it is, why it is left
+    out, a note) of each thing that the record is about and that the run has changed.
     """
     kind = was.kind
     if why := run.lost.get((kind, was.name)):

@@ -98,7 +98,7 @@ def similar(word: str, words: Iterable[str], most: int = 1, alike: float = 0.6) 
 
 
 def likeness(word: str, other: str) -> float:
-    """How much two words are alike, from 0 to 1."""
+    """Return how much two words are alike, from 0 to 1."""
     import difflib
 
     return difflib.SequenceMatcher(None, other, word).ratio()

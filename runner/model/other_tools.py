@@ -307,7 +307,7 @@ def variable_word(name: str) -> Word | None:
 
 
 def task_hint(entry: object) -> str | None:
-    """What to write for a task of a playbook, which is a mapping; None for anything else."""
+    """Return what to write for a task of a playbook, which is a mapping; None for anything else."""
     if not isinstance(entry, Mapping):
         return None
     for key in entry:

@@ -142,7 +142,7 @@ class Report:
         return bool(self.errors) or any(result.result is False for result in self.results)
 
     def counts(self) -> dict[str, int]:
-        """How many states had which outcome."""
+        """Return how many states had which outcome."""
         numbers = dict.fromkeys(OUTCOMES, 0)
         for result in self.results:
             numbers[result.outcome(self.dry)] += 1

@@ -138,7 +138,7 @@ class Prometheus:
 
 
 def disabled_sample(disabled: bool) -> Samples:
-    """Whether `runner disable` stops scheduled runs, as a metric."""
+    """Return whether `runner disable` stops scheduled runs, as a metric."""
     return {_DISABLED: str(int(disabled))}
 
 

@@ -138,7 +138,7 @@ class _Writer:
         return datetime.fromtimestamp(result.started, UTC) if result.started else self.started
 
     def logs(self) -> Iterator[dict[str, Any]]:
-        """What a person would want to read: errors, failures, skipped states, warnings, changes."""
+        """Yield what people want to read: errors, failures, skipped states, warnings, changes."""
         end = _moment(self.finished)
         for problem in self._run.errors:
             at = problem.source

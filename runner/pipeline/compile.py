@@ -58,7 +58,7 @@ Compiling = Callable[[], Outcome]
 
 
 def of_requests(session: Session, names: Sequence[str] | None = None) -> Compiling:
-    """What compiles SLS files of the tree; None: those that the top file gives to this machine."""
+    """Return what compiles SLS files of the tree; None: those of the top file for this machine."""
 
     def compiling() -> Outcome:
         wanted = top_requests(session) if names is None else requests(session, names)
@@ -82,7 +82,7 @@ def _compile_requests(session: Session, wanted: Sequence[Request]) -> Outcome:
 
 
 def of_gathered(session: Session, gathered: Callable[[], Gathered]) -> Compiling:
-    """What compiles high data."""
+    """Return what compiles high data."""
     return lambda: compile_chunks(session, gathered(), session.options.strict)
 
 
@@ -163,7 +163,7 @@ def _compiled(
 def _all_problems(
     session: Session, said: Iterable[Diagnostic], steps: tuple[Step, ...], strict: bool = False
 ) -> list[Diagnostic]:
-    """What texts give by themselves, and what depends on what else is there."""
+    """Return what texts give by themselves, and what depends on what else is there."""
     chunks = tuple(step.chunk for step in steps)
     problems = [
         *session.unread,

@@ -189,7 +189,7 @@ def _said(env: str, sls: str, path: str, text: Rendered) -> Said:
 
 
 def _file(facts: PlanSources, data: bytes) -> bytes:
-    """What a file holds: the facts, and the plan where there is one."""
+    """Return what a file holds: the facts, and the plan where there is one."""
     files = [(said.env, said.sls, said.path, said.text) for said in facts.files]
     made = marshal.dumps((facts.settings, files, facts.code, facts.revision))
     body = made + data

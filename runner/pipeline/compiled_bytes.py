@@ -119,7 +119,7 @@ _BY_NAME = (*_KNOWN, *_STANDING_IN)
 
 
 def _names(documents: Sequence[Rendered], registry: Registry) -> dict[str, Any]:
-    """What the names in the bytes mean in this run."""
+    """Return what the names in the bytes mean in this run."""
 
     def function(name: str) -> StateFunction:
         found = registry.state(name)

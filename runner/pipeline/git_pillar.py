@@ -23,7 +23,7 @@ Merge = Callable[[Session, Mapping[str, Any], Mapping[str, Any]], dict[str, Any]
 
 
 def gathered(session: Session, items: Any, compiled: Compile, merged: Merge) -> dict[str, Any]:
-    """What the repositories of one `- git: [...]` say together. Raises RunnerError.
+    """Return what the repositories of one `- git: [...]` say together. Raises RunnerError.
 
     compiled: the pillar of a session's SLS files. merged: the later one over the earlier.
     """

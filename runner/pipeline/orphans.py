@@ -113,8 +113,8 @@ def declared(compiled: Compiled, session: Session) -> set[str]:
 
 
 def orphans(options: Options, listeners: Listeners = ()) -> Orphans:
-    """What earlier highstates made and no state of today's tree declares, as it is now. Raises
-    RunnerError when the tree does not compile: what it declares is then not known.
+    """Return what earlier highstates made and no state of today's tree declares, as it is now.
+    Raises RunnerError when the tree does not compile: what it declares is then not known.
     """
     whole = options._replace(**EVERYTHING, test=True, noop=False)
     session = Session(whole, tuple(listeners))
@@ -203,7 +203,7 @@ class _Looks:
         return orphan._replace(stays=self._difference(row) if there else _GONE)
 
     def _difference(self, row: Row) -> str:
-        """What was changed since a state made a thing; empty when it is as it was left."""
+        """Return what was changed since a state made a thing; empty when it is as it was left."""
         looks = {key: value for key, value in row.looks.items() if HIDDEN not in str(value)}
         if not looks:
             return "its arguments are secret (no_log): nobody can tell whether it was changed since"

@@ -262,7 +262,7 @@ def _compiling(session: Session, request: PlanRequest) -> Compiling:
 
 
 def _about(session: Session, request: PlanRequest) -> Callable[[Secrets], About]:
-    """What the history is told of a run for a request."""
+    """Return what the history is told of a run for a request."""
     scope = HIGHSTATE if request.command == "highstate" else ""
     of_tree = request.command != "single"
     return lambda secrets: about_run(session, secrets, scope, of_tree)

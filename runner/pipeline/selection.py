@@ -174,8 +174,8 @@ def _unknown(option: str, word: str, chunks: Iterable[Chunk]) -> RunnerError:
 
 
 def _not_there(options: Options, chunks: Sequence[Chunk], takes: Takes) -> Iterator[Diagnostic]:
-    """What somebody typed to leave out, and no state has: no error, as other machines may have
-    it.
+    """Yield what somebody typed to leave out, and no state has: no error, as other machines may
+    have it.
     """
     unknown = [
         _unknown("--exclude", entry, chunks)
@@ -221,7 +221,7 @@ def _tagged(
 def _unknown_tags(
     option: str, tags: Sequence[str], chunks: Sequence[Chunk], takes: Takes
 ) -> Iterator[RunnerError]:
-    """What is to be said of the tags that no state has."""
+    """Yield what is to be said of the tags that no state has."""
     known = set().union(*(_tags(chunk, takes) for chunk in chunks))
     for tag in tags:
         if tag not in known:

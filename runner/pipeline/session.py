@@ -337,7 +337,7 @@ class Session:
         return self.registry.state_functions(state) if self.registry.has_state(state) else []
 
     def mistake(self, expression: Any, kind: str) -> RunnerError | None:
-        """What keeps a target of a top file from being read."""
+        """Return what keeps a target of a top file from being read."""
         from runner.language.targeting import match
 
         return match.mistake(expression, kind, nodegroups=self.options.nodegroups)

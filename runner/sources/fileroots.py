@@ -227,8 +227,8 @@ class FileTree:
         return self.find(f"{path}.sls", saltenv) or self.find(f"{path}/init.sls", saltenv)
 
     def no_file(self, path: str, saltenv: str) -> str:
-        """What is at a path below the roots of an environment in the place of a file; empty where
-        nothing is.
+        """Return what is at a path below the roots of an environment in the place of a file; empty
+        where nothing is.
         """
         for file in (os.path.join(folder, path) for folder in self.folders_of(saltenv)):
             if os.path.lexists(file):

@@ -69,7 +69,7 @@ class Log:
             self._write(level, f"{message} in {_milliseconds(began)}")
 
     def asked(self, topic: str, look: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-        """What a look at the machine gives, with a line that says how long it took."""
+        """Return what a look at the machine gives, with a line that says how long it took."""
         if not self.on:
             return look(*args, **kwargs)
         with self.timed(f"asked for {topic} ({look.__module__}.{look.__qualname__})", DEBUG):

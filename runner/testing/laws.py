@@ -72,7 +72,7 @@ def _moment(machine: Machine) -> Moment:
 
 
 def _comparison(planned: State, done: State, exact: bool) -> Iterator[str]:
-    """What the dry run said otherwise than the real run."""
+    """Yield what the dry run said otherwise than the real run."""
     if (planned.result is False) != (done.result is False):
         yield f"the dry run says: {planned.comment}; the real run: {done.comment}"
     elif done.result is False:
@@ -86,7 +86,7 @@ def _comparison(planned: State, done: State, exact: bool) -> Iterator[str]:
 
 
 def _failure(done: State, expected: str) -> Iterator[str]:
-    """What is wrong with how the real run ended."""
+    """Yield what is wrong with how the real run ended."""
     if done.result is False and (not expected or expected not in done.comment):
         yield f"it fails: {done.comment}"
     elif expected and done.result is not False:
@@ -94,7 +94,7 @@ def _failure(done: State, expected: str) -> Iterator[str]:
 
 
 def _changes(what: Observed) -> Iterator[str]:
-    """What changed on the machine, but for Python's own caches."""
+    """Yield what changed on the machine, but for Python's own caches."""
     for item in what.files:
         if "/__pycache__" not in item.path:
             yield f"{'removed' if item.change == 'removed' else 'wrote'} {item.path}"

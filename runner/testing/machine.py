@@ -310,7 +310,7 @@ class Machine:
         return self._run(["single", function, *words], test, check)
 
     def dry(self, *names: str, check: bool = True) -> Run:
-        """What SLS files would change, or without a name the highstate."""
+        """Return what SLS files would change, or without a name the highstate."""
         __tracebackhide__ = True
         words = ["sls", *names] if names else ["highstate"]
         return self._run(words, True, check)
@@ -334,7 +334,7 @@ class Machine:
         return Output(done.returncode, done.stdout, done.stderr)
 
     def file(self, path: str) -> File:
-        """What is at a path now."""
+        """Return what is at a path now."""
         done = self._output([sys.executable, "-I", "-S", "-c", LOOK, path])
         if done.exit_status:
             raise AssertionError(f"{path}: {done.stderr.strip().rpartition(chr(10))[2]}")

@@ -84,7 +84,7 @@ def _required(config: pytest.Config) -> bool:
 
 
 def _settings(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """What `Machine.start` takes: the marker's words win over options, those over the ini file."""
+    """Return what `Machine.start` takes: of the marker, else of options, else of the ini file."""
     config = request.config
     settings: dict[str, Any] = {"folder": str(config.rootpath)}
     for name in ("tree", "pillar_tree", "config"):

@@ -90,7 +90,7 @@ def _digest(path: str) -> str:
 
 
 def _below(root: str, brought: pkg.Shipped) -> Iterator[tuple[str, str]]:
-    """What lies below a directory that no package brought."""
+    """Yield what lies below a directory that no package brought."""
     waiting = [root]
     device = os.stat(root).st_dev
     while waiting:

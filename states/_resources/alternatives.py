@@ -13,7 +13,7 @@ AFTER = ("file",)
 
 
 def resources(name: str | None) -> Iterator[Resource]:
-    """What names mean that somebody decided on, and alternatives of no package."""
+    """Yield what names mean that somebody decided on, and alternatives of no package."""
     brought = pkg.shipped()
     owned = brought.paths if brought else {}
     for known, mode, path in alternatives.selections():

@@ -30,7 +30,7 @@ class Accepted:
         self._rstrip = rstrip
 
     def streams(self, done: cmd.Completed) -> tuple[str, str]:
-        """What it printed, as the result shows it."""
+        """Return what it printed, as the result shows it."""
         if self._rstrip:
             return done.stdout.rstrip(), done.stderr.rstrip()
         return done.stdout, done.stderr

@@ -110,7 +110,7 @@ class WantedContainer(Record):
     # -------------------------------------------------- differences
 
     def differences(self) -> Json:
-        """What of the container that there is is not as declared."""
+        """Return what of the container that there is is not as declared."""
         if self.container is None or self.image_there is None:
             return {}
         return dict(
@@ -120,7 +120,7 @@ class WantedContainer(Record):
         )
 
     def network_differences(self) -> dict[str, Json]:
-        """What has to change on the networks of the container, by network."""
+        """Return what has to change on the networks of the container, by network."""
         if self.networks is None:
             return {}
         settings = (self.container or {}).get("NetworkSettings") or {}
@@ -282,7 +282,7 @@ def _comments(
 
 
 def _network_changes(wanted: Mapping[str, Any], attached: Json | None) -> Json:
-    """What has to change on a network; empty where nothing has."""
+    """Return what has to change on a network; empty where nothing has."""
     address = wanted.get("ipv4_address")
     if attached is None:
         new = f"static: {address}" if address else "automatic"

@@ -171,7 +171,7 @@ def _comment(network: Json | None, different: Json) -> str:
 
 
 def _differences(wanted: Json, network: Json) -> Json:
-    """What of a network is not as declared, old and new."""
+    """Return what of a network is not as declared, old and new."""
     result = {}
     for key in ("Driver", "Options", "Internal", "Labels", "EnableIPv6", "Attachable", "Scope"):
         neutral = wanted[key] is None or (key == "Options" and not wanted[key])

@@ -94,7 +94,7 @@ def dry_run_check(
 
 
 def owns(fun: str, name: str, **arguments: object) -> Iterator[Claim]:
-    """What a state decides of its path."""
+    """Return what a state decides of its path."""
     from states.file import _claims
 
     return _claims.claims(fun, name, arguments)

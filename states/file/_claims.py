@@ -18,7 +18,7 @@ CONTENTS = ("source", "contents", "contents_pillar", "contents_grains")
 
 
 def claims(fun: str, name: str, arguments: Arguments) -> Iterator[Claim]:
-    """What a state of one of the functions decides; nothing of those that decide nothing."""
+    """Yield what a state of one of the functions decides; nothing of those that decide nothing."""
     claim, path = TABLE.get(fun), name.rstrip("/")
     if callable(claim):
         yield claim(path, arguments)

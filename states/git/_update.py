@@ -85,7 +85,7 @@ class Update(Difference):
         return changes | self._beside()
 
     def _beside(self) -> dict[str, Any]:
-        """What changes beside the commit, which nothing else tells where that stays."""
+        """Return what changes beside the commit, which nothing else tells where that stays."""
         changes: dict[str, Any] = {}
         if self.old_url is not None and self.old_url != self.repository.url:
             changes["url"] = {"old": self.old_url, "new": self.repository.url}
@@ -174,7 +174,7 @@ class Update(Difference):
             changes["deleted_tags"] = self.gone_tags
 
     def _fetch_words(self, source: str) -> list[str]:
-        """What follows `git fetch`."""
+        """Return what follows `git fetch`."""
         options, branch = self.options, self.options.refspec_branch
         tags = f"+refs/tags/{options.refspec_tag}:refs/tags/{options.refspec_tag}"
         return [

@@ -239,7 +239,7 @@ def _verify(tool: NetworkTool, interface: Interface, old: Texts, wanted: Texts) 
 
 
 def _action(interface: Interface, was_up: bool, differs: bool) -> Action:
-    """What is done about the running interface: a member of a bond comes up with that one."""
+    """Return what is done about a running interface: a member of a bond comes up with that."""
     if interface.kind == "slave":
         return "reload" if differs else ""
     if interface.enabled and not was_up:

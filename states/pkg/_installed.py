@@ -454,7 +454,7 @@ def _without(others: Collection[str], changes: dict[str, Any]) -> dict[str, Any]
 
 
 def _share(name: str, wanted: Iterable[str]) -> dict[str, Any]:
-    """What was installed for the state that runs now by one that took it in: package -> change."""
+    """Return what another state has installed for the one that runs now: package -> change."""
     done = _store().get("done", {})
     if _state(name) not in _store().get("taken", ()):
         return {}

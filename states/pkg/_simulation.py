@@ -73,7 +73,7 @@ def to_install(targets: Mapping[str, PackageTarget], options: InstallOptions) ->
 
 
 def _simulated(transaction: Transaction) -> Simulation:
-    """What a transaction would change, the plans of this dry run done."""
+    """Return what a transaction would change, the plans of this dry run done."""
     manager = pkg.provider()
     versions = pkg.planned_changes()
     if manager.has("simulates_plans"):

@@ -14,13 +14,13 @@ from debian_layer import lacking, layer_or_skip
 
 @pytest.fixture(scope="module")
 def layer(request: pytest.FixtureRequest) -> Path:
-    """What the machines of a test file have beyond this computer's own files: its LAYER says."""
+    """Return what the machines of a test file have beyond this computer's files: its LAYER."""
     return layer_or_skip(getattr(request.module, "LAYER", "base"))
 
 
 @pytest.fixture(scope="module")
 def init(request: pytest.FixtureRequest) -> str:
-    """What runs as PID 1 of the machines of a test file: its INIT says."""
+    """Return what runs as PID 1 of the machines of a test file: its INIT says."""
     return str(getattr(request.module, "INIT", "systemd"))
 
 

@@ -68,7 +68,7 @@ CONFIGURATION = Path("/etc/runner/runner.yaml")  # a layer that has it says its 
 
 
 def state() -> dict[str, Any]:
-    """What dry runs must not touch."""
+    """Return what dry runs must not touch."""
     found = {
         path: Path(path).read_bytes().hex() if Path(path).exists() else None for path in WATCHED
     }
@@ -76,7 +76,7 @@ def state() -> dict[str, Any]:
 
 
 def providers(scenario: Scenario) -> dict[str, str]:
-    """Which package manager, ... is tried: the layer says, or the scenario."""
+    """Return which package manager, ... is tried: the layer says, or the scenario."""
     text = CONFIGURATION.read_text() if CONFIGURATION.exists() else "{}"
     named = {scenario.function.partition(".")[0]: scenario.args.get("provider")}
     return {**yaml.safe_load(text).get("providers", {}), **{k: v for k, v in named.items() if v}}
@@ -120,7 +120,7 @@ def attempt(scenario: Scenario) -> dict[str, Any]:
 
 
 def on_a_copy(spec: Spec, task: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """What a task answers on a fresh copy of a machine; or {"error": the traceback}."""
+    """Return what a task answers on a fresh copy of a machine; or {"error": the traceback}."""
     reading, writing = os.pipe()
     asker = os.getpid()
     pid = os.fork()

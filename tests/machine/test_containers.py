@@ -164,7 +164,7 @@ image:
 
 
 def inspect(debian: Debian, name: str) -> Any:
-    """What Podman itself says."""
+    """Return what Podman itself says."""
     return json.loads(debian.read("podman", "inspect", name))[0]
 
 

@@ -58,13 +58,13 @@ def server(debian: Debian) -> Iterator[Debian]:
 
 
 def sql(debian: Debian, text: str) -> str:
-    """What the server answers, by the client itself."""
+    """Return what the server answers, by the client itself."""
     answer: str = debian.run("mariadb", "--no-defaults", "-N", "-r", stdin=text).stdout
     return answer.strip()
 
 
 def call(debian: Debian, function: str, *words: str) -> Any:
-    """What an execution function answers."""
+    """Return what an execution function answers."""
     done = debian.runner("call", f"mysql.{function}", *words, "--out", "json")
     return json.loads(done.stdout)["local"]
 
@@ -111,7 +111,7 @@ def test_a_password_is_in_no_argument_and_opens_the_account(server: Debian) -> N
 
 
 def looks(debian: Debian, *expressions: str) -> list[Any]:
-    """What looks answer in a template: user_list(), db_get('app'), ..."""
+    """Return what looks answer in a template: user_list(), db_get('app'), ..."""
     calls = (text.partition("(") for text in expressions)
     lines = [f"- {{{{ (salt['mysql.{name}']({rest}) | json }}}}" for name, _, rest in calls]
     words = ["string=" + "\n".join(lines), "default_renderer=jinja|yaml"]

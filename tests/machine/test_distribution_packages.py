@@ -98,7 +98,7 @@ def runs(machine: Debian) -> list[str]:
 
 
 def enabled(machine: Debian) -> str:
-    """Whether the timer is enabled, and whether it waits."""
+    """Return whether the timer is enabled, and whether it waits."""
     unit = "runner-highstate.timer"
     asked = machine.run(f"systemctl is-enabled {unit}; systemctl is-active {unit}", code=None)
     return " ".join(asked.stdout.split())

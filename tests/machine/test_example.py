@@ -21,8 +21,8 @@ def page(debian: Debian, port: int, name: str = "index.html") -> str:
 
 
 def touched(debian: Debian) -> list[str]:
-    """What was made or changed anywhere since the file /marker was, beside runner's own notes and
-    the tests'.
+    """Return what was made or changed anywhere since the file /marker was, beside runner's own
+    notes and the tests'.
 
     What changes on this computer meanwhile shines through, with the same time: it is not meant,
     and neither is what is gone when one looks again.

@@ -151,7 +151,7 @@ def prepare(machine: Debian, count: int) -> None:
 
 
 def outcome(result: dict[str, Any]) -> Any:
-    """What a state did, or would do: its changes, or why it did nothing or failed."""
+    """Return what a state did, or would do: its changes, or why it did nothing or failed."""
     if result["__id__"].split()[2:3] == ["command"] and result["result"] is not False:
         return "run"
     done = "failed" if result["result"] is False else "done"
@@ -168,7 +168,7 @@ def contents(machine: Debian) -> str:
 
 
 def differing(machine: Debian, pairs: list[tuple[str, str]]) -> dict[str, Any]:
-    """What the dry run of pairs and their real run report otherwise than each other."""
+    """Return what the dry run of pairs and their real run report otherwise than each other."""
     prepare(machine, len(pairs))
     machine.tree(pairs=tree(pairs))
     before = contents(machine)

@@ -13,7 +13,7 @@ LOOPS += " test -e loop$i || mknod loop$i b 7 $i; done; truncate -s 8M /image; m
 
 
 def settled(debian: Debian, place: str, **arguments: object) -> Any:
-    """What a mount changes, in a dry run and in a real one; a second run changes nothing."""
+    """Return what a mount changes, in a dry run and in a real one; a second run changes nothing."""
     arguments |= {"name": place, "mkmnt": True}
     debian.tree(mounts=json.dumps({place: {"mount.mounted": [arguments]}}))
     dry = debian.results("sls", "mounts", "--test", code=None)[place]

@@ -46,7 +46,7 @@ def server(debian: Debian) -> Debian:
 
 
 def call(debian: Debian, *lines: str) -> list[Any]:
-    """What looks answer in a template."""
+    """Return what looks answer in a template."""
     text = "\n".join(f"- {{{{ (salt['redis.{line}) | json }}}}" for line in lines)
     words = ["string=" + text, "default_renderer=jinja|yaml"]
     answers: list[Any] = json.loads(

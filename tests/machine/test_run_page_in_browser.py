@@ -83,7 +83,7 @@ def page(chromium: Browser, debian: Debian, machine: Machine) -> Browser:
 
 
 def fits(chromium: Browser) -> bool:
-    """Whether nothing but what scrolls by itself is wider than the window."""
+    """Return whether nothing but what scrolls by itself is wider than the window."""
     return bool(chromium.value("document.documentElement.scrollWidth <= innerWidth"))
 
 

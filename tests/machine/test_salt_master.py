@@ -92,7 +92,7 @@ def essence(results: Any) -> Any:
 
 
 def contents(folder: Path) -> dict[str, Any]:
-    """What lies below a folder: kind, mode and text of each path."""
+    """Return what lies below a folder: kind, mode and text of each path."""
     return {
         str(path.relative_to(folder)): (
             oct(path.lstat().st_mode),

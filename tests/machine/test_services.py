@@ -276,7 +276,7 @@ def sls(cases: list[Case]) -> str:
 
 
 def everything(debian: Debian) -> str:
-    """What systemd and its folders hold."""
+    """Return what systemd and its folders hold."""
     what = "Id,LoadState,ActiveState,SubState,UnitFileState,NeedDaemonReload,MainPID,InvocationID"
     folders = f"/etc/systemd {UNITS} /run/systemd/system"
     units = debian.read(f"systemctl show --property={what} 'tick*' cron").split("\n\n")

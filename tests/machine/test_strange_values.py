@@ -25,7 +25,7 @@ def tree(states: dict[str, State]) -> str:
 
 
 def tried(debian: Debian, states: dict[str, State]) -> dict[str, Any]:
-    """What a real run says of states: the same as the dry run before it."""
+    """Return what a real run says of states: the same as the dry run before it."""
     debian.tree(strange=tree(states))
     dry = debian.results("sls", "strange", "--test", code=None)
     real = debian.results("sls", "strange", code=None)

@@ -52,7 +52,7 @@ def victim(debian: Debian) -> Debian:
 
 
 def pwned(machine: Debian) -> bool:
-    """Whether the planted code has run, which is forgotten then."""
+    """Return whether the planted code has run, which is forgotten then."""
     return machine.run(f"rm {PWNED}", code=None).returncode == 0
 
 

@@ -68,7 +68,7 @@ def looked(machine: Debian) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def changed(debian: Debian) -> tuple[dict[str, str], dict[str, str]]:
-    """How a machine was before a run of all of TREE, and how it was then."""
+    """Return how a machine was before a run of all of TREE, and how it was then."""
     debian.run("apt-get install -qq greeting=1.0; echo 0 > /proc/sys/net/ipv4/ip_forward")
     debian.run("groupadd ops; useradd -m old; useradd -m gone; usermod -aG ops gone")
     debian.run("echo mine > /home/gone/notes; echo '7 7 * * * false' | crontab -u old -")

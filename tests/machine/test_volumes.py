@@ -119,7 +119,7 @@ def test_augeas(debian: Debian) -> None:
 
 
 def images(machine: Debian) -> str:
-    """What the disks hold, to the byte."""
+    """Return what the disks hold, to the byte."""
     return machine.read("md5sum /run/images/* /etc/passwd")
 
 

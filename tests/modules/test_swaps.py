@@ -92,8 +92,8 @@ class Ground:
         ]
 
     def harm(self) -> list[object]:
-        """What has changed of the victim's, and of root's file and folder, wherever they have been
-        moved to.
+        """Return what has changed of the victim's, and of root's file and folder, wherever they
+        have been moved to.
         """
         changed: list[object] = [each for each in self._victims() if each not in self._before]
         if len(self._victims()) < len(self._before):

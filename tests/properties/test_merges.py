@@ -30,7 +30,7 @@ ALL: tuple[Callable[..., Any], ...] = (
 
 
 def plain(old: Any, new: Any, lists: bool) -> Any:
-    """What both say, at every depth; where they differ, the new one."""
+    """Return what both say, at every depth; where they differ, the new one."""
     if isinstance(old, dict) and isinstance(new, dict):
         both = {key: plain(old[key], new[key], lists) for key in old if key in new}
         return {**old, **new, **both}

@@ -78,7 +78,7 @@ def answer(way: Any, *args: Any) -> Answer:
 
 
 def tried(scenario: Scenario) -> dict[str, Any] | None:
-    """What both runs say; None where the scenario cannot be prepared by such a user."""
+    """Return what both runs say; None where the scenario cannot be prepared by such a user."""
     tmp = Path(tempfile.mkdtemp(prefix="somebody-"))
     environment = dict(os.environ)
     try:

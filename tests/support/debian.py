@@ -63,7 +63,7 @@ class NoDebian(Exception):
 
 
 def shared() -> tuple[str, ...]:
-    """What a machine shares with this computer: this Python, its environment, the checkout."""
+    """Return what a machine shares with this computer: Python, its environment, the checkout."""
     wanted = sorted({str(ROOT), sys.prefix, sys.base_prefix} - {"/usr", "/usr/local"}, key=len)
     return tuple(
         path
@@ -127,7 +127,7 @@ class Debian:
             self.until(f"pkill -9 -x {name}; ! pgrep -x {name}")
 
     def read(self, *words: str) -> str:
-        """What a program says, without the last newline."""
+        """Return what a program says, without the last newline."""
         return self.run(*words).stdout.rstrip("\n")
 
     def runner(self, *words: str, code: int | None = 0) -> subprocess.CompletedProcess[str]:
@@ -137,7 +137,7 @@ class Debian:
         return done
 
     def results(self, *words: str, code: int | None = 0) -> dict[str, Any]:
-        """What runner says of each state, by its ID."""
+        """Return what runner says of each state, by its ID."""
         answer = json.loads(self.runner(*words, "--out", "json", code=code).stdout)["local"]
         assert isinstance(answer, dict), answer
         return {value["__id__"]: value for value in answer.values()}

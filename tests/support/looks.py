@@ -56,7 +56,7 @@ IN_A_FILE = re.compile(r"^# os in this file: (\S.*)", re.MULTILINE)
 
 
 def asked(text: str) -> Iterator[tuple[ast.expr | ast.alias, str]]:
-    """What a file asks the machine with, whatever it calls it."""
+    """Yield what a file asks the machine with, whatever it calls it."""
     tree = ast.parse(text)
     own = {}  # the names that this file gives to what it imports
     for node in ast.walk(tree):

@@ -94,7 +94,7 @@ def started() -> bool:
 
 
 def sql(*statements: str, database: str = "postgres") -> str:
-    """What the server answers."""
+    """Return what the server answers."""
     assert started()
     words = [
         "psql",

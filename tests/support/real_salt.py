@@ -226,12 +226,12 @@ class Client:
         self._process = process
 
     def run(self, fun: str, *args: Any, **kwargs: Any) -> tuple[Any, int]:
-        """What the minion returned, and its exit code."""
+        """Return what the minion returned, and its exit code."""
         answer = self._asked(fun, *args, **kwargs)
         return answer["ret"], answer["retcode"]
 
     def kept(self, job: str) -> Any:
-        """What the master's job cache has of a job."""
+        """Return what the master's job cache has of a job."""
         return self._asked("kept", job)["ret"]
 
     def _asked(self, fun: str, *args: Any, **kwargs: Any) -> Any:

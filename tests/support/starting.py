@@ -60,7 +60,7 @@ def waits(line: str) -> str:
 
 
 def wait_until(condition: Callable[[], T], what: str) -> T:
-    """What a condition answers, once that is true. what: what is waited for, in words."""
+    """Return what a condition answers, once that is true. what: what is waited for, in words."""
     end = time.monotonic() + PATIENCE
     while not (answer := condition()):
         assert time.monotonic() < end, f"waited {PATIENCE} seconds for: {what}"

@@ -60,7 +60,7 @@ class InventoryModule(BaseInventoryPlugin):
     NAME = NAME
 
     def verify_file(self, path):
-        """Whether it names a roster, or is one."""
+        """Return whether it names a roster, or is one."""
         if not os.path.isfile(path) or os.access(path, os.X_OK):
             return False
         return _config(path) is not None or os.path.basename(path) == "roster"

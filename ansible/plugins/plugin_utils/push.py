@@ -123,7 +123,7 @@ class Host:
             self._program = file.read()
 
     def run(self, controller, archives, words, stdin=""):
-        """What runner did: exit_code, out and err."""
+        """Return what runner did: exit_code, out and err."""
         words = [*words, "--id", self._id, "--out", "json"]
         return self.ask(controller, archives, {"words": words}, stdin)
 

@@ -159,8 +159,8 @@ __all__ = [
 
 
 def inspect(name: str) -> dict[str, Any]:
-    """What the engine knows of a container, an image, a volume or a network of this name. Raises
-    CommandFailed where there is none.
+    """Return what the engine knows of a container, an image, a volume or a network of this name.
+    Raises CommandFailed where there is none.
 
     {{ salt['docker.inspect']('web') | json }}
     """

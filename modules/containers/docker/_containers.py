@@ -22,7 +22,7 @@ Json = dict[str, Any]
 
 
 def look(name: str) -> Json | None:
-    """What the engine knows of a container; None where there is none."""
+    """Return what the engine knows of a container; None where there is none."""
     container: Json | None = find("inspect_container", name)
     if container is not None:
         # passwords that were handed over in the environment are shown nowhere
@@ -31,7 +31,7 @@ def look(name: str) -> Json | None:
 
 
 def inspect_container(name: str) -> Json:
-    """What the engine knows of a container. Raises CommandFailed where there is none.
+    """Return what the engine knows of a container. Raises CommandFailed where there is none.
 
     {{ salt['docker.inspect_container']('web').NetworkSettings.IPAddress }}
     """
@@ -143,7 +143,7 @@ def logs(
     since: int | None = None,
     until: int | None = None,
 ) -> str:
-    """What a container has printed.
+    """Return what a container has printed.
 
     tail: the last lines only. since, until: times, in seconds since 1970. timestamps: each line
     with its own.
@@ -189,7 +189,7 @@ def version() -> Json:
 
 
 def info() -> Json:
-    """What the engine knows of itself.
+    """Return what the engine knows of itself.
 
     {{ salt['docker.info']().Driver }}
     """

@@ -27,13 +27,13 @@ BUILD_TIMEOUT = 600  # seconds that one step of a build may take
 
 
 def look(name: str) -> Json | None:
-    """What the engine knows of an image; None where there is none."""
+    """Return what the engine knows of an image; None where there is none."""
     image: Json | None = find("inspect_image", name)
     return image
 
 
 def inspect_image(name: str) -> Json:
-    """What the engine knows of an image. Raises CommandFailed where there is none.
+    """Return what the engine knows of an image. Raises CommandFailed where there is none.
 
     {{ salt['docker.inspect_image']('nginx:1.27').Id }}
     """

@@ -15,13 +15,13 @@ Json = dict[str, Any]
 
 
 def look(name: str) -> Json | None:
-    """What the engine knows of a network; None where there is none."""
+    """Return what the engine knows of a network; None where there is none."""
     network: Json | None = find("inspect_network", name)
     return network
 
 
 def inspect_network(network_id: str) -> Json:
-    """What the engine knows of a network. Raises CommandFailed where there is none.
+    """Return what the engine knows of a network. Raises CommandFailed where there is none.
 
     {{ salt['docker.inspect_network']('web').IPAM.Config | json }}
     """
@@ -114,13 +114,13 @@ def disconnect_container_from_network(container: str, network_id: str) -> bool:
 
 
 def look_volume(name: str) -> Json | None:
-    """What the engine knows of a volume; None where there is none."""
+    """Return what the engine knows of a volume; None where there is none."""
     volume: Json | None = find("inspect_volume", name)
     return volume
 
 
 def inspect_volume(name: str) -> Json:
-    """What the engine knows of a volume. Raises CommandFailed where there is none.
+    """Return what the engine knows of a volume. Raises CommandFailed where there is none.
 
     {{ salt['docker.inspect_volume']('data').Mountpoint }}
     """

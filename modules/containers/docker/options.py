@@ -384,7 +384,7 @@ class Declared(Record):
     def differences(
         self, container: Json, image: Json, networks: bool = False
     ) -> dict[str, dict[str, Json]]:
-        """What of a container is not as declared: old and new by section and field.
+        """Return what of a container is not as declared: old and new by section and field.
 
         networks: those that it is on are declared, and so its network mode follows.
         """
@@ -406,7 +406,7 @@ class Declared(Record):
         return result
 
     def _wanted(self, name: str, option: Option, in_image: Any) -> Any:
-        """What the container is to have of an option, after the engine's rules."""
+        """Return what the container is to have of an option, after the engine's rules."""
         if option.otherwise is IMAGE:
             if name == "command" and name not in self.values and self.values.get("entrypoint"):
                 return None  # the image's command belongs to its own entrypoint
@@ -422,7 +422,7 @@ class Declared(Record):
 
 
 def _reported(container: Json, section: str, field: str) -> Any:
-    """What the engine reports of a field."""
+    """Return what the engine reports of a field."""
     value = (container.get(section) or {}).get(field)
     if field == "Binds" and (container.get(section) or {}).get("VolumesFrom"):
         # Podman lists the mounts of the other container, too

@@ -188,7 +188,7 @@ def _save(answer: Any, file: IO[bytes], folder: str) -> None:
 
 
 def _announced_size(answer: Any) -> int | None:
-    """How many bytes the server says that it sends; None where it does not say."""
+    """Return how many bytes the server says that it sends; None where it does not say."""
     text = str(answer.headers.get("Content-Length") or "").strip() if answer.headers else ""
     is_chunked = bool(answer.headers and answer.headers.get("Transfer-Encoding"))
     return int(text) if text.isascii() and text.isdigit() and not is_chunked else None

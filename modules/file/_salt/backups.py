@@ -73,7 +73,7 @@ list_backup = list_backups
 
 
 def list_backups_dir(path: str, limit: int | None = None) -> dict[str, dict[int, dict[str, Any]]]:
-    """What list_backups answers for each file of a folder, by its name."""
+    """Return what list_backups answers for each file of a folder, by its name."""
     most = _limit(limit)
     below = _backups_below(path_given(path))
     return {name: _listing(backups, most) for name, backups in below.items()}

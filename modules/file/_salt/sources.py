@@ -67,7 +67,7 @@ def get_source_sum(
     saltenv: str = "base",
     verify_ssl: bool = True,
 ) -> dict[str, str]:
-    """What a source_hash means: {hsum, hash_type}. Raises StateFailed where it is no hash.
+    """Return what a source_hash means: {hsum, hash_type}. Raises StateFailed where it is no hash.
 
     source_hash: a hash (`sha256=...`), or the address of a file of hashes. file_name, source,
     source_hash_name: the names to look for in that one.

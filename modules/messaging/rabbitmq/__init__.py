@@ -324,7 +324,7 @@ def delete_upstream(name: str, runas: str | None = None) -> bool:
 
 
 def status(runas: str | None = None) -> str:
-    """What a node says of itself. Raises CommandFailed when it does not answer."""
+    """Return what a node says of itself. Raises CommandFailed when it does not answer."""
     return _ctl.output(["status"], runas)
 
 

@@ -22,13 +22,13 @@ def run(words: list[str], runas: str | None = None, stdin: str = "") -> Complete
 
 
 def output(words: list[str], runas: str | None = None, stdin: str = "") -> str:
-    """What rabbitmqctl prints. Raises CommandFailed with its reason."""
+    """Return what rabbitmqctl prints. Raises CommandFailed with its reason."""
     return checked(words[0], run(words, runas, stdin))
 
 
 @cached_look(TOPIC)
 def rows(words: tuple[str, ...], runas: str | None = None) -> Any:
-    """What rabbitmqctl answers to a look, from its JSON. Raises CommandFailed with its reason."""
+    """Return rabbitmqctl's answer to a look, as JSON. Raises CommandFailed with its reason."""
     text = output([*words, "--formatter=json"], runas)
     try:
         return json.loads(text)

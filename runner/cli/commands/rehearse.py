@@ -240,7 +240,7 @@ class _Course:
             _say(warning)
 
     def _not_begun(self, dry: Any) -> int:
-        """Say what kept the run from beginning, as it says it itself."""
+        """Return what kept the run from beginning, as it says it itself."""
         print_text(dry.out)
         print(dry.err, end="", file=sys.stderr)
         return NOT_RUN if dry.code not in (LOCKED, INTERRUPTED) else int(dry.code)

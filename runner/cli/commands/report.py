@@ -94,7 +94,7 @@ def _list(common: Common, options: Any) -> int:
 
 
 def _row(outbox: Any, name: str) -> dict[str, Any]:
-    """What is known of a report that waits."""
+    """Return what is known of a report that waits."""
     from runner.history.outbox.document import BadReport, parsed
 
     keys = ("id", "run", "started", "command", "test", "outcome")

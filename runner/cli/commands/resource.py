@@ -95,7 +95,7 @@ def _whole_machine(common: Common, folder: str | None, secrets: bool) -> int:
 
 
 def _written(folder: str | None) -> list[str]:
-    """What this command itself writes to: no part of the machine."""
+    """Return what this command itself writes to: no part of the machine."""
     paths = [folder] if folder is not None else []
     with suppress(OSError):
         paths.append(os.readlink("/proc/self/fd/1"))

@@ -161,7 +161,7 @@ def _serial(text: str | None) -> str:
 
 
 def _batch(request: FleetRequest, total: int) -> int:
-    """How many machines begin before the next ones may; 0: all."""
+    """Return how many machines begin before the next ones may; 0: all."""
     if not request.serial:
         return request.forks if request.max_fail else 0
     number = int(request.serial.removesuffix("%"))

@@ -11,7 +11,7 @@ from runner.output.prometheus import MetricFacts, disabled_sample, update
 
 
 def facts(options: Any) -> MetricFacts:
-    """What is so now. Raises OSError and RunnerError where that cannot be read."""
+    """Return what is so now. Raises OSError and RunnerError where that cannot be read."""
     from runner import __version__
     from runner.cli.running.documents import revision_of_tree
     from runner.engine.reaction_journal import ReactionJournal

@@ -256,7 +256,7 @@ class WithCommon:
 
 
 def _default(name: str, kind: Any) -> Any:
-    """What an option is that is not typed: of `Common`, else nothing, as its kind has it."""
+    """Return what an option is that is not typed: of `Common`, else nothing, as its kind has it."""
     plain = {bool: False, list[str]: []}.get(get_args(kind)[0])
     return getattr(DEFAULTS, name, plain)
 
@@ -388,7 +388,7 @@ def overrides(common: Common) -> dict[str, Any]:
 
 
 def _setting(name: str, value: Any) -> Any:
-    """What an option sets; None where it is not typed. Raises UsageError."""
+    """Return what an option sets; None where it is not typed. Raises UsageError."""
     if value is None or value is False or value == []:
         return None
     return _READ[name](value) if name in _READ else value

@@ -129,7 +129,7 @@ def _ask(common: Common, options: Any, request: PlanRequest) -> int:
 
 
 def _is_yes(terminal: int) -> bool:
-    """Whether the person at the terminal says yes."""
+    """Return whether the person at the terminal says yes."""
     for _ in range(3):
         answer = stepping.answer(terminal, "Apply this plan? [y/N] ")
         if answer in ("y", "yes"):

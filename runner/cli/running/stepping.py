@@ -45,8 +45,8 @@ def check(common: Common, option: str, hint: str) -> None:
 
 
 def answer(terminal: int, question: str) -> str:
-    """What the person at the terminal answers, in small letters; what was typed before the question
-    is no answer. Empty at the end of the input.
+    """Return what the person at the terminal answers, in small letters; what was typed before the
+    question is no answer. Empty at the end of the input.
     """
     import termios
 

@@ -196,8 +196,8 @@ class Registry:
         return None
 
     def resource_role(self, module: str) -> str:
-        """What the resources of a module are about, which is the SLS file that they belong in: the
-        ROLE beside the hook, else the name of the module.
+        """Return what the resources of a module are about, which is the SLS file that they belong
+        in: the ROLE beside the hook, else the name of the module.
         """
         return str(self._beside_hook(module, "ROLE") or module)
 

@@ -372,8 +372,8 @@ def _advice(rows: Mapping[str, str], name: str) -> str | None:
 
 
 def hint(name: str) -> str | None:
-    """Say what to write instead of a state function whose module is not there; None where nothing
-    is known of it.
+    """Return what to write instead of a state function whose module is not there; None where
+    nothing is known of it.
     """
     instead = of_state(name)
     return (

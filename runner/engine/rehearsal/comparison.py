@@ -65,7 +65,7 @@ def differences(dry: States, real: States) -> Iterator[Difference]:
 
 
 def undecided(dry: States, real: States) -> dict[str, str]:
-    """What became of the states that the dry run could not decide."""
+    """Return what became of the states that the dry run could not decide."""
     return {
         key: outcome(real.get(key)) for key, state in dry.items() if outcome(state) == "undecided"
     }
@@ -76,8 +76,8 @@ def _comment(state: Mapping[str, Any] | None) -> str:
 
 
 def _keys(announced: Any, done: Any) -> str:
-    """What changed otherwise than announced; empty where all is as announced. What was announced
-    without a value (the number of a new user) may have any.
+    """Return what changed otherwise than announced; empty where all is as announced. What was
+    announced without a value (the number of a new user) may have any.
     """
     if announced == done:
         return ""

@@ -60,5 +60,5 @@ def discard(state_dir: str) -> bool:
 
 
 def _boot() -> str:
-    """What tells one start of this machine from another."""
+    """Return what tells one start of this machine from another."""
     return Path("/proc/sys/kernel/random/boot_id").read_text().strip()

@@ -106,14 +106,14 @@ PACKAGE_MANAGERS = (
 
 
 def moment(box: Sandbox, left_out: Sequence[str]) -> Moment:
-    """What the copy is like now. left_out: folders not to look into."""
+    """Return what the copy is like now. left_out: folders not to look into."""
     units, failed = _units(box)
     files = {path: token for path, token in _written(box) if not below(path, left_out)}
     return Moment(files, _packages(box), units, _ports(box.pid), failed)
 
 
 def observed(box: Sandbox, before: Moment, after: Moment) -> Observed:
-    """What changed from one moment to another; files are compared with the machine's."""
+    """Return what changed from one moment to another; files are compared with the machine's."""
     packages = _changes(before.packages, after.packages)
     owners = _owners(box, [item.name for item in packages if item.new])
     paths = sorted(path for path in after.files if after.files[path] != before.files.get(path))
@@ -180,8 +180,8 @@ def _is_opaque(folder: str) -> bool:
 
 
 def _entries(path: str, folder: str | Path) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """What is in a folder, here or there. Where a folder was renamed, its contents are not among
-    what was written; nor are those of one that was removed and made anew.
+    """Yield what is in a folder, here or there. Where a folder was renamed, its contents are not
+    among what was written; nor are those of one that was removed and made anew.
     """
     for at, folders, names in os.walk(folder):
         where = _beneath(path, at, str(folder))
@@ -191,7 +191,7 @@ def _entries(path: str, folder: str | Path) -> Iterator[tuple[str, tuple[int, ..
 
 
 def _token(status: os.stat_result) -> tuple[int, ...]:
-    """What changes with a file; a folder's times change with its entries."""
+    """Return what changes with a file; a folder's times change with its entries."""
     token = (status.st_mode, status.st_uid, status.st_gid, status.st_rdev)
     if stat.S_ISDIR(status.st_mode):
         return token
@@ -199,7 +199,7 @@ def _token(status: os.stat_result) -> tuple[int, ...]:
 
 
 def _compared(path: str, inside: Path, package: str) -> FileChange | None:
-    """How a path of the copy differs from the machine's; None where it does not."""
+    """Return how a path of the copy differs from the machine's; None where it does not."""
     old, new = _status(path), _status(inside)
     if new is None:
         return None if old is None else FileChange(path, "removed")

@@ -137,7 +137,7 @@ class Rehearser:
         return done._replace(again=again, observed_again=observed(self.box, after, last))
 
     def _masked(self, what: Observed) -> Observed:
-        """What changed, without the secrets of the pillar; without any diff if that fails."""
+        """Return what changed without secrets of the pillar; without any diff if that fails."""
         diffs = [item.diff for item in what.files]
         if not any(diffs):
             return what

@@ -151,7 +151,7 @@ class Sandbox:
         self.warnings = (*values["warnings"], *self._limits())
 
     def _limits(self) -> Iterator[str]:
-        """What a copy of this kind cannot show."""
+        """Yield what a copy of this kind cannot show."""
         if not self.has_systemd and os.path.isdir("/run/systemd/system"):
             yield "services cannot run in the copy of a plain user: run it as root (sudo)"
         if self.has_systemd and self.spec.network != "none":
@@ -400,7 +400,7 @@ SWITCHES = (
 
 
 def _cure() -> str:
-    """What lets this user have a copy."""
+    """Return what lets this user have a copy."""
     if not os.geteuid():
         return (
             "it needs the kernel's overlayfs and namespaces; a container has to be started with"

@@ -174,7 +174,7 @@ def _failed(state: OutboxState, destination: Destination, problem: str) -> dict[
 
 
 def _words(error: BaseException | None, destination: Destination) -> tuple[str, str]:
-    """What went wrong and what helps, without secrets."""
+    """Return what went wrong and what helps, without secrets."""
     if error is None:
         return "", ""
     from runner.support.redaction import redact_all
@@ -190,12 +190,12 @@ def _words(error: BaseException | None, destination: Destination) -> tuple[str, 
 
 
 def _line(text: str) -> str:
-    """What the other side may have said, as one line that steers no terminal."""
+    """Return what the other side may have said, as one line that steers no terminal."""
     return "".join(c if c.isprintable() else " " for c in " ".join(text.split())[:1000])
 
 
 def sender(destination: Destination) -> AbstractContextManager[Send]:
-    """What sends reports there, while it is open. Raises NotDelivered."""
+    """Return what sends reports there, while it is open. Raises NotDelivered."""
     if destination.kind == "https":
         from runner.history.outbox import https
 

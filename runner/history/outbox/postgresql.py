@@ -40,7 +40,7 @@ def connected(destination: Destination) -> Iterator[Connection]:
 
 
 def _settings(destination: Destination) -> dict[str, Any]:
-    """What libpq is told. A server elsewhere has to prove who it is, unless the address says no."""
+    """Return libpq's settings. A server elsewhere has to prove who it is, unless told otherwise."""
     host = destination.parameters.get("host") or destination.host
     settings: dict[str, Any] = {
         "host": destination.host,
@@ -115,5 +115,5 @@ def failures(address: str) -> Iterator[None]:
 
 
 def _summary(error: Exception) -> str:
-    """What the server says, without the values that it quotes."""
+    """Return what the server says, without the values that it quotes."""
     return str(getattr(getattr(error, "diag", None), "message_primary", None) or error)

@@ -106,7 +106,7 @@ class Outbox:
         return dropped, lost
 
     def _lost_with(self, name: str, lost: Lost) -> Lost:
-        """What is lost when this report is dropped: itself, and the losses that it tells of."""
+        """Return what is lost if this report is dropped: itself, and losses that it tells of."""
         told: Mapping[str, int] = {}
         with suppress(OSError, BadReport):
             told = parsed(self.read(name)).get("lost", {})
@@ -169,7 +169,7 @@ class Outbox:
             self._keep(self.state()._replace(**values))
 
     def state(self) -> OutboxState:
-        """What the outbox remembers; nothing where that cannot be read."""
+        """Return what the outbox remembers; nothing where that cannot be read."""
         try:
             kept = json.loads(self._folder.read(STATE))
             fitting = {

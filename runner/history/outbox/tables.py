@@ -203,7 +203,7 @@ def store(connection: Connection, report: Mapping[str, Any]) -> bool:
 
 
 def _columns(report: Mapping[str, Any]) -> dict[str, Any]:
-    """What the table has and a report has not, or differently."""
+    """Return what the table has and a report has not, or differently."""
     lost, fun = report.get("lost", {}), report["fun"]
     return {
         "started": datetime.fromisoformat(report["started"]),

@@ -12,7 +12,7 @@ from runner.model.result import Result
 
 
 def no_longer_true(planned: Sequence[PlannedState], now: Sequence[PlannedState]) -> list[str]:
-    """What of a plan does not hold any more, in words, a line for each state."""
+    """Return what of a plan does not hold any more, in words, a line for each state."""
     present = {state.identity: state for state in now}
     earlier = {state.identity for state in planned}
     lines = []
@@ -55,7 +55,7 @@ def _differences(planned: PlannedState, now: PlannedState) -> Iterator[str]:
 
 
 def _left(planned: Sequence[Observation], now: Sequence[Observation]) -> Iterator[str]:
-    """What would be at paths after a state otherwise than its plan says."""
+    """Yield what would be at paths after a state otherwise than its plan says."""
     present = {item.subject: item.facts for item in now}
     for item in planned:
         facts = present.get(item.subject, item.facts)
@@ -70,7 +70,7 @@ def _said(state: PlannedState) -> str:
 
 
 def _before(planned: Sequence[Observation], now: Sequence[Observation]) -> Iterator[str]:
-    """What a state would find otherwise than when the plan was made."""
+    """Yield what a state would find otherwise than when the plan was made."""
     present = {item.subject: item.facts for item in now}
     for item in planned:
         facts = present.get(item.subject)
@@ -118,8 +118,8 @@ class RealState(Record):
 
 
 def done_otherwise(planned: Sequence[PlannedState], real: Sequence[RealState]) -> list[str]:
-    """What a real run did otherwise than its plan said, in words. Of what was undecided the plan
-    said nothing.
+    """Return what a real run did otherwise than its plan said, in words. Of what was undecided the
+    plan said nothing.
     """
     plans = {state.identity: state for state in planned}
     lines = []

@@ -55,8 +55,8 @@ def before_state(
 def state_after(
     result: Result, call: Callable[..., Any], key: MachineKey
 ) -> tuple[Observation, ...]:
-    """What is at the paths of a state right after it, as the file functions see it: in a dry run on
-    the planned machine. Changes alone do not say what a new file holds.
+    """Return what is at the paths of a state right after it, as the file functions see it: in a dry
+    run on the planned machine. Changes alone do not say what a new file holds.
     """
     if not result.exact or not (result.changes or result.result is None):
         return ()
@@ -112,7 +112,7 @@ def _names(result: Result) -> list[str]:
 def _read(
     fact: str, function: str, keys: tuple[str, ...], name: str, call: Callable[..., Any]
 ) -> dict[str, str]:
-    """What a function says of a name; nothing where it cannot, as before the first package."""
+    """Return what a function says of a name; nothing if it cannot, as before any package."""
     try:
         answer = call(function, name)
     except Exception:  # whatever a provider says: the changes are compared all the same

@@ -48,7 +48,7 @@ def tree_roots(
 
 
 def changed_roots(before: Sequence[TreeRoot], now: Sequence[TreeRoot]) -> list[str]:
-    """What is another revision now, in words, a line for each folder."""
+    """Return what is another revision now, in words, a line for each folder."""
     there = {root.path: root for root in now}
     earlier = {root.path: root for root in before}
     lines = [

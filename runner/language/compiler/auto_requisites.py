@@ -122,8 +122,8 @@ def fitted(
 
 
 def kept(chunks: Sequence[Chunk], nodes: Iterable[int]) -> Iterator[tuple[int, int]]:
-    """What keeps its order, as pairs of nodes: states of one name, as one may check, or take away,
-    what the other makes; and a path after the one that makes its folder along the way
+    """Yield what keeps its order, as pairs of nodes: states of one name, as one may check, or take
+    away, what the other makes; and a path after the one that makes its folder along the way
     (`makedirs`). Looks at them count as well.
     """
     last: dict[tuple[str, str], int] = {}

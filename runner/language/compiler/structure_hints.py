@@ -34,7 +34,7 @@ def kind(value: Value) -> str:
 
 
 def argument(text: str) -> str | None:
-    """How a text that is not an argument was probably meant to be written."""
+    """Return how a text that is not an argument was probably meant to be written."""
     match = re.fullmatch(r"-?\s*([\w.-]+)\s*(?::|=|\s)\s*(\S.*)", text)
     if not match or re.fullmatch(FUNCTION, text):
         return None

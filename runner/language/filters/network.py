@@ -150,7 +150,7 @@ def network_hosts(value: Any, options: str | None = None, version: int | None = 
 
 
 def network_size(value: Any, options: str | None = None, version: int | None = None) -> Any:
-    """How many addresses a network has."""
+    """Return how many addresses a network has."""
     return _of_each(lambda address: address.network.num_addresses, value, options, version)
 
 

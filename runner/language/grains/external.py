@@ -145,7 +145,7 @@ def _text(data: bytes) -> str:
 
 
 def _parsed(text: str, ending: str) -> Any:
-    """What a text says, by the ending of its file; empty for what a program has printed."""
+    """Return what a text says, by the ending of its file; empty for what a program has printed."""
     try:
         if ending == ".json":
             return parse_json(text)

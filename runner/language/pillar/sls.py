@@ -52,7 +52,7 @@ class _PillarFile(Record):
 
 
 def _pillar_file(value: Any, file: str, is_init: bool) -> _PillarFile:
-    """What was read of a file; a value that is no mapping is left as it is."""
+    """Return what was read of a file; a value that is no mapping is left as it is."""
     if not isinstance(value, Mapping):
         return _PillarFile(value, None, file, is_init)
     place = value_place(value, "include", Place(Untyped(file), 1, 1))
@@ -184,8 +184,8 @@ class Pillar:
         return self._merge(own, included) if self._includes_win else self._merge(included, own)
 
     def _of_file(self, include: Include, env: str, *, included: bool) -> _PillarFile:
-        """What an SLS says: rendered once, with the defaults of its first include; for the top
-        file without them.
+        """Return what an SLS says: rendered once, with the defaults of its first include; for the
+        top file without them.
         """
         known = (env, include.sls)
         if known not in self._once or (known in self._filled and not included):

@@ -80,8 +80,8 @@ def _value(data: bytes, key: bytes, text: Rendered) -> Value:
 
 
 def _bytes(value: Value, key: bytes, text: Rendered) -> bytes:
-    """What a file holds. A large mapping is written in parts, each of which forgets the objects of
-    the one before: remembering all of them would take more memory than the value.
+    """Return what a file holds. A large mapping is written in parts, each of which forgets the
+    objects of the one before: remembering all of them would take more memory than the value.
     """
     made = io.BytesIO()
     writer = pickle.Pickler(made, 5)
@@ -102,7 +102,7 @@ def _bytes(value: Value, key: bytes, text: Rendered) -> bytes:
 
 
 def _document_itself(document: object) -> tuple[Callable[..., Any], tuple[()]]:
-    """How a value says that it refers to its text."""
+    """Return how a value says that it refers to its text."""
     return _document, ()
 
 

@@ -29,7 +29,7 @@ class Compound:
         self._next = 0
 
     def answer(self) -> bool | None:
-        """Whether it is met; None where that is not known."""
+        """Return whether it is met; None where that is not known."""
         _check(self._words)
         return self._either(True)
 

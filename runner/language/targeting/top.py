@@ -124,7 +124,7 @@ def names(
 
 
 def _elsewhere(missed: Sequence[Target]) -> Iterator[Diagnostic]:
-    """What is wrong with targets that do not mean this machine, as warnings."""
+    """Yield what is wrong with targets that do not mean this machine, as warnings."""
     for target in missed:
         for problem in target.problems:
             yield problem._replace(

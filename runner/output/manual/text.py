@@ -54,7 +54,7 @@ def missing(
     partly: Mapping[str, Collection[str]],
     width: int = 80,
 ) -> str:
-    """What Salt has and runner lacks, what the same advice is for together.
+    """Return what Salt has and runner lacks, what the same advice is for together.
 
     partly: the modules whose functions are named one by one, by the same kinds; of others there is
     one line `module.*`.

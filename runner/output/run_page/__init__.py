@@ -209,7 +209,7 @@ def _states(states: Sequence[PageState], related: Sequence[str]) -> str:
 
 
 def _filter(states: Sequence[PageState]) -> str:
-    """What chooses states: by outcome with the style sheet alone, by words with the script."""
+    """Return the filter of states: by outcome with the style sheet alone, by words with scripts."""
     counts = dict.fromkeys(OUTCOMES, 0)
     for state in states:
         counts[state.outcome] += 1

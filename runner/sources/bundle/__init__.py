@@ -61,7 +61,7 @@ def build(file: str) -> str:
 
 
 def contents() -> Entries:
-    """What is in the bundle. Raises RunnerError where a package is missing."""
+    """Return what is in the bundle. Raises RunnerError where a package is missing."""
     entries: dict[str, Path | bytes] = {f"{LIBRARIES}/{path}": data for path, data in _libraries()}
     fitting = {int(number) for number in EXTENSION.findall("\n".join(entries))}
     entries[LAUNCHER] = launcher(LIBRARIES, sorted(fitting)).encode()
@@ -104,7 +104,7 @@ def _libraries() -> Iterator[tuple[str, Path | bytes]]:
 
 
 def _distributions() -> dict[str, Distribution]:
-    """What is installed and needed for runner to run, by normalized names."""
+    """Return what is installed and needed for runner to run, by normalized names."""
     found: dict[str, Distribution] = {}
     waiting = [NAME]
     while waiting:

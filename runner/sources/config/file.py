@@ -147,7 +147,7 @@ def is_within(folder: str, path: str) -> bool:
 
 
 def _report_problems(file: str, settings: dict[str, Any]) -> list[Diagnostic]:
-    """What is wrong with `report:`, without a password."""
+    """Return what is wrong with `report:`, without a password."""
     if settings.get("report") is None:
         return []
     from runner.sources.config.report import mistakes
@@ -163,7 +163,7 @@ def _report_problems(file: str, settings: dict[str, Any]) -> list[Diagnostic]:
 
 
 def _command_problems(file: str, settings: dict[str, Any]) -> Iterator[Diagnostic]:
-    """What is wrong with the commands that a run calls at its end."""
+    """Yield what is wrong with the commands that a run calls at its end."""
     for key in NOTIFYING:
         lines = settings.get(key)
         if not isinstance(lines, list):  # none, or what the table of types refuses

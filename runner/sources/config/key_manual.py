@@ -129,7 +129,7 @@ def _type(name: str) -> str:
 
 
 def _default(name: str) -> str:
-    """What the program takes where a configuration does not say it."""
+    """Return what the program takes where a configuration does not say it."""
     parent, dot, inner = name.partition(".")
     if parent == "tree" and dot:
         from runner.sources.trees.source import TreeSource

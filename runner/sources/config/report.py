@@ -150,7 +150,7 @@ def mistakes(value: object) -> Iterator[ReportMistake]:
 
 
 def _of_keys(value: Mapping[str, Any], kinds: tuple[str, ...]) -> Iterator[ReportMistake]:
-    """What is wrong with the keys beside `to`. kinds: those that the address may be of."""
+    """Yield what is wrong with the keys beside `to`. kinds: those that the address may be of."""
     taken = tuple(key for kind in kinds for key in KEYS[kind])
     for key, content in value.items():
         if key == "to":

@@ -121,7 +121,7 @@ _GIT = {"git", "gitfs"}
 
 
 def _other_backends(value: Any) -> list[str]:
-    """What serves files for Salt, and not for runner."""
+    """Return what serves files for Salt, and not for runner."""
     return [name for name in _listed(value) if name not in {"roots", "file", *_GIT}]
 
 

@@ -34,7 +34,7 @@ def has_formulas(folder: str) -> bool:
 
 
 def installed(entry: DeclaredFormula, item: Locked, store: FormulaStore) -> Installed:
-    """What is locked for an entry, as it is installed."""
+    """Return what is locked for an entry, as it is installed."""
     whole = store.folder(item.name, item.commit)
     return Installed(item.name, store.root(item), whole, entry, item)
 

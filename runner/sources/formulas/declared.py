@@ -217,14 +217,14 @@ def _wrong_version(value: str) -> tuple[str, str | None] | None:
 
 
 def wrong_name(value: str) -> tuple[str, str | None] | None:
-    """What is wrong with a name, and a hint."""
+    """Return what is wrong with a name, and a hint."""
     if NAME.fullmatch(value):
         return None
     return f"{value!r} is no name of a formula", "letters, digits, '.', '_' and '-'"
 
 
 def wrong_root(value: str) -> tuple[str, str | None] | None:
-    """What is wrong with the folder of a repository, and a hint."""
+    """Return what is wrong with the folder of a repository, and a hint."""
     if value.startswith("/") or ".." in value.split("/") or ".git" in value.split("/"):
         return f"{value!r} is no folder of the repository", "such as `root: salt`"
     return None

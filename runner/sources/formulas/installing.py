@@ -114,7 +114,7 @@ def _all(
 
 
 def _obeyed(entry: DeclaredFormula, old: Locked, store: FormulaStore, sources: Sources) -> Locked:
-    """What is locked, installed. Its version is what the entry says by now."""
+    """Return what is locked, installed. Its version is what the entry says by now."""
     mirror = sources.mirror(entry)
     if not store.has(old.name, old.commit):
         if not _has(mirror, old.commit) or was_moved(old, mirror):
@@ -135,7 +135,7 @@ def _has(mirror: Mirror, commit: str) -> bool:
 def _resolved(
     entry: DeclaredFormula, store: FormulaStore, sources: Sources, before: Sequence[Locked]
 ) -> Locked:
-    """What an entry means now, installed."""
+    """Return what an entry means now, installed."""
     mirror = sources.fetched(entry, before)
     choice = choose(entry, mirror)
     name = name_of(entry, in_mirror(mirror, choice.commit))

@@ -63,7 +63,7 @@ class FormulaChange(Record):
 
 
 def changes(before: Iterable[Locked], after: Iterable[Locked]) -> list[FormulaChange]:
-    """What is locked otherwise than before, sorted by name."""
+    """Return what is locked otherwise than before, sorted by name."""
     old, new = ({item.name: item for item in items} for items in (before, after))
     rows = []
     for name in sorted({*old, *new}):

@@ -74,8 +74,8 @@ class Locked(Record):
 
 
 def read(folder: str) -> tuple[Locked, ...]:
-    """What the formulas.lock in a folder has; nothing without one. Raises RunnerError for one that
-    is damaged.
+    """Return what the formulas.lock in a folder has; nothing without one. Raises RunnerError for
+    one that is damaged.
     """
     file = os.path.join(os.path.abspath(folder), LOCK)
     if not os.path.lexists(file):
@@ -122,13 +122,13 @@ class Match(Record):
     others: tuple[Locked, ...]
 
     def former(self, entry: DeclaredFormula) -> Locked | None:
-        """What is locked of the formula of an entry, though it does not suit."""
+        """Return what is locked of the formula of an entry, though it does not suit."""
         named = (item for item in self.others if item.name == entry.name)
         source = without_login(entry.src)
         return next(named, None) or next((o for o in self.others if o.src == source), None)
 
     def differences(self, file: str) -> list[Diagnostic]:
-        """What would have to be locked anew. file: formulas.yml."""
+        """Return what would have to be locked anew. file: formulas.yml."""
         problems: list[Diagnostic] = []
         known: set[Locked] = set()
         for entry, locked in self.pairs:

@@ -95,7 +95,7 @@ def _refuse_moved(entry: DeclaredFormula, old: Locked, mirror: Mirror) -> None:
 
 
 def choose(entry: DeclaredFormula, mirror: Mirror) -> Choice:
-    """What the version of an entry means now. Raises CompileError where it means nothing."""
+    """Return what the version of an entry means now. Raises CompileError where it means nothing."""
     if WHOLE_COMMIT.fullmatch(entry.version):  # no tag or branch that is called so
         return _of_commit(entry, mirror)
     tags = mirror.tags()

@@ -45,7 +45,7 @@ def _is_there(directory: str, name: str) -> bool:
 
 
 def _noted(note: str) -> dict[str, dict[str, str]]:
-    """What the note of an earlier time says: name -> facts."""
+    """Return what the note of an earlier time says: name -> facts."""
     if not os.path.lexists(note):
         return {}
     value = load(note)

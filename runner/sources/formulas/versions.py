@@ -152,7 +152,7 @@ def nearest_tags(version: str, tags: Collection[str]) -> list[str]:
 
 
 def _releases(tags: Iterable[str]) -> list[Release]:
-    """What tags say of versions, the oldest first; a pre-release before its release."""
+    """Return what tags say of versions, the oldest first; a pre-release before its release."""
     known = [item for item in map(release, tags) if item]
     return sorted(known, key=lambda item: (_order(item), not item.preliminary, item.tag))
 

@@ -225,7 +225,7 @@ class BareRepository(Record):
     name: str
 
     def git(self, *words: str, **how: Any) -> str:
-        """What git prints of this repository. how: as for `ask`. Raises GitError."""
+        """Return what git prints of this repository. how: as for `ask`. Raises GitError."""
         return self.read(*words, **how).decode("utf-8", "surrogateescape")
 
     def read(self, *words: str, **how: Any) -> bytes:
@@ -241,7 +241,7 @@ class BareRepository(Record):
         return None if answer.status else answer.output.decode("utf-8", "surrogateescape").strip()
 
     def ask(self, *words: str, **how: Any) -> Answer:
-        """What git says, even where it fails. how: as for `ask_git`. Raises GitError."""
+        """Return what git says, even where it fails. how: as for `ask_git`. Raises GitError."""
         return ask_git(["--git-dir", self.folder, *words], self.name, **how)
 
 
@@ -280,7 +280,7 @@ def ask_git(
 
 
 def failure(what: str, answer: Answer) -> GitError:
-    """What a git that failed means. what: it is about, for messages."""
+    """Return what a git that failed means. what: it is about, for messages."""
     lines = [line.strip() for line in answer.errors.splitlines() if line.strip()]
     fatal = [line for line in lines if line.startswith(("fatal:", "error:"))]
     reason = "; ".join(fatal[:2]) or (lines[-1] if lines else f"git ended with {answer.status}")

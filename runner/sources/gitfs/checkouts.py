@@ -152,12 +152,12 @@ def _outdated(remote: Remote, at: float, error: str, hint: str, place: Source) -
 
 
 def _about(name: str, error: str) -> str:
-    """What went wrong with a repository; most that git says begins with its name."""
+    """Return what went wrong with a repository; most that git says begins with its name."""
     return error if error.startswith(name) else f"{name}: {error}"
 
 
 def _ago(moment: float) -> str:
-    """How long ago something was.
+    """Return how long ago something was.
 
     >>> import time; _ago(time.time() - 7300)
     '2 hours'

@@ -64,7 +64,7 @@ def environments(
 def target_in(
     remote: FileserverRemote, refs: Refs, own: Mapping[str, ServedFiles | None], env: str
 ) -> ServedFiles | None:
-    """What a repository has for an environment that it may know only by `all_saltenvs` or
+    """Return what a repository has for an environment that it may know only by `all_saltenvs` or
     `fallback`.
     """
     if not _is_served(remote, env):

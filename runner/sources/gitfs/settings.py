@@ -121,7 +121,7 @@ class PillarRemote(Record):
 
 
 def backends(raw: Mapping[str, Any]) -> list[str]:
-    """What `fileserver_backend` names, in its order."""
+    """Return what `fileserver_backend` names, in its order."""
     value = raw.get("fileserver_backend") or []
     return [value] if isinstance(value, str) else [str(name) for name in value]
 
@@ -295,7 +295,7 @@ class _RemoteReader:
     # ------------------------------------------------------------ values
 
     def _environments(self, value: Any, where: str) -> dict[str, Environment]:
-        """What a list `saltenv` says of environments."""
+        """Return what a list `saltenv` says of environments."""
         environments: dict[str, Environment] = {}
         for item in value or [] if _is_list(value) or value is None else [value]:
             parts = item.items() if isinstance(item, Mapping) else ()
@@ -385,7 +385,7 @@ def _is_list(value: Any) -> bool:
 
 
 def _over(shared: Environment | None, own: Environment | None) -> Environment:
-    """What a remote says of an environment, over what is said for all remotes."""
+    """Return what a remote says of an environment, over what is said for all remotes."""
     if shared is None or own is None:
         return own or shared or Environment()
     return Environment(
@@ -404,5 +404,5 @@ def _mountpoint(text: str) -> str:
 
 
 def _name(url: str) -> str:
-    """What a repository is called when nobody says: the end of its URL."""
+    """Return what a repository is called when nobody says: the end of its URL."""
     return display_url(url).rstrip("/").removesuffix(".git").rpartition("/")[2].rpartition(":")[2]

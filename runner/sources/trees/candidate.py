@@ -146,7 +146,7 @@ def checked_out(
 
 
 def _lacking(mirror: Mirror, tree: Tree) -> Iterator[str]:
-    """What git would bring beside the files of a commit."""
+    """Yield what git would bring beside the files of a commit."""
     for path, (mode, _) in mirror.files(tree.commit).items():
         if mode == _SUBMODULE and os.path.isdir(os.path.join(tree.folder, path)):
             yield f"{path} is a submodule, whose files are not fetched"

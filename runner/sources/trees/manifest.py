@@ -48,7 +48,7 @@ def parsed(text: str) -> Manifest:
 
 
 def alterations(folder: str, manifest: Manifest) -> Iterator[str]:
-    """What somebody has altered in a folder, in words: a path and what became of it.
+    """Yield what somebody has altered in a folder, in words: a path and what became of it.
 
     A file with the size and the times that it had is not read.
     """

@@ -69,7 +69,7 @@ class TreeMistake(Record):
 
 
 def mistakes(value: Any) -> Iterator[TreeMistake]:
-    """What is wrong with the value of `tree`, which is a mapping."""
+    """Yield what is wrong with the value of `tree`, which is a mapping."""
     for key in value:
         if key not in KEYS:
             hint = did_you_mean(str(key), KEYS) or "there are " + ", ".join(KEYS)

@@ -60,7 +60,7 @@ class Tree(Record):
         return f"{self.commit[:12]} ({self.ref} of {self.remote})"
 
     def alterations(self) -> tuple[str, ...]:
-        """What somebody has altered in it since it was checked out, in words."""
+        """Return what somebody has altered in it since it was checked out, in words."""
         from runner.sources.trees import manifest
 
         try:
@@ -159,8 +159,8 @@ class TreeStore:
             return None
 
     def last(self) -> Mapping[str, Any]:
-        """What was applied last: its `commit`, `ref`, `remote` and `fetched_at`; nothing before the
-        first.
+        """Return what was applied last: its `commit`, `ref`, `remote` and `fetched_at`; nothing
+        before the first.
         """
         try:
             last = json.loads(self._folder().read(LAST))

@@ -76,7 +76,7 @@ def _members(knot: frozenset[Edge]) -> list[int]:
 
 
 def label(state: Mapping[str, Any]) -> str:
-    """How a state is called in a picture."""
+    """Return how a state is called in a picture."""
     return f"{state['function']}: {state['title']}"
 
 

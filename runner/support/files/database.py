@@ -69,7 +69,7 @@ def connect(path: str, patience: Patience, **options: Any) -> sqlite3.Connection
 
 
 def newer_format(path: str, found: int, known: int) -> str:
-    """What is wrong with a database of a later release, and what to do."""
+    """Return what is wrong with a database of a later release, and what to do."""
     return (
         f"{path} was written by a newer runner (its format is {found}, this one knows up to"
         f" {known}): use that runner, or move the file away"

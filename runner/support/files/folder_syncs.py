@@ -88,7 +88,7 @@ class FolderSyncs:
             )
 
     def failures(self) -> list[SyncFailure]:
-        """What failed at the commit points since this was asked last."""
+        """Return what failed at the commit points since this was asked last."""
         failures, self._failures = self._failures, []
         return failures
 

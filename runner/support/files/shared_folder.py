@@ -44,7 +44,7 @@ class SharedFolder:
         os.fsync(self._folder)
 
     def names(self) -> list[str]:
-        """What is in it. Raises OSError."""
+        """Return what is in it. Raises OSError."""
         return os.listdir(self._folder)
 
     def remove(self, name: str) -> None:

@@ -147,7 +147,7 @@ class EventReader:
         return value
 
     def _again(self, event: Any) -> Value:
-        """What an alias names: the same value where they are shared, else a copy."""
+        """Return what an alias names: the same value where they are shared, else a copy."""
         anchored = self._anchors.get(event.anchor)
         if anchored is None:
             raise ComposerError(None, None, "found undefined alias", event.start_mark)

@@ -31,7 +31,7 @@ class Owner(Record):
     tree: FileTree
 
     def text(self) -> str | None:
-        """What it writes; None where that is not known."""
+        """Return what it writes; None where that is not known."""
         source = self.claim.source
         if self.claim.text is not None or self.chunk.args.get("template"):
             return self.claim.text
@@ -175,7 +175,7 @@ def _is_conditional(chunk: Chunk) -> bool:
 
 
 def _judged(one: Owner, other: Owner) -> Iterator[Diagnostic]:
-    """What the first rule that the two break, in either order, says."""
+    """Yield what the first rule that the two break, in either order, says."""
     for first, second in ((one, other), (other, one)):
         for rule in _RULES.get((first.claim.extent, second.claim.extent), ()):
             if rule.clash(first, second):
@@ -184,7 +184,7 @@ def _judged(one: Owner, other: Owner) -> Iterator[Diagnostic]:
 
 
 def _claims(function: StateFunction, chunk: Chunk, registry: Registry) -> Iterator[Claim]:
-    """What a state decides by its module: what it owns, and what it makes or removes; of a
+    """Yield what a state decides by its module: what it owns, and what it makes or removes; of a
     command with `creates` that these paths are there.
     """
     if "creates" in chunk.args:

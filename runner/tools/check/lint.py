@@ -55,8 +55,8 @@ def _watch(
 
 
 def _limited(chunk: Chunk, chunks: Sequence[Chunk], edges: Sequence[Edge]) -> Iterator[Diagnostic]:
-    """What a state watches, and has no onchanges on, though it has some: it reacts to a change of
-    both, not of either.
+    """Yield what a state watches, and has no onchanges on, though it has some: it reacts to a
+    change of both, not of either.
     """
     asked = {edge.target for edge in edges if edge.kind.reaction == "onchanges"}
     titles = dict.fromkeys(f"{chunks[other].state}: {chunks[other].id}" for other in asked)

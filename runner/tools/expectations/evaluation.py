@@ -39,8 +39,8 @@ def evaluate(
     config: str | None = None,
     patience: float = PATIENCE,
 ) -> list[Outcome]:
-    """What comes of expectations, in their order. Raises RunnerError where nothing can be looked
-    at.
+    """Return what comes of expectations, in their order. Raises RunnerError where nothing can be
+    looked at.
 
     run: runs a program where to look; None: look on this machine. config: the configuration that
     says how services and packages are looked at. patience: seconds to wait for ports, services and

@@ -301,7 +301,7 @@ def _http(name: str, asserted: Asserted) -> Iterator[Look]:
 
 
 def _opener(asserted: Asserted) -> Any:
-    """What opens an address: this machine's servers are asked, no proxy is."""
+    """Return what opens an address: this machine's servers are asked, no proxy is."""
     import ssl
     import urllib.request
 

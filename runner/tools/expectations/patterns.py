@@ -42,8 +42,8 @@ def pattern(written: str) -> Pattern:
 
 
 def problem(expected: str | Sequence[str], text: str) -> str:
-    """What is wrong with a text; empty where it is as expected: equal to a text but for a final
-    newline, or with lines as the patterns of a list say.
+    """Return what is wrong with a text; empty where it is as expected: equal to a text but for a
+    final newline, or with lines as the patterns of a list say.
     """
     lines = text.split("\n")
     if isinstance(expected, str):

@@ -97,7 +97,7 @@ class _NamedThing:
         self._body_place = value_place(things, name, place)
 
     def expectation(self, problems: list[Diagnostic]) -> Iterator[Expectation]:
-        """What is asserted of it; nothing where there is a mistake."""
+        """Yield what is asserted of it; nothing where there is a mistake."""
         before = len(problems)
         asserted: dict[str, Any] = {}
         places = {"": self._place.source}
@@ -159,7 +159,7 @@ class _NamedThing:
     def _senseless(
         self, asserted: Mapping[str, Any], places: Mapping[str, Source]
     ) -> Iterator[Diagnostic]:
-        """What nothing can fulfil, or everything does."""
+        """Yield what nothing can fulfil, or everything does."""
         words = [word for word in asserted if word in self._kind.words]
         if not words:
             hint = f"its words are {', '.join(self._kind.words)}"

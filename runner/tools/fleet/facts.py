@@ -26,7 +26,7 @@ class FactsCache:
         return trusted_folder(self._cachedir).below("fleet", "grains")
 
     def facts(self, host: Host) -> HostGrains:
-        """What is known of a host: what the inventory says wins."""
+        """Return what is known of a host: what the inventory says wins."""
         try:
             kept = json.loads(self._folder().read(_file(host.name)))
             seen, grains = float(kept["seen"]), dict(kept["grains"])

@@ -62,7 +62,7 @@ def is_change(state: Mapping[str, Any]) -> bool:
 
 
 def word_of(outcome: HostOutcome, dry: bool) -> str:
-    """What became of a host, for the line that counts."""
+    """Return what became of a host, for the line that counts."""
     if outcome.kind != OK:
         return outcome.kind
     words = {_word(state, dry) for _, state in states(outcome) if is_change(state)}
@@ -70,15 +70,15 @@ def word_of(outcome: HostOutcome, dry: bool) -> str:
 
 
 def _word(state: Mapping[str, Any], dry: bool) -> str:
-    """What became of a state with changes: a no-op state of a real run only would make them."""
+    """Return the outcome of a state with changes: a no-op state only would make them."""
     return WOULD_CHANGE if dry or state["result"] is None else CHANGED
 
 
 def failures(
     outcomes: Iterable[HostOutcome], place: Callable[[str, str], Source | None]
 ) -> list[HostGroup]:
-    """What failed, the same failing state with the same comment on several hosts once. place:
-    where an SLS file declares an ID.
+    """Return what failed, the same failing state with the same comment on several hosts once.
+    place: where an SLS file declares an ID.
     """
     collected: dict[tuple[str, str], list[tuple[str, Mapping[str, Any]]]] = {}
     for outcome in outcomes:
@@ -102,7 +102,7 @@ def _lasting(changes: Any) -> Any:
 
 
 def _failed(outcome: HostOutcome) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-    """What failed on a host, why, and its result if it is a state."""
+    """Yield what failed on a host, why, and its result if it is a state."""
     if outcome.kind == OK or outcome.kind == NOT_BEGUN:
         return
     failed = [(key, state) for key, state in states(outcome) if is_failure(state)]
@@ -133,8 +133,8 @@ def _place(state: Mapping[str, Any], place: Callable[[str, str], Source | None])
 def changes(
     outcomes: Iterable[HostOutcome], dry: bool
 ) -> list[tuple[tuple[str, tuple[str, ...]], list[HostGroup]]]:
-    """What changed, or would: CHANGED or WOULD_CHANGE and hosts, and the changes that are the same
-    on all of these.
+    """Return what changed, or would: CHANGED or WOULD_CHANGE and hosts, and the changes that are
+    the same on all of these.
     """
     collected: dict[tuple[str, str, str], list[tuple[str, Mapping[str, Any]]]] = {}
     for outcome in outcomes:

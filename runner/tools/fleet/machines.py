@@ -25,7 +25,7 @@ class Machines:
         self._environ, self._folder = environ, folder
 
     def listed(self) -> Listed:
-        """What the inventory says. Raises RunnerError where it cannot be read."""
+        """Return what the inventory says. Raises RunnerError where it cannot be read."""
         return listed_in(self._inventory, self._environ, self._folder)
 
     def choose(

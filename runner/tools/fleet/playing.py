@@ -243,7 +243,7 @@ def _reason(message: str) -> str:
 
 
 def gather_job() -> Job:
-    """What asks hosts for their grains."""
+    """Return what asks hosts for their grains."""
     return Job("call", words=("grains.items",))
 
 

@@ -54,13 +54,13 @@ def environment(environ: Mapping[str, str], folder: str, more: Mapping[str, str]
 
 
 def _locale(environ: Mapping[str, str]) -> dict[str, str]:
-    """What makes the text encoding UTF-8, without which Ansible does not start (cron has none)."""
+    """Return variables for UTF-8, without which Ansible does not start (cron has none)."""
     said = environ.get("LC_ALL") or environ.get("LC_CTYPE") or environ.get("LANG") or ""
     return {} if "utf" in said.lower() else {"LC_ALL": "C.UTF-8"}
 
 
 def complaint(stderr: str) -> str:
-    """What such a program says is wrong, without its warnings."""
+    """Return what such a program says is wrong, without its warnings."""
     unread = re.search(r"Failed to parse inventory with '\w+' plugin: (.+)", stderr)
     if unread:  # those that follow are of plugins that were not meant
         return unread[1]

@@ -149,7 +149,7 @@ def export(options: Options, folder: str, hosts: Hosts = MappingProxyType({})) -
 
 
 def left_out(options: Options, hosts: Hosts = MappingProxyType({})) -> list[Diagnostic]:
-    """What the export leaves out, or what Salt itself does not do with it."""
+    """Return what the export leaves out, or what Salt itself does not do with it."""
     problems = []
     for key, value in _chosen(options).items():
         if _is_of_master(key, value):
@@ -176,7 +176,7 @@ def left_out(options: Options, hosts: Hosts = MappingProxyType({})) -> list[Diag
 
 
 def _chosen(options: Options) -> dict[str, Any]:
-    """What the configuration says that is not said anyway."""
+    """Return what the configuration says that is not said anyway."""
     return {
         key: value
         for key, value in options.raw.items()
@@ -207,7 +207,7 @@ ROSTER = {  # a key of a roster: Ansible's names of it
 
 
 def _entry(name: str, variables: Mapping[str, Any]) -> dict[str, Any]:
-    """What a roster says about a host; passwords stay where they are."""
+    """Return what a roster says about a host; passwords stay where they are."""
     entry: dict[str, Any] = {"host": name}
     for key, names in ROSTER.items():
         values = [variables[other] for other in names if variables.get(other) not in (None, "")]

@@ -183,7 +183,7 @@ def _run(
     config: str | None = None,
     given: str = "",
 ) -> Any:
-    """What the program prints below "local"; its exit code becomes that of the job.
+    """Return what the program prints below "local"; its exit code becomes that of the job.
 
     given: arguments of a function, which go to standard input as the pillar does: others could see
     them in the list of processes.
@@ -335,7 +335,7 @@ def _configuration(saltenv: str | None) -> str:
 
 
 def _of_minion() -> dict[str, Any]:
-    """What the minion's configuration says to states: grains, and keys that are not Salt's."""
+    """Return the minion's configuration for states: grains, and keys that are not Salt's."""
     from salt.config import DEFAULT_MINION_OPTS, minion_config
 
     written = minion_config(__opts__["conf_file"], cache_minion_id=False)

@@ -35,7 +35,7 @@ class Checks:
             task.cancel()
 
     async def current(self, project: Project) -> Analysis:
-        """What a check of the texts as they are has learnt."""
+        """Return what a check of the texts as they are has learnt."""
         while task := self._tasks.get(project):
             await asyncio.wait([task])
         return project.analysis

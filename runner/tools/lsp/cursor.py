@@ -44,7 +44,7 @@ class Cursor(Record):
 
 
 def cursor_at(document: OpenDocument, offset: int) -> Cursor:
-    """What is being typed at a place."""
+    """Return what is being typed at a place."""
     text = document.text
     number = document.line_of(offset)
     begin = document.starts[number]

@@ -73,7 +73,7 @@ def _held_lines(text: str) -> set[int]:
 
 
 def _parsed(text: str) -> Any:
-    """What a text means as a template and as YAML; None for what cannot be parsed."""
+    """Return what a text means as a template and as YAML; None for what cannot be parsed."""
     named = text.partition("\n")[0]
     if len(text) > LARGEST or (named.startswith("#!") and "yaml" not in named):
         return None

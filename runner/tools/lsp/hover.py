@@ -89,8 +89,8 @@ def _argument(project: Project, argument: OutlineArgument) -> str:
 
 
 def _key(project: Project, written: str) -> str:
-    """What the last check knows of a key of the pillar or the grains: never its value, which may be
-    a secret.
+    """Return what the last check knows of a key of the pillar or the grains: never its value, which
+    may be a secret.
     """
     kind, *steps = written.split(":")
     keys: Any = project.analysis.pillar if kind == "pillar" else project.analysis.grains

@@ -170,7 +170,7 @@ def refuse_changed_meaning(before: Analysis, after: Analysis, notes: Sequence[Di
 
 
 def _states(analysis: Analysis) -> Counter[tuple[str, ...]]:
-    """What the states of a tree are, and what they depend on, whatever their IDs are."""
+    """Return what the states of a tree are, and what they depend on, whatever their IDs are."""
     return Counter(
         (declared.name, declared.function, declared.sls, *sorted(declared.requisites))
         for declared in analysis.declared

@@ -109,8 +109,8 @@ def manual_of_modules(options: Options) -> dict[str, list[str]]:
 def missing(
     options: Options, prefix: str, elsewhere: Collection[str]
 ) -> dict[str, Mapping[str, str | None]]:
-    """What Salt has and runner lacks, with what to write instead. elsewhere: the functions that the
-    command line has.
+    """Return what Salt has and runner lacks, with what to write instead. elsewhere: the functions
+    that the command line has.
     """
     from runner.engine.loader.missing import missing
 

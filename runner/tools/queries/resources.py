@@ -110,7 +110,7 @@ def _masked(
 
 
 def of_machine(options: Options, secrets: bool = False, own: Iterable[str] = ()) -> list[Described]:
-    """What this machine has that its distribution did not bring, by role.
+    """Return what this machine has that its distribution did not bring, by role.
 
     secrets: show them. own: paths that are of no interest, with what is below: those that are being
     written.

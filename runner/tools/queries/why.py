@@ -159,7 +159,7 @@ def _by_definition(chunk: Chunk) -> bool:
 
 
 def _moved(number: int, run: ExplainedRun, position: Mapping[int, int]) -> list[dict[str, str]]:
-    """Tell what moved it away from where its order number puts it: what it waits for later, what
+    """Return what moved it away from where its order number puts it: what it waits for later, what
     waits for it earlier.
 
     The numbers of the chunks are their places by order number.

@@ -151,8 +151,8 @@ def _replaced(text: str, messages: Sequence[Message], new: Sequence[str]) -> str
 
 
 def _edited(path: str, text: str, editor: Callable[[str], None]) -> str:
-    """What a person makes of a text, in a file that is gone afterwards; in memory, where there is
-    a file system for that.
+    """Return what a person makes of a text, in a file that is gone afterwards; in memory, where
+    there is a file system for that.
     """
     import tempfile
 

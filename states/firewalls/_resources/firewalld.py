@@ -39,7 +39,7 @@ def resources(name: str | None) -> Iterator[Resource]:
 
 
 def _changed(kind: str) -> dict[str, list[str]]:
-    """What somebody changed, with the files that say so."""
+    """Return what somebody changed, with the files that say so."""
     changed: dict[str, list[str]] = {}
     for path in sorted(glob.glob(f"{FOLDER}/{kind}/*.xml*")):
         changed.setdefault(os.path.basename(path).partition(".xml")[0], []).append(path)

@@ -20,7 +20,7 @@ _ARGUMENTS |= {"proto": "proto", "comment": "comment", "to": "destination"}
 
 
 def resources(name: str | None) -> Iterator[Resource]:
-    """What is done by default, the rules by their port, and whether the firewall is on."""
+    """Yield what is done by default, the rules by their port, and whether the firewall is on."""
     for direction, usual in USUAL.items():
         policy = ufw.default_policy(direction)
         if name in (None, direction):

@@ -44,7 +44,7 @@ USUAL = {
 
 
 def enabled(kind: str, function: str, name: str | None) -> Iterator[Resource]:
-    """What is enabled of a kind: mod, site or conf."""
+    """Yield what is enabled of a kind: mod, site or conf."""
     folder = f"{apache.ROOT}/{apache.FOLDERS[kind]}-enabled"
     for entry in sorted(file.listdir(folder)) if file.is_dir(folder) else ():
         known = entry.removesuffix(apache.SUFFIXES[kind])

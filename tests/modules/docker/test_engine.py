@@ -107,7 +107,7 @@ def test_as_a_user_sees_it(engine: Engine, machine: Machine) -> None:
 
 
 def problem(where: str, **opts: Any) -> CommandFailed:
-    """What is said about an engine that does not answer, by a look and by a dry run."""
+    """Return what is said about an engine that does not answer, by a look and by a dry run."""
     current = HarnessHere(opts={"docker.url": where, "test": True, **opts})
     with running(current), pytest.raises(CommandFailed) as called:
         docker.version()

@@ -126,7 +126,7 @@ SAMPLES: dict[str, tuple[Any, Any, Any]] = {
 
 
 def sent(engine: Engine, option: str, value: Any) -> Any:
-    """What goes to the engine for an option, which then has a container named web."""
+    """Return what goes to the engine for an option, which then has a container named web."""
     body = declare({option: value}).body("box:1")
     engine.things["containers"].pop("web", None)
     section, field = OPTIONS[option].place

@@ -22,7 +22,7 @@ def _signature(name: str) -> inspect.Signature:
 
 
 def _by_typer(signature: inspect.Signature, words: list[str]) -> dict[str, Any] | None:
-    """What typer calls a command with; None for a line that it refuses."""
+    """Return what typer calls a command with; None for a line that it refuses."""
     called: list[dict[str, Any]] = []
 
     def command(**given: Any) -> int:

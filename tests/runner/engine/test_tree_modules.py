@@ -26,7 +26,7 @@ def put(machine: Machine, files: dict[str, str]) -> None:
 
 
 def rendered(machine: Machine, **texts: str) -> dict[str, str]:
-    """What templates make of texts."""
+    """Return what templates make of texts."""
     states = {
         name: {"test.show_notification": [{"text": f"<{text}>"}]} for name, text in texts.items()
     }

@@ -64,7 +64,7 @@ def put(folder: Path, report: dict[str, Any]) -> str:
 
 
 def collect(machine: Machine, database: str, code: int = 0, folder: str = "drop") -> str:
-    """What `runner collect` says."""
+    """Return what `runner collect` says."""
     words = ["collect", str(machine.folder / folder), "--to", address(database)]
     done = called(machine, *words)
     assert done.returncode == code, done.stdout + done.stderr

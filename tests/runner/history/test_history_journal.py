@@ -56,7 +56,7 @@ def contents(machine: Machine) -> list[str]:
 
 
 def rows(machine: Machine) -> dict[str, int]:
-    """How many rows of a killed run some tables have."""
+    """Return how many rows of a killed run some tables have."""
     with closing(sqlite3.connect(state(machine) / "history.sqlite")) as connection:
         return {
             table: connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]

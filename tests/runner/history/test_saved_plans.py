@@ -66,7 +66,7 @@ def state_of(site: Machine) -> list[tuple[str, str, int]]:
 
 
 def refused(site: Machine, path: Path, *words: str) -> str:
-    """What `apply` says when it refuses, having touched nothing."""
+    """Return what `apply` says when it refuses, having touched nothing."""
     before = state_of(site)
     done = site("apply", str(path), *words, code=1)
     assert state_of(site) == before

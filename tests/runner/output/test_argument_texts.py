@@ -40,7 +40,7 @@ def library_pages() -> list[Page]:
 
 
 def problems(page: Page, alike: frozenset[str]) -> list[str]:
-    """What is wrong with the descriptions of a page. alike: the arguments that are declared so."""
+    """Return what is wrong with the descriptions of a page. alike: arguments declared so."""
     listed = []
     users = defaultdict(list)
     for argument in page.arguments:

@@ -24,7 +24,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def shown(*words: str) -> subprocess.CompletedProcess[str]:
-    """What man shows of pages; see man(1) for `--warnings`."""
+    """Return what man shows of pages; see man(1) for `--warnings`."""
     environment = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "MANWIDTH": "100"}
     argv = ["man", "--warnings", "--nh", "-P", "cat", "-l", *words]
     try:

@@ -102,7 +102,7 @@ def states(number: int, kind: str, line: TruthRow) -> str:
 
 
 def outcome(results: dict[str, Any], number: int) -> str:
-    """What became of a state that has the requisite, in the words of the tables."""
+    """Return what became of a state that has the requisite, in the words of the tables."""
     own = results[f"holder {number}"]
     comment = own["comment"].split("\n")[0]
     for beginning, words in {
@@ -152,7 +152,7 @@ class Case(NamedTuple):
         return " ".join(("other", *of, *self.other))
 
     def due(self) -> str:
-        """What becomes of the reaction in the first run, by the tables of both kinds."""
+        """Return what becomes of the reaction in the first run, by the tables of both kinds."""
         if self.reaction == "listen":
             return tables.DONE  # it asks for nothing else
         ends = {_due(self.reaction, self.source), _due(self.kind, self.other[0])}

@@ -180,7 +180,7 @@ def test_secrets_among_the_arguments_are_masked_in_each_run(machine: Machine) ->
 
 
 def compiled(folder: Path) -> str:
-    """What the SLS files of a folder compile to, in a form that can be compared."""
+    """Return what the SLS files of a folder compile to, in a form that can be compared."""
     config = folder.with_suffix(".yaml")
     own = {"file_roots": {"base": [str(folder)]}, "id": "m", "cachedir": f"{folder}.cache"}
     config.write_text(json.dumps(own))

@@ -107,7 +107,7 @@ class Site:
         return self.folder / "cache/formulas"
 
     def __call__(self, *words: str, code: int = 0) -> str:
-        """What `runner formulas` writes."""
+        """Return what `runner formulas` writes."""
         done = self.machine("formulas", *words, code=code)
         return done.stdout + done.stderr
 

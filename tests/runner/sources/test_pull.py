@@ -79,7 +79,7 @@ class Site:
         return self.git("rev-parse", "HEAD")
 
     def pull(self, *words: str, code: int = 0) -> str:
-        """What a pull writes to stderr."""
+        """Return what a pull writes to stderr."""
         return self.machine("pull", *words, code=code).stderr
 
     def text(self) -> str:

@@ -47,7 +47,7 @@ FILES = """
 
 
 def run(machine: Machine, *words: str, failing: str = "-", code: int = 0) -> tuple[str, list[str]]:
-    """What a run prints, and what it did, without the folder of the test."""
+    """Return what a run prints, and what it did, without the folder of the test."""
     log = machine.folder / "log"
     log.unlink(missing_ok=True)
     argv = [*machine.argv(*words)]

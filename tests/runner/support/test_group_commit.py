@@ -59,7 +59,7 @@ ONE_BY_ONE = [line for n in range(20) for line in (f"sync {n}", f"name {n}")]
 
 
 def run(machine: Machine, wrong: str = "-", code: int = 0) -> tuple[list[str], dict[str, Any]]:
-    """What a run synced and named, and its results by ID."""
+    """Return what a run synced and named, and its results by ID."""
     log = machine.folder / "log"
     log.unlink(missing_ok=True)
     argv = machine.argv("sls", "a", "--out", "json")

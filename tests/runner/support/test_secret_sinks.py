@@ -121,7 +121,7 @@ def printed(secret: str) -> str:
 
 
 def laid_out(secret: str) -> str:
-    """What programs print of it in hexadecimal and in base64, over several lines."""
+    """Return what programs print of it in hexadecimal and in base64, over several lines."""
     parts = []
     for ahead in ("", "user:", "a longer word before it, "):
         for words in DUMPS:
@@ -135,7 +135,7 @@ def laid_out(secret: str) -> str:
 
 
 def leaks(secret: str, sink: str) -> list[str]:
-    """What can be read of a secret: the end that all spellings share, and what it is encoded."""
+    """Return what can be read of a secret: the end that all spellings share, and its encodings."""
     needles = {"spelled": END[secret]}
     data = secret.encode()
     for name, encode in ENCODINGS.items():
@@ -151,7 +151,7 @@ def leaks(secret: str, sink: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def sinks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What there is to read after a secret was changed and all commands were called."""
+    """Return what there is to read after a secret was changed and all commands were called."""
     machine = Machine(tmp_path_factory.mktemp("sinks"))
     machine.config["prometheus_textfile"] = str(machine.folder / "prom")
     machine.config["report"] = {"to": "file:reports"}

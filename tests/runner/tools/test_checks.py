@@ -32,7 +32,7 @@ EXAMPLES = [
 
 
 def checked(text: str, folder: Path, lenient: bool = False) -> list[Diagnostic]:
-    """What is said of an example: lines like `# name.sls` begin another file."""
+    """Return what is said of an example: lines like `# name.sls` begin another file."""
     name = "web.sls"
     files: dict[str, list[str]] = {}
     for line in text.splitlines():

@@ -104,7 +104,7 @@ def play(folder: Path, environment: dict[str, str]) -> subprocess.CompletedProce
 
 @pytest.fixture(scope="module")
 def results(folder: Path) -> dict[str, dict[str, Any]]:
-    """What each task answered on each host, by `HOST NAME`."""
+    """Return what each task answered on each host, by `HOST NAME`."""
     for path, text in TREE.items():
         file = folder / "tree" / path
         file.parent.mkdir(parents=True, exist_ok=True)

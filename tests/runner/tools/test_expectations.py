@@ -114,7 +114,7 @@ def test_a_file_that_expects_nothing_clear_is_refused(text: str, place: str, mes
 
 
 def problems(text: str, patience: float = 0) -> dict[str, str]:
-    """What does not hold, by kind and word, and `not checked` for what was not looked at."""
+    """Return what does not hold, by kind and word, and `not checked` for what was not looked at."""
     outcomes = evaluation.evaluate(reading.of_text(text, "e.yaml"), patience=patience)
     return {f"{item.kind} {item.word}": item.problem for item in outcomes if not item.ok}
 

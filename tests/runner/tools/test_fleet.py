@@ -123,7 +123,7 @@ class Fleet:
         return self._ended(self.start(*words), code)
 
     def runner(self, *words: str, code: int = 0) -> str:
-        """What another command prints."""
+        """Return what another command prints."""
         return self._ended(self._started(*words), code)
 
     @staticmethod

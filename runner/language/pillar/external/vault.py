@@ -24,7 +24,7 @@ _FIELD = re.compile(r"(minion|pillar|grains)((?:\[[^\[\]]+\])*)")
 
 
 def look(tools: Tools, pillar: Mapping[str, Any], settings: Any) -> dict[str, Any]:
-    """What the secrets at all paths say, those of later ones over it."""
+    """Return what the secrets at all paths say, those of later ones over it."""
     options = _options(tools, settings)
     strategy = options.get("merge_strategy")
     if strategy is not None and strategy not in STRATEGIES:
@@ -94,7 +94,7 @@ def _paths(tools: Tools, pillar: Mapping[str, Any], pattern: str) -> list[str]:
 
 
 def _values(tools: Tools, pillar: Mapping[str, Any], field: str) -> list[str]:
-    """What a field of a pattern stands for; nothing for what is not there. Raises ValueError."""
+    """Return what a field of a pattern stands for; nothing for one not there. Raises ValueError."""
     match = _FIELD.fullmatch(field)
     if not match or (match[1] == "minion") == bool(match[2]):
         raise ValueError(f"there is no {{{field}}}")

@@ -87,7 +87,7 @@ class Jinja:
         name: str,
         context: Mapping[str, Any],
     ) -> Pieces:
-        """What an environment makes of a text."""
+        """Return what an environment makes of a text."""
         environment.files[name] = file
         untouched = environment.untouched(head.text)
         if untouched is not None:

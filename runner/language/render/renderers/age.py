@@ -64,7 +64,7 @@ class Age:
 
 
 def _age(data: bytes, *words: str) -> bytes:
-    """What age makes of it. Raises RunnerError."""
+    """Return what age makes of it. Raises RunnerError."""
     try:
         done = subprocess.run(
             ["age", *words],

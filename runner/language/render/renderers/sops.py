@@ -79,7 +79,7 @@ def _fill(value: Any, plain: Any, secret: Secret) -> Any:
 
 
 def _plain(text: str, scope: Scope, form: str, wanted: str) -> str:
-    """What sops makes of a file, once. form, wanted: how it is written, and is to be."""
+    """Return what sops makes of a file, once. form, wanted: how it is written, and is to be."""
     known = scope.renderer.decrypted
     if (text, form) not in known:
         known[text, form] = _decrypted(text, scope, form, wanted)

@@ -39,7 +39,7 @@ def diff(current_dict: Mapping[Any, Any], past_dict: Mapping[Any, Any]) -> DictD
 def deep_diff(
     old: Mapping[Any, Any], new: Mapping[Any, Any], ignore: list[Any] | None = None
 ) -> dict[str, Any]:
-    """What only the old and what only the new mapping has: `old` and `new`, where there is such."""
+    """Return what only one of two mappings has: `old` and `new`, where there is such."""
     only: dict[str, dict[Any, Any]] = {"old": {}, "new": {}}
     for key in [*old, *(key for key in new if key not in old)]:
         if key in (ignore or ()) or (key in old and key in new and old[key] == new[key]):

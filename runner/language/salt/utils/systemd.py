@@ -43,5 +43,5 @@ def has_scope(context: Any = None) -> bool:
 
 
 def status_to_result(status: Any) -> Any:
-    """What `systemctl status` says, by its exit code."""
+    """Return what `systemctl status` says, by its exit code."""
     return {0: True, 3: False, 4: None}.get(status)

@@ -103,7 +103,7 @@ class Text:
         return {"text_document": lsp.TextDocumentIdentifier(self.uri), "position": place}
 
     def completed(self, text: str) -> dict[str, str]:
-        """What is offered at the mark `|` of a text: labels with what they would insert."""
+        """Return what is offered at the mark `|` of a text: labels with what they would insert."""
         before = text.partition("|")[0]
         self.write(text.replace("|", "", 1))
         last = before.rpartition("\n")[2]
@@ -422,7 +422,7 @@ def test_a_rename_reaches_all_files_and_changes_no_state(editor: Editor, tree: A
 
 
 def chunks(states: Path) -> list[tuple[Any, ...]]:
-    """What the states do, whatever their IDs are."""
+    """Return what the states do, whatever their IDs are."""
     words = ["show", "low-sls", "a", "--config", str(states.parent / "runner.yaml")]
     shown = subprocess.run([RUNNER, *words, "--out", "json"], capture_output=True, check=True)
     listed = json.loads(shown.stdout)["local"]

@@ -103,7 +103,7 @@ def _level(
 
 
 def _kind(level: Mapping[str, Any], place: Place) -> str:
-    """What reads the data of a level; empty where it does not say."""
+    """Return what reads the data of a level; empty where it does not say."""
     kind = ""
     for key, known in BACKENDS.items():
         if key not in level:

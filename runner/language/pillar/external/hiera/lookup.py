@@ -85,7 +85,7 @@ class Lookups:
     # -------------------------------------------------- lookup_options
 
     def _lookup_options(self) -> tuple[dict[str, Any], list[tuple[re.Pattern[str], Any]]]:
-        """What the levels say of keys, and of patterns of keys; the most specific level wins."""
+        """Return what the levels say of keys and patterns of keys; the most specific level wins."""
         whole: dict[str, tuple[Any, Place]] = {}
         for file, data in reversed(self._levels):
             place = Place(Untyped(file.path), 1, 1)
@@ -107,7 +107,7 @@ class Lookups:
         return plain, patterns
 
     def _settings(self, key: str) -> tuple[Strategy, Any, str]:
-        """How the values of a key are merged, what they are converted to, and where that stands."""
+        """Return how values of a key are merged, what they are converted to, where that stands."""
         found = self._options.get(key) or next(
             (value for pattern, value in self._patterns if pattern.search(key)), None
         )

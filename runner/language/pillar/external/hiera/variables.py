@@ -86,7 +86,7 @@ def segments(dotted: str, place: Place) -> list[str]:
 
 
 def dug(value: Any, keys: Sequence[Any]) -> Any:
-    """What a value holds below keys (of lists: numbers); MISSING where it does not."""
+    """Return what a value holds below keys (of lists: numbers); MISSING where it does not."""
     for key in keys:
         if isinstance(value, list) and key.isdigit() and int(key) < len(value):
             value = value[int(key)]
@@ -159,7 +159,7 @@ def _text(text: str, scope: Scope, lookup: Lookup, place: Place) -> Any:
 
 
 def _called(call: re.Match[str], lookup: Lookup, place: Place) -> Any:
-    """What a key has; nothing for one that is nowhere, as in Puppet."""
+    """Return what a key has; nothing for one that is nowhere, as in Puppet."""
     value = lookup(call[2] or call[3] or "", place)
     return None if value is MISSING else deepcopy(value)  # it is the value of two keys then
 
