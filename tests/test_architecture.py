@@ -282,6 +282,51 @@ def test_the_test_of_circles_sees_one_inside_of_functions(tmp_path: Path) -> Non
     assert circles(tmp_path) == [{"modules.a", "modules.b", "modules.c"}]
 
 
+def ambiguous(root: Path = ROOT) -> list[str]:
+    """What a package calls as one of its files is called: `from package import name` would mean one
+    or the other, depending on which was imported before (`runner/support/own_modules.py`).
+    """
+    problems = []
+    for path in sources(root):
+        if path.name == "__init__.py":
+            own = module_name(path, root)
+            files = {other.stem for other in path.parent.glob("*.py")}
+            files |= {other.parent.name for other in path.parent.glob("*/__init__.py")}
+            for name, origin in bound(path):
+                if name in files and origin != f"{own}.{name}":
+                    problems.append(f"{own}.{name}")
+    return problems
+
+
+def bound(path: Path) -> Iterator[tuple[str, str]]:
+    """The names that a file gives a meaning at its top, and what is imported by them."""
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                yield alias.asname or alias.name, f"{node.module}.{alias.name}"
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name, ""
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            for name in (name for target in targets for name in ast.walk(target)):
+                if isinstance(name, ast.Name):
+                    yield name.id, ""
+
+
+def test_a_name_of_a_package_means_one_thing() -> None:
+    assert ambiguous() == []
+
+
+@pytest.mark.parametrize(
+    "text", ["def look(): ...", "look = 1", "from modules.web.look import look", "look: int = 1"]
+)
+def test_the_test_of_names_sees_a_second_meaning(tmp_path: Path, text: str) -> None:
+    (tmp_path / "modules/web").mkdir(parents=True)
+    (tmp_path / "modules/web/look.py").touch()
+    (tmp_path / "modules/web/__init__.py").write_text(f"{text}\nfrom modules.web import look as l")
+    assert ambiguous(tmp_path) == ["modules.web.look"]
+
+
 def missing_files(text: str) -> list[str]:
     """The files and directories that a text names, in backticks, and that are not there."""
     names = [

@@ -139,7 +139,7 @@ def enabled(
     user: one of this user's, which starts with the user's systemd.
     """
     if runlevels:
-        return set(_names(runlevels)) <= set(provider().runlevels(name))
+        return set(_runlevel_names(runlevels)) <= set(provider().runlevels(name))
     return services(user).enabled(name)
 
 
@@ -153,11 +153,11 @@ def disabled(
     starts it. user: one of this user's.
     """
     if runlevels:
-        return not set(_names(runlevels)) & set(provider().runlevels(name))
+        return not set(_runlevel_names(runlevels)) & set(provider().runlevels(name))
     return not services(user).enabled(name)
 
 
-def _names(runlevels: str | Sequence[str] | None) -> list[str]:
+def _runlevel_names(runlevels: str | Sequence[str] | None) -> list[str]:
     return [runlevels] if isinstance(runlevels, str) else list(runlevels or ())
 
 
@@ -328,7 +328,7 @@ def enable(
     """Start a service with the machine. runlevels: by these (OpenRC). user: one of this
     user's.
     """
-    act(name, "enable", _names(runlevels), user)
+    act(name, "enable", _runlevel_names(runlevels), user)
     return True
 
 
@@ -341,7 +341,7 @@ def disable(
     """Do not start a service with the machine. runlevels: not by these (OpenRC). user: one of this
     user's.
     """
-    act(name, "disable", _names(runlevels), user)
+    act(name, "disable", _runlevel_names(runlevels), user)
     return True
 
 

@@ -35,7 +35,7 @@ KINDS: Mapping[str, UndoKind] = {
 }
 
 
-def _kind(kind: str) -> UndoKind:
+def _kind_named(kind: str) -> UndoKind:
     if kind not in KINDS:
         raise RunnerError(f"undo knows no {kind!r}", hint=f"it knows: {', '.join(KINDS)}")
     return KINDS[kind]
@@ -49,7 +49,7 @@ def look(kind: str, name: str = "") -> dict[str, Any]:
 
         runner call undo.look user zoe
     """
-    return dict(_kind(kind).look(name))
+    return dict(_kind_named(kind).look(name))
 
 
 def refusals(kind: str, changes: Mapping[str, Change], future: Future) -> dict[str, str]:
@@ -58,7 +58,7 @@ def refusals(kind: str, changes: Mapping[str, Change], future: Future) -> dict[s
     changes: name -> (what it was, what it is now). future: gives the state of a part of the machine
     after what is restored before.
     """
-    return _kind(kind).refusals(changes, future)
+    return _kind_named(kind).refusals(changes, future)
 
 
 def restore(kind: str, changes: Mapping[str, Change]) -> None:
@@ -67,21 +67,21 @@ def restore(kind: str, changes: Mapping[str, Change]) -> None:
 
     changes: name -> (what it was, what it is now).
     """
-    _kind(kind).restore(changes)
+    _kind_named(kind).restore(changes)
 
 
 def is_private(kind: str) -> bool:
     """Return whether only undo may see the states of a kind. Raises RunnerError for an unknown
     kind.
     """
-    return _kind(kind).private
+    return _kind_named(kind).private
 
 
 def part_of(kind: str) -> str:
     """The kind that things of this kind come and go with; empty when there is none. Raises
     RunnerError for an unknown kind.
     """
-    return _kind(kind).part_of
+    return _kind_named(kind).part_of
 
 
 def along(kind: str) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from runner.model.places import Value
 from runner.model.result import Report
 from runner.pipeline.aborted import note_not_started
 from runner.pipeline.compile import Compiled, of_gathered, of_requests
-from runner.pipeline.highstate import Gathered, gather, requests
+from runner.pipeline.gathering import Gathered, gather, requests
 from runner.pipeline.session import Listeners, Session, of_named
 from runner.pipeline.stages import about_run, new_run_id, run_pipeline, warn
 from runner.sources.config.options import Options

@@ -11,7 +11,7 @@ from runner.api import ChangeNotAllowed, StateFailed, changes_allowed, running
 from runner.engine.context import Current
 from runner.model.errors import RunnerError
 from runner.model.places import Source, Value
-from runner.pipeline.highstate import (
+from runner.pipeline.gathering import (
     read_pillar,
 )
 from runner.pipeline.session import Listeners, Session

@@ -21,7 +21,7 @@ from runner.model.events import CycleFound
 from runner.model.highdata import HighData
 from runner.model.records import Record
 from runner.pipeline.compile_cache import CompileCache
-from runner.pipeline.highstate import (
+from runner.pipeline.gathering import (
     Gathered,
     gather,
     requests,

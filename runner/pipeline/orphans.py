@@ -25,7 +25,7 @@ from runner.model.errors import CompileError, RunnerError
 from runner.model.highdata import Made, of_states
 from runner.model.records import Record
 from runner.pipeline.compile import Compiled, compile_chunks, make_binder
-from runner.pipeline.highstate import gather, read_pillar, top_requests
+from runner.pipeline.gathering import gather, read_pillar, top_requests
 from runner.pipeline.selection import EVERYTHING
 from runner.pipeline.session import Listeners, Session
 from runner.sources.config.options import Options

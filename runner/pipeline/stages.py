@@ -32,7 +32,7 @@ from runner.model.events import Warned
 from runner.model.result import Report, Result
 from runner.pipeline.aborted import recorded
 from runner.pipeline.compile import Compiled, Compiling
-from runner.pipeline.highstate import (
+from runner.pipeline.gathering import (
     missing_sls,
     read_pillar,
 )

@@ -10,7 +10,7 @@ from runner.api import changes_allowed
 from runner.engine.context import Execution
 from runner.engine.interrupts import ending
 from runner.history.store import open_history, readable
-from runner.pipeline.highstate import (
+from runner.pipeline.gathering import (
     learn_secrets,
     read_pillar,
 )

@@ -336,7 +336,7 @@ def _packages(
         yield Removal(package, function="purged", made=False)
 
 
-def _holds(name: str, pkgs: Names | None = None, **_: object) -> Iterator[Removal]:
+def _held_names(name: str, pkgs: Names | None = None, **_: object) -> Iterator[Removal]:
     for entry in pkgs or [name]:
         held = selection.name_of(entry)
         yield Removal(held, check={}, thing=f"{held}, held")
@@ -345,7 +345,7 @@ def _holds(name: str, pkgs: Names | None = None, **_: object) -> Iterator[Remova
 OPPOSITE = {
     "installed": Opposite("removed", things=_packages),
     "latest": Opposite("removed", things=_packages),
-    "held": Opposite("unheld", things=_holds),
+    "held": Opposite("unheld", things=_held_names),
 }
 
 

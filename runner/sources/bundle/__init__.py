@@ -19,7 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from runner.model.errors import RunnerError
-from runner.sources.bundle.launcher import launcher
+from runner.sources.bundle.launcher import launcher_text
 from runner.support.files.links import refuse_special
 
 NAME = "sls-runner"  # of the distribution: `runner` is another one in the registry
@@ -64,7 +64,7 @@ def contents() -> Entries:
     """Return what is in the bundle. Raises RunnerError where a package is missing."""
     entries: dict[str, Path | bytes] = {f"{LIBRARIES}/{path}": data for path, data in _libraries()}
     fitting = {int(number) for number in EXTENSION.findall("\n".join(entries))}
-    entries[LAUNCHER] = launcher(LIBRARIES, sorted(fitting)).encode()
+    entries[LAUNCHER] = launcher_text(LIBRARIES, sorted(fitting)).encode()
     return entries
 
 

@@ -54,7 +54,7 @@ main()
 """
 
 
-def launcher(libraries: str, fitting: Iterable[int]) -> str:
+def launcher_text(libraries: str, fitting: Iterable[int]) -> str:
     """The text of the launcher.
 
     libraries: the directory of the packages. fitting: minor versions of the Pythons that its

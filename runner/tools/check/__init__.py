@@ -15,7 +15,7 @@ from runner.model.errors import RunnerError
 from runner.model.highdata import HighData
 from runner.pipeline import node_scope
 from runner.pipeline.compile import Compiled, compile_partially, expected
-from runner.pipeline.highstate import (
+from runner.pipeline.gathering import (
     Gathered,
     all_requests,
     gather,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Set
 
 from runner.language.compiler.high import Request
-from runner.pipeline.highstate import Gathered
+from runner.pipeline.gathering import Gathered
 
 Key = tuple[str, str]  # (env, sls)
 Includes = Mapping[Key, Iterable[Key]]

@@ -14,7 +14,7 @@ from runner.engine.loader.hooks import HOOKS
 from runner.engine.loader.registry import Registry
 from runner.history import query
 from runner.model.errors import RunnerError
-from runner.pipeline.highstate import all_requests
+from runner.pipeline.gathering import all_requests
 from runner.pipeline.session import Session
 from runner.sources.config.options import Options
 from runner.support.files.text import text_to_show

@@ -17,7 +17,7 @@ from runner.output.manual import pages as manuals
 from runner.output.manual.descriptions import describe_for_editors
 from runner.pipeline import node_scope
 from runner.pipeline.compile import compile_chunks, make_binder
-from runner.pipeline.highstate import gather, read_pillar, related, requests, top_requests
+from runner.pipeline.gathering import gather, read_pillar, related, requests, top_requests
 from runner.pipeline.session import Listeners, Session, of_named
 from runner.sources.config.options import Options
 from runner.tools.queries import why as whys

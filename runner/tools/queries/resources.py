@@ -11,7 +11,7 @@ from runner.api import Resource, StateFailed
 from runner.engine.loader.registry import Registry
 from runner.model.errors import RunnerError
 from runner.model.records import Record
-from runner.pipeline.highstate import learn_secrets
+from runner.pipeline.gathering import learn_secrets
 from runner.pipeline.session import Session
 from runner.sources.config.options import Options
 from runner.support.redaction import HIDDEN

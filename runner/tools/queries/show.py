@@ -11,7 +11,7 @@ from runner.language.compiler import high, ordering
 from runner.model.errors import RunnerError
 from runner.model.result import PendingReaction
 from runner.pipeline import node_scope
-from runner.pipeline.highstate import (
+from runner.pipeline.gathering import (
     Gathered,
     gather,
     learn_secrets,
