@@ -9,9 +9,6 @@ from collections.abc import Callable
 
 def main(arguments: list[str] | None = None) -> None:
     """The console script `runner`."""
-    from runner.cli.own_modules import find_quickly
-
-    find_quickly()
     from runner.cli.running.exit_codes import program
 
     program(lambda: _run(sys.argv[1:] if arguments is None else arguments))

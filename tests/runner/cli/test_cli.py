@@ -364,10 +364,12 @@ FURTHER = "glob grp locale pwd select selectors subprocess"
 
 
 def imported_by(machine: Machine, *words: str) -> list[str]:
-    """The modules that a second run imports."""
+    """The modules that a second run imports, and executes."""
     program = (
         "import sys; floor = set(sys.modules)\ntry:\n  from runner.cli import main; main()\n"
-        "finally: print(*(set(sys.modules) - floor), file=sys.stderr)"
+        "finally:\n  from runner.support.own_modules import NotYet\n"
+        "  new = set(sys.modules) - floor\n"
+        "  print(*(n for n in new if type(sys.modules[n]) is not NotYet), file=sys.stderr)"
     )
     argv = machine.argv(*words)
     argv = [argv[0], "-c", program, *argv[3:]]

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How runner's own modules are imported: when something of them is asked for, and in few steps."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import shutil
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from runner.support.own_modules import NotYet, OwnModules
+
+
+@pytest.fixture(autouse=True)
+def compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+
+
+def loaded(folder: Path, name: str = "runner.sample") -> ModuleType:
+    spec = OwnModules(str(folder)).find_spec(name, [f"{folder}/runner"])
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def source_of(folder: Path) -> Path:
+    (folder / "runner").mkdir(exist_ok=True)
+    return folder / "runner/sample.py"
+
+
+def test_a_module_is_that_of_its_source_as_it_is_now(tmp_path: Path) -> None:
+    source = source_of(tmp_path)
+    for text in ("value = 1\n", "value = 22\n"):
+        source.write_text(text)
+        assert loaded(tmp_path).value == int(text.split()[-1])  # compiled here,
+        module = loaded(tmp_path)  # and read here
+        assert module.value == int(text.split()[-1])
+        assert module.__file__ == str(source) and os.path.exists(str(module.__cached__))
+    before = source.stat()
+    source.write_text("value = 33\n")  # as long as before, and later
+    os.utime(source, (before.st_atime, before.st_mtime + 2))
+    assert loaded(tmp_path).value == 33
+
+
+def test_what_is_compiled_is_taken_without_compiling(tmp_path: Path) -> None:
+    source = source_of(tmp_path)
+    source.write_text("value = 1\n")
+    status = source.stat()
+    assert loaded(tmp_path).value == 1
+    source.write_text("value = 2\n")
+    os.utime(source, ns=(status.st_atime_ns, status.st_mtime_ns))  # which nobody can tell apart
+    assert loaded(tmp_path).value == 1
+
+
+def test_a_copied_module_knows_its_new_place(tmp_path: Path) -> None:
+    (tmp_path / "old").mkdir()
+    source = source_of(tmp_path / "old")
+    source.write_text("def where(): return where.__code__.co_filename\n")
+    assert loaded(tmp_path / "old").where() == str(source)
+    shutil.copytree(tmp_path / "old", tmp_path / "new", copy_function=shutil.copy2)
+    assert loaded(tmp_path / "new").where() == str(tmp_path / "new/runner/sample.py")
+
+
+def test_packages_and_what_is_no_module_of_runner(tmp_path: Path) -> None:
+    (tmp_path / "runner/sample").mkdir(parents=True)
+    finder = OwnModules(str(tmp_path))
+    assert finder.find_spec("runner.sample", [f"{tmp_path}/runner"]) is None
+    (tmp_path / "runner/sample/__init__.py").write_text("value = 1\n")
+    package = loaded(tmp_path)
+    assert package.__path__ == [f"{tmp_path}/runner/sample"] and package.value == 1
+    assert package.__package__ == "runner.sample"
+    shutil.copytree(tmp_path / "runner", tmp_path / "runner2")  # of somebody else
+    for name, path in (
+        ("runner2.sample", [f"{tmp_path}/runner2"]),
+        ("runner", None),
+        ("runner.none", [f"{tmp_path}/runner"]),
+    ):
+        assert finder.find_spec(name, path) is None
+
+
+# ---------------------------------------------------------------- executed when asked
+
+PACKAGE = {
+    "__init__": "LOG.append('package')\nfrom modules.planted.eager import eager\nown = 1\n",
+    "eager": "LOG.append('eager')\nfrom modules.planted import late, later\neager = 1\n",
+    "late": "'''Says.'''\nLOG.append('late')\nvalue = 1\n",
+    "later": "LOG.append('later')\nvalue = 2\n",
+    "failing": "before = 1\nLOG.append('failing')\nimport there_is_no_such_module\n",
+    "slow": "first = 1\nBEGUN.set()\nassert GO_ON.wait(60)\nsecond = 2\n",
+}
+
+
+@pytest.fixture
+def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """A package `modules.planted`; what was executed of it."""
+    import builtins
+
+    import modules
+
+    done: list[str] = []
+    (folder := tmp_path / "modules/planted").mkdir(parents=True)
+    for name, text in PACKAGE.items():
+        (folder / f"{name}.py").write_text(text)
+    monkeypatch.setattr(builtins, "LOG", done, raising=False)
+    monkeypatch.setattr(modules, "__path__", [f"{tmp_path}/modules"])
+    monkeypatch.setattr(sys, "meta_path", [OwnModules(str(tmp_path)), *sys.meta_path])
+    yield done
+    for name in [name for name in sys.modules if name.startswith("modules.planted")]:
+        del sys.modules[name]
+    vars(modules).pop("planted", None)
+
+
+def imported(name: str) -> ModuleType:
+    return importlib.import_module(f"modules.planted{name}")
+
+
+def test_a_module_is_executed_when_it_is_asked_for_something(log: list[str]) -> None:
+    late = imported(".late")
+    package = imported("")
+    assert type(late) is NotYet and (late.__name__, late.__package__) == (
+        "modules.planted.late",
+        "modules.planted",
+    )
+    assert package.late is late and package.later.__file__.endswith("/later.py")
+    assert "modules.planted.later" in repr(package.later) and log == []
+    assert late.value == 1 and log == ["late"] and type(late) is ModuleType
+    assert package.own == 1 and log == ["late", "package", "eager"]
+    assert sys.modules["modules.planted.later"].value == 2 and log[3:] == ["later"]
+    assert not hasattr(late, "vaule") and not hasattr(package, "onw")
+
+
+@pytest.mark.parametrize(
+    "ask", [vars, dir, lambda module: module.__doc__, lambda module: module.value]
+)
+def test_what_executes_a_module(log: list[str], ask: object) -> None:
+    assert callable(ask)
+    late = imported(".late")
+    ask(late)
+    assert log == ["late"] and late.__doc__ == "Says." and "value" in vars(late)
+
+
+def test_a_statement_for_a_name_executes_and_one_for_a_module_does_not(log: list[str]) -> None:
+    exec("from modules.planted import late, later", {})
+    assert log == []
+    exec("from modules.planted.late import value", {})
+    assert log == ["late"]
+    with pytest.raises(ImportError, match="cannot import name 'valve'"):
+        exec("from modules.planted.late import valve", {})
+    with pytest.raises(ImportError, match="cannot import name 'none'"):
+        exec("from modules.planted import none", {})
+
+
+def test_a_module_that_fails_does_so_each_time(log: list[str]) -> None:
+    failing = imported(".failing")
+    for times in (1, 2):
+        with pytest.raises(ModuleNotFoundError, match="there_is_no_such_module"):
+            failing.before  # noqa: B018
+        assert log == ["failing"] * times
+
+
+def test_a_thread_waits_for_a_module_that_another_one_executes(
+    log: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import builtins
+
+    begun, go_on = threading.Event(), threading.Event()
+    monkeypatch.setattr(builtins, "BEGUN", begun, raising=False)
+    monkeypatch.setattr(builtins, "GO_ON", go_on, raising=False)
+    slow = imported(".slow")
+    seen: list[tuple[int, int]] = []
+
+    def look() -> None:
+        seen.append((slow.first, slow.second))
+
+    threads = [threading.Thread(target=look) for _ in range(3)]
+    threads[0].start()
+    assert begun.wait(60)  # the first one executes it: it has a part of its names
+    for thread in threads[1:]:
+        thread.start()
+    assert seen == []
+    go_on.set()
+    for thread in threads:
+        thread.join(60)
+    assert seen == [(1, 2)] * 3
+
+
+def test_a_child_executes_what_its_parent_was_executing(
+    log: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A fork waits until no thread executes a module: the child has no thread that would end it."""
+    import builtins
+
+    begun, go_on = threading.Event(), threading.Event()
+    monkeypatch.setattr(builtins, "BEGUN", begun, raising=False)
+    monkeypatch.setattr(builtins, "GO_ON", go_on, raising=False)
+    slow, late = imported(".slow"), imported(".late")
+    thread = threading.Thread(target=lambda: slow.first)
+    thread.start()
+    assert begun.wait(60)
+    threading.Timer(0.05, go_on.set).start()
+    pid = os.fork()
+    if not pid:
+        os._exit(0 if (late.value, slow.second) == (1, 2) else 1)
+    assert os.waitpid(pid, 0)[1] == 0
+    thread.join(60)
