@@ -64,8 +64,8 @@ def test_the_database_of_the_tutorial_works(tutorial: Machine) -> None:
         found = tutorial.results("sls", "a", *words)
         assert [each["changes"] for each in found.values()] == [{"shop": made}, {"bag": made}]
     assert {each["comment"] for each in tutorial.results("sls", "a").values()} == {
-        "shop is in the correct state",
-        "bag is in the correct state",
+        "database shop is in the correct state",
+        "database bag is in the correct state",
     }
     found = tutorial.results("sls", "b")
     assert (

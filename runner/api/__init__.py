@@ -71,11 +71,11 @@ if TYPE_CHECKING:
     from collections.abc import Collection, MutableMapping
 
     from runner.api.composition import combine_plans
+    from runner.api.kinds import WANTED, Difference, Kind, Property, Wording, comes_after
     from runner.api.later import check_later as check_later
     from runner.api.later import forget_check as forget_check
     from runner.api.planning import foreseen_failures as foreseen_failures
     from runner.api.programs import ended_with_run as ended_with_run
-    from runner.api.properties import Property, ensured
     from runner.api.providers import Feature, Provider, ProviderModule, Providers
     from runner.api.scheduled import SCHEDULE as SCHEDULE
     from runner.api.state_module import StateModule
@@ -735,7 +735,10 @@ def forget_looks(topics: frozenset[str] | None) -> None:
 
 # ---------------------------------------------------------------- loaded by those who use them
 
-_LATER = {"Property": "properties", "ensured": "properties", "StateModule": "state_module"}
+_LATER = {"StateModule": "state_module"}
+_LATER |= dict.fromkeys(
+    ("Difference", "Kind", "Property", "WANTED", "Wording", "comes_after"), "kinds"
+)
 _LATER |= dict.fromkeys(("Feature", "Provider", "ProviderModule", "Providers"), "providers")
 _LATER |= {"combine_plans": "composition", "ended_with_run": "programs", "SCHEDULE": "scheduled"}
 _LATER |= {"check_later": "later", "forget_check": "later", "foreseen_failures": "planning"}

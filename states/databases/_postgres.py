@@ -1,48 +1,52 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The base of the states of PostgreSQL: arguments, order, execution."""
+"""The base of the states of PostgreSQL: what is in a server, and order."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from modules.databases import postgres
 from modules.databases.postgres import PostgresServer
-from runner.api import CommandFailed, Plan, Planned, StateFailed
-
-UNCHANGED: dict[str, Any] = {}
+from runner.api import Difference, Record
 
 
-def carry_out(
-    server: PostgresServer, plan: Plan, done: str, failed: str, *statements: str
-) -> Planned:
-    """Plan, carry the statements out, and tell what the server says where it refuses."""
-    yield plan
-    try:
-        server.execute(*statements)
-    except CommandFailed as failure:
-        raise StateFailed(f"{failed}: {failure.message}", changes=UNCHANGED) from None
-    return done
+class Entity(Record):
+    """What has a name in a server, by its kind in SQL. Statements make it, alter it and drop it,
+    with those options that are given: all of a step or none.
+    """
 
+    server: PostgresServer
+    kind: str
+    name: str
 
-def drop(server: PostgresServer, kind: str, name: str, what: str | None = None) -> Planned:
-    """The state of an object that has to go. kind: Database, User, ...; what: as DROP names it."""
-    plan = Plan({name: "Absent"}, f"{kind} {name} is set to be removed")
-    return (
-        yield from carry_out(
-            server,
-            plan,
-            f"{kind} {name} has been removed",
-            f"{kind} {name} failed to be removed",
-            f"DROP {what or f'{kind.upper()} {postgres.name(name)}'}",
+    @property
+    def sql(self) -> str:
+        return f"{self.kind} {postgres.name(self.name)}"
+
+    def row(self, query: str) -> dict[str, Any] | None:
+        """What a query for its name answers."""
+        rows = self.server.select(query.format(postgres.literal(self.name)))
+        return rows[0] if rows else None
+
+    def create(self, *options: object) -> None:
+        self._execute("CREATE", options)
+
+    def alter(self, differences: Iterable[Difference]) -> None:
+        self.server.execute(*(f"ALTER {self.sql} {each.set()}" for each in differences))
+
+    def drop(self, *options: object) -> None:
+        self._execute("DROP", options)
+
+    def _execute(self, verb: str, options: Iterable[object]) -> None:
+        self.server.execute(
+            " ".join([f"{verb} {self.sql}", *(str(each) for each in options if each)])
         )
-    )
 
 
-def after_server(*more: tuple[str, str | None]) -> Iterator[tuple[str, str]]:
-    """The states that all of these come after: the server, and what they name."""
-    yield "pkg", "postgresql"
-    yield "service", "postgresql"
-    for state, name in more:
-        if name:
-            yield state, name
+def owned_by(role: str) -> str:
+    """How a statement gives a thing to a role."""
+    return f"OWNER TO {postgres.name(role)}"
+
+
+SERVER = (("pkg", "postgresql"), ("service", "postgresql"))  # what all of these come after

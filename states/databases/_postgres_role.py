@@ -3,14 +3,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 from modules.databases import postgres
 from modules.databases.postgres import PostgresServer
-from runner.api import Check, Line, Plan, Planned, Record
-from states.databases._postgres import after_server, carry_out, drop
+from runner.api import Check, Difference, Kind, Line, Planned, Property, Record
+from states.databases._postgres import SERVER, Entity
+from states.databases._wording import CREATED, REMOVED, UPDATED
 
+KINDS = {
+    kind: Kind(
+        f"{kind} {{name}}",
+        CREATED._replace(provides={f"postgres_{kind}": "{name}"}),
+        UPDATED,
+        REMOVED,
+    )
+    for kind in ("user", "group")
+}
 WORDS = {
     "createdb": "CREATEDB",
     "createroles": "CREATEROLE",
@@ -41,29 +51,26 @@ class Role(Record):
     def present(self, server: PostgresServer) -> Planned:
         """The state of a role that has to be there."""
         role = postgres.roles(server, self.name, passwords=not self.refresh).get(self.name)
-        fact = (f"postgres_{self.kind}", self.name)
-        if role is None:
-            plan = Plan(
-                {self.name: "Present"}, f"{self._title} is set to be created", provides=[fact]
-            )
-            done, failed = (
-                f"The {self.kind} {self.name} has been created",
-                f"Failed to create {self.kind} {self.name}",
-            )
-            return (yield from carry_out(server, plan, done, failed, *self._created()))
-        changes = self._changes(server, role)
-        if not changes:
-            return f"{self._title} is already present"
-        plan = Plan({self.name: changes}, f"{self._title} is set to be updated")
-        done, failed = (
-            f"The {self.kind} {self.name} has been updated",
-            f"Failed to update {self.kind} {self.name}",
+        return KINDS[self.kind].present(
+            role,
+            lambda: server.execute(*self._created()),
+            self._properties(server, role or {}),
+            lambda differences: server.execute(*self._updated(differences)),
+            name=self.name,
         )
-        return (yield from carry_out(server, plan, done, failed, *self._updated(changes)))
 
-    @property
-    def _title(self) -> str:
-        return f"{self.kind.capitalize()} {self.name}"
+    def _properties(self, server: PostgresServer, role: Mapping[str, Any]) -> Iterator[Property]:
+        yield from (Property(flag, value) for flag, value in self.flags.items())
+        until = self.valid_until or None
+        same = until and role["valid_until"] == _moment(server, until)
+        yield Property("valid_until", until, lambda: until if same else None)
+        if self.password is not None:
+            known = not self.refresh and postgres.matches(
+                self.name, self.password, role["password"], self.how
+            )
+            yield Property("password", True, lambda: known)
+        missing = [group for group in self.groups if group not in role["groups"]]
+        yield Property("groups", missing or None, list, matching="all")
 
     def _created(self) -> list[str]:
         flags = dict(self.flags)
@@ -77,7 +84,8 @@ class Role(Record):
         )
         return [*self._hashing(password), create, *self._joined(self.groups)]
 
-    def _updated(self, changes: dict[str, Any]) -> list[str]:
+    def _updated(self, differences: Sequence[Difference]) -> list[str]:
+        changes = {each.name: each.wanted for each in differences}
         words = [_word(flag, value) for flag, value in changes.items() if flag in WORDS]
         password = self.password if "password" in changes else None
         options = self._role_options(words, password, "valid_until" in changes)
@@ -109,23 +117,6 @@ class Role(Record):
     def _joined(self, groups: Sequence[str]) -> list[str]:
         return [f"GRANT {postgres.name(group)} TO {self._role}" for group in groups]
 
-    def _changes(self, server: PostgresServer, role: dict[str, Any]) -> dict[str, Any]:
-        wanted = {
-            flag: value
-            for flag, value in self.flags.items()
-            if value is not None and role[flag] != value
-        }
-        changes: dict[str, Any] = dict(wanted)
-        if self.valid_until and role["valid_until"] != _moment(server, self.valid_until):
-            changes["valid_until"] = self.valid_until
-        if self.password is not None and (
-            self.refresh
-            or not postgres.matches(self.name, self.password, role["password"], self.how)
-        ):
-            changes["password"] = True
-        missing = [group for group in self.groups if group not in role["groups"]]
-        return {**changes, "groups": missing} if missing else changes
-
 
 def _moment(server: PostgresServer, text: str) -> str:
     return "infinity" if text == "infinity" else postgres.moment(server, text)
@@ -142,9 +133,8 @@ def split(groups: Sequence[str] | None) -> list[str]:
 
 def absent(name: str, kind: str, server: PostgresServer) -> Planned:
     """The state of a role that has to go."""
-    if name not in postgres.roles(server, name, passwords=False):
-        return f"{kind.capitalize()} {name} is not present, so it cannot be removed"
-    return (yield from drop(server, kind.capitalize(), name, f"ROLE {postgres.name(name)}"))
+    role = postgres.roles(server, name, passwords=False).get(name)
+    return KINDS[kind].absent(role, Entity(server, "ROLE", name).drop, name=name)
 
 
 def autorequire(name: str, groups: object = None, **_: object) -> Iterator[tuple[str, str]]:
@@ -152,4 +142,5 @@ def autorequire(name: str, groups: object = None, **_: object) -> Iterator[tuple
     joined = split(
         [groups] if isinstance(groups, str) else groups if isinstance(groups, list) else []
     )
-    yield from after_server(*(("postgres_group", group) for group in joined))
+    yield from SERVER
+    yield from (("postgres_group", group) for group in joined)

@@ -3,12 +3,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from modules.databases import mysql
 from modules.databases.mysql import Connection, MysqlServer
-from runner.api import Line, NonEmptyLine, Plan, Planned
-from states.databases._mysql import after_server, carry_out
+from runner.api import Kind, Line, NonEmptyLine, Planned, Property, comes_after
+from states.databases._mysql import REASON, SERVER
+from states.databases._wording import CREATED, REMOVED, UPDATED
+
+DATABASE = Kind(
+    "database {name}",
+    CREATED._replace(
+        pending="{Title} is not present and needs to be created",
+        provides={"mysql_database": "{name}"},
+    ),
+    UPDATED._replace(
+        pending="Database {differences} needs to be updated",
+        done="{Title} has been updated: {differences}",
+    ),
+    REMOVED._replace(
+        pending="{Title} is present and needs to be removed", failed="Unable to remove {title}"
+    ),
+    REASON,
+)
 
 
 def present(
@@ -31,48 +46,27 @@ def present(
 
     Behaviour: Salt 3007's mysql_database.present.
     """
-    database = mysql.databases(server, name).get(name)
-    settings = {"CHARACTER SET": character_set, "COLLATE": collate}
-    if database is None:
-        plan = Plan(
-            {name: "Present"},
-            f"Database {name} is not present and needs to be created",
-            provides=[("mysql_database", name)],
-        )
-        words = _words({word: value for word, value in settings.items() if value})
-        return (
-            yield from carry_out(
-                server,
-                plan,
-                f"The database {name} has been created",
-                f"Failed to create database {name}",
-                f"CREATE DATABASE {mysql.name(name)}{words}",
-            )
-        )
-    own = {"CHARACTER SET": database["character_set"], "COLLATE": database["collate"]}
-    differing = {
-        word: value
-        for word, value in settings.items()
-        if value and _plain(value) != _plain(own[word])
-    }
-    if not differing:
-        return f"Database {name} is already present"
-    shown = "; ".join(f"{word.lower()} {own[word]} != {value}" for word, value in differing.items())
-    plan = Plan({name: differing}, f"Database {shown} needs to be updated")
-    words = _words({word: value for word, value in settings.items() if value})
-    return (
-        yield from carry_out(
-            server,
-            plan,
-            f"Database {name} has been updated: {shown}",
-            f"Failed to update database {name}",
-            f"ALTER DATABASE {mysql.name(name)}{words}",
-        )
+    now = mysql.databases(server, name).get(name)
+    it = f"DATABASE {mysql.name(name)}"
+    words = f" CHARACTER SET {mysql.literal(character_set)}" if character_set else ""
+    words += f" COLLATE {mysql.literal(collate)}" if collate else ""
+    settings = [("character_set", character_set), ("collate", collate)]
+    return DATABASE.present(
+        now,
+        lambda: server.execute(f"CREATE {it}{words}"),
+        [_setting(key, value, (now or {}).get(key, "")) for key, value in settings if value],
+        lambda _: server.execute(f"ALTER {it}{words}"),
+        name=name,
     )
 
 
-def _words(settings: dict[str, str]) -> str:
-    return "".join(f" {word} {mysql.literal(value)}" for word, value in settings.items())
+def _setting(key: str, wanted: str, now: str) -> Property:
+    return Property(
+        key.replace("_", " ").upper(),
+        wanted,
+        lambda: wanted if _plain(now) == _plain(wanted) else now,
+        change_to_s=lambda old, new: f"{key.replace('_', ' ')} {old} != {new}",
+    )
 
 
 def _plain(name: str) -> str:
@@ -94,20 +88,9 @@ def absent(
 
     Behaviour: Salt 3007's mysql_database.absent.
     """
-    if name not in mysql.databases(server, name):
-        return f"Database {name} is not present, so it cannot be removed"
-    plan = Plan({name: "Absent"}, f"Database {name} is present and needs to be removed")
-    return (
-        yield from carry_out(
-            server,
-            plan,
-            f"Database {name} has been removed",
-            f"Unable to remove database {name}",
-            f"DROP DATABASE {mysql.name(name)}",
-        )
-    )
+    drop = f"DROP DATABASE {mysql.name(name)}"
+    there = name in mysql.databases(server, name)
+    return DATABASE.absent(there, lambda: server.execute(drop), name=name)
 
 
-def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:
-    """A database comes after the server."""
-    yield from after_server()
+autorequire = comes_after(*SERVER)

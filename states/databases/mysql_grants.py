@@ -4,13 +4,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from modules.databases import mysql
 from modules.databases.mysql import Connection, Level, MysqlServer, Rights
-from runner.api import Line, NameOrEmpty, Plan, Planned, StateFailed
+from runner.api import Kind, Line, NameOrEmpty, Planned, StateFailed, Wording
 from runner.api.opposite import Opposite
-from states.databases._mysql import after_server, carry_out
+from states.databases._mysql import REASON, SERVER
+
+GRANT = Kind(
+    "grant {what}",
+    Wording(
+        "{Title} to {whom} is already present",
+        "MySQL grant {name} is set to be created",
+        "{Title} to {whom} has been added",
+        'Failed to execute: "GRANT {sql} TO {whom}"',
+        {"{name}": "Present"},
+    ),
+    removed=Wording(
+        "{Title} to {whom} is not present, so it cannot be revoked",
+        "MySQL grant {name} is set to be revoked",
+        "{Title} for {whom} has been revoked",
+        "Unable to revoke {title} for {whom}",
+        {"{name}": "Absent"},
+    ),
+    reason=REASON,
+)
 
 
 def present(
@@ -54,22 +74,14 @@ def present(
     if account is None:
         raise StateFailed(f"There is no user {user}@{host}", missing=("mysql_user", user))
     own = mysql.held(mysql.grant_lines(server, user, host), on)
-    whom = f"{user}@{host}"
     statements = _granting(user, host, on, own, wanted, exactly=revoke_first)
     tls = mysql.tls_wanted(ssl_option)
     if tls and tls != account.tls:
         statements.append(mysql.requirement(user, host, tls))
-    if not statements:
-        return f"Grant {grant} on {database} to {whom} is already present"
-    return (
-        yield from carry_out(
-            server,
-            Plan({name: "Present"}, f"MySQL grant {name} is set to be created"),
-            f"Grant {grant} on {database} to {whom} has been added",
-            f'Failed to execute: "GRANT {grant} ON {database} TO {whom}"',
-            *statements,
-        )
-    )
+    what, whom = f"{grant} on {database}", f"{user}@{host}"
+    execute = partial(server.execute, *statements)
+    about = {"name": name, "what": what, "whom": whom, "sql": f"{grant} ON {database}"}
+    return GRANT.present(not statements, execute, **about)
 
 
 def _granting(
@@ -116,23 +128,14 @@ def absent(
     Behaviour: Salt 3007's mysql_grants.absent; it revokes what an account has of the rights.
     """
     given, on = mysql.read_rights(grant), mysql.level(database, escape)
-    whom = f"{user}@{host}"
     unwanted = mysql.NOTHING
     if mysql.find_account(server, user, host)[0] is not None:
         own = mysql.held(mysql.grant_lines(server, user, host), on)
         passing = own.grant and (grant_option or given.grant)
         unwanted = Rights(_held_of(own, given), passing)
-    if unwanted == mysql.NOTHING:
-        return f"Grant {grant} on {database} to {whom} is not present, so it cannot be revoked"
-    return (
-        yield from carry_out(
-            server,
-            Plan({name: "Absent"}, f"MySQL grant {name} is set to be revoked"),
-            f"Grant {grant} on {database} for {whom} has been revoked",
-            f"Unable to revoke grant {grant} on {database} for {whom}",
-            *mysql.revoking(user, host, on, unwanted),
-        )
-    )
+    what, whom = f"{grant} on {database}", f"{user}@{host}"
+    revoke = partial(server.execute, *mysql.revoking(user, host, on, unwanted))
+    return GRANT.absent(unwanted != mysql.NOTHING, revoke, name=name, what=what, whom=whom)
 
 
 def _held_of(own: Rights, given: Rights) -> dict[str, frozenset[str] | None]:
@@ -159,7 +162,7 @@ def autorequire(
 ) -> Iterator[tuple[str, str]]:
     """Rights come after the server, the account and the database."""
     first = database.rpartition(".")[0].strip("`") if isinstance(database, str) else None
-    yield from after_server(("mysql_user", user), ("mysql_database", first))
+    yield from (*SERVER, ("mysql_user", user or ""), ("mysql_database", first or ""))
 
 
 OPPOSITE = {"present": Opposite("absent", by=("grant", "database", "user", "host"))}

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Literal
 
 from modules import file
@@ -18,9 +17,10 @@ from runner.api import (
     Planned,
     Record,
     StateFailed,
+    comes_after,
     here,
 )
-from states.databases._mysql import after_server
+from states.databases._mysql import SERVER
 
 NON_IDEMPOTENT = {
     "run": "it runs the query in each run, unless its output is there and overwrite is False",
@@ -172,6 +172,4 @@ def _executed(server: MysqlServer, text: str, target: AnswerTarget, overwrite: b
     return str(answer)
 
 
-def autorequire(name: str, database: str | None = None, **_: object) -> Iterator[tuple[str, str]]:
-    """A query comes after the server and the database."""
-    yield from after_server(("mysql_database", database))
+autorequire = comes_after(*SERVER, database="mysql_database")

@@ -3,15 +3,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Annotated
 
 from modules.databases import mysql
 from modules.databases.mysql import Connection, Login, MysqlServer
-from runner.api import Check, Line, Plan, Planned, Secret, StateFailed
+from runner.api import (
+    Check,
+    Kind,
+    Line,
+    Planned,
+    Property,
+    Secret,
+    StateFailed,
+    Wording,
+    comes_after,
+)
 from runner.api.opposite import Opposite
-from states.databases._mysql import after_server, carry_out
+from states.databases._mysql import REASON, SERVER
+from states.databases._wording import CREATED, REMOVED
 
+USER = Kind(
+    "user {name}@{host}",
+    CREATED._replace(
+        already="{Title} is already present with {login}",
+        pending="{Title} is set to be added",
+        done="The {title} has been added",
+        provides={"mysql_user": "{name}"},
+    ),
+    Wording(
+        "",
+        "Password for {title} is set to be {changed}",
+        "Password for {title} has been {changed}",
+        "Failed to change password for {title}",
+        {"{name}": "Updated"},
+        {"mysql_user": "{name}"},
+    ),
+    REMOVED,
+    REASON,
+)
 HINT = "`- password: ...` takes the password itself; SELECT PASSWORD('...') makes a hash of MariaDB"
 PasswordHash = Annotated[Line, Check(mysql.hash_problem, HINT)]
 
@@ -53,40 +82,17 @@ def present(
             "Either password or password_hash must be specified, unless allow_passwordless is True"
         )
     account, mariadb = mysql.find_account(server, name, host)
-    whom = f"{name}@{host}"
-    if account is None:
-        plan = Plan(
-            {name: "Present"},
-            f"User {whom} is set to be added",
-            provides=[("mysql_user", name)],
-        )
-        return (
-            yield from carry_out(
-                server,
-                plan,
-                f"The user {whom} has been added",
-                f"Failed to create user {whom}",
-                mysql.creation(name, host, login, mariadb),
-            )
-        )
-    if login.agrees(account.methods, mariadb):
-        how = "passwordless login" if login.passwordless else "the desired password"
-        kept = " hash" if password_hash and not password else ""
-        return f"User {whom} is already present with {how}{kept}"
-    action = "cleared" if login.passwordless else "changed"
-    plan = Plan(
-        {name: "Updated"},
-        f"Password for user {whom} is set to be {action}",
-        provides=[("mysql_user", name)],
-    )
-    return (
-        yield from carry_out(
-            server,
-            plan,
-            f"Password for user {whom} has been {action}",
-            f"Failed to change password for user {whom}",
-            mysql.alteration(name, host, login, mariadb),
-        )
+    methods = account.methods if account else ()
+    how = "passwordless login" if login.passwordless else "the desired password"
+    return USER.present(
+        account,
+        lambda: server.execute(mysql.creation(name, host, login, mariadb)),
+        [Property("login", True, lambda: login.agrees(methods, mariadb))],
+        lambda _: server.execute(mysql.alteration(name, host, login, mariadb)),
+        name=name,
+        host=host,
+        login=how + " hash" * bool(password_hash and not password),
+        changed="cleared" if login.passwordless else "changed",
     )
 
 
@@ -105,23 +111,11 @@ def absent(
 
     Behaviour: Salt 3007's mysql_user.absent.
     """
-    whom = f"{name}@{host}"
-    if mysql.find_account(server, name, host)[0] is None:
-        return f"User {whom} is not present, so it cannot be removed"
-    return (
-        yield from carry_out(
-            server,
-            Plan({name: "Absent"}, f"User {whom} is set to be removed"),
-            f"User {whom} has been removed",
-            f"User {whom} failed to be removed",
-            f"DROP USER {mysql.account(name, host)}",
-        )
-    )
+    account, _ = mysql.find_account(server, name, host)
+    drop = f"DROP USER {mysql.account(name, host)}"
+    return USER.absent(account, lambda: server.execute(drop), name=name, host=host)
 
 
-def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:
-    """An account comes after the server."""
-    yield from after_server()
-
+autorequire = comes_after(*SERVER)
 
 OPPOSITE = {"present": Opposite("absent", by=("host",))}

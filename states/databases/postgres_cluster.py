@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import partial
 
 from modules.databases import postgres
-from runner.api import AbsolutePath, CommandFailed, Line, Name, Plan, Planned, StateFailed
+from runner.api import AbsolutePath, Kind, Line, Name, Planned, StateFailed, comes_after
+from states.databases._wording import CREATED, REMOVED
+
+CLUSTER = Kind("cluster {name}", CREATED._replace(provides={"file": "{datadir}"}), removed=REMOVED)
 
 
 def present(
@@ -50,8 +53,7 @@ def present(
             raise StateFailed(
                 f"Cluster {cluster} has wrong parameters which couldn't be changed on fly."
             )
-        return f"Cluster {cluster} is already present"
-    if not postgres.server_exists(version):
+    elif not postgres.server_exists(version):
         package = f"postgresql-{version}"
         raise StateFailed(
             f"Failed to create cluster {cluster}: there is no {package}", missing=("pkg", package)
@@ -71,18 +73,8 @@ def present(
     initdb = ["--allow-group-access"] if allow_group_access else []
     initdb += ["--data-checksums"] if data_checksums else []
     initdb += [f"--wal-segsize={wal_segsize}"] if wal_segsize else []
-    yield Plan(
-        {cluster: "Present"},
-        f"Cluster {cluster} is set to be created",
-        provides=[("file", datadir or "")],
-    )
-    try:
-        postgres.cluster_create(version, name, options, initdb)
-    except CommandFailed as failure:
-        raise StateFailed(
-            f"Failed to create cluster {cluster}: {failure.message}", changes={}
-        ) from None
-    return f"The cluster {cluster} has been created"
+    create = partial(postgres.cluster_create, version, name, options, initdb)
+    return CLUSTER.present(cluster_facts, create, name=cluster, datadir=datadir or "")
 
 
 def absent(name: Name, version: Name) -> Planned:
@@ -97,20 +89,9 @@ def absent(name: Name, version: Name) -> Planned:
 
     Behaviour: Salt's postgres_cluster.absent.
     """
-    cluster = f"{version}/{name}"
-    if not postgres.cluster_exists(version, name):
-        return f"Cluster {cluster} is not present, so it cannot be removed"
-    yield Plan({cluster: "Absent"}, f"Cluster {cluster} is set to be removed")
-    try:
-        postgres.cluster_remove(version, name)
-    except CommandFailed as failure:
-        raise StateFailed(
-            f"Cluster {cluster} failed to be removed: {failure.message}", changes={}
-        ) from None
-    return f"Cluster {cluster} has been removed"
+    remove = partial(postgres.cluster_remove, version, name)
+    there = postgres.cluster_exists(version, name)
+    return CLUSTER.absent(there, remove, name=f"{version}/{name}")
 
 
-def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:
-    """A cluster comes after the packages that make it."""
-    yield "pkg", "postgresql"
-    yield "pkg", "postgresql-common"
+autorequire = comes_after(("pkg", "postgresql"), ("pkg", "postgresql-common"))

@@ -3,13 +3,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
+from functools import partial
 
 from modules.databases import postgres
 from modules.databases.postgres import Connection, PostgresServer, literal
-from runner.api import Line, Name, NonEmptyLine, Plan, Planned, StateFailed
-from states.databases._postgres import after_server, carry_out, drop
+from runner.api import (
+    Difference,
+    Kind,
+    Line,
+    Name,
+    NonEmptyLine,
+    Planned,
+    Property,
+    StateFailed,
+    comes_after,
+)
+from states.databases._postgres import SERVER, Entity, owned_by
+from states.databases._wording import CREATED, REMOVED, UPDATED
 
+DATABASE = Kind(
+    "database {name}",
+    CREATED._replace(provides={"postgres_database": "{name}"}),
+    UPDATED._replace(
+        pending="{Title} exists, but parameters need to be changed",
+        done="Parameters for {title} have been changed",
+        failed="Failed to change parameters for {title}",
+        changes={"{name}": "Parameters changed"},
+    ),
+    REMOVED,
+)
 # everything in a database that has an owner of its own, except what belongs to something else
 OWNED = """
 SELECT format('%s %I.%I', CASE relkind
@@ -62,60 +85,40 @@ def present(
 
     Behaviour: Salt 3008's postgres_database.present.
     """
-    database = postgres.databases(server).get(name)
-    role, place = owner and postgres.name(owner), tablespace and postgres.name(tablespace)
-    if database is None:
-        plan = Plan(
-            {name: "Present"},
-            f"Database {name} is set to be created",
-            provides=[("postgres_database", name)],
-        )
-        options = [
-            *([f"OWNER = {role}"] if role else []),
-            *([f"TEMPLATE = {postgres.name(template)}"] if template else []),
-            *([f"ENCODING = {literal(encoding)}"] if encoding else []),
-            *([f"LC_COLLATE = {literal(lc_collate)}"] if lc_collate else []),
-            *([f"LC_CTYPE = {literal(lc_ctype)}"] if lc_ctype else []),
-            *([f"TABLESPACE = {place}"] if place else []),
-        ]
-        create = " ".join(
-            [f"CREATE DATABASE {postgres.name(name)}", *(["WITH", *options] if options else [])]
-        )
-        done, failed = f"The database {name} has been created", f"Failed to create database {name}"
-        return (yield from carry_out(server, plan, done, failed, create))
+    it = Entity(server, "DATABASE", name)
+    create = partial(
+        it.create,
+        owner and f"OWNER = {postgres.name(owner)}",
+        template and f"TEMPLATE = {postgres.name(template)}",
+        encoding and f"ENCODING = {literal(encoding)}",
+        lc_collate and f"LC_COLLATE = {literal(lc_collate)}",
+        lc_ctype and f"LC_CTYPE = {literal(lc_ctype)}",
+        tablespace and f"TABLESPACE = {postgres.name(tablespace)}",
+    )
+    now = postgres.databases(server).get(name)
     fixed = {"Encoding": encoding, "Collate": lc_collate, "Ctype": lc_ctype}
-    differing = {
-        key: value for key, value in fixed.items() if value and not _same(database[key], value)
-    }
-    unfixable = [f"{key} {database[key]}, not {value}" for key, value in differing.items()]
+    unfixable = [
+        f"{key} {now[key]}, not {value}"
+        for key, value in fixed.items()
+        if now and value and not _same(now[key], value)
+    ]
     if unfixable:
         raise StateFailed(
             f"Database {name} has wrong parameters which couldn't be changed on fly. It has"
             f" {'; '.join(unfixable)}."
         )
-    changed = [f"OWNER TO {role}"] if owner and database["Owner"] != owner else []
-    changed += (
-        [f"SET TABLESPACE {place}"] if tablespace and database["Tablespace"] != tablespace else []
-    )
-    inside = _foreign(server.within(name), owner) if owner and owner_recurse else []
-    if not changed and not inside:
-        return f"Database {name} is already present"
-    outside = [f"ALTER DATABASE {postgres.name(name)} {action}" for action in changed]
-    return (yield from _altered(server, name, outside, inside))
+    inside = _foreign(server.within(name), owner) if now and owner and owner_recurse else []
+    properties = [
+        Property("Owner", owner, set=owned_by),
+        Property("Tablespace", tablespace, set=lambda new: f"SET TABLESPACE {postgres.name(new)}"),
+        Property("contents", "of the owner" if inside else None, lambda: ""),
+    ]
 
-
-def _altered(server: PostgresServer, name: str, outside: list[str], inside: list[str]) -> Planned:
-    yield Plan(
-        {name: "Parameters changed"}, f"Database {name} exists, but parameters need to be changed"
-    )
-    try:
-        server.execute(*outside)
+    def alter(differences: Iterable[Difference]) -> None:
+        it.alter(each for each in differences if each.name != "contents")
         server.within(name).execute(*inside)
-    except StateFailed as failure:
-        raise StateFailed(
-            f"Failed to change parameters for database {name}: {failure.message}"
-        ) from None
-    return f"Parameters for database {name} have been changed"
+
+    return DATABASE.present(now, create, properties, alter, name=name)
 
 
 def _foreign(server: PostgresServer, owner: str) -> list[str]:
@@ -148,21 +151,13 @@ def absent(
 
     Behaviour: Salt 3008's postgres_database.absent.
     """
-    if name not in postgres.databases(server):
-        return f"Database {name} is not present, so it cannot be removed"
-    return (yield from drop(server, "Database", name))
+    drop = Entity(server, "DATABASE", name).drop
+    return DATABASE.absent(name in postgres.databases(server), drop, name=name)
 
 
-def autorequire(
-    name: str,
-    owner: str | None = None,
-    tablespace: str | None = None,
-    template: str | None = None,
-    **_: object,
-) -> Iterator[tuple[str, str]]:
-    """A database comes after the server, its owner and its tablespace."""
-    yield from after_server(
-        ("postgres_user", owner),
-        ("postgres_tablespace", tablespace),
-        ("postgres_database", template),
-    )
+autorequire = comes_after(
+    *SERVER,
+    owner="postgres_user",
+    tablespace="postgres_tablespace",
+    template="postgres_database",
+)

@@ -3,13 +3,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from functools import partial
 
 from modules.databases import postgres
 from modules.databases.postgres import Connection, PostgresServer, literal
-from runner.api import Line, NonEmptyLine, Plan, Planned
-from states.databases._postgres import after_server, carry_out
+from runner.api import Kind, Line, NonEmptyLine, Planned, Property, comes_after
+from states.databases._postgres import SERVER, Entity
+from states.databases._wording import REMOVED, making
+
+EXTENSION = Kind(
+    "extension {name}",
+    making("install", "installed", "Installed"),
+    making("upgrade", "upgraded", "Upgraded"),
+    REMOVED,
+)
+FOUND = """
+SELECT extversion AS version, nspname AS schema FROM pg_extension
+JOIN pg_namespace n ON n.oid = extnamespace WHERE extname = {}
+"""
 
 
 def present(
@@ -36,29 +47,18 @@ def present(
 
     Behaviour: Salt 3008's postgres_extension.present.
     """
-    extension = _installed(server, name)
-    quoted = postgres.name(name)
-    if extension is None:
-        options = [f"SCHEMA {postgres.name(schema)}"] if schema else []
-        options += [f"VERSION {literal(ext_version)}"] if ext_version else []
-        options += [f"FROM {literal(from_version)}"] if from_version else []
-        plan = Plan({name: "Installed"}, f"Extension {name} is set to be installed")
-        create = " ".join(["CREATE EXTENSION IF NOT EXISTS", quoted, *options])
-        done, failed = (
-            f"The extension {name} has been installed",
-            f"Failed to install extension {name}",
-        )
-        return (yield from carry_out(server, plan, done, failed, create))
-    statements = []
-    if ext_version and extension["version"] != ext_version:
-        statements.append(f"ALTER EXTENSION {quoted} UPDATE TO {literal(ext_version)}")
-    if schema and extension["schema"] != schema:
-        statements.append(f"ALTER EXTENSION {quoted} SET SCHEMA {postgres.name(schema)}")
-    if not statements:
-        return f"Extension {name} is already present"
-    plan = Plan({name: "Upgraded"}, f"Extension {name} is set to be upgraded")
-    done, failed = f"The extension {name} has been upgraded", f"Failed to upgrade extension {name}"
-    return (yield from carry_out(server, plan, done, failed, *statements))
+    it = Entity(server, "EXTENSION", name)
+    create = partial(
+        it.create,
+        schema and f"SCHEMA {postgres.name(schema)}",
+        ext_version and f"VERSION {literal(ext_version)}",
+        from_version and f"FROM {literal(from_version)}",
+    )
+    properties = [
+        Property("version", ext_version, set=lambda new: f"UPDATE TO {literal(new)}"),
+        Property("schema", schema, set=lambda new: f"SET SCHEMA {postgres.name(new)}"),
+    ]
+    return EXTENSION.present(it.row(FOUND), create, properties, it.alter, name=name)
 
 
 def absent(
@@ -82,25 +82,14 @@ def absent(
 
     Behaviour: Salt 3008's postgres_extension.absent.
     """
-    if _installed(server, name) is None:
-        return f"Extension {name} is not present, so it cannot be removed"
-    plan = Plan({name: "Absent"}, f"Extension {name} is set to be removed")
-    done, failed = f"Extension {name} has been removed", f"Extension {name} failed to be removed"
-    dropped = f"DROP EXTENSION {postgres.name(name)}{' CASCADE' if cascade else ''}"
-    return (yield from carry_out(server, plan, done, failed, dropped))
+    it = Entity(server, "EXTENSION", name)
+    drop = partial(it.drop, cascade and "CASCADE")
+    return EXTENSION.absent(it.row(FOUND), drop, name=name)
 
 
-def _installed(server: PostgresServer, name: str) -> dict[str, Any] | None:
-    rows = server.select(
-        "SELECT extversion AS version, nspname AS schema FROM pg_extension"
-        f" JOIN pg_namespace n ON n.oid = extnamespace WHERE extname = {literal(name)}"
-    )
-    return rows[0] if rows else None
-
-
-def autorequire(
-    name: str, maintenance_db: str | None = None, schema: str | None = None, **_: object
-) -> Iterator[tuple[str, str]]:
-    """An extension comes after its database and its schema."""
-    yield "pkg", "postgresql-contrib"
-    yield from after_server(("postgres_database", maintenance_db), ("postgres_schema", schema))
+autorequire = comes_after(
+    ("pkg", "postgresql-contrib"),
+    *SERVER,
+    maintenance_db="postgres_database",
+    schema="postgres_schema",
+)

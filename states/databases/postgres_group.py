@@ -58,7 +58,7 @@ def present(
         refresh=bool(refresh_password),
         groups=split(groups),
     )
-    return (yield from role.present(server))
+    return role.present(server)
 
 
 def absent(
@@ -74,7 +74,7 @@ def absent(
 
     Behaviour: Salt 3008's postgres_group.absent.
     """
-    return (yield from _postgres_role.absent(name, "group", server))
+    return _postgres_role.absent(name, "group", server)
 
 
 autorequire = _postgres_role.autorequire

@@ -3,12 +3,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from modules.databases.postgres import Login, PostgresServer
+from runner.api import Kind, Line, NonEmptyLine, Planned, comes_after
+from states.databases._postgres import SERVER, Entity
+from states.databases._wording import REMOVED, making
 
-from modules.databases import postgres
-from modules.databases.postgres import Login, PostgresServer, literal
-from runner.api import Line, NonEmptyLine, Plan, Planned
-from states.databases._postgres import after_server, carry_out
+LANGUAGE = Kind(
+    "language {name}",
+    making("install", "installed", "Present")._replace(
+        already="{Title} is already installed", done="{Title} has been installed"
+    ),
+    removed=REMOVED._replace(
+        already="{Title} is not present so it cannot be removed",
+        failed="Failed to remove {title}",
+    ),
+)
+FOUND = "SELECT lanname FROM pg_language WHERE lanname = {}"
 
 
 def present(
@@ -27,14 +37,8 @@ def present(
 
     Behaviour: Salt 3008's postgres_language.present.
     """
-    server = server.within(maintenance_db)
-    if _exists(server, name):
-        return f"Language {name} is already installed"
-    plan = Plan({name: "Present"}, f"Language {name} is set to be installed")
-    done, failed = f"Language {name} has been installed", f"Failed to install language {name}"
-    return (
-        yield from carry_out(server, plan, done, failed, f"CREATE LANGUAGE {postgres.name(name)}")
-    )
+    it = Entity(server.within(maintenance_db), "LANGUAGE", name)
+    return LANGUAGE.present(it.row(FOUND), it.create, name=name)
 
 
 def absent(
@@ -53,22 +57,8 @@ def absent(
 
     Behaviour: Salt 3008's postgres_language.absent.
     """
-    server = server.within(maintenance_db)
-    if not _exists(server, name):
-        return f"Language {name} is not present so it cannot be removed"
-    plan = Plan({name: "Absent"}, f"Language {name} is set to be removed")
-    done, failed = f"Language {name} has been removed", f"Failed to remove language {name}"
-    return (
-        yield from carry_out(server, plan, done, failed, f"DROP LANGUAGE {postgres.name(name)}")
-    )
+    it = Entity(server.within(maintenance_db), "LANGUAGE", name)
+    return LANGUAGE.absent(it.row(FOUND), it.drop, name=name)
 
 
-def _exists(server: PostgresServer, name: str) -> bool:
-    return bool(server.select(f"SELECT lanname FROM pg_language WHERE lanname = {literal(name)}"))
-
-
-def autorequire(
-    name: str, maintenance_db: str | None = None, **_: object
-) -> Iterator[tuple[str, str]]:
-    """A language comes after its database."""
-    yield from after_server(("postgres_database", maintenance_db))
+autorequire = comes_after(*SERVER, maintenance_db="postgres_database")

@@ -8,18 +8,35 @@ from typing import Literal
 
 from modules.databases import postgres
 from modules.databases.postgres import Connection, PostgresServer
-from runner.api import Line, NonEmptyLine, OneOrMany, Plan, Planned, StateFailed
-from states.databases._postgres import after_server, carry_out
+from runner.api import Kind, Line, NonEmptyLine, OneOrMany, Planned, StateFailed, Wording
+from states.databases._postgres import SERVER
 
-Kind = Literal[
+ObjectType = Literal[
     "table", "sequence", "schema", "tablespace", "language", "database", "group", "function"
 ]
+PRIVILEGES = Kind(
+    "the privilege(s): {shown}",
+    Wording(
+        "The requested privilege(s) are already set",
+        "{Title} are set to be granted to {name}",
+        "{Title} have been granted to {name}",
+        "Failed to grant privilege(s): {shown} to {name}",
+        {"{name}": "Present"},
+    ),
+    removed=Wording(
+        "The requested privilege(s) are not set so cannot be revoked",
+        "{Title} are set to be revoked from {name}",
+        "{Title} have been revoked from {name}",
+        "Failed to revoke privilege(s): {shown} from {name}",
+        {"{name}": "Absent"},
+    ),
+)
 
 
 def present(
     name: NonEmptyLine,
     object_name: Line,
-    object_type: Kind,
+    object_type: ObjectType,
     privileges: OneOrMany[Line] | None = None,
     grant_option: bool | None = None,
     prepend: Line = "public",
@@ -49,29 +66,19 @@ def present(
     missing = _is_missing(
         server, name, object_type, object_name, prepend, rights, bool(grant_option)
     )
-    if not missing:
-        return "The requested privilege(s) are already set"
     shown = _shown(object_type, object_name, privileges)
-    passing = (
-        f" WITH {'ADMIN' if object_type == 'group' else 'GRANT'} OPTION" if grant_option else ""
-    )
-    plan = Plan({name: "Present"}, f"The privilege(s): {shown} are set to be granted to {name}")
+    passing = f" WITH {'ADMIN' if object_type == 'group' else 'GRANT'} OPTION" * bool(grant_option)
     what = _statement_object(object_type, object_name, prepend, rights)
-    return (
-        yield from carry_out(
-            server,
-            plan,
-            f"The privilege(s): {shown} have been granted to {name}",
-            f"Failed to grant privilege(s): {shown} to {name}",
-            f"GRANT {what} TO {postgres.grantee(name)}{passing}",
-        )
+    statement = f"GRANT {what} TO {postgres.grantee(name)}{passing}"
+    return PRIVILEGES.present(
+        not missing, lambda: server.execute(statement), name=name, shown=shown
     )
 
 
 def absent(
     name: NonEmptyLine,
     object_name: Line,
-    object_type: Kind,
+    object_type: ObjectType,
     privileges: OneOrMany[Line] | None = None,
     prepend: Line = "public",
     server: Connection = PostgresServer(),
@@ -90,20 +97,11 @@ def absent(
     Behaviour: Salt 3008's postgres_privileges.absent.
     """
     rights = _rights(object_type, privileges)
-    if not _has_any(server, name, object_type, object_name, prepend, rights):
-        return "The requested privilege(s) are not set so cannot be revoked"
+    there = _has_any(server, name, object_type, object_name, prepend, rights)
     shown = _shown(object_type, object_name, privileges)
-    plan = Plan({name: "Absent"}, f"The privilege(s): {shown} are set to be revoked from {name}")
     what = _statement_object(object_type, object_name, prepend, rights)
-    return (
-        yield from carry_out(
-            server,
-            plan,
-            f"The privilege(s): {shown} have been revoked from {name}",
-            f"Failed to revoke privilege(s): {shown} from {name}",
-            f"REVOKE {what} FROM {postgres.grantee(name)}",
-        )
-    )
+    statement = f"REVOKE {what} FROM {postgres.grantee(name)}"
+    return PRIVILEGES.absent(there, lambda: server.execute(statement), name=name, shown=shown)
 
 
 def _rights(kind: str, privileges: list[str] | None) -> list[str]:
@@ -162,15 +160,10 @@ def _has_any(
 
 
 def autorequire(
-    name: str,
-    object_name: str | None = None,
-    object_type: str | None = None,
-    maintenance_db: str | None = None,
-    **_: object,
+    name: str, object_name: str = "", object_type: str = "", maintenance_db: str = "", **_: object
 ) -> Iterator[tuple[str, str]]:
     """Rights come after the role, the database and the object."""
-    yield from after_server(
-        ("postgres_user", name),
-        ("postgres_database", maintenance_db),
-        (f"postgres_{object_type}", object_name),
-    )
+    yield from SERVER
+    yield "postgres_user", name
+    yield "postgres_database", maintenance_db
+    yield f"postgres_{object_type}", object_name

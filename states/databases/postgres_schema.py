@@ -3,12 +3,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import partial
 
 from modules.databases import postgres
-from modules.databases.postgres import Login, PostgresServer, literal
-from runner.api import Line, Name, NonEmptyLine, Plan, Planned
-from states.databases._postgres import after_server, carry_out
+from modules.databases.postgres import Login, PostgresServer
+from runner.api import Kind, Line, Name, NonEmptyLine, Planned, Property, comes_after
+from states.databases._postgres import SERVER, Entity, owned_by
+from states.databases._wording import CREATED, REMOVED, UPDATED
+
+SCHEMA = Kind(
+    "schema {name}",
+    CREATED._replace(
+        already="{Title} already exists in database {dbname}",
+        pending="{Title} is set to be created in database {dbname}.",
+        done="{Title} has been created in database {dbname}",
+        failed="Failed to create {title} in database {dbname}",
+    ),
+    UPDATED._replace(
+        pending="{Title} in database {dbname} is set to belong to {owner}",
+        done="{Title} in database {dbname} belongs to {owner}",
+        failed="Failed to change {title}",
+    ),
+    REMOVED._replace(
+        already="{Title} is not present in database {dbname}, so it cannot be removed",
+        pending="{Title} is set to be removed from database {dbname}",
+        done="{Title} has been removed from database {dbname}",
+    ),
+)
+FOUND = "SELECT pg_get_userbyid(nspowner) AS owner FROM pg_namespace WHERE nspname = {}"
 
 
 def present(
@@ -30,32 +52,11 @@ def present(
 
     Behaviour: Salt 3008's postgres_schema.present; the owner is seen to.
     """
-    server = server.within(dbname)
-    current_owner = _owner(server, name)
-    role = owner and postgres.name(owner)
-    if current_owner is not None and owner in (None, current_owner):
-        return f"Schema {name} already exists in database {dbname}"
-    if current_owner is not None:
-        plan = Plan(
-            {name: {"owner": owner}},
-            f"Schema {name} in database {dbname} is set to belong to {owner}",
-        )
-        done, failed = (
-            f"Schema {name} in database {dbname} belongs to {owner}",
-            f"Failed to change schema {name}",
-        )
-        return (
-            yield from carry_out(
-                server, plan, done, failed, f"ALTER SCHEMA {postgres.name(name)} OWNER TO {role}"
-            )
-        )
-    plan = Plan({name: "Present"}, f"Schema {name} is set to be created in database {dbname}.")
-    done, failed = (
-        f"Schema {name} has been created in database {dbname}",
-        f"Failed to create schema {name} in database {dbname}",
-    )
-    create = f"CREATE SCHEMA {postgres.name(name)}" + (f" AUTHORIZATION {role}" if role else "")
-    return (yield from carry_out(server, plan, done, failed, create))
+    it = Entity(server.within(dbname), "SCHEMA", name)
+    create = partial(it.create, owner and f"AUTHORIZATION {postgres.name(owner)}")
+    properties = [Property("owner", owner, set=owned_by)]
+    about = {"name": name, "dbname": dbname, "owner": owner}
+    return SCHEMA.present(it.row(FOUND), create, properties, it.alter, **about)
 
 
 def absent(
@@ -74,28 +75,8 @@ def absent(
 
     Behaviour: Salt 3008's postgres_schema.absent.
     """
-    server = server.within(dbname)
-    if _owner(server, name) is None:
-        return f"Schema {name} is not present in database {dbname}, so it cannot be removed"
-    plan = Plan({name: "Absent"}, f"Schema {name} is set to be removed from database {dbname}")
-    done, failed = (
-        f"Schema {name} has been removed from database {dbname}",
-        f"Schema {name} failed to be removed",
-    )
-    return (yield from carry_out(server, plan, done, failed, f"DROP SCHEMA {postgres.name(name)}"))
+    it = Entity(server.within(dbname), "SCHEMA", name)
+    return SCHEMA.absent(it.row(FOUND), it.drop, name=name, dbname=dbname)
 
 
-def _owner(server: PostgresServer, name: str) -> str | None:
-    query = (
-        "SELECT pg_get_userbyid(nspowner) AS owner FROM pg_namespace WHERE nspname ="
-        f" {literal(name)}"
-    )
-    rows = server.select(query)
-    return str(rows[0]["owner"]) if rows else None
-
-
-def autorequire(
-    name: str, dbname: str | None = None, owner: str | None = None, **_: object
-) -> Iterator[tuple[str, str]]:
-    """A schema comes after its database and its owner."""
-    yield from after_server(("postgres_database", dbname), ("postgres_user", owner))
+autorequire = comes_after(*SERVER, dbname="postgres_database", owner="postgres_user")

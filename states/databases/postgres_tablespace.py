@@ -3,13 +3,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from modules.databases import postgres
 from modules.databases.postgres import Connection, PostgresServer, literal
-from runner.api import AbsolutePath, Line, Name, NonEmptyLine, Plan, Planned, StateFailed
-from states.databases._postgres import after_server, carry_out, drop
+from runner.api import (
+    AbsolutePath,
+    Kind,
+    Line,
+    Name,
+    NonEmptyLine,
+    Planned,
+    Property,
+    StateFailed,
+    comes_after,
+)
+from states.databases._postgres import SERVER, Entity, owned_by
+from states.databases._wording import CREATED, REMOVED, UPDATED
+
+TABLESPACE = Kind(
+    "tablespace {name}",
+    CREATED._replace(provides={"postgres_tablespace": "{name}"}),
+    UPDATED._replace(
+        pending="{Title} {aspect} to be altered",
+        done="{Title} {short} changed",
+        failed="Failed to change {title}",
+    ),
+    REMOVED,
+)
+FOUND = """
+SELECT pg_get_userbyid(spcowner) AS owner, pg_tablespace_location(oid) AS place,
+    spcoptions AS options FROM pg_tablespace WHERE spcname = {}
+"""
 
 
 def present(
@@ -34,49 +60,31 @@ def present(
 
     Behaviour: Salt 3008's postgres_tablespace.present.
     """
-    tablespace = _tablespace(server, name)
-    wanted = {key: str(value) for key, value in (options or {}).items()}
-    if tablespace is None:
-        plan = Plan(
-            {name: "Present"},
-            f"Tablespace {name} is set to be created",
-            provides=[("postgres_tablespace", name)],
-        )
-        create = f"CREATE TABLESPACE {postgres.name(name)}" + (
-            f" OWNER {postgres.name(owner)}" if owner else ""
-        )
-        create += f" LOCATION {literal(directory)}" + (
-            f" WITH ({_listed(wanted)})" if wanted else ""
-        )
-        done, failed = (
-            f"The tablespace {name} has been created",
-            f"Failed to create tablespace {name}",
-        )
-        return (yield from carry_out(server, plan, done, failed, create))
-    if tablespace["place"] != directory.rstrip("/"):
+    it = Entity(server, "TABLESPACE", name)
+    now = it.row(FOUND)
+    if now is not None and now["place"] != directory.rstrip("/"):
         raise StateFailed(
             f"Tablespace {name} is not at the right location. This is unfixable without dropping"
-            f" and recreating the tablespace. It is at {tablespace['place']}."
+            f" and recreating the tablespace. It is at {now['place']}."
         )
-    changes: dict[str, Any] = {"owner": owner} if owner and tablespace["owner"] != owner else {}
-    present_options = dict(option.split("=", 1) for option in tablespace["options"] or ())
-    if any(present_options.get(key) != value for key, value in wanted.items()):
-        changes["options"] = options
-    if not changes:
-        return f"Tablespace {name} is already present"
-    pending = "options to be altered" if "options" in changes else "owner to be altered"
-    statements = [f"OWNER TO {postgres.name(owner)}"] if owner and "owner" in changes else []
-    statements += [f"SET ({_listed(wanted)})"] if "options" in changes else []
-    done = f"Tablespace {name} {'opts' if 'options' in changes else 'owner'} changed"
-    return (
-        yield from carry_out(
-            server,
-            Plan({name: changes}, f"Tablespace {name} {pending}"),
-            done,
-            f"Failed to change tablespace {name}",
-            *(f"ALTER TABLESPACE {postgres.name(name)} {action}" for action in statements),
-        )
+    wanted = {key: str(value) for key, value in (options or {}).items()}
+    settings = ", ".join(f"{postgres.name(key)} = {literal(wanted[key])}" for key in wanted)
+    create = partial(
+        it.create,
+        owner and f"OWNER {postgres.name(owner)}",
+        f"LOCATION {literal(directory)}",
+        wanted and f"WITH ({settings})",
     )
+    current = dict(option.split("=", 1) for option in (now or {}).get("options") or ())
+    fits = wanted.items() <= current.items()
+    properties = [
+        Property("owner", owner, set=owned_by),
+        Property("options", None if fits else options, lambda: None, lambda _: f"SET ({settings})"),
+    ]
+    about = (
+        {"aspect": "owner", "short": "owner"} if fits else {"aspect": "options", "short": "opts"}
+    )
+    return TABLESPACE.present(now, create, properties, it.alter, name=name, **about)
 
 
 def absent(
@@ -92,25 +100,8 @@ def absent(
 
     Behaviour: Salt 3008's postgres_tablespace.absent.
     """
-    if _tablespace(server, name) is None:
-        return f"Tablespace {name} is not present, so it cannot be removed"
-    return (yield from drop(server, "Tablespace", name))
+    it = Entity(server, "TABLESPACE", name)
+    return TABLESPACE.absent(it.row(FOUND), it.drop, name=name)
 
 
-def _listed(options: dict[str, str]) -> str:
-    return ", ".join(f"{postgres.name(key)} = {literal(value)}" for key, value in options.items())
-
-
-def _tablespace(server: PostgresServer, name: str) -> dict[str, Any] | None:
-    rows = server.select(
-        "SELECT pg_get_userbyid(spcowner) AS owner, pg_tablespace_location(oid) AS place,"
-        f" spcoptions AS options FROM pg_tablespace WHERE spcname = {literal(name)}"
-    )
-    return rows[0] if rows else None
-
-
-def autorequire(
-    name: str, directory: str | None = None, owner: str | None = None, **_: object
-) -> Iterator[tuple[str, str]]:
-    """A tablespace comes after its folder and its owner."""
-    yield from after_server(("file", directory), ("postgres_user", owner))
+autorequire = comes_after(*SERVER, directory="file", owner="postgres_user")

@@ -60,7 +60,7 @@ def present(
         valid_until=valid_until,
         groups=split(groups),
     )
-    return (yield from role.present(server))
+    return role.present(server)
 
 
 def absent(
@@ -76,7 +76,7 @@ def absent(
 
     Behaviour: Salt 3008's postgres_user.absent.
     """
-    return (yield from _postgres_role.absent(name, "user", server))
+    return _postgres_role.absent(name, "user", server)
 
 
 autorequire = _postgres_role.autorequire

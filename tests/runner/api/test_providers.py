@@ -14,13 +14,13 @@ from modules.pkg import Simulation, Transaction
 from runner.api import (
     Done,
     Feature,
+    Kind,
     Plan,
     Planned,
     Property,
     Provider,
     Providers,
     StateFailed,
-    ensured,
     running,
 )
 from runner.model.errors import RunnerError
@@ -237,7 +237,7 @@ def cron(now: dict[str, Any], log: list[Any], exists: bool = True, **wanted: Any
         prop("mode", is_to_s=oct, should_to_s=oct),
         prop("size", change_to_s=lambda old, new: f"it grows from {old} to {new}"),
     ]
-    return (yield from ensured("entry", exists, lambda: log.append("create"), listed))
+    return Kind().present(exists, lambda: log.append("create"), listed, name="entry")
 
 
 NOW = {"shell": "sh", "minute": [0, 30], "mode": 0o644, "size": 1}
@@ -295,7 +295,7 @@ def test_what_should_not_be_there() -> None:
     log: list[Any] = []
 
     def gone(exists: bool) -> Planned:
-        return (yield from ensured("entry", exists, destroy=lambda: log.append("destroyed")))
+        return Kind().absent(exists, lambda: log.append("destroyed"), name="entry")
 
     planned = look(gone, True)
     assert isinstance(planned, Plan)
