@@ -7,10 +7,10 @@ import json
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 from command import Machine
+from starting import PATIENCE
 
 
 def test_the_main_job(machine: Machine) -> None:
@@ -268,21 +268,12 @@ def test_a_reaction_survives_a_kill(machine: Machine) -> None:
     machine.write(
         t=(
             "{tmp}/f:\n  file.managed:\n    - contents: x\nslow:\n  cmd.run:\n    - name: touch"
-            " {tmp}/slow; sleep 30\n    - unless: test -e {tmp}/slow\nreact:\n  cmd.wait:\n    -"
+            " {tmp}/slow; sleep 1000\n    - unless: test -e {tmp}/slow\nreact:\n  cmd.wait:\n    -"
             " name: touch {tmp}/reacted\n    - watch:\n      - file: {tmp}/f\n"
         )
     )
-    process = subprocess.Popen(
-        machine.argv("sls", "t"), env=machine.environment, stdout=subprocess.DEVNULL
-    )
-    try:
-        for _ in range(200):
-            if (machine.folder / "slow").exists():
-                break
-            time.sleep(0.05)
-    finally:
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+    with machine.start("sls", "t", ready=machine.folder / "slow"):
+        pass  # it is killed
     assert (machine.folder / "f").exists()
     assert not (machine.folder / "reacted").exists()
     owed = json.loads(machine("show", "pending", "--out", "json").stdout)["local"]
@@ -437,7 +428,7 @@ def test_salt_call(machine: Machine) -> None:
         capture_output=True,
         text=True,
         env=machine.environment,
-        timeout=60,
+        timeout=PATIENCE,
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["local"]
@@ -446,48 +437,29 @@ def test_salt_call(machine: Machine) -> None:
 
 def test_one_run_at_a_time(machine: Machine) -> None:
     machine.write(
-        t="a:\n  cmd.run:\n    - name: touch {tmp}/started; sleep 30\n", u="b: test.nop\n"
+        t="a:\n  cmd.run:\n    - name: touch {tmp}/started; sleep 1000\n", u="b: test.nop\n"
     )
-    process = subprocess.Popen(
-        machine.argv("sls", "t"), env=machine.environment, stdout=subprocess.DEVNULL
-    )
-    try:
-        for _ in range(200):
-            if (machine.folder / "started").exists():
-                break
-            time.sleep(0.05)
+    with machine.start("sls", "t", ready=machine.folder / "started") as process:
         second = machine("sls", "u", code=3)
         assert f"another run is under way: process {process.pid} since " in second.stderr
         machine("show", "low-sls", "u")
-    finally:
-        process.kill()
-        process.wait()
     machine("sls", "u")  # the lock of a dead process holds nobody up
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.parametrize("before", [False, True], ids=["run", "compile"])
 def test_interrupted(machine: Machine, number: int, code: int, before: bool) -> None:
-    slow = "touch {tmp}/started; sleep 30"
+    slow = "touch {tmp}/started; sleep 1000"
     first = (
         f"{{% do salt['cmd.run']('{slow}', python_shell=True) %}}\n"
         if before
         else f"a:\n  cmd.run:\n    - name: {slow}\n"
     )
     machine.write(t=first + "b:\n  cmd.run:\n    - name: touch {tmp}/b\n")
-    process = subprocess.Popen(
-        machine.argv("sls", "t"),
-        env=machine.environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    for _ in range(200):
-        if (machine.folder / "started").exists():
-            break
-        time.sleep(0.05)
-    process.send_signal(number)
-    out, err = process.communicate(timeout=20)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with machine.start("sls", "t", ready=machine.folder / "started", **pipes) as process:
+        process.send_signal(number)
+        out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == code
     assert "Traceback" not in out + err
     assert ("nothing was run" in err) is before and "nterrupted by" in out + err

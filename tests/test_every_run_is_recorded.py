@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 
 import pytest
 from command import Machine
+from starting import PATIENCE
 
 FILE = "{tmp}/f:\n  file.managed:\n    - contents: new\n"
 TOP = "base: {'*': [a]}"
@@ -193,14 +194,12 @@ def test_a_reader_that_goes_ends_no_run(machine: Machine) -> None:
     lines = [f"echo {number} >> {{tmp}}/out:\n  cmd.run: []\n" for number in range(20)]
     machine.write(a="".join(lines))
     for more in ([], ["--events", "-", "-q"]):
-        argv = machine.argv("sls", "a", *more)
-        with subprocess.Popen(
-            argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=machine.environment
-        ) as run:
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        with machine.start("sls", "a", *more, **pipes) as run:
             assert run.stdout and run.stderr
             run.stdout.readline()
             run.stdout.close()
-            assert (run.wait(30), run.stderr.read()) == (141, b"")
+            assert (run.wait(PATIENCE), run.stderr.read()) == (141, "")
         assert answer(machine, "history")[0]["outcome"] == "done"
     assert len((machine.folder / "out").read_text().split()) == 40
 

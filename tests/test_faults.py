@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from starting import PATIENCE
 
 SCRIPTS = Path(__file__).parent.parent / "bench/faults"
 SAMPLES = {
@@ -49,6 +50,6 @@ def test_sample(sample: str, tmp_path: Path) -> None:
     argv = [sys.executable, str(SCRIPTS / words[0]), *words[1:]]
     memory = Path("/dev/shm")  # where syncing costs nothing
     environment = {**os.environ, "TMPDIR": str(memory if memory.is_dir() else tmp_path)}
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=120, env=environment)
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=PATIENCE, env=environment)
     assert done.returncode == 0, done.stdout + done.stderr
     assert " 0 wrong" in done.stdout

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from command import Machine
 from serving import served
+from starting import PATIENCE
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to mount a file system")
 
@@ -52,7 +53,7 @@ def on_a_small_disk(
     argv = machine.argv(*words, "--out", "json")
     command = ["unshare", "-m", "sh", "-c", SMALL.format(folder), "sh", *argv]
     done = subprocess.run(
-        command, capture_output=True, text=True, env=machine.environment, timeout=60
+        command, capture_output=True, text=True, env=machine.environment, timeout=PATIENCE
     )
     assert "Traceback" not in done.stdout + done.stderr, done.stderr
     answer, end = json.JSONDecoder().raw_decode(done.stdout)
@@ -85,11 +86,8 @@ def test_a_run_that_is_killed_while_it_downloads(machine: Machine) -> None:
     def parts() -> list[Path]:
         return [path for path in cached.glob("extrn_files/**/.*") if path.is_file()]
 
-    with subprocess.Popen(machine.argv("sls", "all"), env=machine.environment) as run:
-        until = time.monotonic() + 30
-        while not parts() and time.monotonic() < until:
-            time.sleep(0.02)
-        run.kill()
+    with machine.start("sls", "all", ready=parts):
+        pass  # it is killed
     assert parts()
     machine("sls", "none")
     assert not parts()

@@ -6,16 +6,17 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
 import signal
 import sqlite3
 import subprocess
-import time
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command import Machine
+from starting import PATIENCE, a_while, patiently, running, wait_until
 
 from runner.history import snapshots
 from runner.history.contents import ContentStore
@@ -27,23 +28,13 @@ BAD = (
     "bad:\n  test.fail_without_changes: []\nnever:\n  test.nop:\n    - require:\n      - test:"
     " bad\n"
 )
-SLOW = "slow:\n  cmd.run:\n    - name: touch {tmp}/began && sleep 30\nafter:\n  test.nop: []\n"
+SLOW = "slow:\n  cmd.run:\n    - name: touch {tmp}/began && sleep 1000\nafter:\n  test.nop: []\n"
 
 
-def started(machine: Machine, *words: str) -> subprocess.Popen[str]:
+def started(machine: Machine, *words: str) -> AbstractContextManager[subprocess.Popen[str]]:
     """A run in the background, which has begun its slow command."""
-    process = subprocess.Popen(
-        machine.argv(*words),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=machine.environment,
-    )
-    deadline = time.monotonic() + 20
-    while not (machine.folder / "began").exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    return process
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return machine.start(*words, ready=machine.folder / "began", **pipes)
 
 
 def answer(machine: Machine, *words: str, code: int = 0) -> Any:
@@ -52,44 +43,41 @@ def answer(machine: Machine, *words: str, code: int = 0) -> Any:
 
 def test_a_second_run_waits_when_asked_to(machine: Machine) -> None:
     machine.write(a=SLOW, b="x:\n  test.nop: []\n")
-    first = started(machine, "sls", "a")
-    refused = machine("sls", "b", code=3)
-    assert "another run is under way: process" in refused.stderr
-    assert "--wait" in refused.stderr
-    machine("sls", "b", "--wait", "0.3", code=3)
-    second = subprocess.Popen(
-        machine.argv("sls", "b", "--wait"), env=machine.environment, stdout=subprocess.DEVNULL
-    )
-    first.send_signal(signal.SIGTERM)
-    first.communicate(timeout=20)
-    assert first.returncode == 143
-    assert second.wait(20) == 0
+    with started(machine, "sls", "a") as first:
+        refused = machine("sls", "b", code=3)
+        assert "another run is under way: process" in refused.stderr
+        assert "--wait" in refused.stderr
+        machine("sls", "b", "--wait", "0.3", code=3)
+        with machine.start("sls", "b", "--wait") as second:
+            first.send_signal(signal.SIGTERM)
+            first.communicate(timeout=PATIENCE)
+            assert first.returncode == 143
+            assert second.wait(PATIENCE) == 0
 
 
 def test_the_time_limit_ends_the_run_and_the_report_says_what_was_left(machine: Machine) -> None:
     machine.write(a=SLOW)
-    before = time.monotonic()
-    done = machine("sls", "a", "--timeout", "1.5", code=143)
-    assert time.monotonic() - before < 10
-    assert "time limit of 1.5 s is over" in done.stdout
+    done = patiently(
+        1.5,
+        lambda limit: machine("sls", "a", "--timeout", str(limit), code=143),
+        (machine.folder / "began").exists,
+    )
+    assert re.search(r"time limit of \S+ s is over", done.stdout)
     assert "Not run: test.nop after." in done.stdout
 
 
 def test_the_command_that_runs_is_ended_with_its_children(machine: Machine) -> None:
-    seconds = f"31.{os.getpid()}"  # of this test alone: others may run beside it
+    seconds = a_while()
     machine.write(
         a=f"slow:\n  cmd.run:\n    - name: sleep {seconds} & touch {{tmp}}/began; sleep {seconds}\n"
     )
-    process = started(machine, "sls", "a")
-    process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=20)
-    assert process.returncode == 130
-    assert "interrupted by Ctrl-C while it ran" in out
-    assert answer(machine, "history")[0]["outcome"] == "interrupted by Ctrl-C"
-    alive = [
-        each for each in Path("/proc").glob("[0-9]*/cmdline") if seconds.encode() in _read(each)
-    ]
-    assert not alive
+    with started(machine, "sls", "a") as process:
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 130
+        assert "interrupted by Ctrl-C while it ran" in out
+        assert answer(machine, "history")[0]["outcome"] == "interrupted by Ctrl-C"
+        assert not running(seconds)
 
 
 @pytest.mark.parametrize("how", ["limit", "signal"])
@@ -99,7 +87,7 @@ def test_parallel_states_end_with_the_run_though_their_commands_do_not_heed_it(
     """Those that trap SIGTERM, and what they moved to a session of its own; what is in the
     background stays.
     """
-    seconds, stays = f"32.{os.getpid()}", f"33.{os.getpid()}"
+    seconds, stays = a_while(), a_while()
     stubborn = (
         f"trap '' TERM; setsid sleep {seconds} & touch {{tmp}}/began; sleep {seconds}; sleep"
         f" {seconds}"
@@ -112,12 +100,20 @@ def test_parallel_states_end_with_the_run_though_their_commands_do_not_heed_it(
         + f"again:\n  cmd.run: [{{name: sleep {seconds}; false}}, {{parallel: True}}, {{retry:"
         " {interval: 0}}]\n"
     )
-    process = started(machine, "sls", "a", *(["--timeout", "2"] if how == "limit" else []))
-    if how == "signal":
-        process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=20)
+
+    def ended(limit: float) -> int:
+        words = ["--timeout", str(limit)] if how == "limit" else []
+        with machine.start("sls", "a", *words) as process:
+            if how == "signal":
+                wait_until(begun, "the commands")
+                process.send_signal(signal.SIGTERM)
+            return process.wait(PATIENCE)
+
+    def begun() -> bool:
+        return (machine.folder / "began").exists() and bool(running(stays))
+
     try:
-        assert process.returncode == 143
+        assert patiently(2, ended, (machine.folder / "began").exists) == 143
         assert not running(seconds)
         assert running(stays)
     finally:
@@ -125,17 +121,8 @@ def test_parallel_states_end_with_the_run_though_their_commands_do_not_heed_it(
             os.kill(each, signal.SIGKILL)
 
 
-def running(word: str) -> list[int]:
-    """The processes with a word in their command line."""
-    return [
-        int(each.parent.name)
-        for each in Path("/proc").glob("[0-9]*/cmdline")
-        if word.encode() in _read(each)
-    ]
-
-
 def test_a_command_that_starts_while_the_interrupt_comes_is_ended_too(machine: Machine) -> None:
-    seconds = f"32.{os.getpid()}"
+    seconds = a_while()
     machine.write(a=f"slow:\n  cmd.run:\n    - name: sleep {seconds}\n")
     program = (
         "import os, signal, subprocess\nclass Started(subprocess.Popen):\n"
@@ -148,16 +135,7 @@ def test_a_command_that_starts_while_the_interrupt_comes_is_ended_too(machine: M
         [argv[0], "-c", program, *argv[3:]], capture_output=True, text=True, env=machine.environment
     )
     assert done.returncode == 143 and "interrupted by SIGTERM while it ran" in done.stdout
-    assert not [
-        each for each in Path("/proc").glob("[0-9]*/cmdline") if seconds.encode() in _read(each)
-    ]
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError:
-        return b""
+    assert not running(seconds)
 
 
 def test_history_tells_what_runs_did(machine: Machine) -> None:
@@ -503,7 +481,7 @@ def test_the_environment_of_cron(machine: Machine) -> None:
                 capture_output=True,
                 env=bare,
                 umask=0o077,
-                timeout=60,
+                timeout=PATIENCE,
             )
             assert (done.returncode, done.stderr) == (0, b"")
             assert said in done.stdout.decode()
@@ -518,7 +496,9 @@ def test_programs_of_the_administrator_are_found_from_cron(machine: Machine) -> 
     for given in ({"PATH": "/opt/own:/usr/bin:/bin"}, {"PATH": "/sbin:/usr/sbin"}, {}):
         environment = {"PYTHONPATH": machine.environment["PYTHONPATH"], "HOME": "/", **given}
         argv = machine.argv("sls", "a", "--out", "json")
-        done = subprocess.run(argv, capture_output=True, text=True, env=environment, timeout=60)
+        done = subprocess.run(
+            argv, capture_output=True, text=True, env=environment, timeout=PATIENCE
+        )
         (result,) = json.loads(done.stdout)["local"].values()
         told.append(result["changes"]["stdout"])
     assert told[0] == "/opt/own:/usr/bin:/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/sbin"
@@ -644,7 +624,7 @@ def test_wherever_a_signal_hits_a_run_all_that_ran_is_reported_and_in_the_histor
         text=True,
         env=machine.environment,
         cwd=machine.folder,
-        timeout=120,
+        timeout=PATIENCE,
     )
     assert done.stderr == ""
     *interrupted, last = (tuple(map(int, line.split())) for line in done.stdout.splitlines())

@@ -26,22 +26,37 @@ RAW = {
     "test_nothing_waits.py": "what a command leaves in the background is ended with it",
     "test_unattended.py": "what a command leaves in the background is ended with it",
     "test_waiting.py": "it looks for them",
-    "machine/test_services.py": "a service that dies a while after its start",
+    "machine/test_services.py": "a service that dies a while after its start, and what is at rest",
+    "modules/test_processes.py": "a start that takes long",
+    "runner/output/test_output.py": "what must not come back within some ticks",
+    "test_full_disk.py": "a server that is slow",
 }
 
 
 def raw(path: Path) -> Iterator[str]:
-    """Yield what a file starts in the background of a shell."""
+    """Yield what a file starts without waiting until it is there, and what waits by the clock."""
     for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) > 1:
-            if IN_THE_BACKGROUND.search(node.value):
-                yield f"{path.relative_to(TESTS)}:{node.lineno}: {node.value[-60:]!r}"
+        match node:
+            case ast.Constant(value=str(text)) if len(text) > 1:
+                found = IN_THE_BACKGROUND.search(text)
+            case ast.Call(func=ast.Attribute(value=ast.Name(module), attr=name)):
+                found = (module, name) in (("time", "sleep"), ("subprocess", "Popen"))
+            case _:
+                continue
+        if found:
+            yield f"{path.relative_to(TESTS)}:{node.lineno}: {ast.unparse(node)[-70:]}"
+
+
+def files() -> Iterator[Path]:
+    """Yield all tests; what supports them knows how to wait."""
+    yield from (path for path in TESTS.rglob("*.py") if path.parent.name != "support")
 
 
 def test_programs_are_started_by_what_waits_until_they_run() -> None:
-    files = (path for path in TESTS.rglob("*.py") if str(path.relative_to(TESTS)) not in RAW)
-    found = [each for path in files for each in raw(path)]
-    assert not found, "use Debian.start, or `starts` of support/starting.py"
+    found = [
+        each for path in files() if str(path.relative_to(TESTS)) not in RAW for each in raw(path)
+    ]
+    assert not found, "use Debian.start, or Machine.start, wait_until ... of support/starting.py"
 
 
 def test_reasons_are_still_needed() -> None:

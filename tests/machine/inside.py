@@ -32,7 +32,7 @@ from runner.engine.rehearsal.namespaces import die_with_parent
 from runner.language.arguments.bind import bind
 from runner.model.places import Place, Untyped
 
-PATIENCE = 300  # seconds for a scenario
+PATIENCE = 600  # seconds for a scenario, on a busy machine
 WATCHED = (
     "/etc/passwd",
     "/etc/group",

@@ -9,11 +9,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from debian import ROOT, Debian
+from starting import PATIENCE, background, wait_until
 
 HOLD = """
 import sys, time
@@ -54,11 +54,8 @@ def test_it_is_a_copy(debian: Debian) -> None:
     assert os.path.getsize("/etc/os-release")
 
 
-def gone(path: str) -> bool:
-    end = time.monotonic() + 10
-    while os.path.exists(path) and time.monotonic() < end:
-        time.sleep(0.01)
-    return not os.path.exists(path)
+def gone(path: str) -> None:
+    wait_until(lambda: not os.path.exists(path), f"the end of {path}")
 
 
 def children(pid: int) -> list[int]:
@@ -69,14 +66,13 @@ def children(pid: int) -> list[int]:
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_nothing_stays(layer: Path, number: signal.Signals) -> None:
     program = HOLD.format(support=f"{ROOT}/tests/support", layer=str(layer))
-    with subprocess.Popen(
-        [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True
-    ) as holder:
+    with background([sys.executable, "-c", program], stdout=subprocess.PIPE) as holder:
         assert holder.stdout
         pid, cgroup = holder.stdout.readline().split()
         inside = [int(pid), *children(int(pid))]
         assert len(inside) > 1
         holder.send_signal(number)
+        holder.wait(PATIENCE)
     for each in inside:
-        assert gone(f"/proc/{each}")
-    assert gone(cgroup)
+        gone(f"/proc/{each}")
+    gone(cgroup)

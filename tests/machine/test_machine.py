@@ -21,6 +21,7 @@ import pytest
 from debian import ROOT, spec
 from debian_layer import layer_or_skip
 from laws import machine_scenarios
+from starting import background
 
 ALL = machine_scenarios()
 
@@ -34,9 +35,8 @@ def worker(layer: Path) -> Iterator[Callable[[int], dict[str, Any]]]:
         spec(str(layer)).dump(),
     ]
     environment = os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT}/tests/support"}
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
-    ) as process:
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with background(command, env=environment, **pipes) as process:
         assert process.stdin and process.stdout
         questions, answers = process.stdin, process.stdout
 

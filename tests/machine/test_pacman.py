@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 import json
 import random
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -189,8 +188,6 @@ def test_versions_compare_as_with_vercmp(debian: Debian) -> None:
     versions += ["1.0", "1.0-1", "1.0rc1", "1.0.a", "1:0.5", "1.0.1", "1.0a"]
     pairs = list(itertools.product(versions, repeat=2))
     lines = "".join(f"vercmp '{one}' '{two}'\n" for one, two in pairs)
-    started = time.monotonic()
     answers = debian.run("sh", stdin=lines).stdout.split()
-    assert time.monotonic() - started < 60
     mine = [str(pacman_versions.compare(one, two)) for one, two in pairs]
     assert [pair for pair, one, two in zip(pairs, mine, answers, strict=True) if one != two] == []

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from debian import Debian
 from debian_layer import lacking
+from starting import PATIENCE
 
 from runner.tools.expectations import evaluation, reading
 
@@ -30,7 +31,7 @@ def run_pytest(folder: Path, *words: str, **environment: str) -> subprocess.Comp
         env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", **environment},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
     )
 
 

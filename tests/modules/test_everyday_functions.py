@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from command import Machine
 from harness import HarnessHere
+from starting import background, wait_until
 
 from modules import cmd, file, git, mount, network, ps, shadow, ssh, status, sysfs
 from modules.service import user_units
@@ -178,20 +179,19 @@ def test_a_user_sees_nothing_of_the_environment_of_root(monkeypatch: pytest.Monk
 
 
 @pytest.fixture
-def sleeper(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+def sleeper(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     """A process with a name of its own."""
     program = shutil.copy(shutil.which("sleep") or "", tmp_path / f"nap{os.getpid()}")
-    with subprocess.Popen([program, "60"]) as process:
+    with background([program, "1000"]) as process:
         yield process
-        process.kill()
 
 
-def test_a_process_is_described_and_ended(sleeper: subprocess.Popen[bytes], change: None) -> None:
+def test_a_process_is_described_and_ended(sleeper: subprocess.Popen[str], change: None) -> None:
     name, pid = f"nap{os.getpid()}", sleeper.pid
     assert pid in ps.get_pid_list()
     facts = ps.proc_info(pid)
     assert (facts["name"], facts["ppid"], facts["username"]) == (name, os.getpid(), ME)
-    assert facts["cmdline"][1:] == ["60"] and facts["uids"] == [os.getuid()] * 3
+    assert facts["cmdline"][1:] == ["1000"] and facts["uids"] == [os.getuid()] * 3
     assert abs(facts["create_time"] - time.time()) < 60 and "environ" not in facts
     assert ps.proc_info(pid, ["environ"])["environ"]["PATH"] == os.environ["PATH"]
     assert {"pid": pid, "name": name} in ps.status("sleeping")
@@ -457,10 +457,7 @@ def test_attributes_of_the_kernel(
 def test_commands_in_the_background_and_elsewhere(tmp_path: Path) -> None:
     done = tmp_path / "done"
     assert cmd.run_bg(f"echo x > {done}", python_shell=True)["pid"] > 0
-    end = time.monotonic() + 5
-    while not done.exists() and time.monotonic() < end:
-        time.sleep(0.01)
-    assert done.exists()
+    wait_until(done.exists, "the command")
     assert cmd.run_bg("exit 3", python_shell=True).keys() == {"pid"}
     assert all(shell.startswith("/") for shell in cmd.shells())
     with pytest.raises(StateFailed, match="is no folder"):

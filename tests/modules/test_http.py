@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from harness import HarnessHere
+from starting import PATIENCE
 
 from modules._machine import resolver
 from modules._texts.url import ascii_url
@@ -219,4 +220,4 @@ def test_waiting(url: str) -> None:
     assert web.wait_for_successful_query(f"{url}/404", status=404)["status"] == 404
     began = time.monotonic()
     found = web.wait_for_successful_query(f"{url}/404", wait_for=0.05, request_interval=0.01)
-    assert (found["error"], time.monotonic() - began < 5) == ("HTTP 404: Not Found", True)
+    assert (found["error"], time.monotonic() - began < PATIENCE) == ("HTTP 404: Not Found", True)

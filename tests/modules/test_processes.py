@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from harness import HarnessHere
+from starting import PATIENCE
 
 from modules._machine import processes
 from runner.api import running
@@ -33,15 +34,15 @@ def test_a_program_that_is_being_started_when_the_run_ends_is_ended(
     def work() -> None:
         with running(HarnessHere()):
             results.append(
-                processes.run_to_end(["sleep", "60"], env={}, cwd=None, stdin=None, timeout=None)
+                processes.run_to_end(["sleep", "1000"], env={}, cwd=None, stdin=None, timeout=None)
             )
 
     state = threading.Thread(target=work)
     state.start()
-    assert starts.wait(10)
+    assert starts.wait(PATIENCE)
     try:
         end_programs()
     finally:
         allow_programs()
-    state.join(10)
+    state.join(PATIENCE)
     assert [result.retcode for result in results] == [-15]

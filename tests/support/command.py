@@ -7,11 +7,14 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from prestarted import Server
+from starting import PATIENCE, background
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -59,14 +62,21 @@ class Machine:
         ]
         return [sys.executable, "-c", "from runner.cli import main; main()", *words, *where]
 
+    def start(
+        self, *words: str, ready: Path | Callable[[], object] | None = None, **more: Any
+    ) -> AbstractContextManager[subprocess.Popen[str]]:
+        """runner in the background, as `background` has it. more: as subprocess takes it."""
+        given: dict[str, Any] = {"env": self.environment, "stdout": subprocess.DEVNULL} | more
+        return background(self.argv(*words), ready, **given)
+
     def __call__(self, *words: str, code: int | None = 0) -> subprocess.CompletedProcess[str]:
         argv = self.argv(*words)
         server = prestarted_server()
         if server.suits(self.environment):
-            done = server.run(argv[3:], self.environment, 60)
+            done = server.run(argv[3:], self.environment, PATIENCE)
         else:
             done = subprocess.run(
-                argv, capture_output=True, text=True, env=self.environment, timeout=60
+                argv, capture_output=True, text=True, env=self.environment, timeout=PATIENCE
             )
         assert "Traceback" not in done.stdout + done.stderr
         assert code is None or done.returncode == code, done.stdout + done.stderr

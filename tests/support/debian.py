@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from starting import starts, waits
+from starting import PATIENCE, starts, waits
 
 from runner.engine.rehearsal.holder import ENVIRONMENT, Spec
 from runner.engine.rehearsal.sandbox import SYSTEMD, SYSTEMD_READY, Sandbox, SandboxUnavailable
@@ -102,7 +102,9 @@ class Debian:
     ) -> subprocess.CompletedProcess[str]:
         """Run a program, or a line of shell, as root; code: the expected status, None for any."""
         command = self.argv(words if len(words) > 1 else ["sh", "-c", words[0]])
-        done = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=300)
+        done = subprocess.run(
+            command, input=stdin, capture_output=True, text=True, timeout=PATIENCE
+        )
         told = f"{shlex.join(words)}: {done.returncode}\n{done.stdout}\n{done.stderr}"
         assert code is None or done.returncode == code, told
         return done

@@ -292,7 +292,7 @@ MASKED = (
 # a package of our own in two versions: what can be upgraded, without a download
 OWN = "greeting"
 
-PATIENCE = 300  # seconds for all of it
+PATIENCE = 1800  # seconds for all of it, on a busy machine
 
 ENTER = """
 set -e

@@ -46,6 +46,7 @@ from types import TracebackType
 
 from command import ROOT, prestarted_server
 from prestarted import open_terminal, read_terminal
+from starting import PATIENCE
 
 from runner.model.errors import RunnerError
 from runner.sources.config import load
@@ -243,8 +244,8 @@ class Session:
             stderr=theirs,
         ) as shell:
             os.close(theirs)
-            printed = read_terminal(ours, 60)
-            code = shell.wait(60)
+            printed = read_terminal(ours, PATIENCE)
+            code = shell.wait(PATIENCE)
         if left.exists():
             directory, _, variables = left.read_text().partition("\n")
             self._directory = Path(directory)

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from starting import PATIENCE
 
 PACKAGES = (
     "salt>=3008.3,<3009",
@@ -48,8 +49,6 @@ PACKAGES = (
     "tornado",
     "xxhash",
 )
-PATIENCE = 300  # seconds for the environment
-START = 180  # seconds until the minion answers
 
 
 class NoSalt(Exception):
@@ -158,7 +157,7 @@ class RealSalt:
         (self.minion_config / "minion").write_text(json.dumps(self.minion))
         self._spawn("salt-master", self.master_config)
         self._spawn("salt-minion", str(self.minion_config))
-        until = time.monotonic() + START
+        until = time.monotonic() + PATIENCE
         while True:
             time.sleep(1)
             if self._client_answers():
@@ -216,7 +215,7 @@ class RealSalt:
     def program(self, name: str, *words: str) -> subprocess.CompletedProcess[str]:
         """One of the master's programs, as a person starts it."""
         line = [str(self.programs / name), "-c", self.master_config, *words]
-        return subprocess.run(line, capture_output=True, text=True, timeout=120)
+        return subprocess.run(line, capture_output=True, text=True, timeout=PATIENCE)
 
 
 class Client:

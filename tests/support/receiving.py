@@ -58,6 +58,7 @@ class Receiver:
         self.elsewhere = "https://192.0.2.1/other"  # where 302 leads
         self.arrived = threading.Event()
         self.delay = 0.0
+        self.sent = 0  # of what is huge
         self.pem = certificate(folder)
         handler = type("Handler", (_Handler,), {"receiver": self})
         self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
@@ -88,7 +89,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         receiver.arrived.set()
         time.sleep(receiver.delay)
         if self.path == "/hang":
-            time.sleep(20)
+            time.sleep(1000)
         huge = self.path == "/huge"
         self.send_response(200 if huge else int(self.path[1:]))
         if self.path == "/302":
@@ -98,6 +99,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         try:
             for _ in range(HUGE // 10**6 if huge else 0):
                 self.wfile.write(b"x" * 10**6)
+                receiver.sent += 10**6
         except OSError:
             self.close_connection = True
 

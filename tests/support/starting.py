@@ -8,17 +8,22 @@ done its first thing. So each start waits for both, with PATIENCE, and says what
 from __future__ import annotations
 
 import json
+import os
+import pty
+import select
 import shlex
+import signal
 import subprocess
 import sys
 import time
+import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 T = TypeVar("T")
-PATIENCE = 180  # seconds that anything may take on a busy machine: quiet, most take less than one
+PATIENCE = 300  # seconds that anything may take on a busy machine: quiet, most take less than one
 PROGRAM = """
 import json, pwd, subprocess, sys, time
 argv, ready, patience, output, cwd, user = json.loads(sys.argv[1])
@@ -42,8 +47,8 @@ print(program.pid)
 def starts(
     *words: str, ready: str = "true", user: str = "", cwd: str = "/", output: str = "/dev/null"
 ) -> str:
-    """A line of shell that starts a program in a session of its own, waits until it runs and a
-    line of shell succeeds, and prints its process number.
+    """Return a line of shell that starts a program in a session of its own, waits until it runs
+    and another line succeeds, and prints its process number.
 
     words: the program with its arguments, or a line of shell. output: the file for what it prints.
     """
@@ -53,10 +58,36 @@ def starts(
 
 
 def waits(line: str) -> str:
-    """A line of shell that waits until another one succeeds, and says so where it never does."""
+    """Return a line of shell that waits until another one succeeds, and says if it never does."""
     waiting = shlex.quote(f"until {{ {line}; }} >/dev/null 2>&1; do sleep 0.02; done")
     told = shlex.quote(f"waited {PATIENCE} seconds for: {line}")
     return f"{{ timeout {PATIENCE} sh -c {waiting} || {{ echo {told} >&2; false; }}; }}"
+
+
+def a_while() -> str:
+    """Return more than half an hour, in seconds that no other test sleeps: `running` finds them."""
+    return f"{2000 + uuid.uuid4().int % 1000}.{uuid.uuid4().int % 10**9:09}"
+
+
+def running(word: str) -> list[int]:
+    """Return the processes of this computer with a word in their command lines."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):  # it has just ended
+            if word.encode() in path.read_bytes():
+                found.append(int(path.parent.name))
+    return found
+
+
+def patiently(seconds: float, attempt: Callable[[float], T], happened: Callable[[], object]) -> T:
+    """Return what an attempt answers that is given a few seconds, in which something has to
+    happen: on a busy machine, where it did not, ten times and a hundred times as many.
+    """
+    for factor in (1, 10, 100):
+        answer = attempt(seconds * factor)
+        if happened():
+            return answer
+    raise AssertionError(f"it did not happen within {seconds * 100} seconds")
 
 
 def wait_until(condition: Callable[[], T], what: str) -> T:
@@ -72,11 +103,12 @@ def wait_until(condition: Callable[[], T], what: str) -> T:
 def background(
     argv: Sequence[str], ready: Path | Callable[[], object] | None = None, **more: Any
 ) -> Iterator[subprocess.Popen[str]]:
-    """A program of this computer, from when it is ready until the end of the `with`, where it is
-    killed. ready: the file that it makes then, or what is true then; by default it only runs.
+    """Give a program of this computer, from when it is ready until the end of the `with`, where
+    it is killed with what it has started. ready: the file that it makes then, or what is true
+    then; by default it only runs.
     """
     done = ready.exists if isinstance(ready, Path) else ready
-    with subprocess.Popen(argv, text=True, **more) as process:
+    with subprocess.Popen(argv, text=True, start_new_session=True, **more) as process:
         try:
             if done:
                 wait_until(lambda: done() or process.poll() is not None, f"{ready} of {argv}")
@@ -84,4 +116,29 @@ def background(
             yield process
         finally:
             with suppress(ProcessLookupError):
-                process.kill()
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+def at_a_terminal(
+    argv: Sequence[str], environment: dict[str, str], asks: bytes, answers: Sequence[bytes | int]
+) -> tuple[int, str]:
+    """Return the exit code of a program at a terminal, and what it showed. asks: what it prints
+    when it waits for an answer. answers: typed one after another, or a signal each.
+    """
+    ours, theirs = pty.openpty()
+    with background(argv, env=environment, stdin=theirs, stdout=theirs, stderr=theirs) as program:
+        os.close(theirs)
+        shown, seen, waiting = b"", 0, list(answers)
+        while select.select([ours], [], [], PATIENCE)[0]:
+            try:
+                shown += os.read(ours, 4096)
+            except OSError:  # nobody has it open any more
+                break
+            if asks in shown[seen:] and waiting:
+                seen, answer = len(shown), waiting.pop(0)
+                if isinstance(answer, int):
+                    program.send_signal(answer)
+                else:
+                    os.write(ours, answer)
+        os.close(ours)
+        return program.wait(PATIENCE), shown.decode()

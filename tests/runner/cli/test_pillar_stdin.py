@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from command import Machine
+from starting import PATIENCE
 
 from runner.cli.running.exit_codes import FAILED, NOT_RUN
 from runner.cli.running.values import mapping
@@ -22,7 +23,7 @@ def fed(machine: Machine, stdin: str, *words: str) -> subprocess.CompletedProces
         capture_output=True,
         text=True,
         env=machine.environment,
-        timeout=60,
+        timeout=PATIENCE,
     )
 
 

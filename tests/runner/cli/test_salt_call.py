@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from command import Machine
+from starting import PATIENCE
 
 from runner import __version__
 from runner import cli as app
@@ -267,7 +268,9 @@ def typed(machine: Machine, *words: str) -> subprocess.CompletedProcess[str]:
     config = argv.index("--config")
     argv[2:3] = ["from runner.cli.salt_call import main; main()"]
     argv[config : config + 2] = ["-c", str(machine.folder / "runner.yaml")]
-    return subprocess.run(argv, capture_output=True, text=True, env=machine.environment, timeout=60)
+    return subprocess.run(
+        argv, capture_output=True, text=True, env=machine.environment, timeout=PATIENCE
+    )
 
 
 def test_the_next_command_and_the_history_have_the_program_that_was_called(

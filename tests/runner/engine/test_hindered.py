@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from command import Machine
+from starting import PATIENCE
 
 from modules import cmd
 from runner.api import CommandFailed
@@ -116,7 +117,9 @@ def wrapped(machine: Machine, prefix: list[str], *words: str) -> dict[str, bool 
     cache.mkdir(exist_ok=True)
     os.chown(cache, *((65534, 65534) if prefix == SOMEBODY else (0, 0)))
     argv = [*prefix, *machine.argv(*words, "--out", "json")]
-    done = subprocess.run(argv, capture_output=True, text=True, env=machine.environment, timeout=60)
+    done = subprocess.run(
+        argv, capture_output=True, text=True, env=machine.environment, timeout=PATIENCE
+    )
     assert "Traceback" not in done.stdout + done.stderr, done.stderr
     found = json.loads(done.stdout)["local"].values()
     return {each["name"].removeprefix(f"{machine.folder}/"): each["result"] for each in found}

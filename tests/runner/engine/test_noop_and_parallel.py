@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
-import time
+import json
+from typing import Any
 
 import pytest
 from command import Machine
+from starting import PATIENCE
 
 FILE = "plan:\n  file.managed:\n    - name: {tmp}/f\n    - contents: x\n"
 REACTIONS = (
@@ -131,17 +133,18 @@ def test_a_skipped_state_names_the_root_cause_beside_salts_comment(machine: Mach
 
 
 def test_parallel_states_run_side_by_side_and_are_waited_for(machine: Machine) -> None:
+    """Each waits for all others."""
+    meet = "until test -e {tmp}/0 -a -e {tmp}/1 -a -e {tmp}/2 -a -e {tmp}/3; do sleep 0.05; done"
     text = "".join(
-        f"p{n}:\n  cmd.run:\n    - name: sleep 1.5; echo {n}\n    - parallel: True\n"
+        f"p{n}:\n  cmd.run:\n    - name: touch {{tmp}}/{n}; {meet}; echo {n}\n"
+        f"    - parallel: True\n    - timeout: {PATIENCE / 2}\n"
         for n in range(4)
     )
     machine.write(
         a=text + "after:\n  cmd.run:\n    - name: date +%s.%N\n    - require:\n      - cmd: p3\n"
         "reacts:\n  cmd.wait:\n    - name: 'true'\n    - watch:\n      - cmd: p0\n"
     )
-    before = time.monotonic()
     found = machine.results("sls", "a")
-    assert time.monotonic() - before < 5.5, "not one after another"
     assert [found[f"p{n}"]["changes"]["stdout"] for n in range(4)] == list("0123")
     assert [found[f"p{n}"]["__run_num__"] for n in range(4)] == [0, 1, 2, 3]
     assert found["reacts"]["changes"]
@@ -161,16 +164,25 @@ def test_a_failed_parallel_state_stops_who_requires_it(machine: Machine) -> None
 
 
 def test_a_parallel_state_that_waits_for_another_holds_up_none_after_it(machine: Machine) -> None:
-    machine.write(
-        a=(
-            "a:\n  cmd.run:\n    - name: sleep 0.2\n    - parallel: True\nlong:\n  cmd.run:\n    -"
-            " name: sleep 1; echo long >> {tmp}/log\n    - parallel: True\n    - require: [cmd:"
-            " a]\nwaits:\n  cmd.run:\n    - name: echo waits >> {tmp}/log\n    - parallel: True\n  "
-            "  - require: [cmd: long]\nbeside:\n  cmd.run:\n    - name: echo beside >> {tmp}/log\n "
-            "   - parallel: True\n    - require: [cmd: a]\nafter:\n  cmd.run:\n    - name: echo"
-            " after >> {tmp}/log\n    - require: [cmd: waits]\n"
-        )
-    )
+    states = {
+        "a": ["true"],
+        "long": ["until test -e {tmp}/log; do sleep 0.05; done; echo long >> {tmp}/log", "a"],
+        "waits": ["echo waits >> {tmp}/log", "long"],
+        "beside": ["echo beside >> {tmp}/log", "a"],
+        "after": ["echo after >> {tmp}/log", "waits"],
+    }
+    tree: dict[str, Any] = {
+        name: {
+            "cmd.run": [
+                {"name": line},
+                {"require": [{"cmd": one} for one in needs]},
+                {"parallel": name != "after"},
+                {"timeout": PATIENCE / 4},
+            ]
+        }
+        for name, (line, *needs) in states.items()
+    }
+    machine.write(a=json.dumps(tree))
     found = machine.results("sls", "a")
     assert (machine.folder / "log").read_text().split() == ["beside", "long", "waits", "after"]
     assert sorted(found, key=lambda name: found[name]["__run_num__"]) == [

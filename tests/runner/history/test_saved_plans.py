@@ -5,17 +5,16 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import re
 import signal
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command import Machine
+from starting import at_a_terminal
 
 SECRET = "correct-horse-battery"
 TREE = """
@@ -342,32 +341,7 @@ def test_what_the_real_run_does_otherwise_is_reported(machine: Machine) -> None:
 
 def asked(site: Machine, answer: bytes | int) -> tuple[int, str]:
     """`--ask` at a terminal: the exit code and what it showed. answer: typed, or a signal."""
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        site.argv("sls", "a", "--ask"),
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        env=site.environment,
-        start_new_session=True,
-    )
-    os.close(theirs)
-    text, deadline = b"", time.monotonic() + 30
-    sent = False
-    while time.monotonic() < deadline:
-        try:
-            piece = os.read(ours, 4096)
-        except OSError:
-            break
-        text += piece
-        if b"[y/N]" in text and not sent:
-            sent = True
-            if isinstance(answer, int):
-                process.send_signal(answer)
-            else:
-                os.write(ours, answer)
-    os.close(ours)
-    return process.wait(timeout=10), text.decode()
+    return at_a_terminal(site.argv("sls", "a", "--ask"), site.environment, b"[y/N]", [answer])
 
 
 def test_a_person_is_asked(site: Machine) -> None:

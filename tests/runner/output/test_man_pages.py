@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from command import ROOT
+from starting import PATIENCE
 
 from runner.cli.parsing.option_spec import COMMANDS
 from runner.sources.config.keys import TYPES
@@ -19,7 +20,7 @@ from runner.sources.config.keys import TYPES
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("man")
     argv = [sys.executable, "packaging/man_pages.py", str(folder)]
-    subprocess.run(argv, cwd=ROOT, check=True, timeout=60)
+    subprocess.run(argv, cwd=ROOT, check=True, timeout=PATIENCE)
     return {path.name: path for path in folder.glob("man*/*")}
 
 
@@ -28,7 +29,9 @@ def shown(*words: str) -> subprocess.CompletedProcess[str]:
     environment = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "MANWIDTH": "100"}
     argv = ["man", "--warnings", "--nh", "-P", "cat", "-l", *words]
     try:
-        return subprocess.run(argv, capture_output=True, text=True, timeout=60, env=environment)
+        return subprocess.run(
+            argv, capture_output=True, text=True, timeout=PATIENCE, env=environment
+        )
     except FileNotFoundError:
         pytest.skip("there is no man here")
 

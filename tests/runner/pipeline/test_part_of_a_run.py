@@ -4,14 +4,11 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
-import subprocess
-import time
 from pathlib import Path
 
 import pytest
 from command import Machine
+from starting import at_a_terminal
 
 TREE = """
 include: [more]
@@ -179,26 +176,9 @@ def test_options_of_other_tools(site: Machine) -> None:
 
 def stepped(site: Machine, *answers: str) -> tuple[int, str]:
     """`--step` at a terminal: the exit code and what it showed."""
-    ours, theirs = pty.openpty()
     argv = site.argv("sls", "t", "--step", "--only", "source", "--only", "watcher")
-    program = subprocess.Popen(
-        argv, stdin=theirs, stdout=theirs, stderr=theirs, env=site.environment
-    )
-    os.close(theirs)
-    shown, waiting, end = b"", list(answers), time.monotonic() + 60
-    try:
-        while time.monotonic() < end:
-            try:
-                shown += os.read(ours, 4096)
-            except OSError:
-                break
-            if shown.endswith(b"uit? ") and waiting:
-                os.write(ours, f"{waiting.pop(0)}\n".encode())
-                shown += b" "  # asked, and answered
-        return program.wait(10), shown.decode()
-    finally:
-        program.kill()
-        os.close(ours)
+    typed = [f"{answer}\n".encode() for answer in answers]
+    return at_a_terminal(argv, site.environment, b"uit? ", typed)
 
 
 def test_step(site: Machine, tmp_path: Path) -> None:

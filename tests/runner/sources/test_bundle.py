@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 from command import ROOT
+from starting import PATIENCE
 from wheels import SAFELY
 
 from runner.cli.running.exit_codes import NOT_RUN
@@ -28,7 +29,7 @@ def run(*argv: str, **environment: str) -> subprocess.CompletedProcess[str]:
         argv,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         env={"PATH": os.environ["PATH"], "HOME": "/", **environment},
     )
 

@@ -8,12 +8,14 @@ import os
 import re
 import shutil
 import subprocess
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command import ROOT, Machine
 from repositories import Repository
+from starting import PATIENCE
 
 from runner.cli.commands.formulas import ACTIONS
 from runner.sources.formulas.declared import KEYS
@@ -513,9 +515,10 @@ def test_two_installs_at_once_and_one_that_was_killed(site: Site) -> None:
     left.mkdir(parents=True, mode=0o700)
     site.installed.chmod(0o700)
     (left / "half").write_text("")
-    argv = site.machine.argv("formulas", "install", "--locked")
-    runs = [subprocess.Popen(argv, env=site.machine.environment) for _ in range(3)]
-    assert [run.wait(60) for run in runs] == [0, 0, 0]
+    with ExitStack() as ends:
+        starts = [site.machine.start("formulas", "install", "--locked") for _ in range(3)]
+        runs = [ends.enter_context(start) for start in starts]
+        assert [run.wait(PATIENCE) for run in runs] == [0, 0, 0]
     assert not left.exists() and len(list((site.installed / "web").iterdir())) == 1
 
 

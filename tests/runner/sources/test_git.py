@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from repositories import GpgSigner, Repository, SshSigner
+from starting import PATIENCE
 
 from runner.sources.git import GitError, Mirror, Remote, Signers, Untrusted, mirror_folder
 
@@ -188,7 +189,7 @@ def test_the_login_is_given_to_its_server_and_to_nobody_else(tmp_path: Path) -> 
     for thread in threads:
         thread.start()
     url = f"http://me:pa55word@127.0.0.1:{server.getsockname()[1]}/a.git"
-    remote = Remote(url, timeout=10)
+    remote = Remote(url, timeout=PATIENCE)
     assert "pa55word" not in remote.address
     with pytest.raises(GitError) as error:
         Mirror(str(tmp_path / "a.git"), remote).fetch()

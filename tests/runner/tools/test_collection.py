@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 import yaml
 from command import ROOT
+from starting import PATIENCE
 
 from runner import __version__
 from runner.tools.fleet import collection
@@ -98,7 +99,7 @@ def play(folder: Path, environment: dict[str, str]) -> subprocess.CompletedProce
         },
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
     )
 
 
@@ -190,7 +191,7 @@ def test_an_installed_bundle(results: dict[str, dict[str, Any]], folder: Path) -
     assert results["h1 installed"]["changed"] is False
     link = folder / "bin-runner"
     assert os.readlink(link) == results["h1 install"]["program"]
-    done = subprocess.run([link, "--version"], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([link, "--version"], capture_output=True, text=True, timeout=PATIENCE)
     assert done.stdout.startswith("runner "), done.stderr
 
 
@@ -302,7 +303,7 @@ def test_it_can_be_built(tmp_path: Path) -> None:
         "ANSIBLE_COLLECTIONS_PATH": str(tmp_path),
     }
     argv = [BIN / "ansible-galaxy", "collection", "build", "--output-path", tmp_path, source]
-    subprocess.run(argv, check=True, env=environment, capture_output=True, timeout=60)
+    subprocess.run(argv, check=True, env=environment, capture_output=True, timeout=PATIENCE)
     assert (tmp_path / f"runner-runner-{__version__}.tar.gz").exists()
     names = [f"runner.runner.{kind}" for kind in ("highstate", "sls", "single", "call", "bundle")]
     done = subprocess.run(
@@ -310,7 +311,7 @@ def test_it_can_be_built(tmp_path: Path) -> None:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
     )
     assert sorted(json.loads(done.stdout)) == sorted(names), done.stderr
 
@@ -335,7 +336,7 @@ def test_the_manual(tmp_path: Path) -> None:
         },
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
     )
     assert done.returncode == 0, done.stderr
 

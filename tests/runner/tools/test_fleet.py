@@ -10,7 +10,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -18,6 +18,7 @@ from xml.etree import ElementTree
 import pytest
 from command import ROOT
 from repositories import Repository
+from starting import PATIENCE, background, running
 
 from runner.model.errors import RunnerError
 from runner.tools.fleet import programs
@@ -97,11 +98,15 @@ class Fleet:
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
 
-    def start(self, *words: str) -> subprocess.Popen[str]:
+    def start(
+        self, *words: str, ready: Path | None = None
+    ) -> AbstractContextManager[subprocess.Popen[str]]:
         config = ("--config", str(self.folder / "runner.yaml"))
-        return self._started("fleet", *config, *words)
+        return self._started("fleet", *config, *words, ready=ready)
 
-    def _started(self, *words: str) -> subprocess.Popen[str]:
+    def _started(
+        self, *words: str, ready: Path | None = None
+    ) -> AbstractContextManager[subprocess.Popen[str]]:
         argv = [sys.executable, "-c", "from runner.cli import main; main()"]
         environment = {
             "PATH": os.environ["PATH"],
@@ -111,13 +116,8 @@ class Fleet:
             "LC_ALL": "C",  # as cron
             "ANSIBLE_REMOTE_TMP": str(self.folder / "remote"),  # not in root's home
         }
-        return subprocess.Popen(
-            [*argv, *words],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=environment,
-        )
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        return background([*argv, *words], ready, env=environment, **pipes)
 
     def __call__(self, *words: str, code: int = 0) -> str:
         return self._ended(self.start(*words), code)
@@ -127,8 +127,9 @@ class Fleet:
         return self._ended(self._started(*words), code)
 
     @staticmethod
-    def _ended(process: subprocess.Popen[str], code: int) -> str:
-        out, err = process.communicate(timeout=120)
+    def _ended(start: AbstractContextManager[subprocess.Popen[str]], code: int) -> str:
+        with start as process:
+            out, err = process.communicate(timeout=PATIENCE)
         assert process.returncode == code, out + err
         assert "this is a bug" not in err, err
         assert "Traceback" not in out + err, out + err
@@ -210,31 +211,18 @@ def test_max_fail_counts_those_that_could_not_be_asked(fleet: Fleet) -> None:
     assert "not begun: 1 failed before (--max-fail 1)\n    on db1\n" in out
     [line] = [line for line in out.splitlines() if line.startswith("the rest again: ")]
     assert line.endswith("--serial 1 --max-fail 1")
-    process = fleet.start("call", "L@db1,donw2", "test.ping")
-    _, err = process.communicate(timeout=60)
+    with fleet.start("call", "L@db1,donw2", "test.ping") as process:
+        _, err = process.communicate(timeout=PATIENCE)
     assert "is called donw2; did you mean down2?" in err
 
 
 def test_an_interrupted_run_ends_its_children(fleet: Fleet) -> None:
-    started = fleet.folder / "started"
-    process = fleet.start("sls", "db1", "slow")
-    deadline = time.monotonic() + 60
-    while not started.exists() and time.monotonic() < deadline:
-        time.sleep(0.1)
-    process.send_signal(signal.SIGTERM)
-    out, err = process.communicate(timeout=30)
+    with fleet.start("sls", "db1", "slow", ready=fleet.folder / "started") as process:
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 143, out + err
     assert "no answer: interrupted by SIGTERM; it may still be at work\n    on db1\n" in out
-    names = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if _is_there(path)]
-    folder = os.fsencode(fleet.folder)
-    assert not [name for name in names if b"ansible-playbook" in name and folder in name]
-
-
-def _is_there(path: Path) -> bool:
-    try:
-        return bool(path.read_bytes())
-    except OSError:
-        return False
+    assert not {*running("ansible-playbook")} & {*running(str(fleet.folder))}
 
 
 @pytest.mark.parametrize(
@@ -342,8 +330,9 @@ def test_a_roster_is_an_inventory(fleet: Fleet, tmp_path: Path) -> None:
         "grains": {"roles": ["app"], "note": "{{ 7*7 }}"},
     }
     fleet.write("etc/roster", "app1: {host: 10.0.0.1, proxy: x}\n")
-    process = fleet.start("export", "ansible", "app*", "-i", roster)
-    assert f"warning: {roster}: app1: proxy: not used" in process.communicate()[1]
+    with fleet.start("export", "ansible", "app*", "-i", roster) as process:
+        _, told = process.communicate(timeout=PATIENCE)
+    assert f"warning: {roster}: app1: proxy: not used" in told
     fleet.write("etc/roster", "app1: {host: 10.0.0.1, passwd: hunter2}\n")
     told = fleet("export", "ansible", "app*", "-i", roster, code=1)
     assert "app1 has its password in clear (passwd); use a key (priv)" in told
