@@ -17,7 +17,7 @@ from io import FileIO
 from typing import IO
 
 from modules._planned.files import KERNELS, Entry, PlannedFiles, is_planned, planned_files
-from runner.api import for_states, here, is_planning
+from runner.api import for_states, here
 from runner.api.planning import doubts
 
 READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
@@ -82,7 +82,7 @@ def listdir(path: str) -> list[str]:
 
 def note_listed(folder: str, names: Collection[str]) -> None:
     """Note that a look goes by what is in a folder, which pending commands may alter."""
-    if (doubted := doubts()) is not None and not is_planning():
+    if (doubted := doubts()) is not None:
         doubted.note_listed(realpath(folder), names)
 
 

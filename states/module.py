@@ -7,7 +7,17 @@ from collections.abc import Mapping
 from inspect import Signature, signature
 from typing import Any
 
-from runner.api import OPEN, Done, Plan, Planned, RunnerError, StateFailed, here, is_planning
+from runner.api import (
+    OPEN,
+    Done,
+    Plan,
+    Planned,
+    RunnerError,
+    StateFailed,
+    Unforeseen,
+    here,
+    planned_as,
+)
 from states._module_run import Call, call_from_list, call_from_mapping, reports_failure
 
 NON_IDEMPOTENT = {
@@ -119,8 +129,7 @@ def _call_all(functions: Mapping[str, Any]) -> Planned:
     for key, arguments in functions.items():
         try:
             call = call_from_list(names[key], signatures[key], arguments)
-            _refuse_arguments(call, signatures[key])
-            answer = _call(call)
+            answer = _call(call, signatures[key])
         except TypeError as error:  # the arguments do not fit
             failures.append(f"'{key}' failed: {error}")
             continue
@@ -161,7 +170,7 @@ def _call_older_form(function: str, arguments: Mapping[str, Any]) -> Planned:
     if call.unused:
         here.warn(f"{function} has no {', '.join(call.unused)}: not given to it")
     try:
-        answer = _call(call)
+        answer = _call(call, parameters)
     except (RunnerError, StateFailed, TypeError, ValueError) as error:
         raise StateFailed(
             f"Module function {function} threw an exception. Exception: {error}", changes={}
@@ -172,15 +181,14 @@ def _call_older_form(function: str, arguments: Mapping[str, Any]) -> Planned:
 
 
 def _refuse_arguments(call: Call, parameters: Signature) -> None:
-    """Raise TypeError for arguments that a function does not have, as its call will, in a dry
-    run.
-    """
-    if is_planning():
-        try:
-            parameters.bind(*call.args, **call.kwargs)
-        except TypeError as problem:
-            raise TypeError(f"{call.function.rpartition('.')[2]}() {problem}") from None
+    """Raise TypeError for arguments that a function does not have, as its call will."""
+    try:
+        parameters.bind(*call.args, **call.kwargs)
+    except TypeError as problem:
+        raise TypeError(f"{call.function.rpartition('.')[2]}() {problem}") from None
+    raise Unforeseen(call.function)
 
 
-def _call(call: Call) -> Any:
+@planned_as(_refuse_arguments)
+def _call(call: Call, parameters: Signature) -> Any:
     return here.call(call.function, *call.args, **call.kwargs)

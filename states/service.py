@@ -19,7 +19,7 @@ from runner.api import (
     Planned,
     StateFailed,
     here,
-    is_planning,
+    planned_as,
     requires_feature,
 )
 from runner.api.claims import ABSENT, Claim
@@ -315,9 +315,10 @@ def _options(no_block: bool) -> list[str]:
     return ["--no-block"] if no_block and service.can_mask() else []
 
 
+@planned_as(lambda seconds: "")
 def _wait(seconds: float | None) -> str:
     """The comment on the wait."""
-    if not seconds or is_planning():
+    if not seconds:
         return ""
     time.sleep(seconds)
     return f"\nDelayed return for {seconds:g} seconds"

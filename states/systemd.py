@@ -20,7 +20,7 @@ from runner.api import (
     Record,
     StateFailed,
     here,
-    is_planning,
+    planned_as,
 )
 from runner.api.claims import WHOLE, Claim
 from states.file._diff import diff
@@ -225,12 +225,11 @@ def _act(handled: str, steps: list[str], user: str) -> None:
             raise StateFailed(failure.message) from None
 
 
+@planned_as(unit_files.ends_by_itself)
 def _ends(handled: str, user: str) -> bool:
     """Return whether a unit is one that ends by itself (a oneshot service that has worked)."""
     from modules import cmd
 
-    if is_planning():
-        return unit_files.ends_by_itself(handled, user)
     argv = systemctl(user, "show", "--property=Type,Result", "--", handled)
     return set(cmd.probe(argv).stdout.split()) >= {"Type=oneshot", "Result=success"}
 

@@ -193,7 +193,7 @@ def _in_doubt(
     there instead. last: no other name follows in the path.
     """
     doubted = doubts()
-    if doubted is None or is_planning():
+    if doubted is None:
         return entry
     folder = at[-1][1]
     path = _path_of(at, name)

@@ -9,7 +9,7 @@ import os
 
 from modules._machine.cache_files import load_text, save_text
 from modules.file._contents.hash import hash_of
-from runner.api import fetcher, is_planning
+from runner.api import fetcher, planned_as
 
 
 def _record(name: str) -> str:
@@ -21,8 +21,8 @@ def kept_sum(name: str) -> str:
     return load_text(_record(name)) or ""
 
 
+@planned_as(lambda name, digest: None)
 @fetcher
 def keep_sum(name: str, digest: str) -> None:
-    """Note the sum of the archive that a folder holds, and not only in a plan."""
-    if not is_planning():
-        save_text(_record(name), digest)
+    """Note the sum of the archive that a folder holds."""
+    save_text(_record(name), digest)

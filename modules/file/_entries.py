@@ -7,7 +7,7 @@ import os
 import stat as bits
 
 from modules import _paths
-from runner.api import Record, for_states
+from runner.api import Record, for_states, planned_as
 
 
 class PathEntry(Record):
@@ -42,6 +42,7 @@ def entries_below(folder: str, follow: bool = False) -> list[PathEntry]:
 
 
 @for_states
+@planned_as(lambda folder: 0)  # a plan has no half of it
 def count_below(folder: str) -> int:
     """The number of paths below a folder; none of them is looked at."""
     return sum(len(folders) + len(files) for _, folders, files in _paths.walk(folder))

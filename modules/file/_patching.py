@@ -77,7 +77,7 @@ def _plan_patch(
             if _paths.exists(f"{copy}{end}"):
                 make_folders(os.path.dirname(file))
                 write(f"{file}{end}", _look.read_whole(f"{copy}{end}"))
-    return done
+    return done if names else done._replace(stdout=done.stdout.replace(f"{folder}/file", path))
 
 
 @alters(before=_before, planned=_plan_patch)

@@ -16,7 +16,7 @@ from modules.pkg.package_manager import (
     Versions,
 )
 from modules.pkg.providers import provider
-from runner.api import CommandFailed, for_states, here
+from runner.api import CommandFailed, for_states, planned_as
 
 
 class NotDone(CommandFailed):
@@ -25,6 +25,7 @@ class NotDone(CommandFailed):
     packages: frozenset[str] = frozenset()
 
 
+@planned_as(lambda transaction: provider().run(transaction))
 @for_states
 def carry_out(transaction: Transaction) -> None:
     """Carry out a transaction. Raises CommandFailed with what the package manager says, NotDone
@@ -33,10 +34,15 @@ def carry_out(transaction: Transaction) -> None:
     manager = provider()
     upgrades = _upgrades(manager, transaction)
     manager.run(transaction)
-    if not here.dry:  # what is planned is looked up by those who planned it
-        _refuse(manager, _undone(manager, transaction, upgrades))
+    _refuse(manager, _undone(manager, transaction, upgrades))
 
 
+def _hold(names: Sequence[str], release: Sequence[str] = ()) -> None:
+    if names or release:
+        provider().hold(names, release)
+
+
+@planned_as(_hold)
 @for_states
 def set_holds(names: Sequence[str], release: Sequence[str] = ()) -> None:
     """Keep packages at their version, and let others go. Raises CommandFailed as carry_out does."""
@@ -44,11 +50,10 @@ def set_holds(names: Sequence[str], release: Sequence[str] = ()) -> None:
         return
     manager = provider()
     manager.hold(names, release)
-    if not here.dry:
-        held = manager.held()
-        undone = {name: "is not held" for name in names if name not in held}
-        undone |= {name: "is still held" for name in release if name in held}
-        _refuse(manager, undone)
+    held = manager.held()
+    undone = {name: "is not held" for name in names if name not in held}
+    undone |= {name: "is still held" for name in release if name in held}
+    _refuse(manager, undone)
 
 
 def _refuse(manager: PackageManager, undone: Mapping[str, str]) -> None:
@@ -64,7 +69,7 @@ def _refuse(manager: PackageManager, undone: Mapping[str, str]) -> None:
 
 def _upgrades(manager: PackageManager, transaction: Transaction) -> Changes:
     """Return what a transaction about all packages is to change, as the manager tells it."""
-    if here.dry or transaction.targets or not transaction.action.endswith("upgrade"):
+    if transaction.targets or not transaction.action.endswith("upgrade"):
         return {}
     return manager.simulate(transaction).changes or {}
 

@@ -19,7 +19,7 @@ from runner.api import (
     for_states,
     forget_check,
     forget_looks,
-    is_planning,
+    planned_as,
 )
 
 LASTS = 2.0  # seconds after which a service that was started has to run still
@@ -221,14 +221,18 @@ def show(name: str, user: str | None = None) -> dict[str, Any]:
     return services(user).show(name)
 
 
+def _status_planned(
+    name: str, sig: str | None, runs: bool, timeout: float | None, user: str | None = None
+) -> bool:
+    return status(name, sig, user) is runs
+
+
+@planned_as(_status_planned)
 def wait_until(
     name: str, sig: str | None, runs: bool, timeout: float | None, user: str | None = None
 ) -> bool:
     """Wait up to `timeout` seconds for a service to run (or not to); whether it does."""
     import time
-
-    if is_planning():
-        return status(name, sig, user) is runs
 
     end = time.monotonic() + (timeout or 0)
     while status(name, sig, user) is not runs:
@@ -245,8 +249,6 @@ def check_at_end(name: str, sig: str | None, since: float, user: str | None = No
 
     since: when it was started, in seconds since the epoch.
     """
-    if is_planning():
-        return
     manager = services(user)  # the state's own, which nobody knows any more at the end
 
     def problem() -> str:
@@ -270,17 +272,18 @@ def can_mask() -> bool:
     return provider().has("maskable")
 
 
+@planned_as(lambda name, since=0, user=None: "")
 def log(name: str, since: float = 0, user: str | None = None) -> str:
     """A paragraph with the last lines that a service wrote, or nothing. since: seconds since the
     epoch. user: of a service of this user.
     """
-    return "" if is_planning() else services(user).log(name, since)
+    return services(user).log(name, since)
 
 
 def act(name: str, action: str, options: Sequence[str] = (), user: str | None = None) -> None:
     """Have the provider do something with a service. user: one of this user's."""
     services(user).act(name, action, options)
-    if action == "stop" and not is_planning():
+    if action == "stop":
         forget_check(_topic(name, user))
 
 

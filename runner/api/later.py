@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from runner.api import here, refuse_unforeseen
+from runner.api import here, is_planning
 from runner.model.chunk import Chunk
 from runner.model.records import Record
 
@@ -29,15 +29,15 @@ def check_later(subject: str, seconds: float, problem: Callable[[], str]) -> Non
     subject: what it is about; a later call about the same replaces this one.
     seconds: the least time until then.
     problem: returns the mistake, or an empty text; with one the run has a further result, a failed
-    one. Outside of a run's states nothing is looked at.
+    one. Outside of a run's states nothing is looked at, nor what is only planned.
 
     >>> check_later("service nginx", 5, lambda: "" if is_active("nginx") else "nginx died")
     """
-    refuse_unforeseen(subject)
-    if here.chunk is not None:
+    if here.chunk is not None and not is_planning():
         here.store(STORE)[subject] = LaterCheck(here.chunk, time.monotonic() + seconds, problem)
 
 
 def forget_check(subject: str) -> None:
     """Drop the later check of a subject: it was ended on purpose."""
-    here.store(STORE).pop(subject, None)
+    if not is_planning():
+        here.store(STORE).pop(subject, None)

@@ -8,10 +8,11 @@ nothing stands in for, it is left there: `Unforeseen`.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 if TYPE_CHECKING:
     from runner.api.doubts import Doubts
@@ -77,6 +78,25 @@ def refuse_unforeseen(what: str) -> None:
         raise Unforeseen(what)
 
 
+def planned_as(stand_in: Callable[..., object]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Declare what a dry run calls, where it carries a state out, instead of a function that
+    changes nothing, but waits, checks what was done, or asks about it (of a changer:
+    `changer(planned=...)`). stand_in: called with the same arguments.
+
+    >>> @planned_as(lambda name: "")  # what was only planned has no log
+    ... def log(name: str) -> str: ...
+    """
+
+    def wrap(inner: Callable[P, R]) -> Callable[P, R]:
+        @functools.wraps(inner)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            return cast(R, stand_in(*args, **kwargs)) if is_planning() else inner(*args, **kwargs)
+
+        return call
+
+    return wrap
+
+
 def foreseen_failures(check: Callable[P, object]) -> Callable[P, Any]:
     """What a dry run calls instead of a changer that may refuse, but whose change cannot be
     foreseen (`changer(planned=...)`). check: raises StateFailed where the changer would.
@@ -124,5 +144,5 @@ def doubting(doubts: Doubts | None) -> Iterator[None]:
 
 
 def doubts() -> Doubts | None:
-    """The doubts of the look that runs now; None where all is known."""
-    return _doubts.get()
+    """The doubts of the look that runs now; None where all is known, and on the planned machine."""
+    return None if _altering.get() else _doubts.get()

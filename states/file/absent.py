@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from modules import file
-from runner.api import AbsolutePath, Done, Plan, Planned, StateFailed, here
+from runner.api import AbsolutePath, Done, Plan, Planned, StateFailed
 from states.file import _lines
 
 
@@ -25,7 +25,7 @@ def absent(name: AbsolutePath) -> Planned:
     folder = file.is_dir(name) and not file.is_link(name)
     kind = "Directory" if folder else "File"
     yield Plan({"removed": name}, f"{kind} {name} is set for removal")
-    held = file.count_below(name) if folder and not here.dry else 0  # a plan has no half of it
+    held = file.count_below(name) if folder else 0
     try:
         file.remove(name)
     except StateFailed as failure:

@@ -19,7 +19,7 @@ from modules.file._paths.of_path import place
 from modules.file._paths.place import Pinned, Place
 from modules.file._snapshot import snapshot_of_written, target_of
 from modules.file._validation.validated import ask
-from runner.api import Record, StateFailed, here, is_planning
+from runner.api import Record, StateFailed, here, planned_as
 
 Fill = Callable[[IO[bytes]], object]
 Finish = Callable[[Pinned], None]
@@ -59,7 +59,7 @@ def write(
     with place(target) as where:
         where.refuse_too_large(room_for(data))
         ask(where.path, data)
-        kept = _keep_file(where) if backup and not private and not is_planning() else ""
+        kept = _keep_file(where) if backup and not private else ""
         fill = lambda file: copy_into(data, file)  # noqa: E731
         try:
             replace(where, fill, owner, new_mode=0o600 if private else 0o666)
@@ -181,6 +181,7 @@ def default_folder_mode() -> str:
     return f"{0o777 & ~umask():04o}"
 
 
+@planned_as(lambda where: "")
 def _keep_file(where: Place) -> str:
     """Keep the present file below the state folder under its path and the time; where it is kept,
     "" for none.

@@ -14,7 +14,7 @@ from typing import cast
 from modules.file._contents.streamed import Contents, copy_into
 from modules.file._validation.check import run_check
 from modules.file._validation.validated import asked
-from runner.api import Planned, StateFailed, here, is_planning
+from runner.api import Planned, StateFailed, here, planned_as
 from runner.api.apart import tried_apart
 
 
@@ -52,12 +52,13 @@ class Judge:
         for path, copy in copies.items():
             self._ask(path, copy)
 
+    @planned_as(lambda self, path, contents: None)  # asked about what it comes to, apart
     def __call__(self, path: str, contents: Contents) -> None:
         """Ask about contents that are about to be written, unless they were accepted. Raises
         StateFailed where they are refused.
         """
         copy = _copy(path, contents)
-        if is_planning() or (path, _digest(copy)) in self._accepted:
+        if (path, _digest(copy)) in self._accepted:
             shutil.rmtree(os.path.dirname(copy))
         else:
             self._ask(path, copy)
