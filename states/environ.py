@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from modules import environ
-from runner.api import Plan, Planned, StateFailed, here
+from runner.api import Done, Plan, Planned, StateFailed
 
 NON_IDEMPOTENT = {"setenv": "it holds for the run that it is in, so each run sets it anew"}
 
@@ -64,7 +64,8 @@ def setenv(
     if all(
         _has_value(present, key, content, wanted[key] is False) for key, content in values.items()
     ):
-        return f"Environ values {'are' if here.dry else 'were'} already set with the correct values"
+        already = "already set with the correct values"
+        return Done(f"Environ values were {already}", in_dry_run=f"Environ values are {already}")
     changes = {
         key: content
         for key, content in values.items()

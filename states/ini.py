@@ -14,11 +14,11 @@ from runner.api import (
     AbsolutePath,
     Check,
     CommandFailed,
+    Done,
     Line,
     Plan,
     Planned,
     StateFailed,
-    here,
     line_problem,
 )
 from runner.api.claims import VALUE, Claim, edits
@@ -121,7 +121,7 @@ def options_present(
             **_with_removals(changes, unwanted, present),
         }
     if not changes:
-        return _unchanged_comment(comments)
+        return _unchanged(comments)
     yield Plan(changes, _joined_sentences(comments), provides=[("file", name)])
     text = ini.without_sections(
         ini.without_options(_text(name, encoding), unwanted, separator), unwanted_sections
@@ -134,9 +134,9 @@ def _joined_sentences(sentences: list[str]) -> str:
     return "".join(f"{sentence}\n" for sentence in sentences)
 
 
-def _unchanged_comment(sentences: list[str], without: str = "") -> str:
-    """The comment when nothing is to be done; a dry run says why."""
-    return (_joined_sentences(sentences) or without) if here.dry else "No anomaly detected"
+def _unchanged(sentences: list[str], without: str = "") -> Done:
+    """The outcome when nothing is to be done; a dry run says why."""
+    return Done("No anomaly detected", in_dry_run=_joined_sentences(sentences) or without)
 
 
 def _differences(wanted: Sections, present: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
@@ -273,7 +273,7 @@ def options_absent(
     }
     comments = list(_deletions(sections or {}, unwanted))
     if not changes:
-        return _unchanged_comment(comments, "No changes detected.")
+        return _unchanged(comments, "No changes detected.")
     yield Plan(changes, _joined_sentences(comments))
     _write(name, ini.without_options(_text(name, encoding), unwanted, separator), encoding)
     return "Changes take effect"
@@ -320,7 +320,7 @@ def sections_present(
         for section in sections or ()
     ]
     if not missing:
-        return _unchanged_comment(comments, "No changes detected.")
+        return _unchanged(comments, "No changes detected.")
     changes: dict[str, Any] = {section: {"before": None, "after": {}} for section in missing}
     yield Plan(changes, _joined_sentences(comments), provides=[("file", name)])
     old = _text(name, encoding)
@@ -360,7 +360,7 @@ def sections_absent(
         for section in sections or ()
     ]
     if not existing:
-        return _unchanged_comment(comments, "No changes detected.")
+        return _unchanged(comments, "No changes detected.")
     yield Plan({section: present[section] for section in existing}, _joined_sentences(comments))
     _write(name, ini.without_sections(_text(name, encoding), existing), encoding)
     return "Changes take effect"

@@ -8,7 +8,7 @@ from typing import Any
 
 from modules import file
 from modules.ssh import keys
-from runner.api import Done, Line, Name, OneOrMany, Plan, Planned, StateFailed, here
+from runner.api import Done, Line, Name, OneOrMany, Plan, Planned, StateFailed
 from runner.api.opposite import Opposite
 
 CONFIG = ".ssh/authorized_keys"
@@ -107,12 +107,12 @@ def absent(
     try:
         path = keys.path_of(user, config)
     except StateFailed:
-        return "Key is already absent" if here.dry else "Key not present"
+        return Done("Key not present", in_dry_run="Key is already absent")
     lines = keys.lines(path)
     all_keys = {key.key for key in map(keys.parsed, lines) if key}
     present_keys = [key.key for key in wanted if key.key in all_keys]
     if not present_keys:
-        return "Key is already absent" if here.dry else "Key not present"
+        return Done("Key not present", in_dry_run="Key is already absent")
     label = name if source else present_keys[0]
     pending = "".join(f"Set to remove: {key}\n" for key in present_keys)
     yield Plan(

@@ -8,7 +8,7 @@ from typing import Any
 
 from modules import file
 from modules.ssh import known_hosts
-from runner.api import CommandFailed, Line, Name, Plan, Planned, StateFailed, here
+from runner.api import CommandFailed, Done, Line, Name, Plan, Planned, StateFailed, here
 from runner.api.opposite import Opposite
 
 OPPOSITE = {"present": Opposite("absent", by=("user",))}
@@ -70,10 +70,8 @@ def present(
     if known:
         if not (key or fingerprint):
             _warn_of_change(name, port, enc, timeout, known, shown)
-        return (
-            f"Host {name} is already in {shown}"
-            if here.dry
-            else f"{name} already exists in {shown}"
+        return Done(
+            f"{name} already exists in {shown}", in_dry_run=f"Host {name} is already in {shown}"
         )
     if key:
         new = [known_hosts.new_line(name, port, enc, key, hash_known_hosts)]

@@ -115,17 +115,18 @@ def configurable_test_state(
 
     Behaviour: Salt 3008's test.configurable_test_state.
     """
-    message = _text(comment) or ("This is a test" if here.dry else "")
+    dry = here.dry
+    message = _text(comment) or ("This is a test" if dry else "")
     succeeds = random.choice([True, False]) if result == "Random" else result
     changing = random.choice([True, False]) if changes == "Random" else changes
     for warning in warnings or ():
         here.warn(warning)
-    failing = not succeeds and (allow_test_mode_failure or not here.dry)
+    failing = not succeeds and (allow_test_mode_failure or not dry)
     if not changing:
         if failing:
             raise StateFailed(message)
         return message
-    if here.dry and failing:
+    if dry and failing:
         raise StateFailed(message, changes=PRETENDED)
     yield Plan(PRETENDED, message)
     refuse_unforeseen("a failure")

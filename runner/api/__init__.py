@@ -116,6 +116,9 @@ class Plan(Record):
     do not show them: {"mode": "0644"}; of the shape of `changes`.
     extra: further keys of the result in Salt's JSON; with `skip_req` the change sets off no watch,
     onchanges or prereq.
+    in_dry_run: called by a dry run alone, for what costs too much to ask before a change that will
+    tell it. It raises StateFailed where the change would fail, gives the Plan to go by instead, the
+    outcome where nothing is to be done, or None for this Plan.
 
     >>> Plan({"removed": "/etc/motd"}, "File /etc/motd is set for removal")
     """
@@ -128,6 +131,7 @@ class Plan(Record):
     reacted_by: Collection[str] | None = None
     before: Mapping[str, Value] = {}
     extra: Mapping[str, Value] = {}
+    in_dry_run: Callable[[], Plan | Done | str | None] | None = None
 
 
 class Done(Record):
@@ -139,6 +143,8 @@ class Done(Record):
     missing: facts without which there is nothing to do. In a dry run the state is undecided when a
     pending plan provides one of them, or may (a state that this one requires; with OPEN among them
     any plan that provides OPEN).
+    in_dry_run: the comment of a dry run, where Salt has another one there. None (the default): the
+    same.
 
     >>> Done("Package nginx was upgraded", {"nginx": {"old": "1.22", "new": "1.24"}})
     """
@@ -147,6 +153,7 @@ class Done(Record):
     changes: Changes | None = None
     extra: Mapping[str, Value] = {}
     missing: Iterable[Fact | _Open] = ()
+    in_dry_run: str | None = None
 
 
 class StateFailed(Exception):
@@ -188,6 +195,27 @@ class CommandFailed(StateFailed):
 
 
 Planned = Generator[Plan, None, str | Done]
+
+
+def first_plan(state: Planned) -> Plan:
+    """Have a state function look: its Plan, in a dry run the one to go by there. Raises
+    StopIteration with the outcome where there is nothing to do, and StateFailed.
+    """
+    plan = next(state)
+    if not isinstance(plan, Plan) or plan.in_dry_run is None or not here.dry:
+        return plan
+    foreseen = plan.in_dry_run()
+    if foreseen is None or isinstance(foreseen, Plan):
+        return foreseen or plan
+    state.close()
+    raise StopIteration(foreseen)
+
+
+def comment_of(outcome: str | Done) -> str:
+    """The comment of an outcome, in a dry run what is said there."""
+    if isinstance(outcome, str):
+        return outcome
+    return outcome.comment if outcome.in_dry_run is None or not here.dry else outcome.in_dry_run
 
 
 # ---------------------------------------------------------------- the current run

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, MutableMapping
 from contextlib import suppress
 from typing import Any, cast
 
-from runner.api import Here, StateFailed, running
+from runner.api import Here, StateFailed, first_plan, running
 from runner.api.planning import Unforeseen, changes_planned
 
 
@@ -59,6 +59,6 @@ def tried_apart(look: Callable[[], object]) -> None:
         if not isinstance(outcome, Generator):
             return
         with suppress(StopIteration):
-            next(outcome)
+            first_plan(outcome)
             with changes_planned():
                 next(outcome)

@@ -5,7 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Generator, Iterable, Mapping
 
-from runner.api import OPEN, Changes, Done, Fact, Plan, Planned, StateFailed, _Open, here
+from runner.api import (
+    OPEN,
+    Changes,
+    Done,
+    Fact,
+    Plan,
+    Planned,
+    StateFailed,
+    _Open,
+    first_plan,
+    here,
+)
 from runner.model.places import Value
 
 
@@ -43,7 +54,7 @@ def combine_plans(
             outcomes[key] = _done(part, {})
             continue
         try:
-            pending[key] = (part, next(part))
+            pending[key] = (part, first_plan(part))
         except StopIteration as stop:
             outcomes[key] = _done(stop.value, {})
         except StateFailed as failure:
@@ -88,7 +99,7 @@ def combine_plans(
 def _done(outcome: str | Done, changes: Changes) -> Done:
     if isinstance(outcome, str):
         return Done(outcome, changes)
-    return Done(outcome.comment, changes, outcome.extra) if outcome.changes is None else outcome
+    return outcome._replace(changes=changes) if outcome.changes is None else outcome
 
 
 def _merged(plans: list[Plan], comment: str, provides: Iterable[Fact] | _Open | None) -> Plan:

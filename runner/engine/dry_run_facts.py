@@ -16,7 +16,7 @@ from collections.abc import (
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
-from runner.api import OPEN, Plan, StateFailed, running
+from runner.api import OPEN, Plan, StateFailed, first_plan, running
 from runner.api.planning import doubting
 from runner.engine.context import Current, Run
 from runner.engine.partial_changes import NOT_THE_STATES
@@ -251,9 +251,9 @@ class Look:
     def first(self, begun: Generator[Any, None, Any]) -> Any:
         """Return what it yields first."""
         if self.doubts is None:
-            return next(begun)
+            return first_plan(begun)
         with doubting(self.doubts):
-            return next(begun)
+            return first_plan(begun)
 
     def unsure(self, outcome: Outcome) -> str:
         """The pending state after which the look may come to something else; empty when none. That
@@ -288,7 +288,7 @@ class Look:
                 if not isinstance(outcome, Generator):
                     return outcome
                 try:
-                    return next(outcome)
+                    return first_plan(outcome)
                 finally:
                     outcome.close()
         except StopIteration as stop:

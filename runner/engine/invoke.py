@@ -18,6 +18,7 @@ from runner.api import (
     Plan,
     StateFailed,
     changes_allowed,
+    comment_of,
     running,
 )
 from runner.api.durability import make_names_durable
@@ -483,7 +484,7 @@ def _done(chunk: Chunk, outcome: str | Done, planned: Mapping[str, Value]) -> Re
     return Result(
         chunk,
         True,
-        outcome.comment,
+        comment_of(outcome),
         planned if outcome.changes is None else outcome.changes,
         extra=outcome.extra,
     )

@@ -105,12 +105,18 @@ def run(
 
     Behaviour: Salt 3008's cmd.run.
     """
-    if here.dry and (trial := _test_command(stateful)):
-        return (yield from _run_test(trial, cwd, runas, env, shell))
     _refuse(password)
-    alters = cmd.alterations(name, cwd, runas) if here.dry and not root else Alterations()
-    told = f'Command "{name}" would have been executed'
-    yield _plan(told, {"cmd": name}, stateful, alters)
+
+    def planned(alters: Alterations) -> Plan:
+        told = f'Command "{name}" would have been executed'
+        return _plan(told, {"cmd": name}, stateful, alters)
+
+    def foreseen() -> Plan | str:
+        if trial := _test_command(stateful):
+            return _run_test(trial, cwd, runas, env, shell)
+        return planned(Alterations() if root else cmd.alterations(name, cwd, runas))
+
+    yield planned(Alterations())._replace(in_dry_run=foreseen)
     _refuse_surroundings(cwd, runas, group, shell, root, umask)
     if python_shell is False and not (root or env or clean_env or prepend_path):
         cmd.refuse_program(name)
@@ -429,16 +435,14 @@ def _test_command(stateful: object) -> str | None:
 
 def _run_test(
     trial: str, cwd: str | None, runas: str | None, env: Any, shell: str | None
-) -> Planned:
+) -> Plan | str:
     done = cmd.complete(trial, cwd=cwd, runas=runas, env=env, shell=shell)
     comment, changes = stateful_answer(
         done, {"pid": done.pid, "retcode": done.retcode, "stdout": "", "stderr": done.stderr}
     )
     if done.retcode:
         raise StateFailed(comment, changes=changes)
-    if changes:
-        yield Plan(changes, comment, exact=False, why=WHY, provides=OPEN)
-    return comment
+    return Plan(changes, comment, exact=False, why=WHY, provides=OPEN) if changes else comment
 
 
 __all__ = [

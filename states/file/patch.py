@@ -128,20 +128,21 @@ class _Patch:
         )
         if done.retcode:
             raise StateFailed("Failed to apply patch", changes=_shown_output(done))
-        return Done("Patch successfully applied", _shown_output(would if here.dry else done))
+        return Done("Patch successfully applied", _shown_output(done))
 
     def _refused(self, message: str) -> Planned:
         """Fail; a real run keeps what does not fit, where that was asked for."""
         if self.rejects is None or "hunk" not in message.lower():
             raise StateFailed(message)
-        if here.dry:
+
+        def refuse() -> None:
             raise StateFailed(f"{message}\n\nThe rejects would be saved to {self.rejects}")
+
+        yield Plan({}, message, in_dry_run=refuse)
         reject_path = f"{here.scratch()}/rejects"
         output = ["--force", f"--reject-file={reject_path}", f"--output={here.scratch()}/patched"]
         cmd.probe([self.program, *output, "--forward", *self.words, *self.where], stdin=self.text)
-        rejects = file.read_bytes(reject_path)
-        yield Plan({}, message)
-        file.write(self.rejects, rejects)
+        file.write(self.rejects, file.read_bytes(reject_path))
         raise StateFailed(f"{message}\n\nThe rejects are saved to {self.rejects}", changes={})
 
     def _look(self, words: Sequence[str]) -> cmd.Completed:

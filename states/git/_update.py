@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from runner.api import OPEN, Done, Plan, Planned, StateFailed, here
+from runner.api import OPEN, Done, Plan, Planned, StateFailed
 from states.git._clone import FETCH_FAILED, NO_BRANCH, Repository, sentence
 from states.git._difference import Difference, tags_of
 
@@ -42,16 +42,7 @@ class Update(Difference):
         )
         if not any(pending) and not self.stale_submodules:
             return self._unchanged([])
-        if here.dry and not self.known:
-            self._foresee_fetch()
-        may_fail = self.may_fail()
-        yield Plan(
-            {} if may_fail else self._changes(),
-            self._described() + (LOCAL_COMMITS if may_fail else ""),
-            exact=self.known,
-            why=None if self.known else "what the remote has is not fetched yet",
-            provides=OPEN,
-        )
+        yield self._plan()._replace(in_dry_run=self._foresee_fetch)
         self.beside = self._beside()
         changes: dict[str, Any] = {}
         comments: list[str] = []
@@ -69,6 +60,16 @@ class Update(Difference):
             self.dirty = self.dirty and not self.resets
             return Done(self._unchanged(comments), {**changes, **self.beside})
         return Done(sentence(comments), {**changes, "revision": {"old": self.head, "new": now}})
+
+    def _plan(self) -> Plan:
+        may_fail = self.may_fail()
+        return Plan(
+            {} if may_fail else self._changes(),
+            self._described() + (LOCAL_COMMITS if may_fail else ""),
+            exact=self.known,
+            why=None if self.known else "what the remote has is not fetched yet",
+            provides=OPEN,
+        )
 
     def _changes(self) -> dict[str, Any]:
         changes: dict[str, Any] = {}
@@ -194,14 +195,19 @@ class Update(Difference):
             )
         self.known = True
 
-    def _foresee_fetch(self) -> None:
-        """Raise StateFailed in a dry run as the fetch would, and what is refused after it."""
+    def _foresee_fetch(self) -> Plan | None:
+        """The Plan with what a fetch would bring. Raises StateFailed as that would, and where
+        something is refused after it.
+        """
+        if self.known:
+            return None
         fetched = self.repository.fetched_aside(*self._fetch_words(self.repository.url))
         if fetched:
             self.repository = fetched
             self._require_revision()
             self.new_tags, self.moved_tag = self.tags_to_fetch(), False
             self.refuse()
+        return self._plan()
 
     def _fetch(self, comments: list[str], changes: dict[str, Any]) -> None:
         repository, options = self.repository, self.options

@@ -232,8 +232,10 @@ def _fetched(
         return f"Repository {repository.target} is up-to-date"
     specs = ["+refs/*:refs/*"] if mirror else ["refs/heads/*:refs/heads/*", "--tags"]
     words = [*(["--force"] if force_fetch else []), repository.url, *specs]
-    if here.dry:
+
+    def refuse() -> None:
         repository.fetched_aside(*words)
+
     subject = f"Bare repository at {repository.target}"
     head = repository.look("rev-parse", "HEAD")
     moves = (
@@ -247,6 +249,7 @@ def _fetched(
         exact=False,
         why="what the remote has is not fetched yet",
         provides=OPEN,
+        in_dry_run=refuse,
     )
     try:
         repository.run("fetch", *words)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from modules.languages import pip
@@ -150,11 +151,17 @@ def installed(
     if not missing and not always:
         return _already(specs)
     broken = _broken(specs, requirements, editable)
-    would = _would_install([*_without_log(words), *specs], where, env_vars, broken, [*specs, name])
+    would, problem = _would_install([*_without_log(words), *specs], where, env_vars)
     nothing_new = would is not None and (not would or (target and not _changes(before, would)))
     if nothing_new and not force_reinstall:
         return "Requirements were already installed." if paths else _already(specs)
-    _refuse_managed(where, broken, env_vars, words)
+
+    def refuse() -> None:
+        if problem:
+            lacking = [("pip", each) for each in [*specs, name]]
+            raise StateFailed(broken + problem.message, changes={}, missing=lacking) from None
+        _refuse_managed(where, broken, env_vars, words)
+
     planned: dict[str, Any] = {f"{name_of(spec)}==???": "Installed" for spec in missing}
     planned = _changes(before, would) if would is not None else planned
     yield Plan(
@@ -163,6 +170,7 @@ def installed(
         exact=would is not None,
         why="pip cannot say what it would install",
         provides=OPEN,
+        in_dry_run=refuse,
     )
     try:
         pip.change(["install", *words, *specs], *where, env_vars)
@@ -194,28 +202,19 @@ class _Where(Record):
 
 
 def _would_install(
-    words: list[str],
-    where: _Where,
-    env_vars: dict[str, str] | None,
-    broken: str,
-    names: list[str],
-) -> dict[str, str] | None:
-    """Return what pip would install; None when it cannot say. In a dry run that is a failure."""
+    words: list[str], where: _Where, env_vars: dict[str, str] | None
+) -> tuple[dict[str, str] | None, StateFailed | None]:
+    """(What pip would install; None when it cannot say, what it has against it)."""
     try:
-        return pip.would_install(words, *where, env_vars)
+        return pip.would_install(words, *where, env_vars), None
     except StateFailed as failure:
-        if not here.dry:
-            return None
-        missing = [("pip", name) for name in names]
-        raise StateFailed(broken + failure.message, changes={}, missing=missing) from None
+        return None, failure
 
 
 def _refuse_managed(
     where: _Where, broken: str, env_vars: dict[str, str] | None = None, words: Sequence[str] = ()
 ) -> None:
     """Raise StateFailed where pip will refuse to change a Python of the system."""
-    if not here.dry:
-        return
     try:
         pip.refuse_managed(*where, env_vars, words)
     except StateFailed as failure:
@@ -292,8 +291,9 @@ def removed(
     there = [have[pip.normal(package)] for package in names if pip.normal(package) in have]
     if not there:
         return "Package is not installed." if len(names) == 1 else "Packages are not installed."
-    _refuse_managed(_Where(bin_env, user, cwd), "")
-    yield Plan(dict.fromkeys(there, "Removed"), _going(there))
+    where = _Where(bin_env, user, cwd)
+    removed = dict.fromkeys(there, "Removed")
+    yield Plan(removed, _going(there), in_dry_run=partial(_refuse_managed, where, ""))
     pip.change(["uninstall", "--yes", *there], bin_env, user, cwd)
     return f"Package{'s were' if len(there) > 1 else ' was'} successfully removed."
 
@@ -321,13 +321,13 @@ def uptodate(
     here.follows(repr(newer))
     if not newer:
         return "System is already up-to-date."
-    _refuse_managed(_Where(bin_env, user, cwd), "")
     before = pip.list_(None, bin_env, user, cwd)
     changes = {
         package: {"old": before.get(package, ""), "new": version}
         for package, version in newer.items()
     }
-    yield Plan(changes, "System update will be performed", provides=OPEN)
+    refuse = partial(_refuse_managed, _Where(bin_env, user, cwd), "")
+    yield Plan(changes, "System update will be performed", provides=OPEN, in_dry_run=refuse)
     pip.change(["install", "--upgrade", *newer], bin_env, user, cwd)
     return "Upgrade ran successfully"
 

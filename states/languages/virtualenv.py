@@ -17,7 +17,7 @@ from runner.api import (
     Plan,
     Planned,
     StateFailed,
-    here,
+    first_plan,
 )
 from runner.api.claims import makes
 from states._run_as import dry_run_check as dry_run_check
@@ -149,9 +149,10 @@ def managed(
 
 def _updated(parts: dict[str, Planned], place: Where) -> Planned:
     """Packages of an environment that is there."""
-    looked = {key: plan for key, part in parts.items() if (plan := next(part, None))}
+    looked = {key: plan for key, part in parts.items() if (plan := _plan_of(part))}
     if not looked:
-        return f"Virtualenv {place[0]} is already created" if here.dry else "virtualenv exists"
+        already = f"Virtualenv {place[0]} is already created"
+        return Done("virtualenv exists", in_dry_run=already)
     exact = all(plan.exact for plan in looked.values())
     why = next((plan.why for plan in looked.values() if plan.why), None)
     planned = {"packages": {key: plan.changes for key, plan in looked.items()}}
@@ -166,6 +167,13 @@ def _updated(parts: dict[str, Planned], place: Where) -> Planned:
     for key in looked:
         _carry_out(parts[key], "virtualenv exists", {})
     return Done("virtualenv exists", _packages(before, pip.freeze(*place)))
+
+
+def _plan_of(part: Planned) -> Plan | None:
+    try:
+        return first_plan(part)
+    except StopIteration:
+        return None
 
 
 def _packages(before: list[str], after: list[str]) -> dict[str, Any]:

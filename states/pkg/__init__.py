@@ -108,20 +108,24 @@ def latest(
         package: PackageTarget(package) if package not in present else targets[package]
         for package in old
     }
-    planned = simulation.to_install(asked, options) if here.dry else None
-    if here.dry and planned is None:
-        simulation.refuse(Transaction("install", tuple(asked.values()), options), selection.ERROR)
-    changes = planned or {
+    at_least = {
         package: {"old": present.get(package, ""), "new": newest[package]} for package in old
     }
-    simulation.plan(changes)
-    yield Plan(
-        changes,
-        f"The following packages would be installed/upgraded: {', '.join(old)}",
-        provides=simulation.brought(changes),
-    )
-    if debconf:
-        selection.answer(debconf)
+
+    def planned(changes: pkg.Changes) -> Plan:
+        simulation.plan(changes)
+        comment = f"The following packages would be installed/upgraded: {', '.join(old)}"
+        return Plan(changes, comment, provides=simulation.brought(changes))
+
+    def with_needs() -> Plan:
+        changes = simulation.to_install(asked, options)
+        if changes is None:
+            install = Transaction("install", tuple(asked.values()), options)
+            simulation.refuse(install, selection.ERROR)
+        return planned(changes or at_least)
+
+    yield planned(at_least)._replace(in_dry_run=with_needs)
+    selection.answer(debconf)
     transaction = Transaction("install", tuple(targets.values()), options)
     with pkg.environment(env):
         done = selection.carried_out(transaction, present, selection.ERROR, _not_updated)
@@ -176,11 +180,15 @@ def removed(
     if not there:
         matching = " (matching specified versions)" if any(wanted.values()) else ""
         return f"All specified packages{matching} are already absent"
-    plain = {package: {"old": present[package], "new": ""} for package in there}
-    changes = (simulation.to_remove(there) if here.dry else None) or plain
-    simulation.plan(changes)
-    yield Plan(
-        changes, f"The following packages will be removed: {', '.join(there)}.", provides=OPEN
+    at_least = {package: {"old": present[package], "new": ""} for package in there}
+
+    def planned(changes: pkg.Changes) -> Plan:
+        simulation.plan(changes)
+        comment = f"The following packages will be removed: {', '.join(there)}."
+        return Plan(changes, comment, provides=OPEN)
+
+    yield planned(at_least)._replace(
+        in_dry_run=lambda: planned(simulation.to_remove(there) or at_least)
     )
     done = selection.carried_out(Transaction("remove", tuple(map(PackageTarget, there))), present)
     return Done(_gone("removed", wanted, there), done)
@@ -223,19 +231,22 @@ def purged(
     ]
     if not there:
         return "None of the targeted packages are installed or partially installed"
-    removed = {package: present[package] for package in there if package in present}
-    going = (simulation.to_purge(tuple(removed)) if here.dry and removed else None) or {
-        package: {"old": version, "new": ""} for package, version in removed.items()
+    removed = {
+        package: {"old": present[package], "new": ""} for package in there if package in present
     }
     gone = {
         package: {"old": leftovers[package], "new": ""} for package in there if package in leftovers
     }
-    simulation.plan({**gone, **going})
-    yield Plan(
-        {"removed": gone, "installed": going},
-        f"The following packages will be purged: {', '.join(there)}.",
-        provides=OPEN,
-    )
+
+    def planned(going: pkg.Changes) -> Plan:
+        simulation.plan({**gone, **going})
+        comment = f"The following packages will be purged: {', '.join(there)}."
+        return Plan({"removed": gone, "installed": going}, comment, provides=OPEN)
+
+    def with_others() -> Plan | None:
+        return planned(simulation.to_purge(tuple(removed)) or removed) if removed else None
+
+    yield planned(removed)._replace(in_dry_run=with_others)
     done = selection.carried_out(Transaction("purge", tuple(map(PackageTarget, there))), present)
     return Done(_gone("purged", wanted, there), {"removed": gone, "installed": done})
 

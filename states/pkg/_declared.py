@@ -70,7 +70,7 @@ def declared(name: Name, keep: OneOrMany[Line] | None = None) -> Planned:
     if not changes:
         return "Only declared packages are installed"
     simulation.plan(going)
-    pending = simulation.present() != before and here.dry
+    pending = simulation.present() != before
     yield Plan(
         changes,
         _comment(marks, going, "would be"),

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, MutableMapping
+from functools import cached_property
 from typing import Annotated, Any
 
 from modules import pkg
@@ -134,20 +135,22 @@ def installed(
         already = _already(wanted, bool(files)) + ("." if holding.said() else "")
         return "\n".join([already, *holding.said()])
     _refuse_held(missing, present, update_holds)
-    todo = _Installation(
-        missing, again, files, options._replace(reinstall=bool(again)), ignore_epoch
-    )
+    options = options._replace(reinstall=bool(again))
+    todo = _Installation(missing, again, files, options, ignore_epoch)
     others = _others(name)
-    simulated = todo.look(present, refresh, cache_valid_time, others)
-    yield Plan(
-        holding.merged({**share, **(simulated or todo.guessed)}),
-        "\n".join([*todo.told(), *holding.told()]),
-        exact=simulated is not None,
-        why="the package lists do not know it yet" if simulated is None else None,
-        provides=simulation.brought(todo.guessed if simulated is None else simulated),
-    )
-    if debconf:
-        selection.answer(debconf)
+    todo.choose(present, refresh, cache_valid_time, others)
+
+    def planned(changes: pkg.Changes | None) -> Plan:
+        return Plan(
+            holding.merged({**share, **(changes or todo.guessed)}),
+            "\n".join([*todo.told(), *holding.told()]),
+            exact=changes is not None,
+            why="the package lists do not know it yet" if changes is None else None,
+            provides=simulation.brought(todo.guessed if changes is None else changes),
+        )
+
+    yield planned(todo.at_least())._replace(in_dry_run=lambda: planned(todo.foreseen()))
+    selection.answer(debconf)
     held = held_packages() & {*missing} if update_holds else frozenset()
     with pkg.environment(env):
         changes = {**share, **todo.carry_out(present, others)}
@@ -292,18 +295,22 @@ class _Installation:
     ) -> None:
         self._missing, self._again, self._files = missing, again, files
         self._options, self._epoch = options, epoch
+        self._names = [*missing, *again]
+        self._others: frozenset[str] = frozenset()
         self._targets: dict[str, PackageTarget] = {}
+        self._own: dict[str, str | None] = {}
+        self._newest: dict[str, str] = {}
         self.guessed: dict[str, Any] = {}
 
-    def look(
+    def choose(
         self, present: Mapping[str, str], refresh: bool | None, valid: int, others: frozenset[str]
-    ) -> dict[str, dict[str, str]] | None:
-        """Return what the package manager would change; None when it cannot say."""
-        if not self._missing and not self._again:
-            return {}
-        names = [*self._missing, *self._again]
-        own: dict[str, str | None] = {}
-        newest: dict[str, str] = {}
+    ) -> None:
+        """Look for what is to be installed. others: what other states of the transaction ask
+        for.
+        """
+        names, self._others = self._names, others
+        if not names:
+            return
         if self._files:
             self._targets = {
                 package: PackageTarget(package, path=self._files[package]) for package in names
@@ -312,39 +319,58 @@ class _Installation:
                 package: str(self._missing.get(package) or "installed") for package in names
             }
         else:
-            newest, certain = simulation.known(names, refresh, valid)
+            self._newest, certain = simulation.known(names, refresh, valid)
             exact = self._exact_versions(present)
             self._targets = {
                 package: PackageTarget(package, exact.get(package) or "") for package in names
             }
             versions = {
-                package: exact.get(package) or newest.get(package, "installed") for package in names
+                package: exact.get(package) or self._newest.get(package, "installed")
+                for package in names
             }
-            own = {
+            self._own = {
                 package: exact.get(package)
                 for package in names
                 if certain and package not in others
             }
         self._guess(present, versions)
-        if not here.dry and own and own.keys() <= newest.keys() and not any(own.values()):
-            return self.guessed  # what it brings along is told when it is done
-        changes = simulation.to_install(self._targets, self._options)
-        if changes is None and others:  # what another state asked for must not fail this one
-            alone = {name: target for name, target in self._targets.items() if name not in others}
-            changes = simulation.to_install(alone, self._options) if alone else None
-        if changes is None and own:
-            selection.refuse_unknown(own, newest)
-        if changes is None and here.dry and not self._files:
-            selection.refuse_unlisted(
-                [package for package in names if package not in others], newest
-            )
-        if changes is None and here.dry and (own.keys() == self._targets.keys() or self._files):
+
+    def at_least(self) -> pkg.Changes | None:
+        """Return what will be changed, but for what the packages bring along; None when nobody can
+        say.
+        """
+        own = self._own
+        if not self._names or (own and own.keys() <= self._newest.keys() and not any(own.values())):
+            return self.guessed
+        return self._simulated
+
+    def foreseen(self) -> pkg.Changes | None:
+        """Return what the package manager would change; None when it cannot say. Raises
+        StateFailed where it refuses.
+        """
+        if not self._names:
+            return {}
+        changes = self._simulated
+        if changes is None and not self._files:
+            unasked = [package for package in self._names if package not in self._others]
+            selection.refuse_unlisted(unasked, self._newest)
+        if changes is None and (self._own.keys() == self._targets.keys() or self._files):
             simulation.refuse(self._transaction(self._targets), selection.PROBLEM)
+        return None if changes is None else _without(self._others, changes)
+
+    @cached_property
+    def _simulated(self) -> pkg.Changes | None:
+        changes = simulation.to_install(self._targets, self._options)
+        if changes is None and self._others:  # what another state asked must not fail this one
+            alone = {n: target for n, target in self._targets.items() if n not in self._others}
+            changes = simulation.to_install(alone, self._options) if alone else None
+        if changes is None and self._own:
+            selection.refuse_unknown(self._own, self._newest)
         if changes is None:
             return None
         changes = {**(self.guessed if self._again else {}), **changes}
         simulation.plan(changes)
-        return _without(others, changes) if here.dry else changes
+        return changes
 
     def _exact_versions(self, present: Mapping[str, str]) -> dict[str, str | None]:
         """The versions to install; an older one than is there has to be allowed."""

@@ -153,11 +153,12 @@ def refuse_unlisted(names: Collection[str], newest: Mapping[str, str]) -> None:
     raise StateFailed(f"{PROBLEM}errors:{problems}{when}", missing=[LISTS, *sources])
 
 
-def answer(source: str) -> None:
-    """Give the answers in a file to the questions of packages."""
+def answer(source: str | None) -> None:
+    """Give the answers in a file, if there is one, to the questions of packages."""
     from modules import debconf
 
-    debconf.set_file(local_file(source))
+    if source:
+        debconf.set_file(local_file(source))
 
 
 def install_options(args: Mapping[str, Any]) -> pkg.InstallOptions:

@@ -8,7 +8,7 @@ import time
 from typing import Any, Literal
 
 from modules.web import http
-from runner.api import OneOrMany, Plan, Planned, Secret, StateFailed, here
+from runner.api import OneOrMany, Plan, Planned, Secret, StateFailed
 
 NON_IDEMPOTENT = dict.fromkeys(
     ("query", "wait_for_successful_query"), "a server is asked in each run"
@@ -110,10 +110,13 @@ def query(
         for key, value in arguments.items()
         if value not in (None, False) or key == "verify_ssl"
     }
-    comment = "The server is set to be asked"
-    if test_url and here.dry:
-        comment = f"{wanted.met(_ask(test_url, options))[1]} (asked {test_url})"
-    yield Plan({}, comment, exact=False, why=WHY)
+    plan = Plan({}, "The server is set to be asked", exact=False, why=WHY)
+
+    def asking() -> Plan:
+        answer = wanted.met(_ask(str(test_url), options))[1]
+        return plan._replace(comment=f"{answer} (asked {test_url})")
+
+    yield plan._replace(in_dry_run=asking if test_url else None)
     until = time.monotonic() + (wait_for or 0)
     while True:
         matches, answer = wanted.met(_ask(name, options))

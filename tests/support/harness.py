@@ -16,7 +16,7 @@ from typing import Any
 
 import yaml
 
-from runner.api import Done, Plan, changes_allowed, refuse_unforeseen, running
+from runner.api import Done, Plan, changes_allowed, first_plan, refuse_unforeseen, running
 from runner.api.planning import Unforeseen, changes_planned, is_state_planning
 from runner.language.arguments.schema import flat
 from runner.sources.fileroots import FileTree
@@ -191,7 +191,7 @@ def look(
         if not isinstance(outcome, Generator):
             return Done(outcome) if isinstance(outcome, str) else outcome
         try:
-            return next(outcome)
+            return first_plan(outcome)
         except StopIteration as stop:
             return Done(stop.value, {}) if isinstance(stop.value, str) else stop.value
         finally:
@@ -209,7 +209,7 @@ def foresee(
         if not isinstance(outcome, Generator):
             return None
         try:
-            next(outcome)
+            first_plan(outcome)
         except StopIteration:
             return None
         try:
@@ -292,7 +292,7 @@ def apply(
             return Done(outcome, {}) if isinstance(outcome, str) else outcome
         changes: Mapping[str, Any] = {}
         try:
-            changes = next(outcome).changes
+            changes = first_plan(outcome).changes
             with changes_allowed():
                 next(outcome)
         except StopIteration as stop:

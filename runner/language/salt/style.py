@@ -10,7 +10,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMappin
 from types import GeneratorType, ModuleType
 from typing import Any
 
-from runner.api import CommandFailed, Done, Plan, StateFailed, changes_allowed, here
+from runner.api import (
+    CommandFailed,
+    Done,
+    StateFailed,
+    changes_allowed,
+    comment_of,
+    first_plan,
+    here,
+)
 from runner.model.errors import RunnerError
 from runner.model.result import Result
 
@@ -243,7 +251,7 @@ def run_planned(function: Callable[..., Any], arguments: Mapping[str, Any]) -> d
         outcome = function(**arguments)
         if not isinstance(outcome, GeneratorType):
             return _finish(answer, outcome)
-        plan: Plan = next(outcome)
+        plan = first_plan(outcome)
         answer.update(changes=dict(plan.changes), comment=plan.comment, result=None)
         if here.dry:
             outcome.close()
@@ -263,4 +271,4 @@ def _finish(answer: dict[str, Any], outcome: str | Done | dict[str, Any]) -> dic
         return outcome
     done = Done(outcome) if isinstance(outcome, str) else outcome
     changes = answer["changes"] if done.changes is None else dict(done.changes)
-    return {**answer, "result": True, "comment": done.comment, "changes": changes, **done.extra}
+    return {**answer, "result": True, "comment": comment_of(done), "changes": changes, **done.extra}
