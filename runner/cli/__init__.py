@@ -6,25 +6,23 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
+from runner.cli.parsing import app
+from runner.cli.parsing.fast_parser import command
+from runner.cli.running.exit_codes import program
+
 
 def main(arguments: list[str] | None = None) -> None:
     """The console script `runner`."""
-    from runner.cli.running.exit_codes import program
-
     program(lambda: _run(sys.argv[1:] if arguments is None else arguments))
 
 
 def _run(arguments: list[str]) -> int:
-    from runner.cli.parsing.fast_parser import command
-
     words = _spelled_out(arguments)
     wanted = words[0] if words else ""
     call = command(wanted, words[1:])
     if call is not None:
         return call()
-    from runner.cli.parsing.app import build
-
-    answer = build(wanted)(args=words, prog_name="runner", standalone_mode=False)
+    answer = app.build(wanted)(args=words, prog_name="runner", standalone_mode=False)
     return answer if isinstance(answer, int) else 0
 
 

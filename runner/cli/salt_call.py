@@ -12,6 +12,17 @@ from collections.abc import Callable
 from contextlib import ExitStack, redirect_stdout
 from typing import Any
 
+from runner.cli.commands import doc
+from runner.cli.running import shown_run, state_functions, streams, values
+from runner.cli.running.answers import answered, write_value
+from runner.cli.running.exit_codes import FAILED, program
+from runner.cli.running.options import Common, form_named, options_of
+from runner.model import releases
+from runner.model.errors import UsageError
+from runner.output.formats import SALT, forms_of
+from runner.pipeline import calling
+from runner.support.files.links import open_output
+
 ABOUT = """Salt's salt-call --local, done by runner.
 
 Example: runner-salt-call --local state.apply web test=True --out json"""
@@ -37,8 +48,6 @@ ACCEPTED = (
 
 def main(arguments: list[str] | None = None) -> None:
     """The console script."""
-    from runner.cli.running.exit_codes import program
-
     program(lambda: _run(sys.argv[1:] if arguments is None else arguments))
 
 
@@ -48,8 +57,6 @@ def parser() -> Any:
 
     class Parser(argparse.ArgumentParser):
         def error(self, message: str) -> Any:
-            from runner.model.errors import UsageError
-
             raise UsageError(message, hint="runner-salt-call --help")
 
     reader = Parser(
@@ -67,8 +74,6 @@ def parser() -> Any:
 
 
 def _add_output_options(option: Callable[..., Any]) -> None:
-    from runner.output.formats import SALT, forms_of
-
     option("function", metavar="MODULE.FUN", nargs="?")
     option("words", nargs="*", metavar="ARGUMENT", help="a value, or key=value; read as YAML")
     option(
@@ -92,8 +97,6 @@ def _add_output_options(option: Callable[..., Any]) -> None:
 
 
 def _add_run_options(option: Callable[..., Any]) -> None:
-    from runner.model.releases import version
-
     option(
         "-c",
         "--config-dir",
@@ -123,17 +126,17 @@ def _add_run_options(option: Callable[..., Any]) -> None:
     option(
         "-d", "--doc", "--documentation", action="store_true", help="show the manual of MODULE.FUN"
     )
-    option("-V", "--version", "--versions-report", action="version", version=f"runner {version()}")
+    option(
+        "-V",
+        "--version",
+        "--versions-report",
+        action="version",
+        version=f"runner {releases.version()}",
+    )
     option("--no-color", "--no-colour", action="store_true", help="no colours on a terminal")
 
 
 def _run(arguments: list[str]) -> int:
-    from runner.cli.running.answers import answered
-    from runner.cli.running.options import Common, form_named
-    from runner.cli.running.values import arguments_of
-    from runner.model.errors import UsageError
-    from runner.output.formats import SALT
-
     try:
         parsed = parser().parse_intermixed_args(arguments)
     except SystemExit as stop:  # --help, --version
@@ -141,7 +144,7 @@ def _run(arguments: list[str]) -> int:
     function = "grains.items" if parsed.grains else parsed.function
     if not function and not parsed.doc:
         raise UsageError("no function is named", hint="runner-salt-call --local state.apply, say")
-    positional, named = arguments_of(parsed.words, parsed.no_parse.split(","))
+    positional, named = values.arguments_of(parsed.words, parsed.no_parse.split(","))
     common = Common(
         config=_config(parsed.config_dir),
         state_tree=parsed.file_root,
@@ -173,9 +176,6 @@ def _run(arguments: list[str]) -> int:
 
 
 def _into(path: str, mode: str, opened: ExitStack) -> None:
-    from runner.model.errors import UsageError
-    from runner.support.files.links import open_output
-
     try:
         file = opened.enter_context(open(path, mode, encoding="utf-8", opener=open_output))  # noqa: SIM115
     except OSError as error:
@@ -184,31 +184,23 @@ def _into(path: str, mode: str, opened: ExitStack) -> None:
 
 
 def _documentation(common: Any, function: str | None) -> int:
-    from runner.cli.commands.doc import show_doc
-
-    return show_doc(common, function)
+    return doc.show_doc(common, function)
 
 
 def _dispatch(
     common: Any, function: str, positional: list[Any], named: dict[str, Any], passthrough: bool
 ) -> int:
-    from runner.cli.running.answers import write_value
-    from runner.cli.running.exit_codes import FAILED
-    from runner.cli.running.options import options_of
-    from runner.cli.running.shown_run import notices
-    from runner.cli.running.state_functions import dispatch
-    from runner.cli.running.streams import answer_alone
-    from runner.pipeline import calling
-
-    done = dispatch(common, function, positional, named)
+    done = state_functions.dispatch(common, function, positional, named)
     if done is not None:
         return done
     if function == "test.ping":
         write_value(common, True)
         return 0
-    with answer_alone(common.for_people):
+    with streams.answer_alone(common.for_people):
         options = options_of(common)
-        value, failed = calling.call(options, function, positional, named, [notices(options)])
+        value, failed = calling.call(
+            options, function, positional, named, [shown_run.notices(options)]
+        )
     if function in ("sys.doc", "sys.state_doc") and common.for_people and isinstance(value, dict):
         print(
             "\n".join(

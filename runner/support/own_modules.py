@@ -49,6 +49,12 @@ class NotYet(ModuleType):
         _execute(self)
         return getattr(self, name)
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        """A package gets its modules without being executed."""
+        if not isinstance(value, ModuleType):
+            _execute(self)
+        ModuleType.__setattr__(self, name, value)
+
 
 class _Executing(ModuleType):
     """A module that a thread executes: others wait until it is whole."""
@@ -107,7 +113,7 @@ def _submodule(package: ModuleType, name: str) -> ModuleType | None:
         __cached__=spec.cached,
     )
     if spec.submodule_search_locations is not None:
-        new.__path__ = spec.submodule_search_locations
+        _namespace(new)["__path__"] = spec.submodule_search_locations
     module = sys.modules.setdefault(spec.name, new)  # of two threads, one is the first
     setattr(package, name, module)
     return module

@@ -10,9 +10,12 @@ from typing import Annotated, Any
 from runner.cli.parsing.option_spec import argument, option
 from runner.cli.running.options import CHANGING, READING, Common, loaded, options_of, with_common
 from runner.cli.running.shown_run import finish
+from runner.history.saved_plan import machine_key as machine_keys
+from runner.history.saved_plan import plan_file, signature
 from runner.model.errors import RunnerError
 from runner.model.said_in import key_folder
 from runner.output.formats import MACHINE_RUN
+from runner.pipeline import saved_plans
 
 OF_A_RUN = {
     name: {**READING, **CHANGING}[name]
@@ -56,17 +59,13 @@ def apply(
 
     Example: runner apply web1.plan --verify allowed_signers
     """
-    from runner.history.saved_plan.machine_key import machine_key
-    from runner.history.saved_plan.plan_file import authenticated, parsed, read_private
-    from runner.pipeline import saved_plans
-
     own, _ = loaded(common)
-    data = read_private(file, "plan")
-    document = parsed(data)
+    data = plan_file.read_private(file, "plan")
+    document = plan_file.parsed(data)
     if signers := allowed_signers or _configured_signers(own):
         _check_signature(file, data, signers)
-    key = machine_key(own.state_dir)
-    plan = authenticated(document, key, own.id)
+    key = machine_keys.machine_key(own.state_dir)
+    plan = plan_file.authenticated(document, key, own.id)
     assert key is not None, "the plan is authentic"
     options = options_of(common, running=True, **_settings(plan.request.settings))
     saved_plans.checked(plan, options, key)
@@ -92,12 +91,9 @@ def _configured_signers(options: Any) -> str:
 
 
 def _check_signature(file: str, data: bytes, signers: str) -> None:
-    from runner.history.saved_plan import signature
-    from runner.history.saved_plan.plan_file import read_private
-
-    allowed = read_private(signers, "list of allowed signers")
+    allowed = plan_file.read_private(signers, "list of allowed signers")
     try:
-        signed = read_private(file + signature.SUFFIX, "signature", signature.LARGEST)
+        signed = plan_file.read_private(file + signature.SUFFIX, "signature", signature.LARGEST)
     except RunnerError as error:
         hint = f"ssh-keygen -Y sign -f KEY -n {signature.NAMESPACE} {file} signs it"
         raise RunnerError(error.message, hint=error.hint or hint, code=error.code) from None

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from runner.cli.parsing.option_spec import argument
+from runner.sources import bundle as bundling
 
 
 def bundle(
@@ -22,7 +23,5 @@ def bundle(
 
     Example: runner bundle runner.tar
     """
-    from runner.sources.bundle import build
-
-    print(f"{build(file)}  {file}")
+    print(f"{bundling.build(file)}  {file}")
     return 0

@@ -6,11 +6,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from runner.cli.parsing.option_spec import argument, option
+from runner.cli.running import scheduled_runs, state_functions
 from runner.cli.running.answers import write_value
+from runner.cli.running.exit_codes import DONE, FAILED
 from runner.cli.running.options import CHANGING, READING, SCHEDULED, Common, options_of, with_common
 from runner.cli.running.shown_run import notices
 from runner.cli.running.streams import answer_alone
 from runner.cli.running.values import given_arguments
+from runner.model.events import ChangerCalled
+from runner.pipeline import calling
 
 if TYPE_CHECKING:
     from runner.model.events import Event
@@ -44,20 +48,14 @@ def call(
 
     Example: runner call pkg.version nginx
     """
-    from runner.cli.running.exit_codes import DONE, FAILED
-    from runner.cli.running.scheduled_runs import ends_at_once
-    from runner.pipeline import calling
-
     positional, named = given_arguments(words or ())
     if function.startswith("state."):
-        from runner.cli.running.state_functions import dispatch
-
-        code = dispatch(common, function, positional, named)
+        code = state_functions.dispatch(common, function, positional, named)
         if code is not None:
             return code
     with answer_alone(common.for_people):
         options = options_of(common)
-        if common.scheduled and ends_at_once(common, options):
+        if common.scheduled and scheduled_runs.ends_at_once(common, options):
             return DONE
         changers: list[Event] = []
         listeners = [notices(options), lambda event: _note_changer(event, changers)]
@@ -69,7 +67,5 @@ def call(
 
 
 def _note_changer(event: Event, changers: list[Event]) -> None:
-    from runner.model.events import ChangerCalled
-
     if isinstance(event, ChangerCalled):
         changers.append(event)

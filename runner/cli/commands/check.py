@@ -7,6 +7,7 @@ import os
 import sys
 from typing import Annotated, Any
 
+from runner.api import providers
 from runner.cli.parsing.option_spec import argument, option
 from runner.cli.running.answers import print_text, write
 from runner.cli.running.options import READING, Common, loaded, text_of_file, with_common
@@ -14,7 +15,9 @@ from runner.cli.running.shown_run import notices
 from runner.cli.running.streams import answer_alone
 from runner.cli.running.values import mapping
 from runner.model.errors import RunnerError
+from runner.output import diagnostics, json_, text
 from runner.output.formats import CHECK
+from runner.tools import check as checking
 
 
 @with_common(READING, answer=CHECK)
@@ -36,8 +39,6 @@ def check(
 
     Example: runner check nginx
     """
-    from runner.output import diagnostics, json_, text
-
     with answer_alone(common.for_people):
         problems = _checked(common, grains, list(names or ()), lenient)
     if common.for_people:
@@ -67,9 +68,6 @@ def _summary(problems: list[Any]) -> str:
 
 def _checked(common: Common, grains: str | None, names: list[str], lenient: bool) -> list[Any]:
     """The mistakes of the configuration and of the tree."""
-    from runner.api.providers import DESCRIBED
-    from runner.tools.check import check
-
     try:
         more: dict[str, Any] = {"grains": _described(grains)} if grains else {}
         options, warnings = loaded(common, **more)
@@ -78,9 +76,9 @@ def _checked(common: Common, grains: str | None, names: list[str], lenient: bool
             raise
         return list(error.diagnostics)
     if grains:
-        described = {**options.raw, DESCRIBED: frozenset(more["grains"])}
+        described = {**options.raw, providers.DESCRIBED: frozenset(more["grains"])}
         options = options._replace(raw=described)
-    return check(options, names, lenient, warnings, [notices(options)])
+    return checking.check(options, names, lenient, warnings, [notices(options)])
 
 
 def _described(path: str) -> dict[str, Any]:

@@ -8,8 +8,11 @@ from typing import Annotated
 
 from runner.cli.parsing.option_spec import argument, option
 from runner.cli.running.answers import write_value
+from runner.cli.running.exit_codes import DONE, FAILED
 from runner.cli.running.options import Common, with_common
+from runner.history.outbox import collecting, delivery, postgresql, tables
 from runner.model.errors import UsageError
+from runner.sources.config import report
 
 ANSWERING = {"out": str}
 
@@ -40,26 +43,19 @@ def collect(
 
     Example: runner collect /srv/reports --to postgresql://runner@db.example.org/runner
     """
-    from runner.cli.running.exit_codes import DONE, FAILED
-    from runner.history.outbox import tables
-    from runner.history.outbox.collecting import Collector
-    from runner.history.outbox.delivery import EACH
-    from runner.history.outbox.postgresql import connected, failures
-    from runner.sources.config.report import destination
-
     if not to or not to.startswith(("postgresql:", "postgres:")):
         raise UsageError("runner collect: --to has to be postgresql://USER@HOST/DATABASE")
     if folder is None and not init:
         raise UsageError("name the directory that machines deliver to, or use --init")
-    there = destination({"to": to, **({"passfile": passfile} if passfile else {})})
-    there = there._replace(timeout=EACH)
-    with connected(there) as connection:
-        with failures(there.address):
+    there = report.destination({"to": to, **({"passfile": passfile} if passfile else {})})
+    there = there._replace(timeout=delivery.EACH)
+    with postgresql.connected(there) as connection:
+        with postgresql.failures(there.address):
             if init or tables.are_missing(connection):
                 tables.create(connection)
         if folder is None:
             return DONE
-        done = Collector(folder, connection, there.address)()
+        done = collecting.Collector(folder, connection, there.address)()
     for name, reason in done.rejected:
         print(f"warning: {name!r} is rejected: {reason}", file=sys.stderr)
     if common.for_people:

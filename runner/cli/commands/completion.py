@@ -8,9 +8,15 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import Annotated, Any, get_args
 
+from runner.cli.parsing import app
 from runner.cli.parsing.option_spec import COMMANDS, CliArgument, argument, command_named
+from runner.cli.running import logs
+from runner.cli.running.options import Common, overrides
 from runner.model.errors import UsageError
 from runner.model.records import Record
+from runner.output.manual import language
+from runner.sources.config import key_manual, load
+from runner.tools.queries import completion_names
 
 BASH = r"""# bash completion for runner: source <(runner completion bash)
 _runner() {
@@ -169,9 +175,7 @@ def _parsers(wanted: str = "") -> dict[str, Any]:
     """The commands as the command-line parser has them."""
     from typer.main import get_command
 
-    from runner.cli.parsing.app import build
-
-    group: Any = get_command(build(wanted))  # type: ignore[arg-type]
+    group: Any = get_command(app.build(wanted))  # type: ignore[arg-type]
     commands: dict[str, Any] = group.commands
     return commands
 
@@ -225,9 +229,6 @@ def _arguments(before: list[str], options: dict[str, Any]) -> list[str]:
 
 
 def _of_option(name: str, option: Any, before: list[str]) -> Iterable[Named]:
-    from runner.cli.running import logs
-    from runner.tools.queries import completion_names
-
     metavar = str(getattr(option, "metavar", ""))
     if metavar.startswith("FILE"):
         return [FILES]
@@ -270,8 +271,6 @@ def _of_names(kind: str, **settings: Any) -> Callable[[TypedLine], Iterable[Name
     """A source that reads the tree or the history. kind: its function in `completion_names`."""
 
     def source(line: TypedLine) -> Iterable[Named]:
-        from runner.tools.queries import completion_names
-
         names: Iterable[Named] = getattr(completion_names, kind)(_options(line.before), **settings)
         return names
 
@@ -283,16 +282,12 @@ def _functions(kind: str) -> Callable[[TypedLine], Iterable[Named]]:
 
 
 def _pages(line: TypedLine) -> list[Named]:
-    from runner.output.manual import language
-
     words = ("arguments", "config", *language.names())
     return [*SOURCES["states"](line), *SOURCES["functions"](line), *_words(words)]
 
 
 def _configuration_keys(line: TypedLine) -> list[Named]:
     """The keys of the configuration, after `doc config`."""
-    from runner.sources.config import key_manual
-
     if line.arguments[0] != "config":
         return []
     return [(key.name, key.about) for key in key_manual.keys().values()]
@@ -302,8 +297,6 @@ def _arguments_of(state: bool) -> Callable[[TypedLine], Iterable[Named]]:
     """The arguments of the function before, but for those that stand there."""
 
     def source(line: TypedLine) -> Iterable[Named]:
-        from runner.tools.queries import completion_names
-
         function, *words = line.arguments
         typed = {word.partition("=")[0] for word in words}
         names = completion_names.arguments(_options(line.before), function, state)
@@ -344,9 +337,6 @@ def _words(words: Iterable[str]) -> list[Named]:
 def _options(before: list[str]) -> Any:
     """The configuration that the line so far means."""
     import os
-
-    from runner.cli.running.options import Common, overrides
-    from runner.sources.config import load
 
     lists = ("state_tree", "pillar_tree")
     settings: dict[str, Any] = {}

@@ -7,10 +7,12 @@ import sys
 from typing import Annotated
 
 from runner.cli.parsing.option_spec import argument, option
+from runner.cli.running import installed_schedule, scheduling
 from runner.cli.running.answers import show_problems, write_value
 from runner.cli.running.metrics import note_disabled
 from runner.cli.running.options import READING, Common, options_of, with_common
 from runner.cli.running.scheduled_runs import whoever
+from runner.history import disabled as stop
 from runner.output.text import safe
 
 
@@ -34,12 +36,8 @@ def disable(
     """
     from datetime import timedelta
 
-    from runner.cli.running.installed_schedule import disobedient, installed
-    from runner.cli.running.scheduling import seconds
-    from runner.history import disabled as stop
-
     options = options_of(common)
-    time = timedelta(seconds=seconds(lasting, "--for", least=1)) if lasting else None
+    time = timedelta(seconds=scheduling.seconds(lasting, "--for", least=1)) if lasting else None
     current, replaced = stop.disable(options.state_dir, " ".join(words), whoever(), time)
     note_disabled(options)
     if not common.for_people:
@@ -48,5 +46,5 @@ def disable(
     elif not common.quiet:
         lines = [f"Now: {current}", *([f"Before: {replaced}"] if replaced else [])]
         print(safe("\n".join(lines), sys.stdout))
-    show_problems(disobedient(installed(), options.state_dir))
+    show_problems(installed_schedule.disobedient(installed_schedule.installed(), options.state_dir))
     return 0

@@ -9,10 +9,16 @@ from collections.abc import Mapping
 from typing import Annotated
 
 from runner.cli.parsing.option_spec import argument, option
+from runner.cli.running import state_functions
 from runner.cli.running.answers import write_value
 from runner.cli.running.options import READING, Common, options_of, with_common
 from runner.cli.running.streams import answer_alone
 from runner.model.errors import UsageError
+from runner.output.manual import language
+from runner.output.manual import markdown as manual_markdown
+from runner.output.manual import text as manual
+from runner.sources.config import key_manual
+from runner.tools.queries import explain
 
 CONFIG = "config"  # the keys of the configuration; functions of this module are `config.NAME`
 
@@ -67,13 +73,9 @@ def doc(
     if missing:
         return _show_missing(common, name or "")
     if reference is not None:
-        from runner.tools.queries import explain
-
         with answer_alone():
             pages = explain.reference(options_of(common))
         return _write_reference(reference, pages)
-    from runner.output.manual import language
-
     if name in language.names():
         return _show_word(common, name, markdown)
     return show_doc(common, name, markdown)
@@ -81,9 +83,6 @@ def doc(
 
 def show_doc(common: Common, name: str | None, markdown: bool = False) -> int:
     """Print a page of the manual, or its contents."""
-    from runner.output.manual import text as manual
-    from runner.tools.queries import explain
-
     options = options_of(common)
     with answer_alone():
         pages = explain.manual(options, name)  # without a name their list
@@ -100,10 +99,6 @@ def show_doc(common: Common, name: str | None, markdown: bool = False) -> int:
 
 def _show_word(common: Common, name: str, markdown: bool) -> int:
     """Print the page of a word of the language."""
-    from runner.output.manual import language
-    from runner.output.manual.markdown import as_text
-    from runner.tools.queries import explain
-
     page = language.page(name)
     with answer_alone():
         modules = explain.modules(options_of(common))
@@ -113,14 +108,12 @@ def _show_word(common: Common, name: str, markdown: bool) -> int:
         write_value(common, [{"name": name, "kind": "language", "text": page}])
     else:
         width = min(shutil.get_terminal_size().columns, 100)
-        print(page if markdown else as_text(page, "language", width), end="")
+        print(page if markdown else manual_markdown.as_text(page, "language", width), end="")
     return 0
 
 
 def _show_keys(common: Common, name: str | None, markdown: bool) -> int:
     """Print the entry of a key of the configuration, or their list."""
-    from runner.sources.config import key_manual
-
     width = shutil.get_terminal_size().columns
     if not common.for_people:
         chosen = key_manual.entries(name) if name else key_manual.keys().values()
@@ -134,11 +127,7 @@ def _show_keys(common: Common, name: str | None, markdown: bool) -> int:
 
 
 def _show_missing(common: Common, prefix: str) -> int:
-    from runner.cli.running.state_functions import FUNCTIONS, SHOWS
-    from runner.output.manual import text as manual
-    from runner.tools.queries import explain
-
-    commands = {*SHOWS, *(f"state.{name}" for name in FUNCTIONS)}
+    commands = {*state_functions.SHOWS, *(f"state.{name}" for name in state_functions.FUNCTIONS)}
     options = options_of(common)
     with answer_alone():
         lacking = explain.missing(options, prefix, commands)

@@ -8,6 +8,7 @@ import sys
 from runner.cli.running.answers import write_value
 from runner.cli.running.metrics import note_disabled
 from runner.cli.running.options import READING, Common, options_of, with_common
+from runner.history import disabled as stop
 from runner.output.text import safe
 
 
@@ -17,8 +18,6 @@ def enable(*, common: Common) -> int:
 
     Example: runner enable
     """
-    from runner.history import disabled as stop
-
     options = options_of(common)
     ended = stop.enable(options.state_dir)
     note_disabled(options)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from runner.cli.parsing.option_spec import argument, option
+from runner.cli.running import fleet_driving
 from runner.cli.running.options import READING, RUNNING, Common, with_common
 from runner.output.formats import RUN
 from runner.tools.fleet import ACTIONS, FORKS
@@ -64,9 +65,7 @@ def fleet(
 
     Example: runner fleet highstate 'web*' --test -i hosts.ini
     """
-    from runner.cli.running.fleet_driving import driven
-
-    return driven(
+    return fleet_driving.driven(
         action,
         words or (),
         inventory or (),

@@ -9,6 +9,7 @@ from runner.cli.parsing.option_spec import argument, option
 from runner.cli.running.answers import write_value
 from runner.cli.running.options import READING, Common, options_of, with_common
 from runner.model.errors import UsageError
+from runner.tools.queries import show
 
 
 @with_common(READING)
@@ -31,8 +32,6 @@ def forget(
 
     Example: runner forget nginx
     """
-    from runner.tools.queries import show
-
     if bool(words) is every:
         raise UsageError(
             "name the states whose pending reactions to forget, or use --all",

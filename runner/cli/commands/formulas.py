@@ -11,6 +11,9 @@ from runner.cli.running.answers import print_text, write_value
 from runner.cli.running.options import READING, Common, options_of, with_common
 from runner.model.errors import UsageError
 from runner.output.text import counted
+from runner.sources import formulas as sources_formulas
+from runner.sources.formulas import importing, installing, listing, locked, vendoring
+from runner.sources.formulas import outdated as formulas_outdated
 
 # each with how many words it takes
 ACTIONS = {
@@ -94,22 +97,19 @@ def _act(
 ) -> int:
     """Do what is about a formulas.yml that is there."""
     if action == "list":
-        from runner.sources.formulas.listing import listed
-
-        _show(common, [item._asdict() for item in listed(folder, cachedir)])
+        _show(common, [item._asdict() for item in listing.listed(folder, cachedir)])
     elif action == "outdated":
-        from runner.sources.formulas.outdated import outdated
-
-        _show(common, [item._asdict() for item in outdated(folder, cachedir)], "all are up to date")
+        _show(
+            common,
+            [item._asdict() for item in formulas_outdated.outdated(folder, cachedir)],
+            "all are up to date",
+        )
     elif action == "vendor":
         _vendor(common, names[0], folder, cachedir)
     else:
-        from runner.sources.formulas.installing import synchronise
-        from runner.sources.formulas.listing import changes
-
         renew = (names or None) if action == "update" else ()
-        outcome = synchronise(folder, cachedir, locked, renew)
-        changed = [item._asdict() for item in changes(outcome.before, outcome.after)]
+        outcome = installing.synchronise(folder, cachedir, locked, renew)
+        changed = [item._asdict() for item in listing.changes(outcome.before, outcome.after)]
         kept = f"formulas.lock is up to date: {counted(len(outcome.after), 'formula')}"
         _show(common, changed, kept)
     return 0
@@ -132,10 +132,7 @@ def _show(common: Common, rows: list[dict[str, str]], nothing: str = "") -> None
 
 
 def _vendor(common: Common, directory: str, folder: str, cachedir: str) -> None:
-    from runner.sources.formulas import install, vendoring
-    from runner.sources.formulas.importing import text_of_entries
-
-    formulas = install(folder, cachedir)
+    formulas = sources_formulas.install(folder, cachedir)
     vendoring.vendor(formulas, os.path.abspath(directory))
     entries = vendoring.entries(formulas, os.path.abspath(directory), folder)
     if not common.for_people:
@@ -143,15 +140,12 @@ def _vendor(common: Common, directory: str, folder: str, cachedir: str) -> None:
     elif not common.quiet:
         print_text(f"Copied {counted(len(formulas), 'formula')} into {directory}.\n")
         print_text("To use the copies, let formulas.yml be:\n\n")
-        print_text(text_of_entries(entries))
+        print_text(importing.text_of_entries(entries))
 
 
 def _import(file: str, folder: str, write: bool) -> int:
     """Print, or write, the formulas.yml that is made of another file."""
-    from runner.sources.formulas.importing import imported
-    from runner.sources.formulas.locked import write_whole
-
-    text = imported(file)
+    text = importing.imported(file)
     path = os.path.join(folder, FILE)
     if not write:
         print_text(text)
@@ -161,6 +155,6 @@ def _import(file: str, folder: str, write: bool) -> int:
             f"{path} already exists; nothing was written",
             hint=f"runner formulas import {file} prints the lines: take over what you want",
         )
-    write_whole(path, text)
+    locked.write_whole(path, text)
     print_text(f"Wrote {path}.\nNext:\n  runner formulas lock\n")
     return 0

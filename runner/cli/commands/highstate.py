@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from runner import pipeline
+from runner.cli.running import planning, stepping
 from runner.cli.running.options import (
     ASKING,
     CHANGING,
@@ -23,16 +25,10 @@ def highstate(*, common: Common) -> int:
 
     Example: runner highstate --test
     """
-    from runner import pipeline
-
     options = options_of(common, running=True)
     if common.plan or common.sign_key or common.ask:
-        from runner.cli.running import planning
-
         return planning.carried_out(common, options, "highstate", ())
     if common.step:
-        from runner.cli.running import stepping
-
         with stepping.steps(common) as confirm:
             return finish(
                 common,

@@ -8,10 +8,15 @@ import sys
 from typing import Annotated, Any
 
 from runner.cli.parsing.option_spec import argument, option
+from runner.cli.running import scheduled_runs
 from runner.cli.running.answers import print_text, write
 from runner.cli.running.options import READING, Common, options_of, with_common
+from runner.history import disabled as history_disabled
 from runner.model.errors import UsageError
+from runner.output import history as printed
+from runner.output import text
 from runner.output.formats import PAST
+from runner.tools.queries import run_page, show
 
 
 @with_common(READING, answer=PAST)
@@ -38,12 +43,6 @@ def history(
 
     Example: runner history show last
     """
-    from runner.cli.running.scheduled_runs import as_answer
-    from runner.history.disabled import disabled
-    from runner.output import history as printed
-    from runner.output.text import safe
-    from runner.tools.queries import show
-
     words = words or []
     shapes = {(): 0, ("show",): 1, ("diff",): 2, ("file",): 1}
     if shapes.get(tuple(words[:1])) != len(words[1:]):
@@ -57,17 +56,15 @@ def history(
         raise UsageError("--out html is for one run: runner history show RUN --out html")
     options = options_of(common)
     if common.form.past:
-        from runner.tools.queries import run_page
-
         print_text(run_page.html(options, words[1]))
         return 0
     runs: Any = show.past(options, words, limit)
-    stopped = None if words else disabled(options.state_dir)
+    stopped = None if words else history_disabled.disabled(options.state_dir)
     if common.for_people:
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
         print(printed.text(runs, words[0] if words else "list", width), end="")
         if stopped:
-            print(safe(f"Now: {stopped}", sys.stdout))
+            print(text.safe(f"Now: {stopped}", sys.stdout))
     else:
-        write(common, as_answer(runs, stopped))
+        write(common, scheduled_runs.as_answer(runs, stopped))
     return 0

@@ -7,6 +7,7 @@ import os
 from typing import Annotated
 
 from runner.cli.parsing.option_spec import argument, option
+from runner.cli.running import set_up as setting_up
 from runner.model.errors import UsageError
 
 FILES = {
@@ -137,9 +138,7 @@ def init(
     if from_url is not None:
         if folder != ".":
             raise UsageError("init makes a tree in FOLDER, or sets this machine up --from URL")
-        from runner.cli.running.set_up import set_up
-
-        return set_up(from_url, ref, verify)
+        return setting_up.set_up(from_url, ref, verify)
     if ref or verify:
         raise UsageError("--ref and --verify belong to --from URL")
     if os.path.lexists(folder) and not os.path.isdir(folder):

@@ -7,7 +7,9 @@ from runner.cli.running.answers import print_text, write_value
 from runner.cli.running.options import READING, Common, options_of, with_common
 from runner.cli.running.shown_run import notices
 from runner.cli.running.streams import answer_alone
+from runner.output import orphans as printed
 from runner.output.formats import REMOVALS
+from runner.pipeline import orphans as finding
 
 
 @with_common(READING, answer=REMOVALS)
@@ -20,12 +22,9 @@ def orphans(*, common: Common) -> int:
 
     Example: runner orphans --out sls
     """
-    from runner.output import orphans as printed
-    from runner.pipeline.orphans import orphans as find
-
     options = options_of(common)
     with answer_alone():
-        found = find(options, [notices(options)])
+        found = finding.orphans(options, [notices(options)])
     if common.for_people or common.form.removals:
         print_text(printed.sls(found))
     else:

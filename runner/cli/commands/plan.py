@@ -10,7 +10,12 @@ from runner.cli.running.answers import print_text, write
 from runner.cli.running.exit_codes import DONE
 from runner.cli.running.options import READING, Common, loaded, with_common
 from runner.cli.running.shown_run import live_listener
+from runner.history.saved_plan import machine_key as machine_keys
+from runner.history.saved_plan import plan as saved_plan
+from runner.history.saved_plan import plan_file
 from runner.model.errors import UsageError
+from runner.model.events import RunFinished, RunStarted, StateFinished
+from runner.output import json_
 from runner.output.formats import RUN
 from runner.output.text import safe
 
@@ -31,19 +36,15 @@ def plan(
 
     Example: runner plan show web1.plan
     """
-    from runner.history.saved_plan.machine_key import machine_key
-    from runner.history.saved_plan.plan import plan_of
-    from runner.history.saved_plan.plan_file import authenticated, parsed, read_private
-
     if len(words) != 2 or words[0] != "show":
         raise UsageError("runner plan show FILE")
-    document = parsed(read_private(words[1], "plan"))
-    saved = plan_of(document)
+    document = plan_file.parsed(plan_file.read_private(words[1], "plan"))
+    saved = saved_plan.plan_of(document)
     options, _ = loaded(common)
-    key = machine_key(options.state_dir)
+    key = machine_keys.machine_key(options.state_dir)
     is_own = key is not None and key.identity == saved.key
     if is_own:
-        authenticated(document, key, options.id)
+        plan_file.authenticated(document, key, options.id)
     if common.form.report:
         print_text(common.form.report(saved.report))
     elif common.for_people:
@@ -54,8 +55,6 @@ def plan(
 
 
 def _print(saved: Any, is_own: bool, common: Common) -> None:
-    from runner.model.events import RunFinished, RunStarted, StateFinished
-
     for line in _head(saved, is_own):
         print(safe(line))
     print()
@@ -85,8 +84,6 @@ def _head(saved: Any, is_own: bool) -> list[str]:
 
 
 def _data(saved: Any, is_own: bool) -> dict[str, Any]:
-    from runner.output import json_
-
     about = saved._asdict()
     for name in ("states", "pillar", "key", "request"):
         del about[name]

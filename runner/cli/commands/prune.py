@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from runner import pipeline
 from runner.cli.running.options import CHANGING, READING, Common, options_of, with_common
 from runner.cli.running.shown_run import finish
 from runner.output.formats import MACHINE_RUN
@@ -17,7 +18,5 @@ def prune(*, common: Common) -> int:
 
     Example: runner prune --test
     """
-    from runner import pipeline
-
     options = options_of(common)
     return finish(common, options, lambda listeners: pipeline.prune(options, listeners))

@@ -12,8 +12,13 @@ from runner.cli.parsing.option_spec import argument, option
 from runner.cli.running.answers import print_text, write
 from runner.cli.running.exit_codes import DONE, FAILED, INTERRUPTED, LOCKED, NOT_RUN
 from runner.cli.running.options import CHANGING, DEFAULTS, READING, Common, loaded, with_common
+from runner.engine import interrupts
+from runner.engine.rehearsal import kept, runs, sandbox
+from runner.model import handed_over_pillar
 from runner.model.errors import RunnerError, UsageError
+from runner.output import rehearsal, text
 from runner.output.formats import RUN
+from runner.tools.expectations import evaluation, reading
 
 WHAT = ("highstate", "sls", "single")
 CHOOSING = {
@@ -77,9 +82,6 @@ def rehearse(
 
     Example: runner rehearse highstate --twice
     """
-    from runner.engine.rehearsal import kept
-    from runner.engine.rehearsal.sandbox import Sandbox
-
     options, _ = loaded(common)
     if what is None and shell:
         return _look_around(options.state_dir)
@@ -89,7 +91,7 @@ def rehearse(
     if kept.discard(options.state_dir):
         _say("the copy of an earlier rehearsal is gone")
     try:
-        with Sandbox(network=network, size=_bytes(size), keep=keep) as box:
+        with sandbox.Sandbox(network=network, size=_bytes(size), keep=keep) as box:
             code = _Course(common, options, inner, expectations, twice).run_in(box)
             box.keep = keep and box.alive and code not in (NOT_RUN, LOCKED)
             if shell and box.alive and code not in (NOT_RUN, LOCKED):
@@ -102,9 +104,7 @@ def rehearse(
                 )
             return code
     except KeyboardInterrupt as interrupt:
-        from runner.engine.interrupts import number_of
-
-        number, why = number_of(interrupt)
+        number, why = interrupts.number_of(interrupt)
         _say(f"{why}; the copy is gone, and this machine is as it was")
         return 128 + number
 
@@ -114,8 +114,6 @@ def _say(text: str) -> None:
 
 
 def _check(what: str | None, names: Sequence[str], network: str) -> None:
-    from runner.engine.rehearsal.sandbox import NETWORKS
-
     if what not in WHAT:
         raise UsageError(
             f"rehearse {what}: there is no such run" if what else "nothing to rehearse",
@@ -127,21 +125,19 @@ def _check(what: str | None, names: Sequence[str], network: str) -> None:
         )
     if what != "highstate" and not names:
         raise UsageError("nothing is named", hint=f"runner rehearse {what} NAME")
-    if network not in NETWORKS:
+    if network not in sandbox.NETWORKS:
         raise UsageError(f"--network {network}: there is no such network", hint="none or host")
 
 
 def _bytes(size: str | None) -> int | None:
     """A size such as 512M in bytes. Raises UsageError."""
-    from runner.engine.rehearsal.sandbox import SMALLEST
-
     if size is None:
         return None
     number, unit = (size[:-1], size[-1:].upper()) if size[-1:].isalpha() else (size, "")
     if not number.isdigit() or (unit and unit not in UNITS):
         raise UsageError(f"--size {size}: this is not a size", hint="such as 512M or 2G")
     wanted = int(number) * UNITS.get(unit, 1)
-    if wanted < SMALLEST:
+    if wanted < sandbox.SMALLEST:
         raise UsageError(f"--size {size}: that is too small", hint="64M or more")
     return wanted
 
@@ -149,26 +145,22 @@ def _bytes(size: str | None) -> int | None:
 def _expectations(path: str | None) -> Sequence[Any]:
     if path is None:
         return ()
-    from runner.tools.expectations.reading import load
-
-    return load(path)
+    return reading.load(path)
 
 
 def _inner(what: str, names: Sequence[str], common: Common) -> Any:
     """The command line of the runs in the copy: the same one, but for what the report takes."""
-    from runner.engine.rehearsal.runs import Inner, environment
-
     reading = _repeated(READING, common)
     given = common.pillar
     if common.whole_pillar is not None:
-        from runner.model.handed_over_pillar import line
-
         reading += ["--pillar-stdin"]
-        given = f"{line(common.whole_pillar)}\n{given or ''}"
+        given = f"{handed_over_pillar.line(common.whole_pillar)}\n{given or ''}"
     if common.pillar is not None:
         reading += ["--pillar", "-"]
     words = [what, *names, "--wait", "60", *_repeated(CHOOSING, common)]
-    return Inner(tuple(words), tuple(reading), given, environment(os.environ), os.getcwd())
+    return runs.Inner(
+        tuple(words), tuple(reading), given, runs.environment(os.environ), os.getcwd()
+    )
 
 
 def _repeated(options: Mapping[str, Any], common: Common) -> list[str]:
@@ -190,13 +182,10 @@ def _folder(box: Any, folder: str) -> str:
 
 
 def _look_around(state_dir: str) -> int:
-    from runner.engine.rehearsal import kept
-    from runner.engine.rehearsal.runs import environment
-
     box = kept.kept(state_dir)
     if box is None:
         raise RunnerError("no copy is kept", hint="runner rehearse highstate --keep")
-    box.shell(environment(os.environ), _folder(box, os.getcwd()))
+    box.shell(runs.environment(os.environ), _folder(box, os.getcwd()))
     return DONE
 
 
@@ -210,15 +199,13 @@ class _Course:
         self.expectations, self.twice = expectations, twice
 
     def run_in(self, box: Any) -> int:
-        from runner.engine.rehearsal.runs import Rehearser
-
         common, options = self.common, self.options
         forms = ["--out", common.form.name]
         if common.for_people:
             self._announce(box)
             forms += ["-v"] * common.verbose + ["-q"] * common.quiet
         inner = self.inner._replace(cwd=_folder(box, self.inner.cwd))
-        rehearser = Rehearser(
+        rehearser = runs.Rehearser(
             box, inner, (options.state_dir, options.cachedir), forms, common.for_people
         )
         sys.stdout.flush()
@@ -248,9 +235,9 @@ class _Course:
     def _evaluate(self, box: Any, rehearser: Any) -> list[Any]:
         if not self.expectations or not box.alive:
             return []
-        from runner.tools.expectations.evaluation import evaluate
-
-        outcomes = evaluate(self.expectations, box.run, self.options.raw.get("conf_file"))
+        outcomes = evaluation.evaluate(
+            self.expectations, box.run, self.options.raw.get("conf_file")
+        )
         shown = rehearser.masked([[item.expected, item.actual, item.problem] for item in outcomes])
         unknown = [[None, None, "its secrets could not be masked"]] * len(outcomes)
         return [
@@ -259,8 +246,6 @@ class _Course:
         ]
 
     def _report(self, box: Any, done: Any, outcomes: Sequence[Any]) -> None:
-        from runner.output import rehearsal, text
-
         common = self.common
         if common.form.report:
             print_text(rehearsal.junit(done, outcomes))

@@ -10,7 +10,9 @@ from typing import Annotated, Any
 
 from runner.cli.parsing.option_spec import argument
 from runner.cli.running.answers import write_value
+from runner.cli.running.exit_codes import DONE, FAILED
 from runner.cli.running.options import READING, Common, options_of, with_common
+from runner.history.outbox import delivery, document, store
 from runner.model.errors import UsageError
 
 ACTIONS = ("send", "list")
@@ -41,10 +43,7 @@ def report(
 
 
 def _send(common: Common, options: Any) -> int:
-    from runner.cli.running.exit_codes import DONE, FAILED
-    from runner.history.outbox.delivery import deliver
-
-    outcome = deliver(options.state_dir, options.report, ignore_delay=True)
+    outcome = delivery.deliver(options.state_dir, options.report, ignore_delay=True)
     for note in outcome.notes:
         print(f"warning: {note}", file=sys.stderr)
     if outcome.problem:
@@ -59,9 +58,7 @@ def _send(common: Common, options: Any) -> int:
 
 
 def _list(common: Common, options: Any) -> int:
-    from runner.history.outbox.store import Outbox
-
-    there, outbox = options.report, Outbox(options.state_dir)
+    there, outbox = options.report, store.Outbox(options.state_dir)
     state, size = outbox.state(), outbox.size()
     waiting = [_row(outbox, name) for name in outbox.waiting()]
     rejected = [os.path.join(outbox.path, name) for name in outbox.rejected()]
@@ -95,13 +92,11 @@ def _list(common: Common, options: Any) -> int:
 
 def _row(outbox: Any, name: str) -> dict[str, Any]:
     """Return what is known of a report that waits."""
-    from runner.history.outbox.document import BadReport, parsed
-
     keys = ("id", "run", "started", "command", "test", "outcome")
     try:
-        made = parsed(outbox.read(name))
+        made = document.parsed(outbox.read(name))
         return {key: made[key] for key in keys}
-    except (BadReport, OSError) as error:
+    except (document.BadReport, OSError) as error:
         return {**dict.fromkeys(keys), "started": name, "outcome": "damaged", "command": str(error)}
 
 

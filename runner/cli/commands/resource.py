@@ -14,6 +14,7 @@ from runner.cli.running.options import READING, Common, options_of, with_common
 from runner.cli.running.streams import answer_alone
 from runner.model.errors import UsageError
 from runner.support.redaction import HIDDEN
+from runner.tools.queries import inventory, layout, resources
 
 
 @with_common(READING)
@@ -52,8 +53,6 @@ def resource(
         if state is not None:
             raise UsageError("--layout takes the whole machine, without STATE")
         return _whole_machine(common, layout, show_secrets)
-    from runner.tools.queries import inventory, resources
-
     if "" in (names or ()):
         raise UsageError(f"runner resource {state}: a name is empty")
     with answer_alone():
@@ -73,8 +72,6 @@ def resource(
 
 
 def _whole_machine(common: Common, folder: str | None, secrets: bool) -> int:
-    from runner.tools.queries import inventory, layout, resources
-
     with answer_alone():
         described = resources.of_machine(options_of(common), secrets, _written(folder))
     every = [item for one in described for item in one.resources]

@@ -9,13 +9,19 @@ import shutil
 import sys
 from typing import Annotated
 
+from runner import pipeline
 from runner.cli.parsing.option_spec import argument, option
+from runner.cli.running import installed_schedule
+from runner.cli.running import scheduling as plans
 from runner.cli.running.answers import show_problems, write_value
 from runner.cli.running.options import READING, RUNNING, Common, options_of, with_common
 from runner.cli.running.shown_run import finish
+from runner.history import disabled as history_disabled
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError, UsageError
 from runner.output.text import safe
+from runner.sources.config import load
+from runner.tools.queries import show
 
 ACTIONS = ("install", "status", "remove")
 SCHEDULED_COMMANDS = ("runner highstate", "runner pull")
@@ -59,9 +65,6 @@ def schedule(
 
     Example: runner schedule install --every 30m --splay 10m
     """
-    from runner import pipeline
-    from runner.cli.running import scheduling as plans
-
     if action not in ACTIONS:
         raise UsageError(
             f"runner schedule {action}: there is no such action",
@@ -99,13 +102,11 @@ def _command(common: Common, pull: bool, used: str | None) -> tuple[str, ...]:
     """The command line to start, with whole paths: cron has next to no PATH. used: the file of the
     configuration, which lies in the current directory perhaps, where cron would not look for it.
     """
-    from runner.sources.config.load import SYSTEM
-
     program = os.path.realpath(sys.argv[0])
     if not os.access(program, os.X_OK):
         program = shutil.which("runner") or "runner"
     words = [program, "pull" if pull else "highstate", "-q", "--scheduled"]
-    if common.config or (used and used != SYSTEM):
+    if common.config or (used and used != load.SYSTEM):
         words += ["--config", os.path.abspath(common.config or str(used))]
     if common.cachedir:
         words += ["--cachedir", os.path.abspath(common.cachedir)]
@@ -129,14 +130,10 @@ def _check_pull(pull: bool, has_remote: bool, uses_timer: bool) -> None:
 
 
 def _status(common: Common) -> int:
-    from runner.cli.running.installed_schedule import disobedient, installed
-    from runner.history.disabled import disabled
-    from runner.tools.queries import show
-
     options = options_of(common)
     runs = show.past(options, (), 100, real=True)
     last = next((run for run in runs if run["command"].startswith(SCHEDULED_COMMANDS)), None)
-    schedule, stopped = installed(), disabled(options.state_dir)
+    schedule, stopped = installed_schedule.installed(), history_disabled.disabled(options.state_dir)
     how, command = (schedule.path, shlex.join(schedule.command)) if schedule else (None, None)
     upcoming = schedule.next_run if schedule else None
     if not common.for_people:
@@ -153,5 +150,5 @@ def _status(common: Common) -> int:
         print("\n".join(f"           {safe(line)}" for line in error.splitlines()))
     print(f"next run:  {upcoming or 'not known'}")
     if stopped:
-        show_problems(disobedient(schedule, options.state_dir))
+        show_problems(installed_schedule.disobedient(schedule, options.state_dir))
     return 0

@@ -7,6 +7,7 @@ import json
 
 from runner.cli.running.options import READING, Common, options_of, with_common
 from runner.cli.running.streams import answer_alone
+from runner.tools.queries import explain
 
 
 @with_common(READING)
@@ -18,8 +19,6 @@ def schema(*, common: Common) -> int:
 
     Example: runner schema > sls.schema.json
     """
-    from runner.tools.queries import explain
-
     with answer_alone():
         answer = explain.schema(options_of(common))
     print(json.dumps(answer, separators=(",", ":")))

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 from runner.cli.parsing.option_spec import argument, option
 from runner.cli.running.answers import write_value
 from runner.cli.running.options import READING, Common, options_of, with_common
+from runner.language.render import steps
 from runner.model.errors import RunnerError, UsageError
+from runner.tools import secrets
 
 if TYPE_CHECKING:
     from runner.tools.secrets import SecretKeys
@@ -62,11 +64,8 @@ def secret(
         raise UsageError(
             f"runner secret {action}: there is no such action", hint="one of " + ", ".join(ACTIONS)
         )
-    from runner.language.render.steps import CIPHERS
-    from runner.tools import secrets
-
-    if by not in CIPHERS:
-        raise UsageError(f"--with {by}: it has to be {' or '.join(CIPHERS)}")
+    if by not in steps.CIPHERS:
+        raise UsageError(f"--with {by}: it has to be {' or '.join(steps.CIPHERS)}")
     if bool(files) != (action in ("edit", "rekey")) or (action == "edit" and files and files[1:]):
         what = {"edit": "one file", "rekey": "one file or several"}.get(action, "no file")
         raise UsageError(f"runner secret {action} takes {what}")
@@ -89,8 +88,6 @@ def _encrypt(common: Common, keys: SecretKeys, files: list[str]) -> int:
 
 
 def _rekey(common: Common, keys: SecretKeys, files: list[str]) -> int:
-    from runner.tools import secrets
-
     for path in files:
         count = secrets.rekey(path, keys)
         values = "1 value" if count == 1 else f"{count} values"
@@ -112,8 +109,6 @@ def _recipients(common: Common, keys: SecretKeys, files: list[str]) -> int:
 def _edit(common: Common, keys: SecretKeys, files: list[str]) -> int:
     import shlex
     import subprocess
-
-    from runner.tools import secrets
 
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     if editor == "vi" and not (sys.stdin.isatty() and sys.stdout.isatty()):

@@ -11,6 +11,8 @@ from runner.cli.running.options import READING, Common, options_of, with_common,
 from runner.cli.running.streams import answer_alone
 from runner.model.errors import UsageError
 from runner.output.formats import DATA, GRAPH, forms_of
+from runner.tools.queries import explain
+from runner.tools.queries import show as queries
 
 SUBJECTS = (
     "top",
@@ -76,8 +78,6 @@ def show(
         raise UsageError(
             f"--out {common.form.name} is for `runner show graph`", hint=f"one of {others}"
         )
-    from runner.tools.queries import show as queries
-
     options = options_of(common)
     if what == "top" and common.for_people:
         print(queries.explained_top(options))
@@ -89,8 +89,6 @@ def show(
 
 
 def _graph(common: Common, names: list[str]) -> int:
-    from runner.tools.queries import explain
-
     options = options_of(common)
     with answer_alone():  # `pretty` is dot here, which other programs read
         picture, problems = explain.picture(options, names)

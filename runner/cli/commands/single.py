@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from runner import pipeline
 from runner.cli.parsing.option_spec import argument
+from runner.cli.running import planning
 from runner.cli.running.options import CHANGING, PLANNING, READING, Common, options_of, with_common
 from runner.cli.running.shown_run import finish
 from runner.cli.running.values import given_arguments
@@ -38,8 +40,6 @@ def single(
 
     Example: runner single file.managed name=/etc/motd contents=Hello
     """
-    from runner import pipeline
-
     positional, named = given_arguments(words)
     if positional and "name" not in named:
         named = {"name": positional.pop(0), **named}
@@ -47,8 +47,6 @@ def single(
         raise UsageError(f"{positional[0]!r} is not an argument", hint="write key=value")
     options = options_of(common)
     if common.plan or common.sign_key:
-        from runner.cli.running import planning
-
         return planning.carried_out(common, options, "single", [function], named)
     return finish(
         common, options, lambda listeners: pipeline.single(options, function, named, listeners)

@@ -5,7 +5,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from runner import pipeline
+from runner.cli.parsing import usage
 from runner.cli.parsing.option_spec import argument
+from runner.cli.running import planning, stepping
 from runner.cli.running.options import (
     ASKING,
     CHANGING,
@@ -39,8 +42,6 @@ def sls(
 
     Example: runner sls nginx,users --test
     """
-    from runner import pipeline
-
     options = options_of(common, running=True)
     wanted = words(names)
     if not wanted:
@@ -49,12 +50,8 @@ def sls(
         if "=" in word:
             _no_option(word)
     if common.plan or common.sign_key or common.ask:
-        from runner.cli.running import planning
-
         return planning.carried_out(common, options, "sls", wanted)
     if common.step:
-        from runner.cli.running import stepping
-
         with stepping.steps(common) as confirm:
             return finish(
                 common, options, lambda listeners: pipeline.sls(options, wanted, listeners, confirm)
@@ -63,7 +60,5 @@ def sls(
 
 
 def _no_option(word: str) -> None:
-    from runner.cli.parsing.usage import as_option
-
-    if hint := as_option(word):
+    if hint := usage.as_option(word):
         raise UsageError(f"{word!r} is not an SLS file", hint=hint)

@@ -11,7 +11,9 @@ from runner.cli.running.answers import write_value
 from runner.cli.running.exit_codes import DONE, FAILED
 from runner.cli.running.options import READING, RUNNING, Common, options_of, with_common
 from runner.cli.running.shown_run import notices
+from runner.output import undo as printed
 from runner.output.text import on_one_line, safe
+from runner.pipeline import undoing
 
 
 @with_common(READING, RUNNING)
@@ -41,9 +43,6 @@ def undo(
 
     Example: runner undo 12 --test
     """
-    from runner.output import undo as printed
-    from runner.pipeline import undoing
-
     options = options_of(common)
     where = os.path.abspath(path) if path else ""
     undone = undoing.undo(

@@ -10,6 +10,8 @@ from runner.cli.running.answers import write_value
 from runner.cli.running.options import READING, Common, options_of, with_common
 from runner.cli.running.shown_run import notices
 from runner.cli.running.streams import answer_alone
+from runner.output import why as printed
+from runner.tools.queries import explain
 
 
 @with_common(READING)
@@ -35,9 +37,6 @@ def why(
 
     Example: runner why nginx --run
     """
-    from runner.output import why as printed
-    from runner.tools.queries import explain
-
     options = options_of(common)
 
     with answer_alone():

@@ -12,14 +12,13 @@ from typing import Annotated, Any, get_args
 import typer
 
 from runner.cli.parsing.option_spec import COMMANDS, Option, command_named
+from runner.model import releases
 from runner.model.errors import UsageError
 
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from runner.model.releases import version
-
-        print(f"runner {version()}")
+        print(f"runner {releases.version()}")
         raise typer.Exit()
 
 

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from runner.cli.parsing.option_spec import COMMANDS
+
 OPTIONS = (
     "pillar",
     "saltenv",
@@ -44,8 +46,6 @@ def words(error: Any) -> list[str]:
 
 def _command_path(words: Sequence[str]) -> str:
     """The command of a line, for an error that does not name it."""
-    from runner.cli.parsing.option_spec import COMMANDS
-
     return " ".join(["runner", *(word for word in words[:1] if word in COMMANDS)])
 
 

@@ -8,8 +8,11 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+from runner.cli.running.exit_codes import LOCKED, NOT_RUN, stopped
 from runner.model.diagnostics import bug
 from runner.model.errors import CompileError, RunnerError
+from runner.output import diagnostics, salt_words
+from runner.output import text as output_text
 
 if TYPE_CHECKING:
     from runner.cli.running.options import Common
@@ -25,8 +28,6 @@ def answered(common: Common, run: Callable[[], int]) -> int:
     except (
         KeyboardInterrupt
     ) as interrupt:  # the command-line parser would end with 130, without a word
-        from runner.cli.running.exit_codes import stopped
-
         return stopped(interrupt)
     except BrokenPipeError:
         raise
@@ -40,8 +41,6 @@ def answered(common: Common, run: Callable[[], int]) -> int:
         print_text(common.form.errors(problems, common.indent))
         if not isinstance(error, RunnerError):
             raise
-        from runner.cli.running.exit_codes import LOCKED, NOT_RUN
-
         if not isinstance(error, CompileError):
             print(f"runner: {error.message}", file=sys.stderr)
         return LOCKED if error.code == "locked" else NOT_RUN
@@ -51,16 +50,12 @@ def _worded(common: Common, error: Exception) -> Exception:
     """An error in the words of the program that was called."""
     if not (common.more.get("as_salt") and isinstance(error, CompileError)):
         return error
-    from runner.output import salt_words
-
     return CompileError(salt_words.worded(error.diagnostics))
 
 
 def show_problems(problems: Iterable[Diagnostic]) -> None:
     """Print diagnostics to stderr."""
-    from runner.output import diagnostics, text
-
-    diagnostics.show(problems, sys.stderr, text.wants_colour(sys.stderr, os.environ))
+    diagnostics.show(problems, sys.stderr, output_text.wants_colour(sys.stderr, os.environ))
 
 
 def write(common: Common, data: Any) -> None:
@@ -71,9 +66,7 @@ def write(common: Common, data: Any) -> None:
 
 def print_text(text: str) -> None:
     if sys.stdout.isatty():  # a program gets the text as it is
-        from runner.output.text import safe
-
-        text = safe(text, sys.stdout)
+        text = output_text.safe(text, sys.stdout)
     print(text, end="")
 
 

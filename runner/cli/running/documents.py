@@ -8,8 +8,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from runner import __version__
+from runner.cli.running.answers import print_text
+from runner.history import revision
 from runner.model.events import Event, RunFinished, RunStarted
 from runner.model.result import LOCKED, NEW, REFUSED, UNREACHABLE, Report, RunFacts
+from runner.sources import trees
+from runner.support.redaction import redact_all
 
 if TYPE_CHECKING:
     from runner.cli.running.options import Common
@@ -28,16 +33,13 @@ def documented(common: Common, options: Any) -> Iterator[list[Callable[[Event], 
     if form.document is None:
         yield []
         return
-    from runner.cli.running.answers import print_text
-    from runner.sources.trees import current_tree
-
     run = _RunObserver()
     try:
         yield [run]
     finally:
         report = run.report
         gives_way = common.pulled == NEW and report and not (report.results or report.interrupted)
-        if report and report.outcome != LOCKED and not (gives_way and current_tree(options)):
+        if report and report.outcome != LOCKED and not (gives_way and trees.current_tree(options)):
             print_text(form.document(report, run.facts(common, options)))
 
 
@@ -56,9 +58,6 @@ class _RunObserver:
             self.report, self._finished = event.report, time.time()
 
     def facts(self, common: Common, options: Any) -> RunFacts:
-        from runner import __version__
-        from runner.support.redaction import redact_all
-
         return RunFacts(
             machine=options.id,
             environment=options.saltenv or options.default_top,
@@ -80,20 +79,15 @@ def revision_of_tree(options: Any) -> str:
 
 def commit_and_state(options: Any) -> tuple[str | None, bool | None]:
     """The commit that the states come from, and whether files differ from it, as far as known."""
-    from runner.history.revision import revision_of
-    from runner.sources.trees import revision_at
-
     if tree := _pulled(options):
         return tree.commit, bool(tree.alterations())
     root = _first_root(options)
-    return (revision_at(root) or revision_of(root)) if root else (None, None)
+    return (trees.revision_at(root) or revision.revision_of(root)) if root else (None, None)
 
 
 def _pulled(options: Any) -> Tree | None:
     """The pulled tree that the states come from."""
-    from runner.sources.trees import current_tree
-
-    root, tree = _first_root(options), current_tree(options)
+    root, tree = _first_root(options), trees.current_tree(options)
     return tree if root and tree and root.startswith(tree.folder) else None
 
 

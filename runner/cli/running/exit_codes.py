@@ -11,9 +11,15 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NoReturn, TextIO
 
+from runner.cli.parsing import usage
+from runner.cli.running import streams
 from runner.cli.running.python_messages import mask_python_messages
+from runner.engine import interrupts
+from runner.model import releases
 from runner.model.errors import RunnerError
 from runner.model.result import Report
+from runner.output import diagnostics, text
+from runner.support.redaction import redact_all
 
 DONE, NOT_RUN, FAILED, LOCKED = 0, 1, 2, 3
 TREE_REFUSED = 4  # the new tree, by `runner pull`: the last good one was run
@@ -39,9 +45,7 @@ def code_of(report: Report, detailed: bool = False) -> int:
 def program(run: Callable[[], int]) -> NoReturn:
     """Run a command as a whole process, and end with its exit code."""
     if sys.stdin is None or sys.stdout is None or sys.stderr is None:
-        from runner.cli.running.streams import with_streams
-
-        with_streams()
+        streams.with_streams()
     _forgiving(sys.stderr)
     _with_raising_exit()
     for stream in (sys.stdout, sys.stderr):
@@ -136,9 +140,7 @@ def guarded(run: Callable[[], int]) -> int:
 
 def stopped(interrupt: KeyboardInterrupt) -> int:
     """A signal that came before anything was run."""
-    from runner.engine.interrupts import number_of
-
-    number, why = number_of(interrupt)
+    number, why = interrupts.number_of(interrupt)
     with suppress(OSError):
         print(f"runner: {why}; nothing was run", file=sys.stderr)
     return 128 + number
@@ -162,8 +164,6 @@ def _silenced() -> None:
 
 
 def _told(error: RunnerError) -> int:
-    from runner.output import diagnostics, text
-
     diagnostics.show(error.diagnostics, sys.stderr, text.wants_colour(sys.stderr, os.environ))
     return LOCKED if error.code == "locked" else NOT_RUN
 
@@ -180,8 +180,6 @@ def _usage(error: BaseException) -> int | None:
         return int(error.exit_code)
     if "ClickException" not in names:
         return None
-    from runner.cli.parsing import usage
-
     print(*usage.words(error), sep="\n", file=sys.stderr)
     return NOT_RUN
 
@@ -190,19 +188,15 @@ def report_bug(error: BaseException) -> int:
     """Apologise for a defect of runner's own, and write what happened to a file."""
     import traceback
 
-    from runner.model.releases import version
-    from runner.output.text import safe
-    from runner.support.redaction import redact_all
-
     report = redact_all("".join(traceback.format_exception(error)))
     try:
-        path = _kept(f"runner {version()}, Python {sys.version}\n{report}")
+        path = _kept(f"runner {releases.version()}, Python {sys.version}\n{report}")
         where = f"What happened is written to {path}; please send it with your report."
     except OSError as problem:  # such as a full disk, which may have been the cause
         where = f"What happened cannot be written to a file: {problem.strerror or problem}."
     print(
-        f"Sorry, this is a bug in runner {version()}: {type(error).__name__}:"
-        f" {safe(redact_all(str(error)), sys.stderr)}\n{where}",
+        f"Sorry, this is a bug in runner {releases.version()}: {type(error).__name__}:"
+        f" {text.safe(redact_all(str(error)), sys.stderr)}\n{where}",
         file=sys.stderr,
     )
     return NOT_RUN

@@ -7,6 +7,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from runner.model.errors import RunnerError
+from runner.model.events import RunFinished
+from runner.model.result import NOT_STARTED, Report
+from runner.output import prometheus
 
 
 @contextmanager
@@ -19,10 +22,6 @@ def metrics_of_failed_start(textfile: Callable[[], str | None], dry: bool) -> It
         yield
     except RunnerError as error:
         if path := textfile():
-            from runner.model.events import RunFinished
-            from runner.model.result import NOT_STARTED, Report
-            from runner.output.prometheus import Prometheus
-
             report = Report((), dry, why=NOT_STARTED, errors=error.diagnostics)
-            Prometheus(path)(RunFinished(report))
+            prometheus.Prometheus(path)(RunFinished(report))
         raise

@@ -14,15 +14,18 @@ from contextlib import contextmanager
 from typing import Any
 
 from runner.cli.running.answers import print_text, show_problems, write
+from runner.cli.running.exit_codes import DONE, FAILED
 from runner.cli.running.options import Common, options_of
 from runner.cli.running.values import arguments_of
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError, UsageError
 from runner.model.records import Record
 from runner.output.text import counted, paint, safe, wants_colour
-from runner.tools.fleet import ACTIONS, FORKS
-from runner.tools.fleet.inventory import inventory_of
+from runner.tools.fleet import ACTIONS, FORKS, forms, places, salt_export
+from runner.tools.fleet import summary as fleet_summary
+from runner.tools.fleet.inventory import check_names, inventory_of
 from runner.tools.fleet.machines import Machines
+from runner.tools.fleet.playbook import playbook
 from runner.tools.fleet.playing import Played
 from runner.tools.fleet.progress import Progress, ProgressLine
 from runner.tools.fleet.records import Job, Limits
@@ -175,8 +178,6 @@ def _export_salt(request: FleetRequest, words: Sequence[str]) -> int:
     """With the hosts of the inventory, where there is one."""
     if len(words) != 1:
         raise UsageError("runner fleet export salt: into which folder?", hint="... export salt DIR")
-    from runner.tools.fleet import salt_export
-
     variables: Mapping[str, Mapping[str, Any]] = {}
     if request.inventory or _settings(request.options).get("inventory"):
         with _machines(request) as machines:
@@ -188,9 +189,6 @@ def _export_salt(request: FleetRequest, words: Sequence[str]) -> int:
 
 
 def _export_ansible(request: FleetRequest) -> int:
-    from runner.tools.fleet.inventory import check_names
-    from runner.tools.fleet.playbook import playbook
-
     hosts: str | tuple[str, ...] = "all"
     if request.target != "*" or request.limit:
         with _machines(request) as machines:
@@ -253,8 +251,6 @@ def _chosen(request: FleetRequest, machines: Machines) -> Chosen:
 
 
 def _run(request: FleetRequest) -> int:
-    from runner.cli.running.exit_codes import DONE, FAILED
-
     began = time.monotonic()
     with _machines(request) as machines:
         chosen = _chosen(request, machines)
@@ -277,8 +273,6 @@ def _progress(request: FleetRequest, total: int) -> Progress:
 
 
 def _show(request: FleetRequest, played: Played, seconds: float) -> None:
-    from runner.tools.fleet import forms
-
     common = request.common
     if common.form.name == "junit":
         print_text(forms.junit(played.outcomes) + "\n")
@@ -289,20 +283,17 @@ def _show(request: FleetRequest, played: Played, seconds: float) -> None:
 
 
 def _show_summary(request: FleetRequest, played: Played, seconds: float) -> None:
-    from runner.tools.fleet.places import Places
-    from runner.tools.fleet.summary import Summary
-
     def command(hosts: Sequence[str], test: bool) -> str:
         return _command(request, request.job._replace(test=test), hosts)
 
     def check(hosts: Sequence[str]) -> str:
         return _command(request, Job("call", words=("test.ping",)), hosts)
 
-    summary = Summary(
+    summary = fleet_summary.Summary(
         request.job,
         played,
         seconds,
-        Places(request.options).of,
+        places.Places(request.options).of,
         command,
         check,
         request.common.verbose,

@@ -13,6 +13,8 @@ from runner.cli.running.reporting import NO_REPORTS, pending_reactions, warn
 from runner.model.errors import RunnerError
 from runner.model.events import Event, RunFinished, RunStarted
 from runner.model.said_in import key_folder
+from runner.support.files import shared_folder
+from runner.tools.queries import run_page
 
 MOST = 100  # pages in the folder; `runner history show RUN --out html` makes any older one
 # a page, by the ID of its run, which begins with its time; one that a kill left unfinished, too
@@ -52,12 +54,9 @@ def paged(options: Any) -> Iterator[list[Any]]:
 
 def _written(options: Any, observer: Observer) -> str:
     """Why there is no page; empty where there is one."""
-    from runner.support.files.shared_folder import SharedFolder
-    from runner.tools.queries import run_page
-
     path = os.path.join(key_folder(options.raw, "html_report"), options.raw["html_report"])
     try:
-        with closing(SharedFolder(path)) as folder:
+        with closing(shared_folder.SharedFolder(path)) as folder:
             page = run_page.html(options, observer.run, observer.pending)
             folder.write(f"runner-{observer.run}.html", page.encode())
             _drop_old(folder)

@@ -9,6 +9,8 @@ import socket
 from typing import Any
 from urllib.parse import urlsplit
 
+from runner.support.files.links import open_output
+
 JOURNAL = "/run/systemd/journal/socket"
 SYSLOG = "/dev/log"
 LARGEST = 60_000  # bytes of a message that fit into a datagram
@@ -52,8 +54,6 @@ class _LogFile(logging.FileHandler):
     """A file that only its owner may read when it is made."""
 
     def _open(self) -> Any:
-        from runner.support.files.links import open_output
-
         return open(self.baseFilename, self.mode, encoding=self.encoding, opener=open_output)
 
 

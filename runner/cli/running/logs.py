@@ -9,8 +9,11 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from runner.cli.running import log_targets
 from runner.model.errors import UsageError
 from runner.model.records import Record
+from runner.model.said_in import key_folder
+from runner.output import text as output_text
 
 LEVELS = {
     "all": 1,
@@ -62,9 +65,6 @@ def set_up(raw: Mapping[str, Any], named: bool, silent: bool = False) -> LogLeve
         logging.getLogger(str(logger)).setLevel(level_of(its_level))
     _add(root, logging.StreamHandler(), raw, "console", ON_STDERR, on_stderr)
     if target:
-        from runner.cli.running import log_targets
-        from runner.model.said_in import key_folder
-
         folder = "" if named else key_folder(raw, "log_file")
         try:
             handler = log_targets.handler(target, folder)
@@ -111,8 +111,6 @@ def _add(root: Any, handler: Any, raw: Mapping[str, Any], kind: str, form: str, 
 def _formatter(key: str, form: str, times: str | None, machine: str) -> Any:
     import logging
 
-    from runner.output.text import safe
-
     class SafeLine(logging.Formatter):
         """A line that cannot steer a terminal, with the fields that Salt has beside Python's."""
 
@@ -125,7 +123,7 @@ def _formatter(key: str, form: str, times: str | None, machine: str) -> Any:
             for name, text in fields.items():
                 record.__dict__[f"bracket{name}"] = record.__dict__[f"color{name}"] = text
             record.__dict__["colormsg"] = record.getMessage()
-            return safe(super().format(record))
+            return output_text.safe(super().format(record))
 
     try:
         made = SafeLine(form, times, defaults={"jid": "", "minion_id": machine})

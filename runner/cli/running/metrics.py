@@ -6,22 +6,24 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from runner import __version__
+from runner.cli.running import documents
+from runner.engine import reaction_journal
+from runner.history import disabled as history_disabled
 from runner.model.errors import RunnerError
 from runner.output.prometheus import MetricFacts, disabled_sample, update
+from runner.sources import trees
 
 
 def facts(options: Any) -> MetricFacts:
     """Return what is so now. Raises OSError and RunnerError where that cannot be read."""
-    from runner import __version__
-    from runner.cli.running.documents import revision_of_tree
-    from runner.engine.reaction_journal import ReactionJournal
-    from runner.sources.trees import current_tree
-
-    tree = current_tree(options)
+    tree = trees.current_tree(options)
     return MetricFacts(
         version=__version__,
-        revision=revision_of_tree(options),
-        pending_reactions=len(ReactionJournal(options.state_dir, looking=True).all()),
+        revision=documents.revision_of_tree(options),
+        pending_reactions=len(
+            reaction_journal.ReactionJournal(options.state_dir, looking=True).all()
+        ),
         disabled=_is_disabled(options),
         fetched_at=tree.fetched_at if tree else None,
         applied_at=tree.applied_at if tree else None,
@@ -39,9 +41,7 @@ def note_disabled(options: Any) -> None:
 
 
 def _is_disabled(options: Any) -> bool:
-    from runner.history.disabled import disabled
-
     try:
-        return disabled(options.state_dir) is not None
+        return history_disabled.disabled(options.state_dir) is not None
     except RunnerError:  # the run itself says what is wrong with the folder
         return False

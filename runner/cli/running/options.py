@@ -8,12 +8,17 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO, get_args
 
-from runner.cli.parsing.option_spec import Parameter, option, parameters_of
+from runner.api import command_output
+from runner.cli.parsing.option_spec import Parameter, option, parameters_of, signature_of
+from runner.cli.running import failed_start, logs, values
 from runner.cli.running.answers import answered, show_problems
 from runner.model.errors import UsageError
 from runner.model.records import Record
 from runner.output import formats
+from runner.sources.config import load
 from runner.sources.config.keys import LONGEST
+from runner.support.files.text import LARGEST, MEBIBYTE
+from runner.support.log import LOG
 
 if TYPE_CHECKING:
     import inspect
@@ -243,8 +248,6 @@ class WithCommon:
     @property
     def __signature__(self) -> inspect.Signature:
         """The same for typer, which looks for it here."""
-        from runner.cli.parsing.option_spec import signature_of
-
         return signature_of(self.parameters())
 
     def __call__(self, **values: Any) -> int:
@@ -292,20 +295,17 @@ def options_of(
     running: for what applies states; other commands say less of what the configuration lacks. tree:
     the pulled tree to use, where it is not the current one.
     """
-    from runner.cli.running.failed_start import metrics_of_failed_start
-    from runner.cli.running.logs import LEVELS, set_up
-    from runner.sources.config.load import find_metrics_file
 
     def textfile() -> str | None:
-        return find_metrics_file(common.config, os.environ) if running else None
+        return load.find_metrics_file(common.config, os.environ) if running else None
 
-    with metrics_of_failed_start(textfile, bool(common.test)):
+    with failed_start.metrics_of_failed_start(textfile, bool(common.test)):
         options, warnings = loaded(common, tree, **more)
     silent = (
         common.quiet and common.log_level is None
     )  # a configuration of Salt's asks for a log on the terminal
-    levels = set_up(options.raw, bool(common.log_file), silent)
-    if levels.lowest <= LEVELS["info"]:
+    levels = logs.set_up(options.raw, bool(common.log_file), silent)
+    if levels.lowest <= logs.LEVELS["info"]:
         _log(options, levels)
     warnings = tuple(
         warning
@@ -319,18 +319,14 @@ def options_of(
 
 def _log(options: Any, levels: LogLevels) -> None:
     """Begin the log of what runner itself does, if a level asks for it."""
-    from runner.api.command_output import is_silent
-    from runner.cli.running.logs import stderr_has
-    from runner.support.log import LOG
-
     roots = [
         root
         for roots in (options.raw["file_roots"], options.pillar_roots)
         for folders in roots.values()
         for root in folders
     ]
-    LOG.start(roots, is_silent)
-    LOG.on_terminal = stderr_has(levels)
+    LOG.start(roots, command_output.is_silent)
+    LOG.on_terminal = logs.stderr_has(levels)
     LOG.info(f"configuration: {options.raw.get('conf_file') or 'none'}; trees: {', '.join(roots)}")
 
 
@@ -352,8 +348,6 @@ def loaded(
     common: Common, tree: Tree | Literal["current"] | None = "current", **more: Any
 ) -> tuple[Any, tuple[Any, ...]]:
     """The configuration, and what is odd about it. tree: the pulled tree to use; None for none."""
-    from runner.sources.config import load
-
     return load.load(common.config, {**overrides(common), **more}, os.environ, tree=tree)
 
 
@@ -381,9 +375,7 @@ def overrides(common: Common) -> dict[str, Any]:
             common.pillarenv or "base": [os.path.abspath(folder) for folder in common.pillar_tree]
         }
     if common.pillar is not None:
-        from runner.cli.running.values import mapping
-
-        settings["pillar"] = mapping(common.pillar, common.pillar_given)
+        settings["pillar"] = values.mapping(common.pillar, common.pillar_given)
     return {name: value for name, value in settings.items() if value is not None}
 
 
@@ -396,9 +388,7 @@ def _setting(name: str, value: Any) -> Any:
 
 def _log_level(name: str | None) -> str | None:
     if name is not None:
-        from runner.cli.running.logs import level_of
-
-        level_of(name)
+        logs.level_of(name)
     return name
 
 
@@ -440,9 +430,7 @@ def _with_pillar(common: Common) -> Common:
     before anything else reads stdin.
     """
     if common.pillar_stdin:
-        from runner.cli.running.values import line_of_stdin, mapping
-
-        whole = mapping(line_of_stdin("--pillar-stdin"), "--pillar-stdin")
+        whole = values.mapping(values.line_of_stdin("--pillar-stdin"), "--pillar-stdin")
         common = common._replace(whole_pillar=whole)
     if common.pillar is None:
         return common
@@ -494,8 +482,6 @@ def _opened(path: str) -> int:
 
 def _bounded(file: TextIO, option: str) -> str:
     """The text of a file or a pipe. Raises UsageError for more than a compiled file may have."""
-    from runner.support.files.text import LARGEST, MEBIBYTE
-
     text = file.read(LARGEST * MEBIBYTE + 1)
     if len(text) > LARGEST * MEBIBYTE:
         hint = "is it the right file?"

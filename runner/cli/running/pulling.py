@@ -8,12 +8,19 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from runner import pipeline
+from runner.cli.running import failed_start, scheduled_runs
 from runner.cli.running.answers import show_problems
+from runner.cli.running.exit_codes import DONE, FAILED, TREE_REFUSED, report_bug
 from runner.cli.running.options import Common, loaded, options_of
 from runner.cli.running.shown_run import finish
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError, UsageError
 from runner.model.result import NEW, REFUSED, UNREACHABLE
+from runner.pipeline import pull as pulling
+from runner.sources.config import file
+from runner.sources.trees import candidate as trees_candidate
+from runner.sources.trees import source
 
 if TYPE_CHECKING:
     from runner.sources.trees import Tree, TreeStore
@@ -22,28 +29,20 @@ if TYPE_CHECKING:
 
 def pulled(common: Common, allow_rollback: bool = False) -> int:
     """Do what `runner pull` does; the exit code. Raises RunnerError where nothing was run."""
-    from runner.cli.running.exit_codes import DONE
-    from runner.cli.running.scheduled_runs import ends_at_once
-
     machine, _ = loaded(common, None)
     if machine.tree_source is None:
-        from runner.sources.config.file import place_of
-        from runner.sources.trees.source import EXAMPLE
-
         where = machine.raw.get("conf_file")
         raise UsageError(
             "the configuration does not say where the tree comes from",
-            place_of(where) if where else None,
-            f"{EXAMPLE}\n  or, on a new machine: runner init --from URL",
+            file.place_of(where) if where else None,
+            f"{source.EXAMPLE}\n  or, on a new machine: runner init --from URL",
         )
     if common.splay:  # so that not all machines fetch at once
         import random
 
         time.sleep(random.uniform(0, common.splay))
-    if common.scheduled and ends_at_once(common, machine):
+    if common.scheduled and scheduled_runs.ends_at_once(common, machine):
         return DONE
-    from runner.pipeline import pull as pulling
-
     with pulling.alone(machine) as store:
         try:
             return _Pull(common._replace(splay=0), machine, store)(allow_rollback)
@@ -61,12 +60,9 @@ class _Pull:
 
     def __call__(self, allow_rollback: bool) -> int:
         """The exit code. Raises RunnerError where nothing was run."""
-        from runner.cli.running.exit_codes import DONE, FAILED, TREE_REFUSED
-        from runner.sources.trees.candidate import Unreachable
-
         try:
             return self._newest(allow_rollback)
-        except Unreachable as error:
+        except trees_candidate.Unreachable as error:
             good = self._last_good(error, UNREACHABLE)
             show_problems([_old(error, good.tree)])
             return self._run_last_good(good, UNREACHABLE, error)
@@ -80,9 +76,6 @@ class _Pull:
             return TREE_REFUSED if code in (DONE, FAILED) else code
 
     def _newest(self, allow_rollback: bool) -> int:
-        from runner.pipeline import pull as pulling
-        from runner.sources.trees.candidate import Unreachable
-
         is_used = False
 
         def ready() -> None:
@@ -95,7 +88,7 @@ class _Pull:
             candidate = pulling.newest(self._machine, self._store, allow_rollback)
             self._announce(candidate)
             return self._run(candidate, ready, NEW)
-        except Unreachable:
+        except trees_candidate.Unreachable:
             raise
         except RunnerError as error:
             if is_used or error.code in ("locked", "no-lock"):
@@ -104,17 +97,11 @@ class _Pull:
         except (Exception, SystemExit) as error:  # of runner, or of code of the tree
             if is_used or isinstance(error, BrokenPipeError):
                 raise
-            from runner.cli.running.exit_codes import report_bug
-
             report_bug(error)
             raise _Refused(RunnerError("the new tree makes runner fail", code="tree")) from None
 
     def _last_good(self, error: RunnerError, pulled: str) -> Candidate:
         """Raises the error where there is no good tree. pulled: what becomes of the newest one."""
-        from runner import pipeline
-        from runner.cli.running.failed_start import metrics_of_failed_start
-        from runner.pipeline import pull as pulling
-
         good = pulling.last_good(self._machine, self._store)
         if good is None and not self._noted:
             options = options_of(self._common, True)
@@ -125,7 +112,7 @@ class _Pull:
             )
         if good is None:
             textfile = self._machine.raw.get("prometheus_textfile")
-            with metrics_of_failed_start(lambda: textfile, bool(self._common.test)):
+            with failed_start.metrics_of_failed_start(lambda: textfile, bool(self._common.test)):
                 raise error
         if good.altered:
             show_problems([_altered(good)])
@@ -144,8 +131,6 @@ class _Pull:
         """The exit code. pulled: what becomes of the newest tree, one of PULLED. problem: why it is
         not used.
         """
-        from runner import pipeline
-
         options = options_of(self._common, True, candidate.tree)
         self._noted = True
         return finish(

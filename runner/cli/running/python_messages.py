@@ -11,6 +11,9 @@ import warnings
 from contextlib import suppress
 from typing import Any
 
+from runner.output import text
+from runner.support.redaction import redact_all
+
 
 def mask_python_messages() -> None:
     """Hide secrets in what Python prints. `logging` is changed when somebody imports it."""
@@ -68,9 +71,7 @@ def _plain_formatter(logging: Any) -> Any:
         """A line that cannot steer a terminal."""
 
         def format(self, record: Any) -> str:
-            from runner.output.text import safe
-
-            return safe(super().format(record))
+            return text.safe(super().format(record))
 
     return Plain()
 
@@ -121,6 +122,4 @@ def _print(text: str) -> None:
 
 
 def _masked(text: str) -> str:
-    from runner.support.redaction import redact_all
-
     return redact_all(text)

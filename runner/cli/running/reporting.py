@@ -12,9 +12,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from runner import __version__
+from runner.cli.running import documents, exit_codes
 from runner.cli.running.notifying import notify
+from runner.engine import reaction_journal
+from runner.history.outbox import delivery, store
+from runner.history.outbox.document import ReportFacts, document, function_of
+from runner.model.errors import RunnerError
 from runner.model.events import Event, RunFinished, RunStarted
 from runner.model.result import LOCKED, NEW, REFUSED, Report
+from runner.output import json_
+from runner.support.redaction import command_line, redact_all
 
 NO_REPORTS = "RUNNER_NO_REPORTS"  # in the environment of a rehearsal, which is none of the machine
 
@@ -40,12 +48,6 @@ class Reporter:
                 self.lost = f"{type(error).__name__}: {error}"
 
     def _document(self, report: Report) -> dict[str, Any]:
-        from runner import __version__
-        from runner.cli.running.documents import commit_and_state
-        from runner.history.outbox.document import ReportFacts, document, function_of
-        from runner.output import json_
-        from runner.support.redaction import command_line, redact_all
-
         options, words = self._options, sys.argv[1:]
         program = "runner-salt-call" if options.raw.get("as_salt") else "runner"
         command = " ".join([program, *command_line(words, options.secret_keys)])
@@ -61,7 +63,7 @@ class Reporter:
             "interrupted" if report.interrupted else report.outcome,
             _exit_code(report),
             __version__,
-            *commit_and_state(options),
+            *documents.commit_and_state(options),
             REFUSED if self._pulled == NEW and report.errors else self._pulled,
         )
         return document(
@@ -75,20 +77,15 @@ class Reporter:
 
 def pending_reactions(state_dir: str) -> list[dict[str, str]]:
     """Those of the machine, without the secrets that are known by now."""
-    from runner.engine.reaction_journal import ReactionJournal
-    from runner.support.redaction import redact_all
-
     with suppress(OSError):  # the run has said so itself
         return [
             {key: redact_all(str(value)) for key, value in reaction._asdict().items()}
-            for reaction in ReactionJournal(state_dir, looking=True).all()
+            for reaction in reaction_journal.ReactionJournal(state_dir, looking=True).all()
         ]
     return []
 
 
 def _exit_code(report: Report) -> int:
-    from runner.cli.running import exit_codes
-
     if report.outcome == LOCKED:
         return exit_codes.LOCKED
     return exit_codes.NOT_RUN if report.errors else exit_codes.code_of(report)
@@ -116,9 +113,6 @@ def reported(options: Any, pulled: str) -> Iterator[list[Any]]:
 
 
 def _deliver(options: Any, document: dict[str, Any], interrupted: bool) -> None:
-    from runner.history.outbox import delivery
-    from runner.model.errors import RunnerError
-
     try:
         _write(options.state_dir, document)
         if interrupted:  # the machine may be going down; the next run delivers it
@@ -136,9 +130,7 @@ def _deliver(options: Any, document: dict[str, Any], interrupted: bool) -> None:
 
 def _write(state_dir: str, document: dict[str, Any]) -> None:
     """Keep the report until it is delivered. Raises OSError and RunnerError."""
-    from runner.history.outbox.store import MOST, Outbox
-
-    outbox = Outbox(state_dir)
+    outbox = store.Outbox(state_dir)
     try:
         dropped = outbox.add(document)
     except OSError:
@@ -147,7 +139,7 @@ def _write(state_dir: str, document: dict[str, Any]) -> None:
         raise
     if dropped:
         which = "oldest report was" if dropped == 1 else f"{dropped} oldest reports were"
-        warn(f"the {which} dropped: more than {MOST} or 100 MB wait in {outbox.path}")
+        warn(f"the {which} dropped: more than {store.MOST} or 100 MB wait in {outbox.path}")
 
 
 def _reason(error: Exception) -> str:

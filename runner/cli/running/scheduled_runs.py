@@ -9,7 +9,10 @@ from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from runner.cli.running import metrics
+from runner.cli.running.answers import show_problems, write
 from runner.history.disabled import disabled
+from runner.model.diagnostics import Diagnostic
 
 if TYPE_CHECKING:
     from runner.cli.running.options import Common
@@ -23,13 +26,10 @@ def ends_at_once(common: Common, options: Any) -> bool:
     stopped = disabled(options.state_dir)
     if stopped is None:
         return False
-    from runner.cli.running.answers import write
-    from runner.cli.running.metrics import note_disabled
-
     if not common.scheduled:
         _warn(str(stopped))
         return False
-    note_disabled(options)
+    metrics.note_disabled(options)
     if not (common.for_people or common.form.data is None):
         write(common, {"local": {}, "disabled": stopped.as_data()})
     if not common.quiet or _stderr_is_the_journal():
@@ -40,9 +40,6 @@ def ends_at_once(common: Common, options: Any) -> bool:
 @cache
 def _warn(message: str) -> None:
     """Say it once: `runner pull` may run two trees."""
-    from runner.cli.running.answers import show_problems
-    from runner.model.diagnostics import Diagnostic
-
     show_problems([Diagnostic(message, None, None, "disabled", "warning")])
 
 

@@ -7,7 +7,11 @@ import json
 import os
 import sys
 
+from runner.cli.running import pulling
+from runner.cli.running.options import Common
 from runner.model.errors import RunnerError, UsageError
+from runner.sources.config import load
+from runner.sources.trees import source
 from runner.support.files.text import read_bounded
 from runner.support.files.trusted_folder import trusted_folder
 
@@ -19,20 +23,16 @@ def set_up(url: str, ref: str | None, verify: str | None) -> int:
     """Write the configuration with a `tree`, and pull it; the exit code of the pull. Raises
     UsageError where there is another configuration, and RunnerError where nothing was run.
     """
-    from runner.cli.running.options import Common
-    from runner.cli.running.pulling import pulled
-    from runner.sources.config.load import own_file
-
     if os.path.exists(url):
         url = os.path.abspath(url)
     kind, signers = _signers(verify)
-    file = own_file(os.environ)
+    file = load.own_file(os.environ)
     files = {os.path.basename(file): _configuration(url, ref, kind).encode()}
     if kind:
         files[SIGNERS[kind]] = signers
     _write(os.path.dirname(file), files)
     try:
-        return pulled(Common(config=file))
+        return pulling.pulled(Common(config=file))
     except RunnerError:
         print(f"runner: {file} is written; `runner pull` goes on from here", file=sys.stderr)
         raise
@@ -52,11 +52,9 @@ def _signers(verify: str | None) -> tuple[str, bytes]:
 
 
 def _configuration(url: str, ref: str | None, kind: str) -> str:
-    from runner.sources.trees.source import mistakes
-
     tree = {"remote": url, "ref": ref or "main", "verify": kind and {kind: SIGNERS[kind]}}
     tree = {key: value for key, value in tree.items() if value}
-    for mistake in mistakes(tree):
+    for mistake in source.mistakes(tree):
         if mistake.severity == "error":
             raise UsageError(mistake.message, hint=mistake.hint)
     lines = [f"  {key}: {json.dumps(value)}" for key, value in tree.items()]

@@ -9,11 +9,26 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack, closing, suppress
 from typing import TYPE_CHECKING, Any
 
+from runner.cli.running import (
+    documents,
+    failed_start,
+    html_report,
+    metrics,
+    reporting,
+    scheduled_runs,
+    tracing,
+)
 from runner.cli.running.answers import print_text, show_problems, write
+from runner.cli.running.exit_codes import DONE, code_of
 from runner.cli.running.streams import answer_alone
 from runner.model.errors import UsageError
+from runner.model.events import CycleFound, RunFinished, Warned
 from runner.model.result import Report
+from runner.output import cycle_pages, events, json_, log_listener, prometheus, text
 from runner.sources.config.keys import NOTIFYING
+from runner.support.files.links import open_output
+from runner.support.log import LOG
+from runner.support.redaction import command_line
 
 if TYPE_CHECKING:
     from runner.cli.running.options import Common
@@ -26,8 +41,6 @@ def notices(options: Any) -> Callable[[Event], None]:
 
     With `-q` warnings of the tree are held back until the run has changed something or failed.
     """
-    from runner.model.events import CycleFound, RunFinished, Warned
-
     quiet = options.quiet
     held_back: list[Diagnostic] = []
 
@@ -43,8 +56,6 @@ def notices(options: Any) -> Callable[[Event], None]:
                 quiet = False
                 show_problems(held_back)
         elif isinstance(event, CycleFound):
-            from runner.output import cycle_pages
-
             cycle_pages.draw(event, options.cachedir)
 
     listener.events = (Warned, RunFinished, CycleFound)  # type: ignore[attr-defined]
@@ -64,28 +75,22 @@ def finish(
     shown: what json and yaml show of the report. command: what does what a dry run shows (None: the
     same command line without `--test`).
     """
-    from runner.cli.running.exit_codes import DONE
-    from runner.cli.running.failed_start import metrics_of_failed_start
-    from runner.cli.running.scheduled_runs import ends_at_once
-
     if common.splay:
         import random
         import time
 
         time.sleep(random.uniform(0, common.splay))
-    with metrics_of_failed_start(lambda: options.raw.get("prometheus_textfile"), common.test):
-        if ends_at_once(common, options):
+    with failed_start.metrics_of_failed_start(
+        lambda: options.raw.get("prometheus_textfile"), common.test
+    ):
+        if scheduled_runs.ends_at_once(common, options):
             return DONE
     with ExitStack() as after:
         listeners: list[Any] = []
         if options.raw.get("html_report"):
-            from runner.cli.running.html_report import paged
-
-            listeners += after.enter_context(paged(options))
+            listeners += after.enter_context(html_report.paged(options))
         if any(options.raw.get(key) for key in ("report", *NOTIFYING)):
-            from runner.cli.running.reporting import reported
-
-            listeners += after.enter_context(reported(options, common.pulled))
+            listeners += after.enter_context(reporting.reported(options, common.pulled))
         return _finished(common, options, run, shown, command, listeners)
 
 
@@ -98,12 +103,6 @@ def _finished(
     more: Iterable[Any] = (),
 ) -> int:
     """Run states and print what the listeners do not; more: listeners that print nothing."""
-    from runner.cli.running.documents import documented
-    from runner.cli.running.exit_codes import code_of
-    from runner.cli.running.failed_start import metrics_of_failed_start
-    from runner.output import json_
-    from runner.support.log import LOG
-
     listener = common.form.listener
     listeners: list[Any] = [notices(options), *more]
     if listener:
@@ -111,23 +110,18 @@ def _finished(
     with ExitStack() as opened:
         textfile = options.raw.get("prometheus_textfile")
         if common.events:
-            with metrics_of_failed_start(lambda: textfile, options.test):
+            with failed_start.metrics_of_failed_start(lambda: textfile, options.test):
                 listeners.append(_events(common.events, opened))
         if LOG.on:
-            from runner.output.log_listener import Logged
-
-            listeners.append(Logged())
+            listeners.append(log_listener.Logged())
         if textfile:
-            from runner.cli.running.metrics import facts
-            from runner.output.prometheus import Prometheus
-
-            listeners.append(Prometheus(textfile, lambda: facts(options), common.pulled))
-        listeners.extend(opened.enter_context(documented(common, options)))
+            listeners.append(
+                prometheus.Prometheus(textfile, lambda: metrics.facts(options), common.pulled)
+            )
+        listeners.extend(opened.enter_context(documents.documented(common, options)))
         if "otel_endpoint" in options.raw or any(name.startswith("OTEL_") for name in os.environ):
-            from runner.cli.running.tracing import traced, wanted
-
-            if wanted(options.raw, os.environ):
-                listeners.extend(opened.enter_context(traced(options)))
+            if tracing.wanted(options.raw, os.environ):
+                listeners.extend(opened.enter_context(tracing.traced(options)))
         with answer_alone(common.for_people or common.events == "-"):
             report = run(tuple(listeners))
     with suppress(OSError):
@@ -143,16 +137,13 @@ def _finished(
 
 
 def _events(where: str, opened: ExitStack) -> Any:
-    from runner.output.events import Events
-    from runner.support.files.links import open_output
-
     if where == "-":
-        return Events(sys.stdout)
+        return events.Events(sys.stdout)
     try:
         handle = open_output(where, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC)
     except OSError as error:
         raise UsageError(f"--events {where}: {error.strerror}") from None
-    return opened.enter_context(closing(Events(os.fdopen(handle, "a", encoding="utf-8"))))
+    return opened.enter_context(closing(events.Events(os.fdopen(handle, "a", encoding="utf-8"))))
 
 
 def live_listener(common: Common, options: Any, command: str | None = None) -> Any:
@@ -160,9 +151,6 @@ def live_listener(common: Common, options: Any, command: str | None = None) -> A
 
     command: what does what a dry run shows; None: the same command line without `--test`.
     """
-    from runner.output import text
-    from runner.support.log import LOG
-
     assert common.form.listener is not None, "the form of people has one"
     if command is None:
         command = _real_command(sys.argv[1:], options) if common.test else ""
@@ -186,8 +174,6 @@ def _real_command(words: list[str], options: Any) -> str:
     """The command line that really does what a dry run has shown."""
     import re
     import shlex
-
-    from runner.support.redaction import command_line
 
     as_salt, words = bool(options.raw.get("as_salt")), command_line(words, options.secret_keys)
     program = "runner-salt-call" if as_salt else "runner"

@@ -9,11 +9,16 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from runner import pipeline
 from runner.cli.running.answers import write_value
+from runner.cli.running.exit_codes import NOT_RUN
 from runner.cli.running.options import Common, options_of
 from runner.cli.running.shown_run import finish
 from runner.model.diagnostics import nearest, suggestion
 from runner.model.errors import RunnerError, UsageError
+from runner.output import json_
+from runner.pipeline import lock
+from runner.tools.queries import show
 
 SHOWS = {
     "state.show_sls": "sls",
@@ -94,8 +99,6 @@ def dispatch(
     RunnerError for an unknown function of `state`.
     """
     if function in SHOWS:
-        from runner.tools.queries import show
-
         asked = AskedCall(common, positional, named)
         return asked.answer(show.show(asked.options, SHOWS[function], asked.names()))
     module, _, name = function.partition(".")
@@ -153,14 +156,10 @@ def _apply(asked: AskedCall) -> int:
 
 
 def _highstate(asked: AskedCall) -> int:
-    from runner import pipeline
-
     return asked.finish(lambda listeners: pipeline.highstate(asked.options, listeners))
 
 
 def _sls(asked: AskedCall, names: list[str] | None = None) -> int:
-    from runner import pipeline
-
     wanted = asked.names() if names is None else names
     if not wanted:
         raise UsageError("no SLS file is named", hint="state.sls NAME")
@@ -184,8 +183,6 @@ def _sls_id(asked: AskedCall) -> int:
 
 
 def _single(asked: AskedCall) -> int:
-    from runner import pipeline
-
     function = str(asked.take("fun"))
     arguments = {**({"name": asked.words.pop(0)} if asked.words else {}), **asked.named}
     asked.named = {}
@@ -195,9 +192,6 @@ def _single(asked: AskedCall) -> int:
 
 
 def _low(asked: AskedCall) -> int:
-    from runner import pipeline
-    from runner.output import json_
-
     data = asked.take("data")
     hint = "'{state: file, fun: absent, name: /tmp/x}'"
     if not isinstance(data, dict):
@@ -254,28 +248,19 @@ def _text(asked: AskedCall, name: str, text: str) -> int:
 
 
 def _outside(asked: AskedCall, path: str, name: str) -> int:
-    from runner import pipeline
-
     return asked.finish(lambda listeners: pipeline.outside(asked.options, path, name, listeners))
 
 
 def _show_states(asked: AskedCall) -> int:
-    from runner.tools.queries import show
-
     chunks = show.show(asked.options, "lowstate")
     return asked.answer(list(dict.fromkeys(chunk["__sls__"] for chunk in chunks)))
 
 
 def _show_state_usage(asked: AskedCall) -> int:
-    from runner.tools.queries import show
-
     return asked.answer(show.usage(asked.options))
 
 
 def _sls_exists(asked: AskedCall) -> int:
-    from runner.cli.running.exit_codes import NOT_RUN
-    from runner.tools.queries import show
-
     try:
         show.show(asked.options, "sls", asked.names())
     except RunnerError:
@@ -284,20 +269,16 @@ def _sls_exists(asked: AskedCall) -> int:
 
 
 def _id_exists(asked: AskedCall) -> int:
-    from runner.tools.queries import show
-
     wanted = set(_listed(asked.take("ids")))
     chunks = show.show(asked.options, "low-sls", asked.names())
     return asked.answer(wanted <= {chunk["__id__"] for chunk in chunks})
 
 
 def _running(asked: AskedCall) -> int:
-    from runner.pipeline.lock import Locked, held
-
     try:
-        with held(asked.options.state_dir):
+        with lock.held(asked.options.state_dir):
             return asked.answer([])
-    except Locked as error:
+    except lock.Locked as error:
         return asked.answer([error.message])
 
 

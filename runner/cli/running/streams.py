@@ -8,6 +8,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 
+from runner.model.errors import RunnerError
+
 
 def with_streams() -> None:
     """Give a process without standard streams the null device; else files of ours would get their
@@ -57,8 +59,6 @@ def _nothing() -> int:
     try:
         return os.open(os.devnull, os.O_RDONLY)
     except OSError as error:
-        from runner.model.errors import RunnerError
-
         hint = "mknod -m 666 /dev/null c 1 3; in a container or a chroot mount /dev"
         raise RunnerError(f"{os.devnull} cannot be opened: {error.strerror}", hint=hint) from None
 

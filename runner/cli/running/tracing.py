@@ -11,9 +11,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
+from runner import __version__
 from runner.api.extras import how_to_install
 from runner.cli.running.reporting import NO_REPORTS
+from runner.history.outbox.document import function_of
 from runner.model.errors import RunnerError
+from runner.output import traces
+from runner.support.log import LOG
+from runner.support.redaction import redact_all
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export import SpanExporter
@@ -58,12 +63,8 @@ def traced(options: Any) -> Iterator[list[Any]]:
 
 
 def _listener(options: Any) -> Any:
-    from runner import __version__
-    from runner.history.outbox.document import function_of
-    from runner.output.traces import Traces
-
     name = f"runner {function_of(sys.argv[1:])}"
-    return Traces(name, options.id, __version__, os.environ)
+    return traces.Traces(name, options.id, __version__, os.environ)
 
 
 def _exporter(raw: Mapping[str, Any], environ: Mapping[str, str]) -> SpanExporter:
@@ -94,8 +95,6 @@ def _exporter(raw: Mapping[str, Any], environ: Mapping[str, str]) -> SpanExporte
 def _send(listener: Any, exporter: SpanExporter) -> None:
     import logging
 
-    from runner.support.log import LOG
-
     if not LOG.on:  # one line says what went wrong
         logging.getLogger("opentelemetry").setLevel(logging.CRITICAL)
     try:
@@ -108,7 +107,5 @@ def _send(listener: Any, exporter: SpanExporter) -> None:
 
 
 def _warn(message: str) -> None:
-    from runner.support.redaction import redact_all
-
     with suppress(OSError, ValueError):
         print(f"warning: {redact_all(message)}", file=sys.stderr)

@@ -10,6 +10,9 @@ from functools import partial
 from typing import Any
 
 from runner.model.errors import UsageError
+from runner.model.places import Source
+from runner.support.files.text import LARGEST, MEBIBYTE
+from runner.support.yaml import errors, limits
 
 
 def mapping(text: str, option: str) -> dict[str, Any]:
@@ -53,14 +56,10 @@ def _why_not(text: str) -> str:
     """The mistake in a text that is not YAML."""
     import yaml
 
-    from runner.model.places import Source
-    from runner.support.yaml.errors import explain
-    from runner.support.yaml.limits import plain
-
     try:
-        plain(text)
+        limits.plain(text)
     except yaml.MarkedYAMLError as error:
-        mistake = explain(error, text, partial(Source, text))
+        mistake = errors.explain(error, text, partial(Source, text))
         return f", and this is not YAML: {mistake.message if mistake else error.problem}"
     except yaml.reader.ReaderError as error:
         return f", and this is not YAML: character {error.position + 1} is a control character"
@@ -84,11 +83,9 @@ def _as_data(text: str) -> Any:
 def _as_yaml(text: str) -> Any:
     import yaml
 
-    from runner.support.yaml.limits import OutOfBounds, plain
-
     try:
-        return plain(text)
-    except OutOfBounds as error:
+        return limits.plain(text)
+    except limits.OutOfBounds as error:
         raise UsageError(f"a value of the command line: {error.problem}") from None
     except (yaml.YAMLError, ValueError):
         return text
@@ -133,8 +130,6 @@ def line_of_stdin(what: str) -> str:
     """The next line of stdin, without anything that follows. Raises UsageError for one that is not
     UTF-8, or longer than a compiled file may be.
     """
-    from runner.support.files.text import LARGEST, MEBIBYTE
-
     try:
         line = sys.stdin.readline(LARGEST * MEBIBYTE + 1)
     except UnicodeDecodeError:

@@ -8,22 +8,26 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
-from importlib import import_module
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from command import Machine, prestarted_server
 
 import runner
+from runner import pipeline
 from runner.cli import main, salt_call
 from runner.model.chunk import Chunk
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError, RunnerError
 from runner.model.places import Place, Untyped
 from runner.model.result import Report, Result
+from runner.pipeline import calling
+from runner.sources.config import load
 from runner.support.redaction import Secrets
+from runner.tools import check
+from runner.tools.queries import show
 
 PLACE = Place(Untyped("a.sls"), 1, 1)
 CHUNK = Chunk("test", "nop", "x", "x", 1, "a", "base", {}, {}, (), PLACE)
@@ -68,21 +72,15 @@ def _without_notices(args: tuple[Any, ...]) -> Iterator[Any]:
 @pytest.fixture
 def engine(monkeypatch: pytest.MonkeyPatch) -> Engine:
     fake = Engine()
-    names = "pipeline pipeline.calling tools.queries.show tools.check sources.config.load"
-    modules = run, calling, asking, checking, config = [
-        ModuleType(f"runner.{name}") for name in names.split()
-    ]
-    for name in ("highstate", "sls", "single"):
-        setattr(run, name, fake.recorder(name))
-    calling.call = fake.recorder("call")
-    asking.show = fake.recorder("show")
-    checking.check = fake.recorder("check")
-    config.load = fake.load  # type: ignore[attr-defined]
-    config.find_metrics_file = lambda *_: None  # type: ignore[attr-defined]
-    for module in modules:
-        monkeypatch.setitem(sys.modules, module.__name__, module)
-        package, _, last = module.__name__.rpartition(".")
-        monkeypatch.setattr(import_module(package), last, module, raising=False)
+    for module, name in (
+        *((pipeline, name) for name in ("highstate", "sls", "single")),
+        (calling, "call"),
+        (show, "show"),
+        (check, "check"),
+    ):
+        monkeypatch.setattr(module, name, fake.recorder(name))
+    monkeypatch.setattr(load, "load", fake.load)
+    monkeypatch.setattr(load, "find_metrics_file", lambda *_: None)
     return fake
 
 
@@ -279,10 +277,10 @@ def test_salt_call(engine: Engine, arguments: list[str], call: Any) -> None:
 @pytest.mark.parametrize("arguments", ["'sls', '--help'", "'call', 'test.ping'"])
 def test_a_closed_pipe_is_quiet(arguments: str) -> None:
     program = (
-        "import sys, types, runner.sources.config\nfake = types.ModuleType('fake')\n"
-        "runner.pipeline = runner.sources.config.load = fake\n"
-        "fake.load = lambda *a: (types.SimpleNamespace(raw={}), []);"
-        " fake.call = lambda *a: ('x' * 100000, 0)\nfrom runner.cli import main;"
+        "import types; from runner.pipeline import calling\n"
+        "from runner.sources.config import load\n"
+        "load.load = lambda *a, **_: (types.SimpleNamespace(raw={}, quiet=False), [])\n"
+        "calling.call = lambda *a: ('x' * 100000, 0)\nfrom runner.cli import main;"
         f" main([{arguments}])"
     )
     reading, writing = os.pipe()

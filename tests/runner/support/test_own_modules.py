@@ -137,6 +137,12 @@ def test_a_module_is_executed_when_it_is_asked_for_something(log: list[str]) -> 
     assert not hasattr(late, "vaule") and not hasattr(package, "onw")
 
 
+def test_what_is_set_stays(log: list[str]) -> None:
+    late = imported(".late")
+    late.value = 7  # type: ignore[attr-defined]
+    assert log == ["late"] and late.value == 7
+
+
 @pytest.mark.parametrize(
     "ask", [vars, dir, lambda module: module.__doc__, lambda module: module.value]
 )
