@@ -43,6 +43,18 @@ LINES = st.builds(
     PARTS,
     PARTS,
 )
+FLOW = st.builds(
+    "{}{}: {}".format,
+    st.sampled_from(["", "- ", "b:\n  "]),
+    st.just("a"),
+    st.lists(
+        st.sampled_from(["[", "]", "{", "}", ",", " ", "\n", "\n   ", "a: ", "'b': ", "c", "1"])
+        | st.sampled_from(["[a", "[{a: 1}", "{a: ", "{b: [c, d]", ", e: f", "]}", "}]", "# d\n "])
+        | st.sampled_from(["x:y", "'q r'", "n o"]),
+        min_size=1,
+        max_size=8,
+    ).map("".join),
+)
 TEXTS = st.builds(
     lambda lines, end: "\n".join(lines) + end,
     st.lists(LINES, min_size=1, max_size=6),
@@ -70,7 +82,7 @@ def is_the_same_where_it_is_read(text: str) -> bool:
 def test_random_texts_have_the_same_values_and_places() -> None:
     read = []
 
-    @given(TEXTS)
+    @given(TEXTS | FLOW)
     def compare(text: str) -> None:
         read.append(is_the_same_where_it_is_read(text))
 

@@ -2,7 +2,7 @@
 """The plainest YAML, read without PyYAML: importing that costs a fifth of a short run.
 
 That is a tree of block mappings and lists with words, whole numbers, `true` and `false`, texts in
-quotes without escapes, texts of several lines after `|`, `[a, 1]`, `[]` and `{}`, in ASCII. What is
+quotes without escapes, texts of several lines after `|`, `[a, {b: 1}]`, in ASCII. What is
 not surely plain (a colon or `#` where it may mean something, an anchor, a folded text, a date, a
 mistake) is left to PyYAML, which gives the same values and places for the rest.
 """
@@ -24,7 +24,9 @@ _KEY = pattern(
 _WORD = pattern(r"(?:[A-Za-z_/]|\.\.?/|\.[A-Za-z])(?:[^ :]|:(?! |$)| (?!#))*|\.\.?")
 _NUMBER = pattern(r"0|[1-9][0-9]{0,15}")
 _QUOTED = pattern(r"'([^']*)'|\"([^\"\\]*)\"")
-_ITEM = pattern(r" *([A-Za-z_/0-9.][A-Za-z_/0-9.-]*|'[^']*'|\"[^\"\\]*\") *(,|$)")
+_IN_FLOW = pattern(
+    r"([A-Za-z_/0-9.](?:[A-Za-z_/0-9.-]|[: ](?=[A-Za-z_/0-9.]))*|'[^']*'|\"[^\"\\]*\")(: +)?"
+)
 _SWITCHES = {"true": True, "True": True, "false": False, "False": False}
 _OTHER_MEANING = frozenset(
     ("true", "false", "yes", "no", "on", "off", "y", "n", "null", ".inf", ".nan")
@@ -116,7 +118,7 @@ class _PlainReader:
     """
 
     def __init__(self, text: str, document: Document) -> None:
-        self._document = document
+        self.document = document
         self._all = text.split("\n")
         self.lines: list[tuple[int, int, str]] = []
         for number, line in enumerate(self._all, 1):
@@ -131,8 +133,8 @@ class _PlainReader:
             raise NotSimple
         number, indent, content = self.lines[-1]
         if content == "-" or content.startswith("- "):
-            return self._list(indent, PlacedList(self._document, (number, indent + 1)), levels)
-        return self._mapping(indent, PlacedMap(self._document, (number, indent + 1)), levels)
+            return self._list(indent, PlacedList(self.document, (number, indent + 1)), levels)
+        return self._mapping(indent, PlacedMap(self.document, (number, indent + 1)), levels)
 
     def _mapping(self, indent: int, made: PlacedMap, levels: int) -> PlacedMap:
         while self.lines and self.lines[-1][1] == indent:
@@ -191,30 +193,13 @@ class _PlainReader:
         """The value of what is no block. indent: of what it is in; at: where it stands."""
         if word == "|":
             return self._literal(indent, at[0])
+        if word[0] in "[{":
+            value = _Flow(self, word, indent, at).whole()
+        else:
+            value = _plain(word)
         if self.lines and self.lines[-1][1] > indent:
             raise NotSimple  # it may go on there
-        if word == "{}":
-            return PlacedMap(self._document, at)
-        if word[0] == "[":
-            return self._flow(word, at)
-        return _plain(word)
-
-    def _flow(self, word: str, at: tuple[int, int]) -> PlacedList:
-        """A list on one line, in brackets."""
-        made = PlacedList(self._document, at)
-        inside, end = word[1:-1], 0
-        if word[-1] != "]":
-            raise NotSimple
-        while inside:
-            match = _ITEM.match(inside, end)
-            if match is None:
-                raise NotSimple
-            made.append(_plain(match[1]))
-            made.items_at.append((at[0], at[1] + 1 + match.start(1)))
-            end = match.end()
-            if not match[2]:
-                break
-        return made
+        return value
 
     def _literal(self, indent: int, number: int) -> str:
         """The text of several lines below `|`. indent: of what it is in; number: of its line."""
@@ -236,6 +221,106 @@ class _PlainReader:
         if not filled or (is_last and filled == len(rows)):
             raise NotSimple  # empty, or no newline ends the text
         return "\n".join(rows[:filled]) + "\n"
+
+
+class _Flow:
+    """A list in brackets or a mapping in braces, and what is in it, on one line or more.
+
+    line: what is left of its line; indent: of what it is in; at: where the line's rest stands.
+    """
+
+    def __init__(self, reader: _PlainReader, line: str, indent: int, at: tuple[int, int]) -> None:
+        self._reader = reader
+        self._line = line
+        self._indent = indent
+        self._number, self._column = at
+        self._at = 0
+
+    def whole(self) -> Value:
+        """The value, where nothing but a comment follows on its last line."""
+        value = self._value(DEEPEST)
+        rest = self._line[self._at :]
+        if (rest and not rest.lstrip(" ").startswith("#")) or rest[:1] == "#":
+            raise NotSimple
+        return value
+
+    def _next(self) -> str:
+        """The next character that means something, on a line below if there is none on this."""
+        while True:
+            rest = self._line[self._at :]
+            word = rest.lstrip(" ")
+            if word and (word[0] != "#" or word == rest):
+                self._at += len(rest) - len(word)
+                return word[0]
+            lines = self._reader.lines
+            if not lines or lines[-1][1] <= self._indent:
+                raise NotSimple
+            self._number, column, self._line = lines.pop()
+            self._column, self._at = column + 1, 0
+
+    def _place(self) -> tuple[int, int]:
+        return self._number, self._column + self._at
+
+    def _value(self, levels: int) -> Value:
+        if not levels:
+            raise NotSimple
+        first = self._next()
+        if first == "[":
+            return self._list(PlacedList(self._reader.document, self._place()), levels)
+        if first == "{":
+            return self._mapping(PlacedMap(self._reader.document, self._place()), levels)
+        word, is_key = self._word()
+        if is_key:
+            raise NotSimple
+        return _plain(word)
+
+    def _word(self) -> tuple[str, bool]:
+        """A word, and whether a colon follows it."""
+        match = _IN_FLOW.match(self._line, self._at)
+        if match is None:
+            raise NotSimple
+        self._at = match.end()
+        return match[1], bool(match[2])
+
+    def _goes_on(self, closing: str, was_comma: bool) -> bool:
+        """Return whether another item follows; after the last one, step behind what closes."""
+        if self._next() == closing:
+            self._at += 1
+            return False
+        if not was_comma:
+            raise NotSimple
+        return True
+
+    def _comma(self) -> bool:
+        found = self._next() == ","
+        self._at += found
+        return found
+
+    def _list(self, made: PlacedList, levels: int) -> PlacedList:
+        self._at += 1
+        comma = True
+        while self._goes_on("]", comma):
+            place = self._place()
+            made.append(self._value(levels - 1))
+            made.items_at.append(place)
+            comma = self._comma()
+        return made
+
+    def _mapping(self, made: PlacedMap, levels: int) -> PlacedMap:
+        self._at += 1
+        comma = True
+        while self._goes_on("}", comma):
+            place = self._place()
+            word, is_key = self._word()
+            key = _plain(word)
+            if not is_key or not isinstance(key, str) or key in made or key == "<<":
+                raise NotSimple
+            self._next()
+            at = self._place()
+            made[key] = self._value(levels - 1)
+            made.at[key] = (*place, *at)
+            comma = self._comma()
+        return made
 
 
 def _plain(word: str) -> str | int | bool:

@@ -48,6 +48,13 @@ PLAIN = """
         other: []
     - - nested
       - {}
+      - [a, [b], {c: [d e, 'f', {}]}, ]  # a comment
+      - [
+          a b,  # another
+          salt://c
+        ]
+    flow: {file_roots: {base: [/srv/salt, "/srv/x"]}, 'id': a:b,
+           size: 3}
 """.replace("{file.managed: []}", "x")
 # each means something else than a text of these letters, or is a mistake
 OTHER = (
@@ -69,14 +76,26 @@ OTHER = (
     "a: >\n  b",
     "a: 'it''s'",
     'a: "\\n"',
-    "a: [b:c]",
-    "a: [b,]",
     "a: [b",
-    "a: [b, [c]]",
     "a: [no]",
     "a: [b]]",
     "a: [,]",
-    "a: [b c]",
+    "a: [b\nc: d",
+    "a: [b\n  c]",
+    "a: [b: c]",
+    "a: [b c: d]",
+    "a: {b}",
+    "a: {b: }",
+    "a: {b: c,, d: e}",
+    "a: {b:c}",
+    "a: {1: b}",
+    "a: {b: 1, b: 2}",
+    "a: {<<: b}",
+    "a: [b] c",
+    "a: [b]# c",
+    "a: [*b]",
+    "a: [b, # c",
+    "a: {b: c}\n  d: e",
     "a: [-1]",
     "a: ...",
     "a: [.5]",
@@ -84,7 +103,6 @@ OTHER = (
     "a: |\n   b\n  c\n",
     "a: |\n    \n   b\n",
     "a: |\n  b\n c: d\n",
-    "a: {b: c}",
     "a: b # c",
     "a: b\n  c",
     "a: b: c",
