@@ -4,14 +4,15 @@
 from __future__ import annotations
 
 import os.path
-from collections.abc import Callable, Mapping
-from typing import Annotated, Any
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from modules import cmd, file
-from runner.api import OPEN, Check, Mode, OneOrMany, Plan, Planned, Secret, StateFailed, here
+from runner.api import OPEN, Mode, Plan, Planned, StateFailed, here
 from runner.api.alterations import Alterations
 from states.cmd._call import call, wait_call
-from states.cmd._outcome import Accepted, outcome, stateful_answer
+from states.cmd._command import AnyCommand, Command, ScriptCommand
+from states.cmd._outcome import outcome, stateful_answer
 
 NON_IDEMPOTENT = {
     "run": "a command is run in each run; guard it with onlyif, unless, creates or onchanges",
@@ -19,9 +20,6 @@ NON_IDEMPOTENT = {
     "call": "a function is called in each run; guard it with onlyif, unless, creates or onchanges",
 }
 WHY = "what a command changes is known when it has run"
-
-Variables = dict[str, Any] | list[Any] | str
-Encoding = Annotated[str, Check(cmd.unknown_encoding)]
 
 
 def dry_run_check(
@@ -41,62 +39,11 @@ def dry_run_check(
 
 def run(
     name: str,
-    cwd: str | None = None,
-    root: str | None = None,
-    runas: str | None = None,
-    password: Secret[str] | None = None,
-    group: str | None = None,
-    shell: str | None = None,
-    env: Variables | None = None,
-    clean_env: bool = False,
-    prepend_path: str | None = None,
-    stateful: bool | list[Any] = False,
-    stdin: str | None = None,
-    umask: Mode | None = None,
-    output_loglevel: str | None = None,
-    hide_output: bool = False,
-    timeout: float | None = None,
-    ignore_timeout: bool = False,
-    use_vt: bool = False,
-    bg: bool = False,
-    python_shell: bool | None = None,
-    success_retcodes: OneOrMany[int] | None = None,
-    success_stdout: OneOrMany[str] | None = None,
-    success_stderr: OneOrMany[str] | None = None,
-    rstrip: bool = True,
-    output_encoding: Encoding | None = None,
-    reset_system_locale: bool = True,
+    command: AnyCommand = Command(),
 ) -> Planned:
     """Run a command in a shell.
 
     name: The command.
-    cwd: The folder to run it in; without it the home folder of the user.
-    root: A folder that is the command's /.
-    runas: The user who runs it; without it the caller.
-    password: Refused; it is for Windows, root here becomes any user without one.
-    group: The group that it runs with; without it the primary group of the user.
-    shell: The shell that runs it; without it that of the environment (`SHELL`), or /bin/sh.
-    env: Further variables, as a mapping or a list of them.
-    clean_env: No other variables than these, and those of the locale.
-    prepend_path: Folders that stand before those of PATH.
-    stateful: The last line of its output says whether it changed something (`changed=yes
-      comment='...'` or JSON).
-    stdin: The text that it reads from its standard input.
-    umask: The umask that it runs with, in octal digits.
-    output_loglevel: Ignored; what it prints is in the result.
-    hide_output: Keep what it prints out of the result.
-    timeout: Seconds, after which it is ended with all that it started.
-    ignore_timeout: A timeout is no failure.
-    use_vt: Ignored; a command has no terminal to wait at.
-    bg: Do not wait for its end.
-    python_shell: False runs the words of the command without a shell.
-    success_retcodes: Exit codes that count as success beside 0.
-    success_stdout: Texts of which one being the whole standard output counts as success, too.
-    success_stderr: Texts of which one being the whole standard error counts as success, too.
-    rstrip: False keeps the white space at the end of what it prints.
-    output_encoding: The encoding of what it prints, such as `latin-1`, instead of UTF-8.
-    reset_system_locale: False gives it the locale of this run, instead of `C` for messages,
-      numbers and dates.
 
         make install:
           cmd.run:
@@ -105,82 +52,39 @@ def run(
 
     Behaviour: Salt 3008's cmd.run.
     """
-    _refuse(password)
+    command.refuse_password()
 
     def planned(alters: Alterations) -> Plan:
         told = f'Command "{name}" would have been executed'
-        return _plan(told, {"cmd": name}, stateful, alters)
+        return _plan(told, {"cmd": name}, command.stateful, alters)
 
     def foreseen() -> Plan | str:
-        if trial := _test_command(stateful):
-            return _run_test(trial, cwd, runas, env, shell)
-        return planned(Alterations() if root else cmd.alterations(name, cwd, runas))
+        if trial := _test_command(command.stateful):
+            return _run_test(trial, command)
+        if command.root:
+            return planned(Alterations())
+        return planned(cmd.alterations(name, command.cwd, command.runas))
 
     yield planned(Alterations())._replace(in_dry_run=foreseen)
-    _refuse_surroundings(cwd, runas, group, shell, root, umask)
-    if python_shell is False and not (root or env or clean_env or prepend_path):
+    command.refuse_surroundings()
+    elsewhere = command.root or command.env or command.clean_env or command.prepend_path
+    if command.python_shell is False and not elsewhere:
         cmd.refuse_program(name)
     try:
-        done = cmd.execute_shell(
-            name,
-            cwd=cwd,
-            stdin=stdin,
-            runas=runas,
-            group=group,
-            shell=shell,
-            python_shell=python_shell,
-            env=env,
-            clean_env=clean_env,
-            prepend_path=prepend_path,
-            umask=umask,
-            timeout=timeout,
-            root=root,
-            bg=bg,
-            rstrip=rstrip,
-            output_encoding=output_encoding,
-            reset_system_locale=reset_system_locale,
-        )
+        done = cmd.execute_shell(name, **command.options())
     except StateFailed as failure:
         raise StateFailed(failure.message, changes={}, missing=failure.missing) from None
-    accepted = Accepted(success_retcodes, success_stdout, success_stderr, ignore_timeout, rstrip)
-    return outcome(f'Command "{name}" run', done, stateful, accepted, hide_output, bg)
+    return outcome(f'Command "{name}" run', done, command)
 
 
 def wait(
     name: str,
-    cwd: str | None = None,
-    root: str | None = None,
-    runas: str | None = None,
-    password: Secret[str] | None = None,
-    group: str | None = None,
-    shell: str | None = None,
-    env: Variables | None = None,
-    clean_env: bool = False,
-    prepend_path: str | None = None,
-    stateful: bool | list[Any] = False,
-    stdin: str | None = None,
-    umask: Mode | None = None,
-    output_loglevel: str | None = None,
-    hide_output: bool = False,
-    timeout: float | None = None,
-    ignore_timeout: bool = False,
-    use_vt: bool = False,
-    bg: bool = False,
-    python_shell: bool | None = None,
-    success_retcodes: OneOrMany[int] | None = None,
-    success_stdout: OneOrMany[str] | None = None,
-    success_stderr: OneOrMany[str] | None = None,
-    rstrip: bool = True,
-    output_encoding: Encoding | None = None,
-    reset_system_locale: bool = True,
+    command: AnyCommand = Command(),
 ) -> str:
     """Run a command only when something that the state watches changed. The arguments are those of
     cmd.run.
 
-    name, cwd, root, runas, password, group, shell, env, clean_env, prepend_path, stateful, stdin,
-      umask, output_loglevel, hide_output, timeout, ignore_timeout, use_vt, bg, python_shell,
-      success_retcodes, success_stdout, success_stderr, rstrip, output_encoding,
-      reset_system_locale: As of cmd.run.
+    name: As of cmd.run.
 
         rebuild the index:
           cmd.wait:
@@ -203,29 +107,7 @@ def script(
     context: dict[str, Any] | None = None,
     defaults: dict[str, Any] | None = None,
     args: str | list[Any] | None = None,
-    cwd: str | None = None,
-    runas: str | None = None,
-    password: Secret[str] | None = None,
-    group: str | None = None,
-    shell: str | None = None,
-    env: Variables | None = None,
-    clean_env: bool = False,
-    prepend_path: str | None = None,
-    stateful: bool | list[Any] = False,
-    stdin: str | None = None,
-    umask: Mode | None = None,
-    output_loglevel: str | None = None,
-    hide_output: bool = False,
-    timeout: float | None = None,
-    ignore_timeout: bool = False,
-    use_vt: bool = False,
-    bg: bool = False,
-    success_retcodes: OneOrMany[int] | None = None,
-    success_stdout: OneOrMany[str] | None = None,
-    success_stderr: OneOrMany[str] | None = None,
-    rstrip: bool = True,
-    output_encoding: Encoding | None = None,
-    reset_system_locale: bool = True,
+    command: ScriptCommand = Command(),
 ) -> Planned:
     """Run a script of the tree.
 
@@ -236,9 +118,6 @@ def script(
     context: Variables of the template.
     defaults: Variables of the template that `context` does not have.
     args: Its arguments as a text of the shell, or a list with one argument in each item.
-    cwd, runas, password, group, shell, env, clean_env, prepend_path, stateful, stdin, umask,
-      output_loglevel, hide_output, timeout, ignore_timeout, use_vt, bg, success_retcodes,
-      success_stdout, success_stderr, rstrip, output_encoding, reset_system_locale: As of cmd.run.
 
         set up the cluster:
           cmd.script:
@@ -248,7 +127,7 @@ def script(
 
     Behaviour: Salt 3008's cmd.script.
     """
-    _refuse(password)
+    command.refuse_password()
     url, _, words = (source or name).partition(" ")
     local = file.fetched(url)
     if local is None:
@@ -268,35 +147,20 @@ def script(
             saltenv=here.saltenv,
         )
     told = f"Command '{name}' would have been executed"
-    yield _plan(told, {}, stateful, Alterations())
-    _refuse_surroundings(cwd, runas, group, shell, None, umask)
+    yield _plan(told, {}, command.stateful, Alterations())
+    command.refuse_surroundings()
     _refuse_interpreter(text, url)
     path = f"{here.scratch()}/{os.path.basename(url)}"
-    file.write(path, text.encode("utf-8", errors="surrogateescape"), mode="0700", user=runas)
-    if runas:
-        file.chown(os.path.dirname(path), runas, None)
+    file.write(
+        path, text.encode("utf-8", errors="surrogateescape"), mode="0700", user=command.runas
+    )
+    if command.runas:
+        file.chown(os.path.dirname(path), command.runas, None)
     if source and not words and not args:
         words = name.partition(" ")[2]
     line = " ".join(part for part in (path, words, _typed(args or "")) if part)
-    done = cmd.execute_shell(
-        line,
-        cwd=cwd,
-        stdin=stdin,
-        runas=runas,
-        group=group,
-        shell=shell,
-        env=env,
-        clean_env=clean_env,
-        prepend_path=prepend_path,
-        umask=umask,
-        timeout=timeout,
-        bg=bg,
-        rstrip=rstrip,
-        output_encoding=output_encoding,
-        reset_system_locale=reset_system_locale,
-    )
-    accepted = Accepted(success_retcodes, success_stdout, success_stderr, ignore_timeout, rstrip)
-    return outcome(f"Command '{name}' run", done, stateful, accepted, hide_output, bg)
+    done = cmd.execute_shell(line, **command.options())
+    return outcome(f"Command '{name}' run", done, command)
 
 
 def _typed(args: str | list[Any]) -> str:
@@ -315,36 +179,11 @@ def wait_script(
     context: dict[str, Any] | None = None,
     defaults: dict[str, Any] | None = None,
     args: str | list[Any] | None = None,
-    cwd: str | None = None,
-    runas: str | None = None,
-    password: Secret[str] | None = None,
-    group: str | None = None,
-    shell: str | None = None,
-    env: Variables | None = None,
-    clean_env: bool = False,
-    prepend_path: str | None = None,
-    stateful: bool | list[Any] = False,
-    stdin: str | None = None,
-    umask: Mode | None = None,
-    output_loglevel: str | None = None,
-    hide_output: bool = False,
-    timeout: float | None = None,
-    ignore_timeout: bool = False,
-    use_vt: bool = False,
-    bg: bool = False,
-    success_retcodes: OneOrMany[int] | None = None,
-    success_stdout: OneOrMany[str] | None = None,
-    success_stderr: OneOrMany[str] | None = None,
-    rstrip: bool = True,
-    output_encoding: Encoding | None = None,
-    reset_system_locale: bool = True,
+    command: ScriptCommand = Command(),
 ) -> str:
     """Run a script of the tree only when something that the state watches changed.
 
-    name, source, template, context, defaults, args, cwd, runas, password, group, shell, env,
-      clean_env, prepend_path, stateful, stdin, umask, output_loglevel, hide_output, timeout,
-      ignore_timeout, use_vt, bg, success_retcodes, success_stdout, success_stderr, rstrip,
-      output_encoding, reset_system_locale: as of cmd.script.
+    name, source, template, context, defaults, args: as of cmd.script.
 
         reload the rules:
           cmd.wait_script:
@@ -368,32 +207,18 @@ def mod_watch(name: str, sfun: str, **arguments: Any) -> Planned:
 
     sfun: the state function that watches.
     """
-    import inspect
-
-    function: Callable[..., Planned] = run
+    if sfun in ("call", "wait_call"):
+        words = ("func", "args", "kws", "hide_output")
+        return (yield from call(name, **_chosen(arguments, words)))
+    command = Command(**_chosen(arguments, Command._fields))
     if sfun in ("script", "wait_script"):
-        function = script
-    elif sfun in ("call", "wait_call"):
-        function = call
-    known = inspect.signature(function).parameters
-    return (
-        yield from function(
-            name, **{key: value for key, value in arguments.items() if key in known}
-        )
-    )
+        own = ("source", "template", "context", "defaults", "args")
+        return (yield from script(name, command=command, **_chosen(arguments, own)))
+    return (yield from run(name, command))
 
 
-def _refuse(password: str | None) -> None:
-    if password is not None:
-        raise StateFailed("password is for Windows: here root becomes any user without one")
-
-
-def _refuse_surroundings(*surroundings: str | None) -> None:
-    """Fail where a command cannot be started; nothing was changed."""
-    try:
-        cmd.refuse_surroundings(*surroundings)
-    except StateFailed as failure:
-        raise StateFailed(failure.message, changes={}, missing=failure.missing) from None
+def _chosen(arguments: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    return {name: arguments[name] for name in names if name in arguments}
 
 
 def _refuse_interpreter(text: str, url: str) -> None:
@@ -433,10 +258,10 @@ def _test_command(stateful: object) -> str | None:
     )
 
 
-def _run_test(
-    trial: str, cwd: str | None, runas: str | None, env: Any, shell: str | None
-) -> Plan | str:
-    done = cmd.complete(trial, cwd=cwd, runas=runas, env=env, shell=shell)
+def _run_test(trial: str, command: Command) -> Plan | str:
+    done = cmd.complete(
+        trial, cwd=command.cwd, runas=command.runas, env=command.env, shell=command.shell
+    )
     comment, changes = stateful_answer(
         done, {"pid": done.pid, "retcode": done.retcode, "stdout": "", "stderr": done.stderr}
     )

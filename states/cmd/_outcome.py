@@ -7,59 +7,36 @@ from typing import Any
 
 from modules import cmd
 from runner.api import Done, StateFailed
+from states.cmd._command import Command
 
 UNPARSED = "Failed parsing script output! Stdout must be JSON or a line of name=value pairs."
 
 
-class Accepted:
-    """Results that count as success beside exit code 0."""
-
-    def __init__(
-        self,
-        retcodes: list[int] | None,
-        stdout: list[str] | None,
-        stderr: list[str] | None,
-        timeout: bool,
-        rstrip: bool = True,
-    ) -> None:
-        """rstrip: white space at the end of a stream is none of it."""
-        self._retcodes = retcodes or []
-        self._stdout = stdout or []
-        self._stderr = stderr or []
-        self._timeout = timeout
-        self._rstrip = rstrip
-
-    def streams(self, done: cmd.Completed) -> tuple[str, str]:
-        """Return what it printed, as the result shows it."""
-        if self._rstrip:
-            return done.stdout.rstrip(), done.stderr.rstrip()
-        return done.stdout, done.stderr
-
-    def code(self, done: cmd.Completed) -> int:
-        """The exit code as the result shows it."""
-        out, err = self.streams(done)
-        accepted = (
-            done.retcode in self._retcodes
-            or out in self._stdout
-            or err in self._stderr
-            or (done.timed_out and self._timeout)
-        )
-        return 0 if accepted else done.retcode
-
-
-def outcome(
-    comment: str, done: cmd.Completed, stateful: object, accepted: Accepted, hide: bool, bg: bool
-) -> Done:
+def outcome(comment: str, done: cmd.Completed, command: Command) -> Done:
     """The result of a command. Raises StateFailed when it is none."""
-    code = accepted.code(done)
-    streams = ("", "") if hide else accepted.streams(done)
-    changes: dict[str, Any] = {"pid": done.pid, "retcode": None if bg else code}
-    changes |= {"stdout": streams[0], "stderr": streams[1]}
-    if stateful:
+    out, err = done.stdout, done.stderr
+    if command.rstrip:
+        out, err = out.rstrip(), err.rstrip()
+    code = 0 if _is_accepted(done, out, err, command) else done.retcode
+    changes: dict[str, Any] = {"pid": done.pid, "retcode": None if command.bg else code}
+    changes |= (
+        {"stdout": "", "stderr": ""} if command.hide_output else {"stdout": out, "stderr": err}
+    )
+    if command.stateful:
         comment, changes = stateful_answer(done, changes)
     if code:
         raise StateFailed(comment, changes=changes)
     return Done(comment, changes)
+
+
+def _is_accepted(done: cmd.Completed, out: str, err: str, command: Command) -> bool:
+    """Return whether a result counts as success beside exit code 0."""
+    return (
+        done.retcode in (command.success_retcodes or ())
+        or out in (command.success_stdout or ())
+        or err in (command.success_stderr or ())
+        or (done.timed_out and command.ignore_timeout)
+    )
 
 
 def stateful_answer(done: cmd.Completed, changes: dict[str, Any]) -> tuple[str, dict[str, Any]]:
