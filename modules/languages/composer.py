@@ -5,24 +5,38 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Any
+from typing import Annotated, Any
 
 from modules import _paths
 from modules._machine.surroundings import parse_variables
 from modules._machine.tools import TOPIC, Tool
 from modules._texts.lines import one_line, plain_name
-from runner.api import Record, changer, fetcher, for_states
+from runner.api import AbsolutePath, Group, Line, Name, Record, changer, fetcher, for_states
 
 _COUNTED = re.compile(r"^(?:Package|Lock file) operations: (.*)$", re.MULTILINE)
 _NOTHING = re.compile(r"^Nothing to (?:install|modify)\b", re.MULTILINE)
 
 
 class Composer(Record):
-    """composer as it is called: the arguments of Salt's functions."""
+    """composer as it is called: the arguments of Salt's functions.
 
-    composer: str | None = None
-    php: str | None = None
-    runas: str | None = None
+    composer: The program composer, by name or path.
+    php: The program php that runs it, by name or path.
+    runas: The user who runs it.
+    prefer_source: Get packages from their repositories.
+    prefer_dist: Get packages as archives.
+    no_scripts: Run no scripts of composer.json.
+    no_plugins: Load no plugins.
+    optimize: Make the class map of the autoloader, too.
+    no_dev: Leave out what is needed for development only.
+    quiet: Leave its output out of the result.
+    composer_home: The directory of its settings.
+    env: Further variables, as of cmd.run.
+    """
+
+    composer: Name | None = None
+    php: Name | None = None
+    runas: Name | None = None
     prefer_source: bool | None = None
     prefer_dist: bool | None = None
     no_scripts: bool | None = None
@@ -30,8 +44,8 @@ class Composer(Record):
     optimize: bool | None = None
     no_dev: bool | None = None
     quiet: bool = False
-    composer_home: str | None = "/root"
-    env: Any = None
+    composer_home: AbsolutePath | None = "/root"
+    env: dict[Line, Line] | list[Line | dict[Line, Line]] | None = None
 
     def call(self, command: str, directory: str | None, *more: str) -> tuple[str, str]:
         """The standard output and error of a command. Raises CommandFailed with its reason."""
@@ -59,6 +73,10 @@ class Composer(Record):
             "--no-dev": self.no_dev,
         }
         return [word for word, wanted in chosen.items() if wanted]
+
+
+_NAMES = {("user" if field == "runas" else field): field for field in Composer._fields}
+Called = Annotated[Composer, Group(_NAMES)]
 
 
 def did_composer_install(dir: str) -> bool:

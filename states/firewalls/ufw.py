@@ -4,13 +4,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Annotated, Literal
 
 from modules.firewalls import ufw
-from runner.api import CommandFailed, Line, Name, Plan, Planned, StateFailed
+from runner.api import CommandFailed, Group, Line, Name, Plan, Planned, Record, StateFailed
 
 Direction = Literal["in", "out"]
 Port = int | Name
+
+
+class Packets(Record):
+    """The packets that a rule is about.
+
+    port: The port, or `any` for all ports.
+    proto: The protocol, such as `tcp` or `udp`; without it any.
+    source: The address or network that packets come from.
+    destination: The address or network that packets go to.
+    interface: Only packets of this interface.
+    direction: Whether packets come `in` or go `out`.
+    comment: A comment that is kept with the rule.
+    """
+
+    port: Port | None = None
+    proto: Name | None = None
+    source: Name = "any"
+    destination: Name = "any"
+    interface: Name | None = None
+    direction: Direction = "in"
+    comment: Line | None = None
+
+
+ChosenPackets = Annotated[Packets, Group()]
 
 
 def enabled(name: Name) -> Planned:
@@ -72,27 +96,11 @@ def default(
     return f"The default policy for {name} packets is {policy}"
 
 
-def allow(
-    name: Name,
-    port: Port | None = None,
-    proto: Name | None = None,
-    source: Name = "any",
-    destination: Name = "any",
-    interface: Name | None = None,
-    direction: Direction = "in",
-    comment: Line | None = None,
-) -> Planned:
+def allow(name: Name, packets: ChosenPackets = Packets()) -> Planned:
     """Make sure that packets are let through. A rule with another action for the same packets is
     replaced.
 
     name: The port (22/tcp, 8000:8010/udp, 80,443/tcp), service or application, unless port says it.
-    port: The port, or `any` for all ports.
-    proto: The protocol, such as `tcp` or `udp`; without it any.
-    source: The address or network that packets come from.
-    destination: The address or network that packets go to.
-    interface: Only packets of this interface.
-    direction: Whether packets come `in` or go `out`.
-    comment: A comment that is kept with the rule.
 
         22/tcp:
           ufw.allow: []
@@ -103,79 +111,49 @@ def allow(
             - source: 10.0.0.0/24
             - interface: eth1
     """
-    chosen = (proto, source, destination, interface, direction, comment)
-    return (yield from _ruled("allow", name, port, *chosen))
+    return (yield from _ruled("allow", name, packets))
 
 
-def deny(
-    name: Name,
-    port: Port | None = None,
-    proto: Name | None = None,
-    source: Name = "any",
-    destination: Name = "any",
-    interface: Name | None = None,
-    direction: Direction = "in",
-    comment: Line | None = None,
-) -> Planned:
+def deny(name: Name, packets: ChosenPackets = Packets()) -> Planned:
     """Make sure that packets are dropped: their sender learns nothing.
 
-    name, port, proto, source, destination, interface, direction, comment: As of ufw.allow.
+    name: As of ufw.allow.
 
         mail goes out by the relay alone:
           ufw.deny:
             - port: 25/tcp
             - direction: out
     """
-    chosen = (proto, source, destination, interface, direction, comment)
-    return (yield from _ruled("deny", name, port, *chosen))
+    return (yield from _ruled("deny", name, packets))
 
 
-def limit(
-    name: Name,
-    port: Port | None = None,
-    proto: Name | None = None,
-    source: Name = "any",
-    destination: Name = "any",
-    interface: Name | None = None,
-    direction: Direction = "in",
-    comment: Line | None = None,
-) -> Planned:
+def limit(name: Name, packets: ChosenPackets = Packets()) -> Planned:
     """Make sure that packets are let through, but not for an address that connects six times in
     thirty seconds.
 
-    name, port, proto, source, destination, interface, direction, comment: As of ufw.allow.
+    name: As of ufw.allow.
 
         22/tcp:
           ufw.limit: []
     """
-    chosen = (proto, source, destination, interface, direction, comment)
-    return (yield from _ruled("limit", name, port, *chosen))
+    return (yield from _ruled("limit", name, packets))
 
 
-def reject(
-    name: Name,
-    port: Port | None = None,
-    proto: Name | None = None,
-    source: Name = "any",
-    destination: Name = "any",
-    interface: Name | None = None,
-    direction: Direction = "in",
-    comment: Line | None = None,
-) -> Planned:
+def reject(name: Name, packets: ChosenPackets = Packets()) -> Planned:
     """Make sure that packets are refused, which their sender learns.
 
-    name, port, proto, source, destination, interface, direction, comment: As of ufw.allow.
+    name: As of ufw.allow.
 
         113/tcp:
           ufw.reject: []
     """
-    chosen = (proto, source, destination, interface, direction, comment)
-    return (yield from _ruled("reject", name, port, *chosen))
+    return (yield from _ruled("reject", name, packets))
 
 
-def _ruled(action: str, name: str, port: Port | None, *chosen: Any) -> Planned:
+def _ruled(action: str, name: str, packets: Packets) -> Planned:
+    port = str(name if packets.port is None else packets.port)
     try:
-        words = ufw.rule(action, str(name if port is None else port), *chosen)
+        words = ufw.rule(action, **packets._replace(port=port)._asdict())
         shown = " ".join(words)
         present = ufw.has_rule(words)
     except StateFailed as failure:

@@ -6,46 +6,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from modules.languages import composer as composers
-from modules.languages.composer import Composer
-from runner.api import OPEN, AbsolutePath, Done, Name, Plan, Planned
+from modules.languages.composer import Called, Composer
+from runner.api import OPEN, AbsolutePath, Done, Plan, Planned
 from states._run_as import dry_run_check as dry_run_check
-from states._tools import Variables, explained
+from states._tools import explained
 
 WHY = "composer does not say what it would do"
 
 
 def installed(
     name: AbsolutePath,
-    composer: Name | None = None,
-    php: Name | None = None,
-    user: Name | None = None,
-    prefer_source: bool | None = None,
-    prefer_dist: bool | None = None,
-    no_scripts: bool | None = None,
-    no_plugins: bool | None = None,
-    optimize: bool | None = None,
-    no_dev: bool | None = None,
-    quiet: bool = False,
-    composer_home: AbsolutePath | None = "/root",
+    how: Called = Composer(),
     always_check: bool = True,
-    env: Variables | None = None,
 ) -> Planned:
     """Make sure that a directory has the packages of its composer.json and composer.lock.
 
     name: The directory.
-    composer: The program composer, by name or path.
-    php: The program php that runs it, by name or path.
-    user: The user who runs it.
-    prefer_source: Get packages from their repositories.
-    prefer_dist: Get packages as archives.
-    no_scripts: Run no scripts of composer.json.
-    no_plugins: Load no plugins.
-    optimize: Make the class map of the autoloader, too.
-    no_dev: Leave out what is needed for development only.
-    quiet: Leave its output out of the result.
-    composer_home: The directory of its settings.
     always_check: Ask composer even when there is a folder vendor.
-    env: Further variables, as of cmd.run.
 
         /srv/app:
           composer.installed:
@@ -57,42 +34,16 @@ def installed(
     """
     if not always_check and composers.did_composer_install(name):
         return "Composer already installed this directory"
-    how = Composer(
-        composer,
-        php,
-        user,
-        prefer_source,
-        prefer_dist,
-        no_scripts,
-        no_plugins,
-        optimize,
-        no_dev,
-        quiet,
-        composer_home,
-        env,
-    )
     return (yield from _run("install", name, how))
 
 
 def update(
     name: AbsolutePath,
-    composer: Name | None = None,
-    php: Name | None = None,
-    user: Name | None = None,
-    prefer_source: bool | None = None,
-    prefer_dist: bool | None = None,
-    no_scripts: bool | None = None,
-    no_plugins: bool | None = None,
-    optimize: bool | None = None,
-    no_dev: bool | None = None,
-    quiet: bool = False,
-    composer_home: AbsolutePath | None = "/root",
-    env: Variables | None = None,
+    how: Called = Composer(),
 ) -> Planned:
     """Make sure that a directory has the newest packages that its composer.json allows.
 
-    name, composer, php, user, prefer_source, prefer_dist, no_scripts, no_plugins, optimize, no_dev,
-      quiet, composer_home, env: As of composer.installed.
+    name: As of composer.installed.
 
         /srv/app:
           composer.update:
@@ -100,20 +51,6 @@ def update(
 
     Behaviour: Salt 3007's composer.update; it changes nothing when composer has nothing to do.
     """
-    how = Composer(
-        composer,
-        php,
-        user,
-        prefer_source,
-        prefer_dist,
-        no_scripts,
-        no_plugins,
-        optimize,
-        no_dev,
-        quiet,
-        composer_home,
-        env,
-    )
     return (yield from _run("update", name, how))
 
 
