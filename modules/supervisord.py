@@ -103,11 +103,7 @@ def status_bool(
 
 @changer
 def _change(
-    command: str,
-    name: str | None,
-    user: str | None,
-    conf_file: str | None,
-    bin_env: str | None,
+    command: str, name: str | None, user: str | None, conf_file: str | None, bin_env: str | None
 ) -> str:
     done = _ask([command, *([name] if name else [])], user, conf_file, bin_env)
     errors = [line for line in done.stdout.splitlines() if "ERROR" in line]

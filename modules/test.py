@@ -228,10 +228,7 @@ def collatz(start: float) -> tuple[list[float], float]:
 
 def arg_clean(*args: Any, **kwargs: Any) -> dict[str, Any]:
     """Return the arguments that it was given, without what Salt adds itself."""
-    return {
-        "args": list(args),
-        "kwargs": options_of(kwargs),
-    }
+    return {"args": list(args), "kwargs": options_of(kwargs)}
 
 
 def cross_test(func: str, args: Any = None) -> Any:

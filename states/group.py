@@ -129,9 +129,7 @@ def absent(name: Name, local: bool = False) -> Planned:
         group.groupdel(name)
     except CommandFailed as failure:
         raise StateFailed(
-            f"Failed to remove group {name}: {failure.message}",
-            changes={},
-            missing=failure.missing,
+            f"Failed to remove group {name}: {failure.message}", changes={}, missing=failure.missing
         ) from None
     return f"Removed group {name}"
 

@@ -424,11 +424,7 @@ def mod_watch(
 
 
 def owns(
-    fun: str,
-    name: str,
-    persist: object = None,
-    config: str = mount.FSTAB,
-    **_: object,
+    fun: str, name: str, persist: object = None, config: str = mount.FSTAB, **_: object
 ) -> Iterator[Claim]:
     """Some of fstab."""
     if fun in ("mounted", "swap", "fstab_present") and persist is not False:

@@ -179,12 +179,7 @@ def _verify(full: str, handled: str, contents: str | None, files: Files, user: s
 
 
 def _steps(
-    handled: str,
-    files: Files,
-    enable: bool | None,
-    running: bool | None,
-    restart: bool,
-    user: str,
+    handled: str, files: Files, enable: bool | None, running: bool | None, restart: bool, user: str
 ) -> list[str]:
     """The actions that the unit needs."""
     steps = []

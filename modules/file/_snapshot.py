@@ -21,13 +21,7 @@ def snapshot(path: str, *_: object, **__: object) -> object:
     stat = seen(path, follow=False)
     if stat is None:
         return {"path": path, "type": "none"}
-    facts = {
-        "path": path,
-        "type": stat.type,
-        "mode": stat.mode,
-        "uid": stat.uid,
-        "gid": stat.gid,
-    }
+    facts = {"path": path, "type": stat.type, "mode": stat.mode, "uid": stat.uid, "gid": stat.gid}
     return facts | (
         {"target": _paths.readlink(path)} if stat.type == "link" else {"size": stat.size}
     )

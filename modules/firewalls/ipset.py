@@ -113,11 +113,7 @@ def change(*commands: str) -> None:
 
 
 def new_set(
-    name: str,
-    set_type: str,
-    family: str = "ipv4",
-    comment: bool = False,
-    **kwargs: Any,
+    name: str, set_type: str, family: str = "ipv4", comment: bool = False, **kwargs: Any
 ) -> bool:
     """Make a set; True, also where it is there.
 

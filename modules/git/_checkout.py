@@ -64,12 +64,7 @@ def add(cwd: str, filename: str, opts: str = "", user: str | None = None, **_: A
 
 
 def rm(
-    cwd: str,
-    filename: str,
-    opts: str = "",
-    git_opts: str = "",
-    user: str | None = None,
-    **_: Any,
+    cwd: str, filename: str, opts: str = "", git_opts: str = "", user: str | None = None, **_: Any
 ) -> str:
     """Remove a file from the work tree and from what is staged; what git says."""
     return change(command_words(git_opts, "rm", opts, "--", filename), cwd, user)

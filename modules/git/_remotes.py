@@ -30,11 +30,7 @@ def remotes(
 
 
 def remote_get(
-    cwd: str,
-    remote: str = "origin",
-    user: str | None = None,
-    redact_auth: bool = True,
-    **_: Any,
+    cwd: str, remote: str = "origin", user: str | None = None, redact_auth: bool = True, **_: Any
 ) -> dict[str, str]:
     """The URLs of one remote for fetch and push. Raises CommandFailed when there is none.
     redact_auth: as of remotes.

@@ -231,10 +231,7 @@ def change(
 
 
 def look(
-    words: Sequence[str],
-    cwd: str,
-    user: str | None = None,
-    env: Mapping[str, str] | None = None,
+    words: Sequence[str], cwd: str, user: str | None = None, env: Mapping[str, str] | None = None
 ) -> str | None:
     """The output of git; None when it fails. env: further variables (`fetched_aside`)."""
     done = probe(words, cwd, user, None, env)

@@ -36,13 +36,7 @@ from runner.api import StateFailed, changer, fetcher
 NAMES: tuple[str, ...] = ("networkmanager", "nm", "nm_ip")
 TOOL = "NetworkManager"
 FOLDER = "/etc/NetworkManager/system-connections"
-KINDS = {
-    "eth": "ethernet",
-    "slave": "ethernet",
-    "bond": "bond",
-    "bridge": "bridge",
-    "vlan": "vlan",
-}
+KINDS = {"eth": "ethernet", "slave": "ethernet", "bond": "bond", "bridge": "bridge", "vlan": "vlan"}
 METHODS = ("static", "dhcp", "bootp", "manual", "ipv4ll")
 METHODS_SIX = ("static", "dhcp", "manual", "auto")
 BOND = (

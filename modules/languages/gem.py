@@ -20,10 +20,7 @@ _LOGIN = re.compile("://[^/]*@")
 
 @cached_look(TOPIC)
 def list_(
-    prefix: str = "",
-    ruby: str | None = None,
-    runas: str | None = None,
-    gem_bin: str | None = None,
+    prefix: str = "", ruby: str | None = None, runas: str | None = None, gem_bin: str | None = None
 ) -> dict[str, list[str]]:
     """The installed gems by name, each with its versions, the newest first; one that came with Ruby
     begins with "default: ". Raises CommandFailed when gem does not work, or for a ruby.
@@ -47,10 +44,7 @@ def list_upgrades(
 
 
 def is_installed(
-    name: str,
-    version: str | None = None,
-    runas: str | None = None,
-    gem_bin: str | None = None,
+    name: str, version: str | None = None, runas: str | None = None, gem_bin: str | None = None
 ) -> bool:
     """Return whether a gem is installed, by gem's own comparison of versions (">= 1.2, < 2", "~>
     1.2"). Raises CommandFailed for what is no version.
@@ -125,10 +119,7 @@ def install(
 
 
 def uninstall(
-    gems: Some,
-    ruby: str | None = None,
-    runas: str | None = None,
-    gem_bin: str | None = None,
+    gems: Some, ruby: str | None = None, runas: str | None = None, gem_bin: str | None = None
 ) -> str:
     """Remove all versions of gems with their programs: what gem prints. Raises CommandFailed with
     what gem has against it.
@@ -138,10 +129,7 @@ def uninstall(
 
 
 def update(
-    gems: Some,
-    ruby: str | None = None,
-    runas: str | None = None,
-    gem_bin: str | None = None,
+    gems: Some, ruby: str | None = None, runas: str | None = None, gem_bin: str | None = None
 ) -> str:
     """Install the newest versions of gems: what gem prints. Raises CommandFailed with what gem has
     against it.
@@ -151,10 +139,7 @@ def update(
 
 
 def update_system(
-    version: str = "",
-    ruby: str | None = None,
-    runas: str | None = None,
-    gem_bin: str | None = None,
+    version: str = "", ruby: str | None = None, runas: str | None = None, gem_bin: str | None = None
 ) -> str:
     """Install another version of gem itself, the newest without one: what gem prints. Raises
     CommandFailed with what gem has against it.
@@ -177,10 +162,7 @@ def sources_list(
 
 
 def sources_add(
-    source_uri: str,
-    ruby: str | None = None,
-    runas: str | None = None,
-    gem_bin: str | None = None,
+    source_uri: str, ruby: str | None = None, runas: str | None = None, gem_bin: str | None = None
 ) -> str:
     """Add an address that gems come from: what gem prints. Raises CommandFailed with what gem has
     against it.
@@ -195,10 +177,7 @@ def sources_add(
 
 
 def sources_remove(
-    source_uri: str,
-    ruby: str | None = None,
-    runas: str | None = None,
-    gem_bin: str | None = None,
+    source_uri: str, ruby: str | None = None, runas: str | None = None, gem_bin: str | None = None
 ) -> str:
     """Remove an address that gems come from: what gem prints. Raises CommandFailed with what gem
     has against it.

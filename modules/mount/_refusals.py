@@ -109,8 +109,7 @@ def refuse_swapon(name: str, priority: int | None = None) -> None:
         warning = f"swapon: {name}: insecure permissions {mode:04o}, {wanted} suggested.\n"
     if bits.S_ISREG(at.st_mode) and space.needed(at) < at.st_size:
         raise StateFailed(
-            f"{warning}swapon: {name}: skipping - it appears to have holes.",
-            missing=("file", name),
+            f"{warning}swapon: {name}: skipping - it appears to have holes.", missing=("file", name)
         )
     size = os.sysconf("SC_PAGE_SIZE")
     try:

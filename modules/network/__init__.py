@@ -23,14 +23,8 @@ from modules.network._arithmetic import (
     is_private,
     reverse_ip,
 )
-from modules.network._hostname import (
-    former_hostname as former_hostname,
-)
-from modules.network._hostname import (
-    keep_hostname,
-    kept_hostname,
-    mod_hostname,
-)
+from modules.network._hostname import former_hostname as former_hostname
+from modules.network._hostname import keep_hostname, kept_hostname, mod_hostname
 from modules.network._links import hw_addr, ifacestartswith, interface, interface_ip, interfaces
 from modules.network._reach import (
     connect,

@@ -274,8 +274,7 @@ FEATURES = {
         ("advisories", "patch"),
     ),
     "advisory_downloads": Feature(
-        "it is known whether the packages of an advisory are downloaded",
-        ("downloaded_advisories",),
+        "it is known whether the packages of an advisory are downloaded", ("downloaded_advisories",)
     ),
     "verifiable": Feature("installed files can be compared with their package", ("verify",)),
     "capabilities": Feature(

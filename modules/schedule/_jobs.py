@@ -14,13 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from runner.api import Record, StateFailed, here, scheduled
-from runner.api.scheduled import (
-    SCHEDULE,
-    cron_command,
-    cron_fields,
-    cron_interval,
-    is_either_day,
-)
+from runner.api.scheduled import SCHEDULE, cron_command, cron_fields, cron_interval, is_either_day
 
 DAYS = ("Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat")
 _TIME = re.compile(

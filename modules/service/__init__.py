@@ -130,10 +130,7 @@ def _status(manager: Services, name: str, sig: str | None) -> bool:
 
 
 def enabled(
-    name: str,
-    runlevels: str | Sequence[str] | None = None,
-    user: str | None = None,
-    **kwargs: Any,
+    name: str, runlevels: str | Sequence[str] | None = None, user: str | None = None, **kwargs: Any
 ) -> bool:
     """Return whether a service starts with the machine. runlevels: whether these all start it.
     user: one of this user's, which starts with the user's systemd.
@@ -144,10 +141,7 @@ def enabled(
 
 
 def disabled(
-    name: str,
-    runlevels: str | Sequence[str] | None = None,
-    user: str | None = None,
-    **kwargs: Any,
+    name: str, runlevels: str | Sequence[str] | None = None, user: str | None = None, **kwargs: Any
 ) -> bool:
     """Return whether a service does not start with the machine. runlevels: whether none of these
     starts it. user: one of this user's.
@@ -323,10 +317,7 @@ def force_reload(name: str, user: str | None = None, **kwargs: Any) -> bool:
 
 
 def enable(
-    name: str,
-    runlevels: str | Sequence[str] | None = None,
-    user: str | None = None,
-    **kwargs: Any,
+    name: str, runlevels: str | Sequence[str] | None = None, user: str | None = None, **kwargs: Any
 ) -> bool:
     """Start a service with the machine. runlevels: by these (OpenRC). user: one of this
     user's.
@@ -336,10 +327,7 @@ def enable(
 
 
 def disable(
-    name: str,
-    runlevels: str | Sequence[str] | None = None,
-    user: str | None = None,
-    **kwargs: Any,
+    name: str, runlevels: str | Sequence[str] | None = None, user: str | None = None, **kwargs: Any
 ) -> bool:
     """Do not start a service with the machine. runlevels: not by these (OpenRC). user: one of this
     user's.

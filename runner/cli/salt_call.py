@@ -110,11 +110,7 @@ def _add_run_options(option: Callable[..., Any]) -> None:
     option("--pillar-root", action="append", default=[], metavar="DIR", help="folder of the pillar")
     option("--states-dir", metavar="DIR", help="one more folder of state modules")
     option("-m", "--module-dirs", action="append", metavar="DIR", help="one more folder of modules")
-    option(
-        "--cachedir",
-        metavar="DIR",
-        help="keep everything below this folder",
-    )
+    option("--cachedir", metavar="DIR", help="keep everything below this folder")
     option("--id", help="this machine's ID")
     option(
         "--retcode-passthrough",

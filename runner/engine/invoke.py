@@ -12,15 +12,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import nullcontext
 from functools import partial
 
-from runner.api import (
-    OPEN,
-    Done,
-    Plan,
-    StateFailed,
-    changes_allowed,
-    comment_of,
-    running,
-)
+from runner.api import OPEN, Done, Plan, StateFailed, changes_allowed, comment_of, running
 from runner.api.durability import make_names_durable
 from runner.api.planning import SETTLED, Unforeseen, changes_planned
 from runner.engine import guards, slots

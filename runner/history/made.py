@@ -88,11 +88,7 @@ class MadeThings:
             paths.setdefault(snapshot.target, snapshot.type)  # what lies there was there before
 
     def record(
-        self,
-        connection: sqlite3.Connection,
-        result: Result,
-        left: Iterable[Snapshot],
-        write: Write,
+        self, connection: sqlite3.Connection, result: Result, left: Iterable[Snapshot], write: Write
     ) -> list[Snapshot]:
         """Write what a state made, changed and removed. connection: to look at former runs. left:
         how it left paths; those of them are returned that are not written by this.

@@ -11,10 +11,7 @@ from runner.model.records import Record
 
 if TYPE_CHECKING:
     pass
-from runner.model.places import (
-    Place,
-    Value,
-)
+from runner.model.places import Place, Value
 from runner.model.requisite_kinds import RequisiteKind
 
 LAST = 1_000_000  # what Salt adds to the order numbers for `last` and negative ones

@@ -141,10 +141,7 @@ _SETTINGS: Mapping[str, GlobalArgument] = {
         other_words=("only_when", "if"),
     ),
     "unless": GlobalArgument(
-        GUARD,
-        "a command or a list",
-        "do not run when all these commands succeed",
-        _COMMANDS,
+        GUARD, "a command or a list", "do not run when all these commands succeed", _COMMANDS
     ),
     "creates": GlobalArgument(
         GUARD,
@@ -185,10 +182,7 @@ _SETTINGS: Mapping[str, GlobalArgument] = {
     "noop": _flag("only plan this state, as in a dry run", type="", has_defaults=True),
     "parallel": _flag("run in parallel with others"),
     "aggregate": _flag(
-        "do the work of several states of this kind at once",
-        "",
-        schema=_ANY,
-        type="",
+        "do the work of several states of this kind at once", "", schema=_ANY, type=""
     ),
     "fire_event": GlobalArgument(
         ENGINE,
@@ -206,21 +200,14 @@ _SETTINGS: Mapping[str, GlobalArgument] = {
     ),
     "saltenv": GlobalArgument(ENGINE, "text", "the environment of salt:// sources", _TEXT),
     "cmd_opts_exclude": GlobalArgument(
-        ENGINE,
-        "a list of text",
-        "arguments of the state that guards do not take over",
-        _TEXTS,
+        ENGINE, "a list of text", "arguments of the state that guards do not take over", _TEXTS
     ),
 }
 
 # what the commands of guards take; a state that runs commands has its own of these names
 _OF_COMMANDS: Mapping[str, GlobalArgument] = {
     "runas": GlobalArgument(
-        COMMAND,
-        "text",
-        "the user who runs the commands of guards",
-        _TEXT,
-        other_words=("user",),
+        COMMAND, "text", "the user who runs the commands of guards", _TEXT, other_words=("user",)
     ),
     "umask": GlobalArgument(
         COMMAND,
@@ -237,11 +224,7 @@ _OF_COMMANDS: Mapping[str, GlobalArgument] = {
     ),
     "env": GlobalArgument(COMMAND, "a mapping", "the environment of the commands of guards"),
     "prepend_path": GlobalArgument(
-        COMMAND,
-        "text",
-        "is prepended to the PATH of the commands of guards",
-        _TEXT,
-        passed_on=True,
+        COMMAND, "text", "is prepended to the PATH of the commands of guards", _TEXT, passed_on=True
     ),
     "timeout": GlobalArgument(
         COMMAND, "seconds", "the time limit of a command of guards", passed_on=True

@@ -13,9 +13,7 @@ if TYPE_CHECKING:
     from runner.model.diagnostics import Diagnostic
 from runner.model.chunk import Chunk
 from runner.model.made import Thing
-from runner.model.places import (
-    Value,
-)
+from runner.model.places import Value
 
 
 class Result(Record):

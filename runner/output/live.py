@@ -34,10 +34,7 @@ class LiveLine:
     """
 
     def __init__(
-        self,
-        write: Callable[[str], None],
-        width: int,
-        tail: Callable[[], Sequence[str]] = tuple,
+        self, write: Callable[[str], None], width: int, tail: Callable[[], Sequence[str]] = tuple
     ) -> None:
         self._write, self._width, self._tail = write, width, tail
         self._text, self._began = "", 0.0

@@ -169,11 +169,7 @@ def _plain(state: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _found(what: Observed) -> dict[str, Any]:
-    changes = {
-        "packages": what.packages,
-        "units": what.units,
-        "ports": what.ports,
-    }
+    changes = {"packages": what.packages, "units": what.units, "ports": what.ports}
     return {
         "files": {
             item.path: {name: value for name, value in item._asdict().items() if name != "path"}

@@ -11,13 +11,9 @@ from runner.api import ChangeNotAllowed, StateFailed, changes_allowed, running
 from runner.engine.context import Current
 from runner.model.errors import RunnerError
 from runner.model.places import Source, Value
-from runner.pipeline.gathering import (
-    read_pillar,
-)
+from runner.pipeline.gathering import read_pillar
 from runner.pipeline.session import Listeners, Session
-from runner.pipeline.stages import (
-    warn,
-)
+from runner.pipeline.stages import warn
 from runner.sources.config.options import Options
 from runner.support.log import LOG
 

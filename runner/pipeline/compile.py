@@ -21,13 +21,7 @@ from runner.model.events import CycleFound
 from runner.model.highdata import HighData
 from runner.model.records import Record
 from runner.pipeline.compile_cache import CompileCache
-from runner.pipeline.gathering import (
-    Gathered,
-    gather,
-    requests,
-    top_requests,
-    without_states,
-)
+from runner.pipeline.gathering import Gathered, gather, requests, top_requests, without_states
 from runner.pipeline.kept_plan import CompiledPlan
 from runner.pipeline.selection import select, starting_at
 from runner.pipeline.session import Session
@@ -326,8 +320,7 @@ def _placed(problem: Diagnostic, session: Session, data: HighData) -> Diagnostic
         if any(sls == holder for _, sls in data.rendered) and not left_out:
             cure = "which is in this run, but its template leaves it out here"
         return problem._replace(
-            hint=f"{problem.subject} is declared in the SLS {holder}: {cure}",
-            declared_in=holder,
+            hint=f"{problem.subject} is declared in the SLS {holder}: {cure}", declared_in=holder
         )
     if problem.hint is not None:
         return problem

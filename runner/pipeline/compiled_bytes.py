@@ -14,15 +14,7 @@ from runner.engine.loader.registry import Registry, StateFunction
 from runner.engine.step import Call, Step
 from runner.model.chunk import Chunk, Edge, Relations, Requisite
 from runner.model.diagnostics import Diagnostic
-from runner.model.places import (
-    JoinedList,
-    JoinedMap,
-    Place,
-    PlacedList,
-    PlacedMap,
-    Source,
-    Untyped,
-)
+from runner.model.places import JoinedList, JoinedMap, Place, PlacedList, PlacedMap, Source, Untyped
 from runner.model.requisite_kinds import KINDS, RequisiteKind
 from runner.pipeline.kept_plan import CompiledPlan, NotKept
 from runner.support.yaml.rendered_text import Rendered

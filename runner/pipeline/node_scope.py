@@ -123,11 +123,7 @@ def _warnings(session: Session, node: Node) -> Iterator[Diagnostic]:
         if others:
             message = f"the variable {name} is set below a target of the top file, and by {others}"
             yield Diagnostic(
-                message,
-                place.source,
-                "the target's wins; remove one of them",
-                "scope",
-                "warning",
+                message, place.source, "the target's wins; remove one of them", "scope", "warning"
             )
     for key, arguments in node.defaults.items():
         configured: Any = session.options.defaults.get(key)
@@ -182,10 +178,7 @@ def asked(session: Session) -> Given:
 
 def _problem(session: Session, message: str, hint: str | None = None) -> RunnerError:
     return RunnerError(
-        message,
-        setting_place(session.options.raw, "master_tops"),
-        hint,
-        "master-tops",
+        message, setting_place(session.options.raw, "master_tops"), hint, "master-tops"
     )
 
 

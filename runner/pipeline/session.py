@@ -245,9 +245,7 @@ class Session:
             top=self.top,
             limited=self.limited,
         )
-        made.secrets.names.learn(
-            files=self._file_names,
-        )
+        made.secrets.names.learn(files=self._file_names)
         if self.options.report:
             made.secrets.add(self.options.report.password)
         for value in (self.options.raw.get("otel_headers") or {}).values():

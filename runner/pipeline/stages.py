@@ -32,10 +32,7 @@ from runner.model.events import Warned
 from runner.model.result import Report, Result
 from runner.pipeline.aborted import recorded
 from runner.pipeline.compile import Compiled, Compiling
-from runner.pipeline.gathering import (
-    missing_sls,
-    read_pillar,
-)
+from runner.pipeline.gathering import missing_sls, read_pillar
 from runner.pipeline.lock import held
 from runner.pipeline.orphans import declared, tree_of
 from runner.pipeline.requisite_graph import requisite_graph

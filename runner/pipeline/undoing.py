@@ -10,19 +10,10 @@ from runner.api import changes_allowed
 from runner.engine.context import Execution
 from runner.engine.interrupts import ending
 from runner.history.store import open_history, readable
-from runner.pipeline.gathering import (
-    learn_secrets,
-    read_pillar,
-)
+from runner.pipeline.gathering import learn_secrets, read_pillar
 from runner.pipeline.lock import held
 from runner.pipeline.session import Listeners, Session
-from runner.pipeline.stages import (
-    facts_of,
-    history,
-    new_run_id,
-    temp_file_cleanup,
-    warn,
-)
+from runner.pipeline.stages import facts_of, history, new_run_id, temp_file_cleanup, warn
 from runner.sources.config.options import Options
 
 if TYPE_CHECKING:

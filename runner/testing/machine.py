@@ -207,11 +207,7 @@ class Machine:
     """A copy of this machine to try a tree on; the tree lies where it lies here."""
 
     def __init__(
-        self,
-        box: Sandbox,
-        folder: str = "",
-        options: Sequence[str] = (),
-        config: str | None = None,
+        self, box: Sandbox, folder: str = "", options: Sequence[str] = (), config: str | None = None
     ) -> None:
         """folder: what relative paths are relative to. options: runner's, for all runs. config:
         runner's configuration file.

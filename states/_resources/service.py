@@ -20,12 +20,7 @@ def resources(name: str | None) -> Iterator[Resource]:
     elif service.available(name):
         yield _resource(
             Unit(
-                name,
-                True,
-                service.status(name),
-                service.enabled(name),
-                service.masked(name),
-                True,
+                name, True, service.status(name), service.enabled(name), service.masked(name), True
             )
         )
 

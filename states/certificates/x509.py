@@ -10,16 +10,7 @@ from modules import file
 from modules.certificates import x509
 from modules.certificates.x509 import arguments as known_arguments
 from modules.certificates.x509.library import need
-from runner.api import (
-    AbsolutePath,
-    Line,
-    Named,
-    OneOrMany,
-    Plan,
-    Planned,
-    Secret,
-    StateFailed,
-)
+from runner.api import AbsolutePath, Line, Named, OneOrMany, Plan, Planned, Secret, StateFailed
 from runner.api.claims import writes
 from states.certificates._x509 import (
     FileArguments,
@@ -545,11 +536,7 @@ def _signed(
 
 
 @file.validated
-def pem_managed(
-    name: AbsolutePath,
-    text: str,
-    arguments: ManagedFile = FileArguments(),
-) -> Planned:
+def pem_managed(name: AbsolutePath, text: str, arguments: ManagedFile = FileArguments()) -> Planned:
     """Make sure that a file holds PEM entries, with their lines in order.
 
     name: The file.

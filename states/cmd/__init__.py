@@ -37,10 +37,7 @@ def dry_run_check(
     cmd.refuse_surroundings(cwd, runas, group, shell, root, umask)
 
 
-def run(
-    name: str,
-    command: AnyCommand = Command(),
-) -> Planned:
+def run(name: str, command: AnyCommand = Command()) -> Planned:
     """Run a command in a shell.
 
     name: The command.
@@ -77,10 +74,7 @@ def run(
     return outcome(f'Command "{name}" run', done, command)
 
 
-def wait(
-    name: str,
-    command: AnyCommand = Command(),
-) -> str:
+def wait(name: str, command: AnyCommand = Command()) -> str:
     """Run a command only when something that the state watches changed. The arguments are those of
     cmd.run.
 

@@ -102,6 +102,5 @@ _OF_THE_STATE = (
 )
 AnyCommand = Annotated[Command, Group()]
 ScriptCommand = Annotated[
-    Command,
-    Group({name: name for name in Command._fields if name not in ("root", "python_shell")}),
+    Command, Group({name: name for name in Command._fields if name not in ("root", "python_shell")})
 ]

@@ -8,16 +8,7 @@ from typing import Annotated, Any
 
 from modules.containers import docker
 from modules.containers.docker import options
-from runner.api import (
-    Done,
-    Line,
-    Name,
-    Named,
-    OneOrMany,
-    Plan,
-    Planned,
-    StateFailed,
-)
+from runner.api import Done, Line, Name, Named, OneOrMany, Plan, Planned, StateFailed
 from states.containers._docker import WantedContainer, after_engine, nothing_done
 
 NON_IDEMPOTENT = {

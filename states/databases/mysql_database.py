@@ -75,10 +75,7 @@ def _plain(name: str) -> str:
     return low.replace("utf8_", "utf8mb3_", 1) if low != "utf8" else "utf8mb3"
 
 
-def absent(
-    name: NonEmptyLine,
-    server: Connection = MysqlServer(),
-) -> Planned:
+def absent(name: NonEmptyLine, server: Connection = MysqlServer()) -> Planned:
     """Make sure that there is no such database: what is in it is lost.
 
     name: The name of the database.

@@ -92,10 +92,7 @@ def _granting(
     names = {right: columns for right, columns in wanted.names.items() if right != "USAGE"}
     if exactly and own != mysql.NOTHING and (own.names != names or own.grant != wanted.grant):
         everything = Rights({"ALL PRIVILEGES": None} if own.names else {}, own.grant)
-        return [
-            *mysql.revoking(user, host, on, everything),
-            mysql.granting(user, host, on, wanted),
-        ]
+        return [*mysql.revoking(user, host, on, everything), mysql.granting(user, host, on, wanted)]
     enough = granted and (own.grant or not wanted.grant)
     return [] if enough else [mysql.granting(user, host, on, wanted)]
 
@@ -155,10 +152,7 @@ def _held_of(own: Rights, given: Rights) -> dict[str, frozenset[str] | None]:
 
 
 def autorequire(
-    name: Line,
-    user: str | None = None,
-    database: str | None = None,
-    **_: object,
+    name: Line, user: str | None = None, database: str | None = None, **_: object
 ) -> Iterator[tuple[str, str]]:
     """Rights come after the server, the account and the database."""
     first = database.rpartition(".")[0].strip("`") if isinstance(database, str) else None

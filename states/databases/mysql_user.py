@@ -96,11 +96,7 @@ def present(
     )
 
 
-def absent(
-    name: Line,
-    host: Line = "localhost",
-    server: Connection = MysqlServer(),
-) -> Planned:
+def absent(name: Line, host: Line = "localhost", server: Connection = MysqlServer()) -> Planned:
     """Make sure that there is no such account.
 
     name: The user of the account.

@@ -138,10 +138,7 @@ def _same(left: str, right: str) -> bool:
     return left.lower().replace("-", "") == right.lower().replace("-", "")
 
 
-def absent(
-    name: NonEmptyLine,
-    server: Connection = PostgresServer(),
-) -> Planned:
+def absent(name: NonEmptyLine, server: Connection = PostgresServer()) -> Planned:
     """Make sure that there is no such database.
 
     name: The name of the database.
@@ -156,8 +153,5 @@ def absent(
 
 
 autorequire = comes_after(
-    *SERVER,
-    owner="postgres_user",
-    tablespace="postgres_tablespace",
-    template="postgres_database",
+    *SERVER, owner="postgres_user", tablespace="postgres_tablespace", template="postgres_database"
 )

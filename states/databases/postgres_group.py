@@ -61,10 +61,7 @@ def present(
     return role.present(server)
 
 
-def absent(
-    name: NonEmptyLine,
-    server: Connection = PostgresServer(),
-) -> Planned:
+def absent(name: NonEmptyLine, server: Connection = PostgresServer()) -> Planned:
     """Make sure that there is no such group.
 
     name: The name of the group.

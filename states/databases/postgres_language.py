@@ -14,18 +14,13 @@ LANGUAGE = Kind(
         already="{Title} is already installed", done="{Title} has been installed"
     ),
     removed=REMOVED._replace(
-        already="{Title} is not present so it cannot be removed",
-        failed="Failed to remove {title}",
+        already="{Title} is not present so it cannot be removed", failed="Failed to remove {title}"
     ),
 )
 FOUND = "SELECT lanname FROM pg_language WHERE lanname = {}"
 
 
-def present(
-    name: NonEmptyLine,
-    maintenance_db: Line,
-    server: Login = PostgresServer(),
-) -> Planned:
+def present(name: NonEmptyLine, maintenance_db: Line, server: Login = PostgresServer()) -> Planned:
     """Make sure that a language is installed in a database.
 
     name: The language.
@@ -41,11 +36,7 @@ def present(
     return LANGUAGE.present(it.row(FOUND), it.create, name=name)
 
 
-def absent(
-    name: NonEmptyLine,
-    maintenance_db: Line,
-    server: Login = PostgresServer(),
-) -> Planned:
+def absent(name: NonEmptyLine, maintenance_db: Line, server: Login = PostgresServer()) -> Planned:
     """Make sure that a language is not installed in a database.
 
     name: As of postgres_language.present.

@@ -34,10 +34,7 @@ FOUND = "SELECT pg_get_userbyid(nspowner) AS owner FROM pg_namespace WHERE nspna
 
 
 def present(
-    dbname: Line,
-    name: NonEmptyLine,
-    owner: Name | None = None,
-    server: Login = PostgresServer(),
+    dbname: Line, name: NonEmptyLine, owner: Name | None = None, server: Login = PostgresServer()
 ) -> Planned:
     """Make sure that a database has a schema.
 
@@ -59,11 +56,7 @@ def present(
     return SCHEMA.present(it.row(FOUND), create, properties, it.alter, **about)
 
 
-def absent(
-    dbname: Line,
-    name: NonEmptyLine,
-    server: Login = PostgresServer(),
-) -> Planned:
+def absent(dbname: Line, name: NonEmptyLine, server: Login = PostgresServer()) -> Planned:
     """Make sure that a database does not have a schema.
 
     dbname: The database that it is in.

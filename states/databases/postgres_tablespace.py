@@ -87,10 +87,7 @@ def present(
     return TABLESPACE.present(now, create, properties, it.alter, name=name, **about)
 
 
-def absent(
-    name: NonEmptyLine,
-    server: Connection = PostgresServer(),
-) -> Planned:
+def absent(name: NonEmptyLine, server: Connection = PostgresServer()) -> Planned:
     """Make sure that there is no such tablespace.
 
     name: The name of the tablespace.

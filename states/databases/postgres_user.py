@@ -63,10 +63,7 @@ def present(
     return role.present(server)
 
 
-def absent(
-    name: NonEmptyLine,
-    server: Connection = PostgresServer(),
-) -> Planned:
+def absent(name: NonEmptyLine, server: Connection = PostgresServer()) -> Planned:
     """Make sure that there is no such user.
 
     name: The name of the user.

@@ -79,9 +79,7 @@ def add_remote(name: Name, location: Name) -> Planned:
             lambda: flatpak.is_remote_added(name),
             f'Remote "{name}" already exists',
             Plan(
-                {"old": None, "new": name},
-                f'Remote "{name}" would have been added',
-                provides=OPEN,
+                {"old": None, "new": name}, f'Remote "{name}" would have been added', provides=OPEN
             ),
             lambda: flatpak.add_remote(name, location),
             f'Remote "{name}" was added',

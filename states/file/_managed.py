@@ -188,11 +188,7 @@ class Writing(Record):
         return ""
 
     def with_contents(
-        self,
-        make: Callable[[], bytes],
-        changes: dict[str, Any],
-        would: str,
-        done: str,
+        self, make: Callable[[], bytes], changes: dict[str, Any], would: str, done: str
     ) -> Planned:
         """Contents that are made when they are needed: for check_cmd before they are planned.
         changes: those of the contents, as a state reports them; would, done: its comments.

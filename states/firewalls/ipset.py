@@ -239,7 +239,4 @@ def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:
     yield "pkg", "ipset"
 
 
-OPPOSITE = {
-    "set_present": "set_absent",
-    "present": Opposite("absent", by=("set_name", "entry")),
-}
+OPPOSITE = {"set_present": "set_absent", "present": Opposite("absent", by=("set_name", "entry"))}

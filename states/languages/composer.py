@@ -14,11 +14,7 @@ from states._tools import explained
 WHY = "composer does not say what it would do"
 
 
-def installed(
-    name: AbsolutePath,
-    how: Called = Composer(),
-    always_check: bool = True,
-) -> Planned:
+def installed(name: AbsolutePath, how: Called = Composer(), always_check: bool = True) -> Planned:
     """Make sure that a directory has the packages of its composer.json and composer.lock.
 
     name: The directory.
@@ -37,10 +33,7 @@ def installed(
     return (yield from _run("install", name, how))
 
 
-def update(
-    name: AbsolutePath,
-    how: Called = Composer(),
-) -> Planned:
+def update(name: AbsolutePath, how: Called = Composer()) -> Planned:
     """Make sure that a directory has the newest packages that its composer.json allows.
 
     name: As of composer.installed.

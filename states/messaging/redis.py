@@ -56,9 +56,7 @@ def string(
 
 
 def absent(
-    name: NonEmptyLine,
-    keys: list[Line] | None = None,
-    server: Connection = RedisServer(),
+    name: NonEmptyLine, keys: list[Line] | None = None, server: Connection = RedisServer()
 ) -> Planned:
     """Make sure that keys are not there.
 

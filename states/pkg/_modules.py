@@ -39,11 +39,7 @@ def module_enabled(name: Name, stream: Line | None = None) -> Planned:
     if wanted in enabled:
         return f"The stream {module}:{wanted} is already enabled"
     change = {module: {"old": ", ".join(enabled), "new": wanted}}
-    yield Plan(
-        change,
-        f"The stream {module}:{wanted} would be enabled",
-        provides=[selection.LISTS],
-    )
+    yield Plan(change, f"The stream {module}:{wanted} would be enabled", provides=[selection.LISTS])
     pkg.provider().set_module_stream(module, wanted)
     return f"The stream {module}:{wanted} was enabled"
 

@@ -398,11 +398,7 @@ def will_expire(certificate: Source, days: int) -> dict[str, Any]:
     """Return whether a certificate will have expired in so many days: {check_days, path, cn,
     will_expire}.
     """
-    return {
-        "check_days": days,
-        **_identity(certificate),
-        "will_expire": expires(certificate, days),
-    }
+    return {"check_days": days, **_identity(certificate), "will_expire": expires(certificate, days)}
 
 
 def _identity(certificate: Source) -> dict[str, Any]:

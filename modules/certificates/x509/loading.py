@@ -225,10 +225,7 @@ def _pem_certificates(data: bytes, where: str) -> LoadedCertificate:
 
 
 def _one(
-    source: str | bytes,
-    what: str,
-    pem: Callable[[bytes], Any],
-    der: Callable[[bytes], Any],
+    source: str | bytes, what: str, pem: Callable[[bytes], Any], der: Callable[[bytes], Any]
 ) -> tuple[Any, str]:
     data = data_of(source)
     encoding = "pem" if is_pem(data) else "der"
@@ -262,10 +259,7 @@ def public_key(source: str | bytes, passphrase: str | None = None) -> Any:
     data = data_of(source)
     kinds: list[Callable[[], Any]] = [
         lambda: _one(
-            data,
-            "public key",
-            serialization.load_pem_public_key,
-            serialization.load_der_public_key,
+            data, "public key", serialization.load_pem_public_key, serialization.load_der_public_key
         )[0],
         lambda: certificate(data, passphrase).certificate.public_key(),
         lambda: request(data)[0].public_key(),

@@ -149,10 +149,7 @@ def address() -> str:
     )
 
 
-NO_ENGINE = [
-    *(("service", name) for name in SERVICES),
-    *(("pkg", name) for name in PACKAGES),
-]
+NO_ENGINE = [*(("service", name) for name in SERVICES), *(("pkg", name) for name in PACKAGES)]
 
 
 def sockets() -> list[str]:

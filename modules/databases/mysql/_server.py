@@ -12,17 +12,7 @@ from typing import Annotated, Any
 
 from modules import cmd, file
 from modules._texts.lines import one_line
-from runner.api import (
-    AbsolutePath,
-    CommandFailed,
-    Group,
-    Line,
-    Name,
-    Record,
-    Secret,
-    changer,
-    here,
-)
+from runner.api import AbsolutePath, CommandFailed, Group, Line, Name, Record, Secret, changer, here
 
 Row = dict[str, str | None]
 # our own statements quote by doubling alone; the client is told so as well as the server

@@ -44,12 +44,7 @@ class PostgresServer(Record):
         change(self, statements)
 
 
-_LOGIN = {
-    "db_password": "password",
-    "db_host": "host",
-    "db_port": "port",
-    "db_user": "user",
-}
+_LOGIN = {"db_password": "password", "db_host": "host", "db_port": "port", "db_user": "user"}
 # as states have it, and those that say the database themselves
 Connection = Annotated[
     PostgresServer, Group({"user": "runas", "maintenance_db": "database", **_LOGIN})

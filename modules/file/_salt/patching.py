@@ -36,12 +36,7 @@ def patch(
     else:
         argv += ["--", target]
     done = cmd.probe([*argv[:1], "--dry-run", *argv[1:]]) if dry_run else cmd.execute(argv)
-    return {
-        "pid": done.pid,
-        "retcode": done.retcode,
-        "stdout": done.stdout,
-        "stderr": done.stderr,
-    }
+    return {"pid": done.pid, "retcode": done.retcode, "stdout": done.stdout, "stderr": done.stderr}
 
 
 def seek_read(path: str, size: int, offset: int) -> bytes:

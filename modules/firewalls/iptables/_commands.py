@@ -96,10 +96,7 @@ def get_saved_policy(
 
 
 def check(
-    table: str = "filter",
-    chain: str | None = None,
-    rule: str | None = None,
-    family: str = "ipv4",
+    table: str = "filter", chain: str | None = None, rule: str | None = None, family: str = "ipv4"
 ) -> bool:
     """Return whether a chain has a rule. Raises StateFailed for one that iptables does not
     understand.
@@ -118,10 +115,7 @@ def check_chain(table: str = "filter", chain: str | None = None, family: str = "
 
 
 def set_policy(
-    table: str = "filter",
-    chain: str | None = None,
-    policy: str | None = None,
-    family: str = "ipv4",
+    table: str = "filter", chain: str | None = None, policy: str | None = None, family: str = "ipv4"
 ) -> str:
     """Set what a chain does with what no rule decides; an empty text.
 
@@ -159,10 +153,7 @@ def delete_chain(table: str = "filter", chain: str | None = None, family: str = 
 
 
 def append(
-    table: str = "filter",
-    chain: str | None = None,
-    rule: str | None = None,
-    family: str = "ipv4",
+    table: str = "filter", chain: str | None = None, rule: str | None = None, family: str = "ipv4"
 ) -> bool:
     """Add a rule at the end of a chain; True.
 

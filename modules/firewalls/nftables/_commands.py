@@ -43,10 +43,7 @@ def get_saved_rules(conf_file: str | None = None) -> list[str]:
 
 
 def get_rule_handle(
-    table: str = "filter",
-    chain: str | None = None,
-    rule: str | None = None,
-    family: str = "ipv4",
+    table: str = "filter", chain: str | None = None, rule: str | None = None, family: str = "ipv4"
 ) -> Answer:
     """The kernel's number of a rule: {result, handle}, or {result, comment}.
 
@@ -125,10 +122,7 @@ def delete_chain(table: str = "filter", chain: str | None = None, family: str = 
 
 
 def append(
-    table: str = "filter",
-    chain: str | None = None,
-    rule: str | None = None,
-    family: str = "ipv4",
+    table: str = "filter", chain: str | None = None, rule: str | None = None, family: str = "ipv4"
 ) -> Answer:
     """Add a rule at the end of a chain, unless it has it.
 
@@ -194,10 +188,7 @@ def flush(table: str = "filter", chain: str = "", family: str = "ipv4") -> Answe
 
 
 def set_policy(
-    table: str = "filter",
-    chain: str | None = None,
-    policy: str | None = None,
-    family: str = "ipv4",
+    table: str = "filter", chain: str | None = None, policy: str | None = None, family: str = "ipv4"
 ) -> bool:
     """Set what a chain does with what no rule decides; whether it could be done. Raises StateFailed
     without a chain and a policy.

@@ -114,11 +114,7 @@ def archives() -> dict[str, dict[str, Any]]:
     for path, seen in _paths.below(ARCHIVES):
         parts = os.path.basename(path).removesuffix(".deb").split("_")
         if path.endswith(".deb") and len(parts) == 3:
-            about = {
-                "path": path,
-                "size": seen.st_size,
-                "creation_date_time_t": int(seen.st_ctime),
-            }
+            about = {"path": path, "size": seen.st_size, "creation_date_time_t": int(seen.st_ctime)}
             by_name.setdefault(parts[0], {})[parts[1].replace("%3a", ":")] = about
     return by_name
 
@@ -405,10 +401,7 @@ def held() -> list[str]:
 
 
 @changer(
-    touches=["packages", "candidates"],
-    before=former_holds,
-    planned=plan_holds,
-    planned_touches=[],
+    touches=["packages", "candidates"], before=former_holds, planned=plan_holds, planned_touches=[]
 )
 def hold(names: Sequence[str], release: Sequence[str] = ()) -> None:
     """Keep packages at their version, and let others go. Raises CommandFailed if apt-mark fails."""

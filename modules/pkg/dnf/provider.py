@@ -386,10 +386,7 @@ def _locks_of_dnf5(path: str) -> list[str]:
 
 
 @changer(
-    touches=["packages", "candidates"],
-    before=former_holds,
-    planned=plan_holds,
-    planned_touches=[],
+    touches=["packages", "candidates"], before=former_holds, planned=plan_holds, planned_touches=[]
 )
 def hold(names: Sequence[str], release: Sequence[str] = ()) -> None:
     """Keep packages at their version, and let others go."""

@@ -93,10 +93,7 @@ HINTS = (  # part of an error -> what to do
         "Signature verification failed",
         f"{_KEY} pkgrepo.managed, or rpm --import; skip_verify: True installs without verifying",
     ),
-    (
-        "remove lock to allow",
-        "a lock holds it at its version: pkg.unheld, or update_holds: True",
-    ),
+    ("remove lock to allow", "a lock holds it at its version: pkg.unheld, or update_holds: True"),
     (
         "Valid metadata not found",
         "the repository cannot be reached, or is none: check its address and the network (zypper"

@@ -390,10 +390,7 @@ def held() -> list[str]:
 
 
 @changer(
-    touches=["packages", "candidates"],
-    before=former_holds,
-    planned=plan_holds,
-    planned_touches=[],
+    touches=["packages", "candidates"], before=former_holds, planned=plan_holds, planned_touches=[]
 )
 def hold(names: Sequence[str], release: Sequence[str] = ()) -> None:
     """Keep packages at their version (addlock), and release others (removelock).

@@ -29,8 +29,7 @@ OWN = {
 def call(
     *,
     function: Annotated[
-        str,
-        argument(metavar="MODULE.FUN", help="An execution function.", complete=("functions",)),
+        str, argument(metavar="MODULE.FUN", help="An execution function.", complete=("functions",))
     ],
     words: Annotated[
         list[str] | None,

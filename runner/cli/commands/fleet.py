@@ -12,18 +12,14 @@ from runner.output.formats import RUN
 from runner.tools.fleet import ACTIONS, FORKS
 
 SHARED = ("config", "out", "log_level", "log_file", "verbose", "quiet")
-OPTIONS: dict[str, Any] = {
-    **{name: READING[name] for name in SHARED},
-    "test": RUNNING["test"],
-}
+OPTIONS: dict[str, Any] = {**{name: READING[name] for name in SHARED}, "test": RUNNING["test"]}
 
 
 @with_common(OPTIONS, answer=RUN)
 def fleet(
     *,
     action: Annotated[
-        str,
-        argument(metavar="highstate|sls|call|export", help="What to do.", complete=(ACTIONS,)),
+        str, argument(metavar="highstate|sls|call|export", help="What to do.", complete=(ACTIONS,))
     ],
     words: Annotated[
         list[str] | None,
@@ -66,13 +62,5 @@ def fleet(
     Example: runner fleet highstate 'web*' --test -i hosts.ini
     """
     return fleet_driving.driven(
-        action,
-        words or (),
-        inventory or (),
-        forks,
-        serial,
-        limit,
-        max_fail,
-        refresh,
-        common,
+        action, words or (), inventory or (), forks, serial, limit, max_fail, refresh, common
     )

@@ -16,15 +16,7 @@ from runner.sources.formulas import importing, installing, listing, locked, vend
 from runner.sources.formulas import outdated as formulas_outdated
 
 # each with how many words it takes
-ACTIONS = {
-    "lock": 0,
-    "install": 0,
-    "update": 1,
-    "outdated": 0,
-    "list": 0,
-    "vendor": 1,
-    "import": 1,
-}
+ACTIONS = {"lock": 0, "install": 0, "update": 1, "outdated": 0, "list": 0, "vendor": 1, "import": 1}
 FILE = "formulas.yml"
 
 
@@ -32,8 +24,7 @@ FILE = "formulas.yml"
 def formulas(
     *,
     action: Annotated[
-        str,
-        argument(metavar="ACTION", help="One of the words above.", complete=(tuple(ACTIONS),)),
+        str, argument(metavar="ACTION", help="One of the words above.", complete=(tuple(ACTIONS),))
     ],
     words: Annotated[
         list[str] | None, argument(metavar="[NAME|DIR|FILE]", help="See above.")

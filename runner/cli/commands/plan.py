@@ -24,8 +24,7 @@ from runner.output.text import safe
 def plan(
     *,
     words: Annotated[
-        list[str],
-        argument(metavar="show FILE", help="A plan that --plan FILE has kept."),
+        list[str], argument(metavar="show FILE", help="A plan that --plan FILE has kept.")
     ],
     common: Common,
 ) -> int:

@@ -50,8 +50,7 @@ def rehearse(
         ),
     ] = None,
     names: Annotated[
-        list[str],
-        argument(metavar="[NAME...]", help="What it takes.", complete=("sls-list",)),
+        list[str], argument(metavar="[NAME...]", help="What it takes.", complete=("sls-list",))
     ] = [],  # noqa: B006 - never changed
     twice: Annotated[
         bool, option("--twice", help="Run it twice; fail if the second run changes anything.")

@@ -36,8 +36,7 @@ def secret(
         argument(metavar="[FILE...]", help="Files of the pillar.", complete=("files",)),
     ] = None,
     recipient: Annotated[
-        list[str] | None,
-        option("--recipient", "-r", metavar="KEY", help="Who can decrypt it."),
+        list[str] | None, option("--recipient", "-r", metavar="KEY", help="Who can decrypt it.")
     ] = None,
     by: Annotated[
         str, option("--with", metavar="age|gpg", help="The program.", show_default=True)

@@ -21,9 +21,7 @@ def single(
     function: Annotated[
         str,
         argument(
-            metavar="STATE.FUN",
-            help="A state function, such as file.absent.",
-            complete=("states",),
+            metavar="STATE.FUN", help="A state function, such as file.absent.", complete=("states",)
         ),
     ],
     words: Annotated[

@@ -212,7 +212,7 @@ SCHEDULED: dict[str, Any] = {
     "scheduled": Annotated[
         bool,
         option("--scheduled", help="Not while `runner disable` stops scheduled runs.", hidden=True),
-    ],
+    ]
 }
 DEFAULTS = Common()
 

@@ -11,13 +11,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 
 from runner.api import scheduled
-from runner.api.scheduled import (
-    SCHEDULE,
-    cron_command,
-    cron_fields,
-    cron_interval,
-    is_either_day,
-)
+from runner.api.scheduled import SCHEDULE, cron_command, cron_fields, cron_interval, is_either_day
 from runner.model.errors import UsageError
 from runner.model.records import Record
 

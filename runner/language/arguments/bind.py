@@ -24,14 +24,7 @@ from runner.model.global_arguments import COMMAND_OPTIONS, GLOBAL_ARGUMENTS, PAS
 from runner.model.places import Place, Source, Value, item_place, value_place
 from runner.model.records import Record
 
-__all__ = [
-    "BoundArguments",
-    "bind",
-    "json_schema",
-    "known",
-    "needed_features",
-    "schema_of",
-]
+__all__ = ["BoundArguments", "bind", "json_schema", "known", "needed_features", "schema_of"]
 
 
 # what every state takes, and no function acts on. What commands of guards take is not among them:
@@ -280,11 +273,7 @@ def _near(schema: Schema, key: str, extra_known: frozenset[str]) -> str | None:
 
 
 def _lack(
-    schema: Schema,
-    binding: _Binding,
-    key: str,
-    value: Value,
-    extra_known: frozenset[str],
+    schema: Schema, binding: _Binding, key: str, value: Value, extra_known: frozenset[str]
 ) -> None:
     """What becomes of an argument that the function does not have."""
     from runner.language.arguments import lacking
@@ -307,11 +296,7 @@ def _lack(
 
 
 def _unknown(
-    schema: Schema,
-    binding: _Binding,
-    key: str,
-    extra_known: frozenset[str],
-    why: str | None = None,
+    schema: Schema, binding: _Binding, key: str, extra_known: frozenset[str], why: str | None = None
 ) -> Diagnostic:
     from runner.language.arguments import hints
 

@@ -210,11 +210,7 @@ def _inside(convert: Callable[[Any], Any], key: Any, value: Any) -> Any:
         return convert(value)
     except Mismatch as problem:
         raise Mismatch(
-            problem.problem,
-            (key, *problem.path),
-            problem.subject,
-            problem.hint,
-            problem.expected,
+            problem.problem, (key, *problem.path), problem.subject, problem.hint, problem.expected
         ) from None
 
 

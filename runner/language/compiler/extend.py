@@ -28,13 +28,7 @@ if TYPE_CHECKING:
 
 # what `use` does not take over; the `_any` forms, onfail_all and listen it does take over, as
 # Salt's
-NOT_USED = {
-    *CARRIED,
-    *CARRIED.values(),
-    *USE,
-    "name",
-    "names",
-}
+NOT_USED = {*CARRIED, *CARRIED.values(), *USE, "name", "names"}
 # references of one list, up to which they are repeated as Salt does: the cost is that number
 # squared
 REPEATED = 50

@@ -184,11 +184,7 @@ class Gatherer:
                 f"SLS {request.sls} does not render to a dictionary (a mapping of IDs), but to"
                 f" {kind}"
             )
-            self.problem(
-                what,
-                where,
-                structure_hints.sls_hint(value),
-            )
+            self.problem(what, where, structure_hints.sls_hint(value))
             self.high.lost.append(self._text_of(request.sls, request.env))
             return own
         included = yield from self._includes(value, request, file, chain, place)

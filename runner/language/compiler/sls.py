@@ -270,10 +270,7 @@ class Sls:
         for item in late:
             hint = f"give it a dash of its own: `- order: {item.value}`"
             self._warning(
-                f"order behind another argument of {where}{IGNORED}",
-                item.place,
-                hint,
-                "ignored",
+                f"order behind another argument of {where}{IGNORED}", item.place, hint, "ignored"
             )
         return [item for item in items if item not in late]
 

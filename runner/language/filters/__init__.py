@@ -110,7 +110,4 @@ def list_(value: object) -> bool:
     return isinstance(value, list)
 
 
-TESTS: dict[str, Callable[..., bool]] = {
-    "list": list_,
-    "match": match,
-}
+TESTS: dict[str, Callable[..., bool]] = {"list": list_, "match": match}

@@ -31,10 +31,7 @@ def contents(states: Mapping[str, Sequence[str]], modules: Iterable[str], width:
     )
     for text in more:
         lines += ["", *textwrap.wrap(text, width, subsequent_indent="  ")]
-    lines += [
-        "",
-        "Modules for templates and `runner call`:",
-    ]
+    lines += ["", "Modules for templates and `runner call`:"]
     lines.append(
         textwrap.fill(", ".join(modules), width, initial_indent="  ", subsequent_indent="  ")
     )

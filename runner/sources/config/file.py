@@ -37,11 +37,7 @@ def is_minion_config(path: str) -> bool:
 
 
 def read_settings(
-    path: str,
-    load_yaml: LoadYaml,
-    warnings: list[Diagnostic],
-    files: list[str],
-    within: str = "",
+    path: str, load_yaml: LoadYaml, warnings: list[Diagnostic], files: list[str], within: str = ""
 ) -> dict[str, Any]:
     """The keys of the file and of those it includes, a later file's key over an earlier one's,
     checked; below `said_in.KEY` which file said those of included ones. Raises UsageError for one
@@ -199,11 +195,7 @@ def _value_problem(key: Any, value: Any) -> tuple[str, str | None, str] | None:
     """(message, hint, severity) of what is wrong with one key."""
     if not is_known(key) and not is_store(value):
         near = nearest(key)
-        return (
-            f"unknown configuration key {key!r}",
-            suggestion(near) if near else None,
-            "warning",
-        )
+        return (f"unknown configuration key {key!r}", suggestion(near) if near else None, "warning")
     if "\0" in str(value):
         return f"{key} contains a NUL character", None, "error"
     wanted = TYPES.get(key, ())

@@ -345,10 +345,7 @@ GROUPS: Mapping[str, Mapping[str, KeyDescription]] = {
             unit="seconds",
         ),
         "timeout": D(
-            "How long a whole run may take.",
-            "timeout: 3600",
-            unit="seconds",
-            default="no limit",
+            "How long a whole run may take.", "timeout: 3600", unit="seconds", default="no limit"
         ),
         "durable": D(
             "Whether a change is made although its reactions cannot be recorded (`wanted`), or not"
@@ -572,9 +569,7 @@ GROUPS: Mapping[str, Mapping[str, KeyDescription]] = {
             "log_level: info",
         ),
         "log_level_logfile": D(
-            "The same for `log_file`.",
-            "log_level_logfile: debug",
-            default="that of `log_level`",
+            "The same for `log_file`.", "log_level_logfile: debug", default="that of `log_level`"
         ),
         "log_granular_levels": D(
             "Levels of single loggers, such as that of a module of the tree.",
@@ -627,10 +622,7 @@ GROUPS: Mapping[str, Mapping[str, KeyDescription]] = {
             default="that of this machine",
         ),
         "mysql.port": D(
-            "Its port.",
-            "mysql.port: 3307",
-            type="a whole number",
-            default="the client's own",
+            "Its port.", "mysql.port: 3307", type="a whole number", default="the client's own"
         ),
         "mysql.user": D(
             "The user who logs in.",
@@ -639,16 +631,10 @@ GROUPS: Mapping[str, Mapping[str, KeyDescription]] = {
             default="the user of the system",
         ),
         "mysql.pass": D(
-            "The password of the user.",
-            "mysql.pass: secret",
-            type="a text",
-            default="none",
+            "The password of the user.", "mysql.pass: secret", type="a text", default="none"
         ),
         "mysql.db": D(
-            "The database that statements are for.",
-            "mysql.db: shop",
-            type="a text",
-            default="none",
+            "The database that statements are for.", "mysql.db: shop", type="a text", default="none"
         ),
         "mysql.unix_socket": D(
             "The socket of a server on this machine.",
@@ -681,10 +667,7 @@ GROUPS: Mapping[str, Mapping[str, KeyDescription]] = {
             default="the socket of this machine",
         ),
         "postgres.port": D(
-            "Its port.",
-            "postgres.port: 5433",
-            type="a whole number",
-            default="the client's own",
+            "Its port.", "postgres.port: 5433", type="a whole number", default="the client's own"
         ),
         "postgres.user": D(
             "The user who logs in.",
@@ -693,10 +676,7 @@ GROUPS: Mapping[str, Mapping[str, KeyDescription]] = {
             default="the user of the system, as root `postgres`",
         ),
         "postgres.pass": D(
-            "The password of the user.",
-            "postgres.pass: secret",
-            type="a text",
-            default="none",
+            "The password of the user.", "postgres.pass: secret", type="a text", default="none"
         ),
         "postgres.maintenance_db": D(
             "The database that statements about the server are sent to.",
@@ -711,28 +691,14 @@ GROUPS: Mapping[str, Mapping[str, KeyDescription]] = {
             default="where the system has them",
         ),
         "redis.host": D(
-            "The server of Redis.",
-            "redis.host: db.example.org",
-            type="a text",
-            default="127.0.0.1",
+            "The server of Redis.", "redis.host: db.example.org", type="a text", default="127.0.0.1"
         ),
-        "redis.port": D(
-            "Its port.",
-            "redis.port: 6380",
-            type="a whole number",
-            default="6379",
-        ),
+        "redis.port": D("Its port.", "redis.port: 6380", type="a whole number", default="6379"),
         "redis.db": D(
-            "The number of the database.",
-            "redis.db: 1",
-            type="a whole number",
-            default="0",
+            "The number of the database.", "redis.db: 1", type="a whole number", default="0"
         ),
         "redis.password": D(
-            "The password.",
-            "redis.password: secret",
-            type="a text",
-            default="none",
+            "The password.", "redis.password: secret", type="a text", default="none"
         ),
         "docker.url": D(
             "The address of the container engine.",
@@ -741,10 +707,7 @@ GROUPS: Mapping[str, Mapping[str, KeyDescription]] = {
             default="DOCKER_HOST, else the first socket that there is",
         ),
         "docker.version": D(
-            "The version of its interface.",
-            "docker.version: '1.45'",
-            type="a text",
-            default="auto",
+            "The version of its interface.", "docker.version: '1.45'", type="a text", default="auto"
         ),
     },
     "Many machines": {

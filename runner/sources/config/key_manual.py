@@ -15,14 +15,7 @@ from runner.model.diagnostics import similar, suggestion
 from runner.model.errors import RunnerError
 from runner.model.records import Record
 from runner.sources.config.key_descriptions import GROUPS, MODULES, KeyDescription
-from runner.sources.config.keys import (
-    CHOICES,
-    DEFAULTS,
-    NUMBER,
-    ODD_CHOICES,
-    SALT_KEYS,
-    TYPES,
-)
+from runner.sources.config.keys import CHOICES, DEFAULTS, NUMBER, ODD_CHOICES, SALT_KEYS, TYPES
 from runner.sources.config.repository_descriptions import OF_REPOSITORIES
 from runner.sources.config.unused_keys import INSTEAD, PRINTING
 from runner.sources.gitfs import settings as repositories

@@ -131,12 +131,7 @@ class TrustedFolder:
             return file.read()
 
     def write(
-        self,
-        name: str,
-        data: bytes | Iterable[bytes],
-        mode: int = 0o600,
-        *,
-        durable: bool = False,
+        self, name: str, data: bytes | Iterable[bytes], mode: int = 0o600, *, durable: bool = False
     ) -> None:
         """Write a file whole: nobody sees a half of it, nor do others read it. Raises OSError.
 

@@ -23,15 +23,7 @@ from yaml.nodes import ScalarNode
 from yaml.resolver import Resolver
 
 from runner.model.errors import RenderError, RunnerError
-from runner.model.places import (
-    Document,
-    Place,
-    PlacedList,
-    PlacedMap,
-    Source,
-    Value,
-    position_in,
-)
+from runner.model.places import Document, Place, PlacedList, PlacedMap, Source, Value, position_in
 from runner.model.records import Record
 from runner.support.yaml.limits import CIRCLE, LIMIT, SAFE_LOADER, UNFOLDED, check_depth
 from runner.support.yaml.rendered_text import Rendered

@@ -15,14 +15,7 @@ from runner.model.errors import RunnerError
 from runner.model.highdata import HighData
 from runner.pipeline import node_scope
 from runner.pipeline.compile import Compiled, compile_partially, expected
-from runner.pipeline.gathering import (
-    Gathered,
-    all_requests,
-    gather,
-    read_pillar,
-    refuse,
-    requests,
-)
+from runner.pipeline.gathering import Gathered, all_requests, gather, read_pillar, refuse, requests
 from runner.pipeline.session import Listeners, Session, of_named
 from runner.sources.config.options import Options
 from runner.sources.fileroots import unreadable

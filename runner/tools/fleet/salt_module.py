@@ -132,11 +132,7 @@ def single(
     return _run("single", _waiting(wait), words, test, pillar, saltenv, pillarenv, config, given)
 
 
-def call(
-    fun: str,
-    *args: Any,
-    **kwargs: Any,
-) -> Any:
+def call(fun: str, *args: Any, **kwargs: Any) -> Any:
     """
     Call one of runner's execution functions. `pillar`, `saltenv`, `pillarenv`, `config` and `test`
     mean what they mean elsewhere; all other arguments are those of the function.

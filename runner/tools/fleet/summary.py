@@ -19,14 +19,7 @@ from runner.tools.fleet.grouping import (
     word_of,
 )
 from runner.tools.fleet.playing import Played
-from runner.tools.fleet.records import (
-    FAILED,
-    NO_ANSWER,
-    NOT_BEGUN,
-    UNREACHABLE,
-    HostOutcome,
-    Job,
-)
+from runner.tools.fleet.records import FAILED, NO_ANSWER, NOT_BEGUN, UNREACHABLE, HostOutcome, Job
 
 Line = tuple[str, str]  # text, colour
 WORDS = ("failed", "unreachable", "no answer", "not begun", CHANGED, WOULD_CHANGE, "unchanged")

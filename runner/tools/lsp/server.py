@@ -520,9 +520,6 @@ ANSWERS: dict[str, tuple[Answer, Any]] = {
     lsp.TEXT_DOCUMENT_PREPARE_RENAME: (_prepare_rename, None),
     lsp.TEXT_DOCUMENT_RENAME: (_rename, lsp.RenameOptions(prepare_provider=True)),
     lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL: (_symbols, None),
-    lsp.TEXT_DOCUMENT_CODE_ACTION: (
-        _actions,
-        lsp.CodeActionOptions([lsp.CodeActionKind.QuickFix]),
-    ),
+    lsp.TEXT_DOCUMENT_CODE_ACTION: (_actions, lsp.CodeActionOptions([lsp.CodeActionKind.QuickFix])),
     lsp.TEXT_DOCUMENT_FORMATTING: (_formatting, None),
 }

@@ -199,15 +199,11 @@ def _unknown_tag(name: str, line: int, row: str, source: str, inside: bool) -> E
                 f"`{written}` does not begin a tag",
             )
         return Explanation(
-            line,
-            column,
-            f"no `{{% {opening} %}}` is open here: remove it, or write what it closes",
+            line, column, f"no `{{% {opening} %}}` is open here: remove it, or write what it closes"
         )
     near = [f"`{{% {known} %}}`" for known in similar(name, TAGS, 2, 0.6)]
     return Explanation(
-        line,
-        column,
-        suggestion(*near) if near else "tags are " + ", ".join(TAGS[:12]),
+        line, column, suggestion(*near) if near else "tags are " + ", ".join(TAGS[:12])
     )
 
 

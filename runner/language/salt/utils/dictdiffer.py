@@ -126,9 +126,7 @@ class RecursiveDictDiffer:
 
 
 def recursive_diff(
-    past_dict: Mapping[Any, Any],
-    current_dict: Mapping[Any, Any],
-    ignore_missing_keys: bool = True,
+    past_dict: Mapping[Any, Any], current_dict: Mapping[Any, Any], ignore_missing_keys: bool = True
 ) -> RecursiveDictDiffer:
     return RecursiveDictDiffer(past_dict, current_dict, ignore_missing_keys)
 
