@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is added in one place is there everywhere: a form of answers, a command, a package manager,
-a state function, a kind of requisite, an argument of all states, a Jinja filter, a grain.
+a state function, a kind of requisite, an argument of all states, a setting, a Jinja filter, a
+grain.
 
 Each is added to a copy of runner, by the files that `docs/architecture.md` names and no others.
 """
@@ -498,6 +499,41 @@ def test_an_argument_of_all_states_is_a_row(copy: Copy) -> None:
     schema = json.loads(copy("schema").stdout)["definitions"]
     assert schema["every_weather"] == {"description": "mind the weather", "type": "boolean"}
     assert "weather" in schema["arguments_file.managed"]["properties"]
+
+
+SETTING = """    mood: Annotated[
+        Literal["glad", "grim"],
+        Key(COMPILING, "How the tree is read.", "mood: grim", unit="moods"),
+    ] = flag("glad", "--mood", of="reading", metavar="MOOD", help="Glad or grim.")
+"""
+
+READER = """    said = Diagnostic(f"the mood is {options.mood}", None, None, "mood", "warning")
+    return options, (*warnings, said)
+"""
+
+
+def test_a_setting_is_a_field(copy: Copy) -> None:
+    before = "    strict: Annotated[\n"
+    copy.alter("runner/sources/config/options.py", before, SETTING + before)
+    copy.alter("runner/sources/config/load.py", "    return options, tuple(warnings)\n", READER)
+    assert "the mood is glad" in copy("show", "top").stderr
+    copy.config["mood"] = "grim"
+    assert "the mood is grim" in copy("show", "top").stderr
+    assert copy("call", "config.get", "mood").stdout == "grim\n"
+    assert "the mood is glad" in copy("show", "top", "--mood", "glad").stderr
+    for mood, said in (("bad", "mood: there is no 'bad'\n"), (5, "mood has to be a text, not 5\n")):
+        copy.config["mood"] = mood
+        assert said in copy("show", "top", code=1).stderr
+    del copy.config["mood"]
+    copy.config["mod"] = "grim"
+    assert "did you mean mood?" in copy("show", "top").stderr
+    assert re.search(r"^ +--mood MOOD +Glad or grim.$", copy("check", "--help").stdout, re.M)
+    assert copy.offered("why", "--mo") == "--mood\tGlad or grim.\n"
+    page = copy("doc", "config", "mood").stdout
+    assert "How the tree is read." in page and "Type: one of glad, grim\n  Unit: moods\n" in page
+    assert "Default: glad\n" in page
+    copy("doc", "--reference", str(copy.folder / "manual"))
+    assert "### `mood`" in (copy.folder / "manual/configuration.md").read_text()
 
 
 def test_a_filter_is_one_file(copy: Copy) -> None:

@@ -637,9 +637,9 @@ def texts() -> Iterator[Case]:
 
 
 def configurations() -> Iterator[Case]:
-    from runner.sources.config.keys import DEFAULTS, TYPES
+    from runner.sources.config.keys import DEFAULTS, SETTINGS
 
-    for key in sorted({*TYPES, *DEFAULTS}):
+    for key in sorted({*SETTINGS, *DEFAULTS}):
         for value in (
             None,
             5,

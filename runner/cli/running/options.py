@@ -17,6 +17,7 @@ from runner.model.records import Record
 from runner.output import formats
 from runner.sources.config import load
 from runner.sources.config.keys import LONGEST
+from runner.sources.config.options import FLAGS, Options
 from runner.support.files.text import LARGEST, MEBIBYTE
 from runner.support.log import LOG
 
@@ -71,6 +72,31 @@ class Common(Record):
         return self.form is formats.FORMS[0]
 
 
+# what options are, by the types of the settings that they make
+_KINDS: dict[str, Any] = {
+    "bool": bool,
+    "str": str | None,
+    "Literal": str | None,
+    "float": float | None,
+    "tuple": list[str],
+}
+
+
+def _flags(of: str) -> dict[str, Any]:
+    """The options that make settings (`flag` of sources/config/options.py)."""
+    return {
+        name: Annotated[_kind(name), option(*flag.names, **flag.about)]
+        for name, flag in FLAGS.items()
+        if flag.of == of
+    }
+
+
+def _kind(setting: str) -> Any:
+    """What an option is that makes a setting."""
+    declared = Options.__annotations__[setting].removeprefix("Annotated[")
+    return next(_KINDS[kind] for kind in _KINDS if declared.startswith(kind))
+
+
 READING: dict[str, Any] = {
     "config": Annotated[
         str | None, option("--config", "-c", metavar="FILE", help="Configuration file.")
@@ -97,93 +123,16 @@ READING: dict[str, Any] = {
     "pillar_tree": Annotated[
         list[str], option("--pillar-tree", metavar="DIR", help="Directory of pillar SLS files.")
     ],
-    "id": Annotated[str | None, option("--id", metavar="ID", help="This machine's ID.")],
-    "saltenv": Annotated[
-        str | None, option("--saltenv", metavar="ENV", help="Environment of the states.")
-    ],
-    "pillarenv": Annotated[
-        str | None, option("--pillarenv", metavar="ENV", help="Environment of the pillar.")
-    ],
-    "cachedir": Annotated[
-        str | None,
-        option(
-            "--cachedir",
-            metavar="DIR",
-            help="Keep runner's files below it; state_dir may say otherwise.",
-        ),
-    ],
+    **_flags("reading"),
     "out": str,  # each kind of answer has forms of its own
-    "log_level": Annotated[
-        str | None, option("--log-level", "-l", metavar="LEVEL", help="debug ... critical.")
-    ],
-    "log_file": Annotated[
-        str | None,
-        option("--log-file", metavar="FILE", help="Where the log goes: a file, journald, syslog."),
-    ],
     "verbose": Annotated[
         bool, option("-v", "--verbose", help="More output: unchanged states too.")
     ],
-    "quiet": Annotated[
-        bool, option("-q", "--quiet", help="Silence unless something changed or failed.")
-    ],
 }
-RUNNING: dict[str, Any] = {
-    "test": Annotated[bool, option("--test", help="Change nothing; show what would change.")],
-    "wait": Annotated[
-        float | None,
-        option(
-            "--wait", metavar="[SECONDS]", help="Wait for another run (without a value: forever)."
-        ),
-    ],
-    "timeout": Annotated[
-        float | None, option("--timeout", metavar="SECONDS", help="End the run after this time.")
-    ],
-}
+RUNNING: dict[str, Any] = _flags("running")
 CHANGING: dict[str, Any] = {
     **RUNNING,
-    "only": Annotated[
-        list[str], option("--only", metavar="ID", help="Only this: ID, name, STATE:ID, sls:NAME.")
-    ],
-    "exclude": Annotated[
-        list[str],
-        option(
-            "--exclude",
-            metavar="ID",
-            help="Leave this out: as --only, or an SLS.",
-            may_be_empty=True,
-        ),
-    ],
-    "tags": Annotated[
-        list[str], option("--tags", metavar="TAG[,TAG...]", help="Only states with such a tag.")
-    ],
-    "skip_tags": Annotated[
-        list[str],
-        option(
-            "--skip-tags",
-            metavar="TAG[,TAG...]",
-            help="No states with such a tag.",
-            may_be_empty=True,
-        ),
-    ],
-    "with_requisites": Annotated[
-        bool, option("--with-requisites", help="What is selected, and all that it requires.")
-    ],
-    "start_at": Annotated[
-        str | None,
-        option("--start-at", metavar="ID", help="From this state on, in the order of the run."),
-    ],
-    "shuffle": Annotated[
-        str | None,
-        option(
-            "--shuffle",
-            metavar="[SEED]",
-            help="Random order where nothing fixes it.",
-            may_be_empty=True,
-        ),
-    ],
-    "verify": Annotated[
-        bool, option("--verify", help="Check again after each change; fail what did not converge.")
-    ],
+    **_flags("changing"),
     "diff": Annotated[bool, option("--diff", help="Show changes whole, however long.")],
     "splay": Annotated[
         float, option("--splay", metavar="SECONDS", help="Delay the start randomly, up to this.")
@@ -353,17 +302,10 @@ def loaded(
 
 def overrides(common: Common) -> dict[str, Any]:
     """The settings that the command line sets, under the configuration's names."""
+    made = {name: getattr(common, name) for name in FLAGS if name in Common._fields}
     settings: dict[str, Any] = {
-        "id": common.id,
-        "saltenv": common.saltenv,
-        "pillarenv": common.pillarenv,
-        "cachedir": common.cachedir,
-        "log_level": _log_level(common.log_level),
-        "log_file": common.log_file,
-        "test": common.test or None,
-        "quiet": common.quiet or None,
+        **{name: _setting(name, value) for name, value in (made | common.settings).items()},
         "whole_pillar": common.whole_pillar,
-        **{name: _setting(name, value) for name, value in common.settings.items()},
         **common.more,
     }
     if common.state_tree:
@@ -386,9 +328,8 @@ def _setting(name: str, value: Any) -> Any:
     return _READ[name](value) if name in _READ else value
 
 
-def _log_level(name: str | None) -> str | None:
-    if name is not None:
-        logs.level_of(name)
+def _log_level(name: str) -> str:
+    logs.level_of(name)
     return name
 
 
@@ -420,6 +361,7 @@ def _tags(texts: list[str]) -> list[str]:
 _READ: dict[str, Callable[[Any], Any]] = {
     "tags": _tags,
     "skip_tags": lambda texts: words(texts) or None,
+    "log_level": _log_level,
     "wait": _seconds("--wait", -1),
     "timeout": _seconds("--timeout", 0),
 }

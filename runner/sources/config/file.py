@@ -14,15 +14,15 @@ from runner.model.errors import CompileError, RunnerError, UsageError
 from runner.model.places import Document, Source, Untyped, position_in
 from runner.model.said_in import key_file
 from runner.sources.config.keys import (
-    CHOICES,
     KINDS,
     LONGEST,
     NOTIFYING,
-    ODD_CHOICES,
-    TEXTS,
-    TYPES,
+    choices,
+    entries,
     is_known,
+    may_be_odd,
     nearest,
+    types,
 )
 from runner.sources.config.unused_keys import unused
 from runner.support.files.text import read_bounded
@@ -198,7 +198,7 @@ def _value_problem(key: Any, value: Any) -> tuple[str, str | None, str] | None:
         return (f"unknown configuration key {key!r}", suggestion(near) if near else None, "warning")
     if "\0" in str(value):
         return f"{key} contains a NUL character", None, "error"
-    wanted = TYPES.get(key, ())
+    wanted = types(key)
     if value is not None and wanted:
         fits = any(isinstance(value, KINDS[kind]) for kind in wanted)
         if not fits and not (key == "id" and isinstance(value, int)):
@@ -207,24 +207,13 @@ def _value_problem(key: Any, value: Any) -> tuple[str, str | None, str] | None:
                 _remedy(key, value) or f"`runner doc config {key}` describes it",
                 "error",
             )
-    if (
-        str(key).endswith("_dirs")
-        and isinstance(value, list)
-        and not all(isinstance(item, str) for item in value)
-    ):
-        return (
-            f"{key} has to be a list of folders, not {value!r}",
-            f"write\n    {key}:\n      - /srv/more",
-            "error",
-        )
-    if key in TEXTS:
-        wrong = _text_problem(key, [value] if isinstance(value, str) else value or [])
-        if wrong:
-            return f"{key}: {wrong}", None, "error"
-    choices = CHOICES.get(key) or ODD_CHOICES.get(key)
-    if isinstance(value, str) and choices and value not in choices:
-        severity = "error" if key in CHOICES else "warning"
-        return f"{key}: there is no {value!r}", f"one of {', '.join(choices)}", severity
+    wrong = _entry_problem(key, [value] if isinstance(value, str) else value)
+    if wrong:
+        return f"{key}: {wrong}", None, "error"
+    texts = choices(key)
+    if isinstance(value, str) and texts and value not in texts:
+        severity = "warning" if may_be_odd(key) else "error"
+        return f"{key}: there is no {value!r}", f"one of {', '.join(texts)}", severity
     if key == "nodegroups" and isinstance(value, dict):
         for name, members in value.items():
             if not isinstance(members, str) and not (
@@ -249,13 +238,14 @@ def _value_problem(key: Any, value: Any) -> tuple[str, str | None, str] | None:
     return None
 
 
-def _text_problem(key: str, values: list[Any]) -> str | None:
-    """The first mistake in the texts of a list; None without one."""
+def _entry_problem(key: str, values: Any) -> str | None:
+    """The first mistake in the entries of a list; None without one."""
     import re
 
-    for value in values:
-        if not isinstance(value, str):
-            return f"{value!r} is not text"
+    wanted = entries(key)
+    for value in values if isinstance(values, list) else ():
+        if wanted and not any(isinstance(value, KINDS[kind]) for kind in wanted):
+            return f"{value!r} is not {' or '.join(wanted)}"
         try:
             re.compile(value if key == "file_ignore_regex" else "")
         except re.error as error:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The reference of the configuration's keys, put together from what the program itself reads:
-types and defaults from `keys.py`, `Options` and the tables of gitfs, the rest from
-`key_descriptions.py`.
+types, defaults and pages from `Options`, `PartSettings` and the tables of gitfs, the keys below
+others from `key_descriptions.py`.
 """
 
 from __future__ import annotations
@@ -14,17 +14,25 @@ from typing import Any
 from runner.model.diagnostics import similar, suggestion
 from runner.model.errors import RunnerError
 from runner.model.records import Record
-from runner.sources.config.key_descriptions import GROUPS, MODULES, KeyDescription
-from runner.sources.config.keys import CHOICES, DEFAULTS, NUMBER, ODD_CHOICES, SALT_KEYS, TYPES
+from runner.sources.config import key_descriptions
+from runner.sources.config.key_descriptions import BELOW, GROUPS, MODULES, REPOSITORIES
+from runner.sources.config.keys import (
+    DEFAULTS,
+    NUMBER,
+    SALT_KEYS,
+    SETTINGS,
+    choices,
+    types,
+)
+from runner.sources.config.options import Options
 from runner.sources.config.repository_descriptions import OF_REPOSITORIES
 from runner.sources.config.unused_keys import INSTEAD, PRINTING
 from runner.sources.gitfs import settings as repositories
 
 NOTE = (
-    "<!-- Made by `runner doc --reference` from runner/sources/config/key_descriptions.py: change"
+    "<!-- Made by `runner doc --reference` from runner/sources/config/: change"
     " that, not this file. -->\n"
 )
-REPOSITORIES = "Git repositories"
 STORES = "Any other key with a `driver` below it is a store for `sdb://KEY/...`."
 FROM_SALT = (
     "The keys of a Salt minion's configuration are all taken. Those of this page have an effect;"
@@ -32,7 +40,7 @@ FROM_SALT = (
 )
 
 
-class Key(Record):
+class Entry(Record):
     """What the reference says of one key. unit, default: empty where there is none."""
 
     name: str
@@ -46,21 +54,37 @@ class Key(Record):
 
 
 @cache
-def keys() -> Mapping[str, Key]:
+def keys() -> Mapping[str, Entry]:
     """All keys that have an effect, by their names, in the order of the reference."""
+    described = pages()
     documented = {
-        name: _key(name, group, description)
-        for group, descriptions in GROUPS.items()
-        for name, description in descriptions.items()
+        name: _entry(name, described[name])
+        for group in GROUPS
+        for name in described
+        if described[name].group == group
     }
     tables = {"gitfs": repositories.GITFS, "git_pillar": repositories.GIT_PILLAR}
-    for prefix, types in tables.items():
-        for setting, kind in types.items():
+    for prefix, kinds in tables.items():
+        for setting, kind in kinds.items():
             documented[f"{prefix}_{setting}"] = _of_repositories(prefix, setting, kind)
     return documented
 
 
-def entries(name: str) -> list[Key]:
+@cache
+def pages() -> Mapping[str, key_descriptions.Key]:
+    """What is said of each key, those below another one after it."""
+    named: dict[str, key_descriptions.Key] = {
+        name: eval(f"Key({text.partition(', Key(')[2][:-1]}", vars(key_descriptions))  # noqa: S307  # our own texts
+        for name, text in SETTINGS.items()
+    }
+    ordered = {}
+    for name, page in named.items():
+        ordered[name] = page
+        ordered |= {below: BELOW[below] for below in BELOW if below.startswith(f"{name}.")}
+    return {**ordered, **BELOW}
+
+
+def entries(name: str) -> list[Entry]:
     """A key, and those below it.
 
     Raises RunnerError for one that has no effect, with what to use instead, or does not exist.
@@ -85,8 +109,8 @@ def entries(name: str) -> list[Key]:
     raise RunnerError(f"there is no configuration key {name}", hint=hint)
 
 
-def _key(name: str, group: str, description: KeyDescription) -> Key:
-    return Key(
+def _entry(name: str, description: key_descriptions.Key) -> Entry:
+    return Entry(
         name,
         description.type or _type(name),
         description.unit,
@@ -94,14 +118,14 @@ def _key(name: str, group: str, description: KeyDescription) -> Key:
         description.since,
         description.about,
         description.example,
-        group,
+        description.group,
     )
 
 
-def _of_repositories(prefix: str, setting: str, kind: str) -> Key:
+def _of_repositories(prefix: str, setting: str, kind: str) -> Entry:
     description = OF_REPOSITORIES[setting]
     default = repositories.DEFAULTS.get(setting, repositories.EMPTY[kind])
-    return Key(
+    return Entry(
         f"{prefix}_{setting}",
         # the unit is in the names of the kinds there
         NUMBER if kind == repositories.NUMBER else kind,
@@ -115,9 +139,9 @@ def _of_repositories(prefix: str, setting: str, kind: str) -> Key:
 
 
 def _type(name: str) -> str:
-    if choices := CHOICES.get(name) or ODD_CHOICES.get(name):
-        return f"one of {', '.join(choices)}"
-    *first, last = TYPES[name]
+    if texts := choices(name):
+        return f"one of {', '.join(texts)}"
+    *first, last = types(name)
     return f"{', '.join(first)} or {last}" if first else last
 
 
@@ -132,11 +156,8 @@ def _default(name: str) -> str:
         from runner.sources.config.report import TIMEOUT
 
         return _yaml(TIMEOUT)
-    if name in DEFAULTS:
-        return _yaml(DEFAULTS[name]) or "none"
-    from runner.sources.config.options import Options
-
-    return _yaml(getattr(Options("", {}, {}, "", "", {}), name))
+    value = DEFAULTS[name] if name in DEFAULTS else getattr(Options(), name, None)
+    return _yaml(value) or "none"
 
 
 def _yaml(value: Any) -> str:
@@ -183,7 +204,7 @@ def _wrapped(text: str, width: int, indent: int = 2) -> list[str]:
     return textwrap.wrap(text, width, initial_indent=" " * indent, subsequent_indent=" " * indent)
 
 
-def _lines(key: Key, width: int) -> Iterator[str]:
+def _lines(key: Entry, width: int) -> Iterator[str]:
     yield f"{key.name}  (configuration)"
     yield ""
     yield from _wrapped(key.about, width)
@@ -196,7 +217,7 @@ def _lines(key: Key, width: int) -> Iterator[str]:
         )
 
 
-def _facts(key: Key) -> Iterator[tuple[str, str]]:
+def _facts(key: Entry) -> Iterator[tuple[str, str]]:
     facts = {"Type": key.type, "Unit": key.unit, "Default": key.default, "Since": key.since}
     return ((title, value) for title, value in facts.items() if value)
 
@@ -225,7 +246,7 @@ def page() -> str:
     return "\n".join(parts)
 
 
-def _markdown(key: Key) -> str:
+def _markdown(key: Entry) -> str:
     facts = "; ".join(f"{title.lower()}: {_code(value)}" for title, value in _facts(key))
     return f"### `{key.name}`\n\n{key.about}\n\n{facts}\n\n```yaml\n{key.example}\n```\n"
 

@@ -22,9 +22,8 @@ from runner.sources.config.file import (
     setting_place,
 )
 from runner.sources.config.keys import DEFAULTS
-from runner.sources.config.options import COMPUTED, LISTS, Options
+from runner.sources.config.options import KEYS_OF_OPTIONS, LISTS, Options
 from runner.support.files.text import read_bounded
-from runner.support.redaction.keys import KEYS
 
 if TYPE_CHECKING:
     from runner.sources.trees import Tree
@@ -223,20 +222,18 @@ def _options(
     if raw["pillarenv_from_saltenv"] and not raw["pillarenv"]:
         raw["pillarenv"] = raw["saltenv"]
     aggregate = raw["state_aggregate"]
-    said = {key: raw[key] for key in Options._fields if raw.get(key) is not None}
-    plain = {key: value for key, value in said.items() if key not in COMPUTED}
-    plain |= {key: tuple(plain[key]) for key in LISTS if key in plain}
-    plain["state_top"] = plain["state_top"].removeprefix("salt://")
-    return Options(
-        **plain,
+    said = {key: raw[key] for key in KEYS_OF_OPTIONS if raw.get(key) is not None}
+    said |= {key: tuple(said[key]) for key in LISTS if key in said}
+    # what is no key of a configuration
+    typed = {key: overrides[key] for key in overrides if key in Options._fields}
+    return Options(**{**typed, **said})._replace(
         file_roots={env: tuple(folders) for env, folders in raw["file_roots"].items()},
         pillar_roots={env: tuple(folders) for env, folders in raw["pillar_roots"].items()},
         raw=raw,
+        state_top=raw["state_top"].removeprefix("salt://"),
         pillar=overrides.get("pillar") or {},
         pillar_of_file=settings.get("pillar") or {},
-        whole_pillar=overrides.get("whole_pillar"),
         state_aggregate=tuple(aggregate) if isinstance(aggregate, list) else bool(aggregate),
-        secret_keys=KEYS if raw.get("secret_keys") is None else tuple(map(str, raw["secret_keys"])),
         typed=frozenset(overrides),
     )
 

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
-from runner.sources.config.key_descriptions import D, KeyDescription
+from runner.sources.config.key_descriptions import REPOSITORIES, Key
 
+D = partial(Key, REPOSITORIES)
 # settings of `gitfs_remotes` (gitfs_NAME) and of the external pillar `git` (git_pillar_NAME)
-OF_REPOSITORIES: Mapping[str, KeyDescription] = {
+OF_REPOSITORIES: Mapping[str, Key] = {
     "base": D("The branch, tag or commit that is the environment `base`.", "base: main"),
     "branch": D("The branch of a repository that names none.", "branch: main"),
     "env": D(

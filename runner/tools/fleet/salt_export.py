@@ -15,7 +15,7 @@ from typing import Any
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import UsageError
 from runner.sources.config.file import is_store, setting_place
-from runner.sources.config.keys import DEFAULTS, SALT_KEYS, TYPES
+from runner.sources.config.keys import DEFAULTS, SALT_KEYS, SETTINGS
 from runner.sources.config.options import Options
 
 MARK = "# Written by `runner fleet export salt`"
@@ -160,7 +160,7 @@ def left_out(options: Options, hosts: Hosts = MappingProxyType({})) -> list[Diag
         elif key in SALT_KEYS or key in DEFAULTS or key == "grains":
             message = f"{key} belongs to the minions: it is not exported"
             hint = f"write it into their configuration: `{key}: ...` in /etc/salt/minion"
-        elif key in TYPES:
+        elif key in SETTINGS:
             message, hint = f"{key} is not a key of Salt: it is not exported", None
         else:
             message = f"{key} is not exported: it may be for the minions alone"

@@ -13,7 +13,7 @@ from command import ROOT
 from starting import PATIENCE
 
 from runner.cli.parsing.option_spec import COMMANDS
-from runner.sources.config.keys import TYPES
+from runner.sources.config.keys import SETTINGS
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def test_they_are_clean(pages: dict[str, Path]) -> None:
     done = shown(*(str(path) for path in pages.values()))
     assert (done.returncode, done.stderr) == (0, "")
     keys = pages["runner.yaml.5"].read_text().replace("\\", "")
-    assert not [key for key in TYPES if f"\nfB{key}fR\n" not in keys]
+    assert not [key for key in SETTINGS if f"\nfB{key}fR\n" not in keys]
 
 
 def test_they_say_what_the_help_says(pages: dict[str, Path]) -> None:

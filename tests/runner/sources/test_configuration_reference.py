@@ -29,19 +29,19 @@ from runner.sources.trees import source
 from runner.support.files.text import LARGEST
 
 KEYS = key_manual.keys()
-DESCRIPTIONS = key_descriptions.DESCRIPTIONS
-OF_MODULES = key_descriptions.GROUPS[key_descriptions.MODULES]
+PAGES = key_manual.pages()
+OF_MODULES = [name for name, page in PAGES.items() if page.group == key_descriptions.MODULES]
 
 
 def test_each_key_that_the_program_reads_is_described() -> None:
-    described = {name if name in OF_MODULES else name.partition(".")[0] for name in DESCRIPTIONS}
-    assert set(keys.TYPES) <= described
-    assert all(keys.is_known(name) for name in described)
+    assert set(keys.SETTINGS) <= PAGES.keys()
+    assert all(keys.is_known(name) for name in PAGES)
+    assert all(page.group in key_descriptions.GROUPS for page in PAGES.values())
     for parent, below in (
         ("tree", source.KEYS),
         ("report", {"to", "timeout"}.union(*REPORT_KEYS.values())),
     ):
-        documented = {name.partition(".")[2] for name in DESCRIPTIONS if f"{parent}." in name}
+        documented = {name.partition(".")[2] for name in PAGES if f"{parent}." in name}
         assert documented == set(below)
     settings = {*repositories.GITFS, *repositories.GIT_PILLAR}
     assert set(OF_REPOSITORIES) == settings
@@ -57,11 +57,11 @@ def test_settings_of_modules_are_described(module: str) -> None:
 
 
 def test_types_and_defaults_are_said_once() -> None:
-    options = Options("", {}, {}, "", "", {})
-    for name, description in DESCRIPTIONS.items():
-        if description.type:
-            assert not keys.TYPES.get(name), name
-        if description.default and name not in ("default_include", "backup_mode"):
+    options = Options()
+    for name, page in PAGES.items():
+        if page.type:
+            assert not keys.types(name), name
+        if page.default and name not in ("default_include", "backup_mode"):
             assert keys.DEFAULTS.get(name) is None, name
             assert not getattr(options, name, None), name
 
