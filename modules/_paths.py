@@ -17,6 +17,7 @@ from io import FileIO
 from typing import IO
 
 from modules._planned.files import KERNELS, Entry, PlannedFiles, is_planned, planned_files
+from modules._planned.machine import planned_machine
 from runner.api import for_states, here
 from runner.api.planning import doubts
 
@@ -154,7 +155,7 @@ def which(program: str, path: str | None = None) -> str | None:
         import shutil
 
         return shutil.which(program, path=path)
-    planned = here.store("planned").get("environ", {}).get("PATH")
+    planned = planned_machine().environment.get("PATH")
     path = path or planned or os.environ.get("PATH", os.defpath)
     folders = [""] if "/" in program else path.split(":")
     for found in (os.path.join(folder, program) for folder in folders):

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from modules._machine.surroundings import inherited
-from runner.api import CommandFailed, changer, here
+from modules._planned.machine import planned_machine
+from runner.api import CommandFailed, changer
 from runner.api.planning import only_files
 
 
@@ -53,7 +54,7 @@ def _setenv_planned(
     environ: Mapping[str, Any], false_unsets: bool = False, clear_all: bool = False
 ) -> dict[str, Any]:
     done = _assigned(environ, false_unsets, clear_all)
-    here.store("planned").setdefault("environ", {}).update(done)
+    planned_machine().environment.update(done)
     return done
 
 

@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from modules import cmd, file
+from modules._planned.machine import merged_names, planned_machine
 from modules._texts.lines import join_lines, plain_name
-from runner.api import FormerState, StateFailed, changer, for_states, here, leave_pending
+from runner.api import FormerState, StateFailed, changer, for_states, leave_pending
 
 PERSISTENT = "/etc/modules-load.d/salt_managed.conf"
 OLD = "/etc/modules"
@@ -17,9 +18,8 @@ def mod_list(only_persist: bool = False) -> list[str]:
     """The loaded modules, or those that are loaded at each start."""
     if only_persist:
         return [line for line in _lines(_config()) if not line.startswith("#")]
-    loaded = dict.fromkeys((line.split()[0] for line in _lines("/proc/modules")), True)
-    planned = here.store("planned modules") if here.dry else {}
-    return sorted(name for name, is_there in {**loaded, **planned}.items() if is_there)
+    loaded = (line.split()[0] for line in _lines("/proc/modules"))
+    return sorted(merged_names(loaded, planned_machine().kernel_modules))
 
 
 def is_loaded(mod: str) -> bool:
@@ -65,12 +65,12 @@ def former_state(mod: str) -> FormerState:
 
 
 def _plan_load(mod: str) -> None:
-    here.store("planned modules")[mod.replace("-", "_")] = True
+    planned_machine().kernel_modules[mod.replace("-", "_")] = True
     leave_pending()  # what the kernel then shows below /proc and /sys
 
 
 def _plan_remove(mod: str) -> None:
-    here.store("planned modules")[mod.replace("-", "_")] = False
+    planned_machine().kernel_modules[mod.replace("-", "_")] = False
     leave_pending()
 
 

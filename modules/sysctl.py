@@ -8,8 +8,9 @@ import os
 import re
 
 from modules import _paths, cmd, file
+from modules._planned.machine import planned_machine
 from modules._texts.lines import encoded, one_line, split
-from runner.api import FormerState, StateFailed, changer, for_states, here
+from runner.api import FormerState, StateFailed, changer, for_states
 
 # what may be digits by chance
 TEXTS = ("kernel.hostname", "kernel.domainname", "kernel.core_pattern", "kernel.modprobe")
@@ -34,9 +35,8 @@ def get(name: str) -> str:
     {{ salt['sysctl.get']('net.ipv4.ip_forward') }}
     """
     path = _path(name)
-    planned = here.store("planned sysctl") if here.dry else {}
-    if path in planned:
-        return str(planned[path])
+    if (planned := planned_machine().kernel_parameters.get(path)) is not None:
+        return planned
     try:
         return " ".join(file.read_bytes(path).decode("utf-8", "replace").split())
     except StateFailed:
@@ -83,7 +83,7 @@ def _refuse_value(name: str, value: str) -> None:
 
 def _plan(name: str, value: str) -> dict[str, str]:
     _refuse_value(name, value)
-    here.store("planned sysctl")[_path(name)] = " ".join(value.split())
+    planned_machine().kernel_parameters[_path(name)] = " ".join(value.split())
     return {name: get(name)}
 
 

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from modules import _paths
 from modules._planned.files import is_planned
+from modules._planned.machine import planned_machine
 from modules._texts.lines import split
-from runner.api import cached_look, here
+from runner.api import cached_look
 from runner.api.planning import doubts
 
 if TYPE_CHECKING:
@@ -149,12 +150,11 @@ def _planned(path: str, parsed: Callable[[str], T | None]) -> dict[str, T]:
     """The entries of a file as it is planned, by name; read once as long as it is the same."""
     at = _paths.stat(path) if _paths.exists(path) else None
     version = (at.st_ino, at.st_mtime_ns) if at else ()
-    known: tuple[object, dict[str, T]] = here.store("planned accounts").get(path, (None, {}))
-    if known[0] != version:
+    known = planned_machine().entries
+    if path not in known or known[path][0] != version:
         entries = [entry for line in lines(path) if (entry := parsed(line)) is not None]
-        known = version, {str(entry[0]): entry for entry in entries}
-        here.store("planned accounts")[path] = known
-    return known[1]
+        known[path] = version, {str(entry[0]): entry for entry in entries}
+    return known[path][1]
 
 
 def _names_of_machine(path: str) -> set[str]:

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from modules import _accounts, _paths
-from runner.api import CommandFailed, here
+from modules._planned.machine import merged, planned_machine
+from runner.api import CommandFailed
 
 CATEGORIES = (
     "CTYPE",
@@ -45,9 +46,7 @@ def variables(
 
 def inherited() -> dict[str, str]:
     """The variables of this run, in a dry run with those that were planned."""
-    planned: dict[str, str | None] = here.store("planned").get("environ", {}) if here.dry else {}
-    variables: dict[str, str | None] = {**os.environ, **planned}
-    return {name: value for name, value in variables.items() if value is not None}
+    return merged(os.environ, planned_machine().environment)
 
 
 def home(user: str | None) -> str:

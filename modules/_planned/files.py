@@ -16,8 +16,9 @@ import time
 from copy import copy as copy_of
 from itertools import count
 
+from modules._planned.machine import of_dry_run, planned_machine
 from runner.api import MOST_LINKS, Record, Unforeseen, here, is_planning, link_of_others
-from runner.api.planning import SETTLED, doubts
+from runner.api.planning import doubts
 
 KERNELS = ("/proc/", "/sys/")  # what is below is no file that keeps what is written to it
 KEPT_IN_MEMORY = 1 << 20  # bytes of a planned file; more are kept in a file without a name
@@ -310,7 +311,7 @@ class PlannedFiles:
     def hold(self, way: Way) -> Entry:
         """The last folder of a way, as one in which something can be planned."""
         self.changes += 1
-        here.store(SETTLED)[way.path] = True
+        planned_machine().settled[way.path] = True
         folder = self.root
         for name, entry in way.folders[1:]:
             folder = folder.names.get(name) or folder.names.setdefault(name, entry) or entry
@@ -328,12 +329,12 @@ def planned_files() -> PlannedFiles | None:
     """The files of a dry run in which something was planned; None where all is as the machine has
     it.
     """
-    try:
-        if not here.dry:
-            return None
-    except LookupError:  # outside of a run
+    machine = of_dry_run()
+    if machine is None:
         return None
-    return _begun() if is_planning() or doubts() else here.store("planned").get("files")
+    if machine.files is None and (is_planning() or doubts()):
+        machine.files = PlannedFiles()
+    return machine.files
 
 
 def is_planned(path: str) -> bool:
@@ -347,14 +348,6 @@ def is_planned(path: str) -> bool:
     if entry.names or entry.contents is not None:
         return True
     return entry.origin != os.path.realpath(path)
-
-
-def _begun() -> PlannedFiles:
-    store = here.store("planned")
-    if "files" not in store:
-        store["files"] = PlannedFiles()
-    files: PlannedFiles = store["files"]
-    return files
 
 
 def refuse_kernels(path: str, removed: bool = False) -> None:

@@ -20,6 +20,7 @@ from functools import cache
 
 from modules import _paths
 from modules._planned.files import Entry, PlannedFiles, planned_files
+from modules._planned.machine import planned_machine
 from modules.file._paths.mounts import mount_points
 from modules.file._paths.walk import PATH_ONLY, resolved
 from runner.api import Record, here
@@ -90,14 +91,13 @@ def planned_view() -> View | None:
     files = planned_files()
     if files is None:
         return None
-    store = here.store("planned")
+    machine = planned_machine()
     made_for = (files.changes, here.chunk)  # the state's scratch folder goes with it
-    view: View | None = store.get("view")
     # a state that was looked at for its prereq has another folder at its turn
-    if store.get("view for") != made_for or (view is not None and not os.path.isdir(view.room)):
-        store["view for"] = made_for
-        store["view"] = view = _made(files)
-    return view
+    is_gone = machine.view is not None and not os.path.isdir(machine.view.room)
+    if machine.view_made_for != made_for or is_gone:
+        machine.view_made_for, machine.view = made_for, _made(files)
+    return machine.view
 
 
 def _made(files: PlannedFiles) -> View | None:
@@ -105,12 +105,12 @@ def _made(files: PlannedFiles) -> View | None:
     if os.geteuid() != 0 or any(path == "/" for path, _ in folders) or not _fit(folders):
         return None
     view = View(folders, _mounts_below(folders), here.scratch())
-    if folders and "view works" not in here.store("planned"):
+    if folders and not planned_machine().view_works:
         try:
             subprocess.run(["true"], preexec_fn=view.entering(None, None, None, None), check=True)
         except (OSError, subprocess.SubprocessError):
             return None
-        here.store("planned")["view works"] = True
+        planned_machine().view_works = True
     return view
 
 

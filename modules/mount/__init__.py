@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from modules import _paths, cmd, file
+from modules._planned.machine import merged, planned_machine
 from modules._texts.lines import encoded, fields, one_line, plain_name, split
 from modules.file._paths.mounts import unescaped as unescaped
 from modules.mount import _planned, _refusals
@@ -77,7 +78,7 @@ def active_mounts() -> dict[str, Mounted]:
             tuple(superblock.split(",")),
             *fields[:3],
         )
-    return _planned.merged("mounts", mounts)
+    return merged(mounts, planned_machine().mounts)
 
 
 def bound_folders(name: str, mounted: Mounted) -> list[str]:
@@ -444,7 +445,7 @@ def swaps() -> dict[str, dict[str, str]]:
         unescaped(words[0]): dict(zip(keys, words[1:], strict=False))
         for words in map(fields, lines)
     }
-    return _planned.merged("swaps", machine)
+    return merged(machine, planned_machine().swaps)
 
 
 def swap_facts(name: str) -> dict[str, str]:
@@ -459,11 +460,11 @@ def swap_facts(name: str) -> dict[str, str]:
 
 def _plan_swapon(name: str, priority: int | None = None) -> None:
     _refusals.refuse_swapon(name, priority)
-    _planned.plan_swap(name, swap_facts(name))
+    planned_machine().swaps[name] = swap_facts(name)
 
 
 def _plan_swapoff(name: str) -> None:
-    _planned.plan_swap(name, None)
+    planned_machine().swaps[name] = None
 
 
 @changer(touches=["mounts"], before=former_swap, planned=_plan_swapon)

@@ -6,13 +6,15 @@ folders then.
 from __future__ import annotations
 
 import stat as bits
-from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING
 
 from modules._planned.files import Entry, planned_files
-from runner.api import here, leave_pending
+from modules._planned.machine import planned_machine
+from runner.api import leave_pending
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from modules.mount import Mounted
+
 OPPOSITES = {"ro": "rw", "rw": "ro"} | {
     key: value
     for name in ("exec", "suid", "dev", "diratime", "symfollow")
@@ -21,22 +23,9 @@ OPPOSITES = {"ro": "rw", "rw": "ro"} | {
 ATIME = {"atime", "noatime", "relatime", "strictatime"}  # one of them at a time
 
 
-def merged(kind: str, machine: Mapping[str, T]) -> dict[str, T]:
-    """Return what is there, with what was planned of it ("mounts", "swaps")."""
-    planned: Mapping[str, T | None] = here.store(f"planned {kind}") if here.dry else {}
-    return {key: value for key, value in {**machine, **planned}.items() if value is not None}
-
-
-def plan_swap(name: str, facts: Mapping[str, str] | None) -> None:
-    """Plan that a device or file is swapped to, or (None) is not."""
-    here.store("planned swaps")[name] = facts
-
-
-def plan_options(mounted: Any, path: str, options: list[str]) -> None:
+def plan_options(mounted: Mounted, path: str, options: list[str]) -> None:
     """Plan that a mount has further options."""
-    here.store("planned mounts")[path] = mounted._replace(
-        options=combined(mounted.options, options)
-    )
+    planned_machine().mounts[path] = mounted._replace(options=combined(mounted.options, options))
 
 
 def combined(options: tuple[str, ...], wanted: list[str]) -> tuple[str, ...]:
@@ -52,17 +41,19 @@ def combined(options: tuple[str, ...], wanted: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*kept, *wanted]))
 
 
-def plan_mount(path: str, mounted: Any, before: Any, bound: str, options: list[str]) -> None:
+def plan_mount(
+    path: str, mounted: Mounted, before: Mounted | None, bound: str, options: list[str]
+) -> None:
     """Plan a mount. mounted: its record; before: that of what is mounted there by now, or None.
     bound: the folder that is seen there, of a bind mount.
     """
-    here.store("planned mounts")[path] = mounted
+    planned_machine().mounts[path] = mounted
     files = planned_files()
     assert files is not None
     way = files.way(path, follow=True)
     seen = _seen(mounted.fstype, bound, options)
     folder = files.hold(way)
-    here.store("planned over").setdefault(path, []).append((before, folder.child(way.name)))
+    planned_machine().covered.setdefault(path, []).append((before, folder.child(way.name)))
     if seen is None:
         leave_pending()  # nobody knows what is on the device
     else:
@@ -71,9 +62,9 @@ def plan_mount(path: str, mounted: Any, before: Any, bound: str, options: list[s
 
 def plan_unmount(path: str) -> None:
     """Plan that what is mounted is not mounted any more."""
-    covered = here.store("planned over").get(path)
+    covered = planned_machine().covered.get(path)
     before, entry = covered.pop() if covered else (None, None)
-    here.store("planned mounts")[path] = before
+    planned_machine().mounts[path] = before
     files = planned_files()
     if entry is not None and files is not None:
         way = files.way(path, follow=True)

@@ -8,25 +8,24 @@ provider itself (`provider().list_pkgs()`) is about the machine as it is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from modules import _paths, file
+from modules._planned.machine import merged_names, planned_machine
 from modules.pkg.package_manager import Changes, Transaction, Versions
 from modules.pkg.providers import provider
-from modules.service._planned import plan
+from modules.service._planned import plan_enabled, plan_running
 from runner.api import OPEN, Unforeseen, for_states, here, leave_pending
 
 COMMANDS = ("/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/games")
-_NOTED = "pkg.planned"  # by the tag of a state, the changes of its Plan
-_HOLDS = "pkg.planned holds"  # package -> whether it will be held
 
 
 @for_states
 def note_plan(changes: Changes) -> None:
     """Keep in mind what the state that runs now will do."""
-    if here.dry and here.chunk:
-        here.store(_NOTED)[here.chunk.tag] = changes
+    if here.chunk:
+        planned_machine().simulated[here.chunk.tag] = changes
 
 
 @for_states
@@ -41,13 +40,12 @@ def planned_changes() -> dict[str, str]:
     """The packages that the plans of this dry run change, with the version that they will have; ""
     for those that will be gone.
     """
-    if not here.dry:  # what is only planned (no-op) is not there for a state that runs
-        return {}
+    machine = planned_machine()
     versions: dict[str, str] = {}
-    for tag, changes in here.store(_NOTED).items():
+    for tag, changes in machine.simulated.items():
         done = here.results.get(tag)
         # others were looked at for another state, or failed after all
-        if tag in _carried_out() or (done is not None and done.result is None):
+        if tag in machine.carried_out or (done is not None and done.result is None):
             versions |= {name: change["new"] for name, change in changes.items()}
     return versions
 
@@ -73,19 +71,14 @@ def leftovers() -> Versions:
     leaves = getattr(manager, "leaves_configuration", lambda name: False)
     removed = {name: version for name, version in installed.items() if changes.get(name) == ""}
     removed = {name: version for name, version in removed.items() if leaves(name)}
-    gone = {name for name in {*left, *removed} if changes.get(name) or name in _purged()}
+    purged = planned_machine().purged
+    gone = {name for name in {*left, *removed} if changes.get(name) or name in purged}
     return {name: version for name, version in {**left, **removed}.items() if name not in gone}
 
 
 def held() -> list[str]:
     """The packages that stay at their version, or will."""
-    holds: Mapping[str, bool] = here.store(_HOLDS) if here.dry else {}
-    names = provider().held()
-    if not holds:
-        return names
-    return sorted(
-        name for name, is_held in {**dict.fromkeys(names, True), **holds}.items() if is_held
-    )
+    return merged_names(provider().held(), planned_machine().holds)
 
 
 def plan_transaction(transaction: Transaction) -> None:
@@ -93,16 +86,17 @@ def plan_transaction(transaction: Transaction) -> None:
     users and services that brings stays open.
     """
     tag = here.chunk.tag if here.chunk else ""
-    if tag not in here.store(_NOTED):
+    machine = planned_machine()
+    if tag not in machine.simulated:
         raise Unforeseen(str(transaction))
-    _carried_out().add(tag)
-    for name, change in here.store(_NOTED)[tag].items():
+    machine.carried_out.add(tag)
+    for name, change in machine.simulated[tag].items():
         if not change["new"] and name in provider().list_pkgs():
             _take_away(name)
     if transaction.action == "purge":
-        _purged().update(target.name for target in transaction.targets)
+        machine.purged.update(target.name for target in transaction.targets)
     elif transaction.action == "install":
-        _purged().difference_update(target.name for target in transaction.targets)
+        machine.purged.difference_update(target.name for target in transaction.targets)
     leave_pending()
 
 
@@ -117,20 +111,10 @@ def _take_away(name: str) -> None:
             continue
         file.remove(path)
         if is_unit:
-            plan("running", file_name, False)
-            plan("enabled", file_name, False)
+            plan_running(file_name, False)
+            plan_enabled(file_name, False)
 
 
 def plan_holds(names: Sequence[str], release: Sequence[str] = ()) -> None:
     """Plan that packages are held, and others are not."""
-    here.store(_HOLDS).update({**dict.fromkeys(release, False), **dict.fromkeys(names, True)})
-
-
-def _carried_out() -> set[Any]:
-    carried: set[Any] = here.store("pkg.planned transactions").setdefault("tags", set())
-    return carried
-
-
-def _purged() -> set[str]:
-    purged: set[str] = here.store("pkg.planned transactions").setdefault("purged", set())
-    return purged
+    planned_machine().holds.update({**dict.fromkeys(release, False), **dict.fromkeys(names, True)})

@@ -172,7 +172,7 @@ def get_all(user: str | None = None) -> list[str]:
 
 def get_enabled(user: str | None = None) -> list[str]:
     """The services that start with the machine. user: this user's."""
-    return _planned.merged("enabled", services(user).get_enabled(), user or "")
+    return _planned.enabled(services(user).get_enabled(), user or "")
 
 
 def get_disabled(user: str | None = None) -> list[str]:
@@ -183,7 +183,7 @@ def get_disabled(user: str | None = None) -> list[str]:
 
 def get_running(user: str | None = None) -> list[str]:
     """The services that run. user: this user's."""
-    return _planned.merged("running", services(user).get_running(), user or "")
+    return _planned.running(services(user).get_running(), user or "")
 
 
 def get_static(user: str | None = None) -> list[str]:

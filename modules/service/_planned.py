@@ -7,35 +7,50 @@ here is what is only in a service manager's memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, MutableMapping, Sequence
-from typing import Literal
+from collections.abc import Iterable, Mapping, Sequence
 
-from runner.api import CommandFailed, Unforeseen, here
+from modules._planned.machine import Service, merged_names, planned_machine
+from runner.api import CommandFailed, Unforeseen
 
-Fact = Literal["running", "enabled"]
 STARTING = ("start", "restart", "reload-or-restart", "force-reload")
 
 
-def planned(fact: Fact, name: str, user: str = "") -> bool | None:
-    """Return whether a service will run, or be enabled; None where nothing was planned."""
-    if not here.dry:
-        return None
-    return _facts(fact).get((user, name.removesuffix(".service")))
+def will_run(name: str, user: str = "") -> bool | None:
+    """Return whether a service will run; None where nothing was planned."""
+    return planned_machine().running.get(_key(name, user))
 
 
-def plan(fact: Fact, name: str, value: bool, user: str = "") -> None:
-    """Keep in mind that a service will run, or be enabled, or will not."""
-    _facts(fact)[user, name.removesuffix(".service")] = value
+def will_be_enabled(name: str, user: str = "") -> bool | None:
+    """Return whether a service will start with the machine; None where nothing was planned."""
+    return planned_machine().enabled.get(_key(name, user))
 
 
-def merged(fact: Fact, names: Iterable[str], user: str = "") -> list[str]:
-    """The services of which something is true, with what was planned."""
-    names = list(names)
-    if not here.dry or not (facts := _facts(fact)):
-        return names
-    now = dict.fromkeys(names, True)
-    now |= {name: value for (whose, name), value in facts.items() if whose == user}
-    return sorted(name for name, value in now.items() if value)
+def plan_running(name: str, value: bool, user: str = "") -> None:
+    """Plan that a service will run, or will not."""
+    planned_machine().running[_key(name, user)] = value
+
+
+def plan_enabled(name: str, value: bool, user: str = "") -> None:
+    """Plan that a service will start with the machine, or will not."""
+    planned_machine().enabled[_key(name, user)] = value
+
+
+def running(names: Iterable[str], user: str = "") -> list[str]:
+    """The services that run, with what was planned."""
+    return merged_names(names, _of(planned_machine().running, user))
+
+
+def enabled(names: Iterable[str], user: str = "") -> list[str]:
+    """The services that start with the machine, with what was planned."""
+    return merged_names(names, _of(planned_machine().enabled, user))
+
+
+def _key(name: str, user: str) -> Service:
+    return user, name.removesuffix(".service")
+
+
+def _of(facts: Mapping[Service, bool], user: str) -> dict[str, bool]:
+    return {name: value for (whose, name), value in facts.items() if whose == user}
 
 
 def act(name: str, action: str, options: Sequence[str] = ()) -> None:
@@ -45,13 +60,8 @@ def act(name: str, action: str, options: Sequence[str] = ()) -> None:
     if action in ("mask", "unmask"):
         raise CommandFailed(f"this service cannot be {action}ed")
     if action in STARTING:
-        plan("running", name, True)
+        plan_running(name, True)
     elif action == "stop":
-        plan("running", name, False)
+        plan_running(name, False)
     elif action != "reload":
         raise Unforeseen(action)
-
-
-def _facts(fact: Fact) -> MutableMapping[tuple[str, str], bool]:
-    facts: MutableMapping[tuple[str, str], bool] = here.store("planned").setdefault(fact, {})
-    return facts

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from modules import _paths, file
 from modules._planned.files import is_planned, planned_files
-from modules.service._planned import STARTING, plan
+from modules.service._planned import STARTING, plan_enabled, plan_running
 from modules.service.user_units import account
 from runner.api import CommandFailed, Unforeseen
 
@@ -74,9 +74,9 @@ def act(name: str, action: str, options: Sequence[str] = (), user: str = "") -> 
             raise CommandFailed(f"Failed to {action} {unit}: Unit {unit} is masked.")
         if _is_gone(unit, user):
             raise CommandFailed(f"Failed to {action} {unit}: Unit {unit} not found.")
-        plan("running", unit, not ends_by_itself(unit, user), user)
+        plan_running(unit, not ends_by_itself(unit, user), user)
     elif action == "stop":
-        plan("running", unit, False, user)
+        plan_running(unit, False, user)
     elif action in ("mask", "unmask"):
         _mask(unit, action, "--runtime" in options, user)
     elif action == "enable":
@@ -161,7 +161,7 @@ def _enable(unit: str, user: str) -> None:
             file.makedirs(os.path.dirname(link))
             file.symlink(path, link)
     if not path or _installs(words):  # the others only start for those that want them
-        plan("enabled", unit, True, user)
+        plan_enabled(unit, True, user)
 
 
 def _disable(unit: str, user: str) -> None:
@@ -172,7 +172,7 @@ def _disable(unit: str, user: str) -> None:
         if _paths.islink(link):
             file.remove(link)
     if _installs(words):
-        plan("enabled", unit, False, user)
+        plan_enabled(unit, False, user)
     elif not definition(unit, user):
         raise Unforeseen(unit)
 

@@ -41,7 +41,7 @@ def _state(name: str) -> int:
 
 def status(name: str) -> bool:
     """Return whether a service runs."""
-    will = _planned.planned("running", name)
+    will = _planned.will_run(name)
     return available(name) and (_state(file_name(name)) == 0 if will is None else will)
 
 

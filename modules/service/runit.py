@@ -36,7 +36,7 @@ def status(name: str) -> bool:
     """Return whether a service runs."""
     if not FOLDERS.supervised(name):
         return False
-    will = _planned.planned("running", name)
+    will = _planned.will_run(name)
     if will is not None:
         return will
     return cmd.probe(["sv", "status", FOLDERS.linked(name)]).stdout.startswith("run:")

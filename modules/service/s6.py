@@ -45,7 +45,7 @@ def status(name: str) -> bool:
     """Return whether a service runs."""
     if not FOLDERS.supervised(name):
         return False
-    will = _planned.planned("running", name)
+    will = _planned.will_run(name)
     if will is not None:
         return will
     return cmd.probe(["s6-svstat", "-o", "up", FOLDERS.linked(name)]).stdout.strip() == "true"

@@ -13,7 +13,7 @@ from typing import Any
 from modules import _paths, cmd, file
 from modules.service import _planned_units
 from modules.service._former import former_of
-from modules.service._planned import planned
+from modules.service._planned import will_be_enabled, will_run
 from modules.service._refusals import refuse_act
 from modules.service.unit import Unit
 from modules.service.user_units import account, systemctl
@@ -105,19 +105,19 @@ def available(name: str, user: str = "") -> bool:
         return True
     # without its file systemd knows what it has in memory, until it reads all anew
     is_enabled = properties(name, user).get("UnitFileState") == "enabled"
-    return is_enabled and planned("enabled", unit(name), user) is not False
+    return is_enabled and will_be_enabled(unit(name), user) is not False
 
 
 def status(name: str, user: str = "") -> bool:
     """Return whether a service runs."""
-    will = planned("running", unit(name), user)
+    will = will_run(unit(name), user)
     return properties(name, user).get("ActiveState") in RUNNING if will is None else will
 
 
 def enabled(name: str, user: str = "") -> bool:
     """Return whether a service starts with the machine."""
     full = unit(name)
-    will = planned("enabled", full, user)
+    will = will_be_enabled(full, user)
     if _planned_units.concerns(full, user):
         if _planned_units.masked_by(full, user):
             return False

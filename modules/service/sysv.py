@@ -33,7 +33,7 @@ def available(name: str) -> bool:
 
 def status(name: str) -> bool:
     """Return whether a service runs."""
-    will = _planned.planned("running", name)
+    will = _planned.will_run(name)
     if will is None:
         return available(name) and _runs(script(name))
     return available(name) and will
@@ -51,7 +51,7 @@ def _runs(path: str) -> bool:
 
 def enabled(name: str) -> bool:
     """Return whether a service starts with the machine."""
-    will = _planned.planned("enabled", name)
+    will = _planned.will_be_enabled(name)
     if will is not None:
         return will
     return bool(_paths.glob(f"/etc/rc[2-5].d/S[0-9][0-9]{name.removesuffix('.service')}"))
@@ -85,7 +85,7 @@ def get_running() -> list[str]:
 def _plan(name: str, action: str, options: Sequence[str] = ()) -> None:
     """Plan what an action does."""
     if action in ("enable", "disable"):
-        _planned.plan("enabled", name, action == "enable")
+        _planned.plan_enabled(name, action == "enable")
     else:
         _planned.act(name, action)
 

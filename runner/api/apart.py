@@ -27,7 +27,7 @@ class Apart:
 
     def store(self, name: str) -> MutableMapping[Any, Any]:
         if name not in self._stores:
-            self._stores[name] = _copied(self.outer.store(name)) if self.outer else {}
+            self._stores[name] = copied(self.outer.store(name)) if self.outer else {}
         return self._stores[name]
 
     def warn(self, message: str, unless: object = None) -> None:
@@ -37,16 +37,15 @@ class Apart:
         return None
 
 
-def _copied(value: Any) -> Any:
+def copied(value: Any) -> Any:
     """A copy that can be altered without altering the value: of what holds others, and of what says
     by `copied` how it is copied.
     """
     if isinstance(value, dict):
-        return {key: _copied(item) for key, item in value.items()}
+        return {key: copied(item) for key, item in value.items()}
     if isinstance(value, list | set):
         return value.copy()
-    copied: Callable[[], Any] | None = getattr(type(value), "copied", None)
-    return value if copied is None else value.copied()
+    return value.copied() if hasattr(type(value), "copied") else value
 
 
 def tried_apart(look: Callable[[], object]) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 
-SETTLED = "settled paths"  # the store of the paths that this run has planned
+MACHINE = "planned machine"  # the store that it is in
 _doubts: ContextVar[Doubts | None] = ContextVar("doubts", default=None)
 _altering: ContextVar[str] = ContextVar("altering", default="")
 _planning: ContextVar[Planning] = ContextVar("planning")
@@ -33,6 +33,25 @@ class Planning:
 
     only_files = True
     leaves_pending = False
+
+
+class Overview:
+    """What the engine goes by of the planned machine, which is a value of modules. settled: the
+    paths that this run has planned.
+    """
+
+    def __init__(self) -> None:
+        self.settled: dict[str, object] = {}
+
+    @property
+    def is_seen_by_commands(self) -> bool:
+        """Return whether commands see what is planned."""
+        return False
+
+
+def overview(stores: Mapping[str, Mapping[Any, Any]]) -> Overview:
+    """The planned machine in the stores of a run; an empty one where nothing was planned."""
+    return stores.get(MACHINE, {}).get(MACHINE) or Overview()
 
 
 class Unforeseen(BaseException):

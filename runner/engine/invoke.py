@@ -14,7 +14,7 @@ from functools import partial
 
 from runner.api import OPEN, Done, Plan, StateFailed, changes_allowed, comment_of, running
 from runner.api.durability import make_names_durable
-from runner.api.planning import SETTLED, Unforeseen, changes_planned
+from runner.api.planning import Unforeseen, changes_planned, overview
 from runner.engine import guards, slots
 from runner.engine.context import Current, Run
 from runner.engine.dry_run_facts import Foreseen, Look, PendingFacts, asked, unsettle
@@ -204,7 +204,7 @@ class Invoker:
 
     def _look(self, invocation: Invocation, look: Callable[[], object]) -> Look:
         """A look, in a dry run with what it cannot know."""
-        settled = self.run.stores.get(SETTLED, {})
+        settled = overview(self.run.stores).settled
         dry = self.run.dry and invocation.mode is not Mode.REAL
         doubts = self._facts(invocation).doubts(invocation.waits_for, settled) if dry else None
         return Look(self.run, invocation.chunk, look, doubts)
@@ -247,8 +247,8 @@ class Invoker:
         self, invocation: Invocation, provides: object, foreseen: Foreseen = Foreseen.NOT
     ) -> None:
         """Note what the plan of a state provides."""
-        if foreseen is Foreseen.NOT and SETTLED in self.run.stores:
-            unsettle(self.run.stores[SETTLED], provides)
+        if foreseen is Foreseen.NOT:
+            unsettle(overview(self.run.stores).settled, provides)
         self.planned.note(invocation.chunk, provides, foreseen)
         if invocation.will_be_done:
             self.pending.note(invocation.chunk, provides, foreseen)
@@ -257,7 +257,7 @@ class Invoker:
         """The pending states that this one requires, nearest first, whose plans looks do not see,
         or commands do not.
         """
-        blind = from_commands and self.run.stores.get("planned", {}).get("view") is None
+        blind = from_commands and not overview(self.run.stores).is_seen_by_commands
         pending = self._facts(invocation)
         return [
             state

@@ -23,12 +23,13 @@ from modules._planned.files import (
     Way,
     refuse_kernels,
 )
+from modules._planned.machine import planned_machine
 from modules.file._contents import space
 from modules.file._paths.mounts import mount_of
 from modules.file._paths.place import READ, Folder, NewFile, Pinned, Place
 from modules.file._paths.walk import refuse_unless
 from modules.file._rights import refuse_put
-from runner.api import StateFailed, Unforeseen, here
+from runner.api import StateFailed, Unforeseen
 from runner.api.planning import is_state_planning
 
 
@@ -117,7 +118,7 @@ class PlannedPlace(Place):
         """The folder of the machine whose file system will hold it; empty where that is not
         certain.
         """
-        if any(f"{self.path}/".startswith(f"{top}/") for top in here.store("planned mounts")):
+        if any(f"{self.path}/".startswith(f"{top}/") for top in planned_machine().mounts):
             return ""
         path = ""
         for name, entry in self._way.folders[1:]:

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The planned machine: this machine as the plans of a dry run so far would leave it.
+
+Data only, and all of it. What a look makes of it stands with the look; what alters it in a dry run
+stands beside the changer that it stands in for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from runner.api import here
+from runner.api.planning import MACHINE, Overview
+
+if TYPE_CHECKING:
+    from modules._planned.files import Entry, PlannedFiles
+    from modules._planned.view import View
+    from modules.mount import Mounted
+    from modules.pkg.package_manager import Changes
+    from runner.model.chunk import Chunk
+
+K = TypeVar("K")
+V = TypeVar("V")
+Service = tuple[str, str]  # the user whose it is ("": the system's), its name
+
+
+class PlannedMachine(Overview):
+    """What was planned; all is empty where nothing was. None and False stand for what will be gone.
+
+    files: with all that they hold; None where none was planned. view: what commands see of them,
+    and what it was made for; view_works: it could be laid over the machine. entries: what stands in
+    a file of accounts, and the version of the file.
+    covered: by folder, what was mounted there and what was seen there before each planned mount.
+    simulated: by the tag of a state, the packages that its Plan changes; carried_out: the tags of
+    those whose transactions were planned; purged: packages without configuration.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.files: PlannedFiles | None = None
+        self.view: View | None = None
+        self.view_made_for: tuple[int, Chunk | None] | None = None
+        self.view_works = False
+        self.entries: dict[str, tuple[object, dict[str, Any]]] = {}
+        self.environment: dict[str, str | None] = {}
+        self.kernel_parameters: dict[str, str] = {}  # by path below /proc/sys
+        self.kernel_modules: dict[str, bool] = {}
+        self.mounts: dict[str, Mounted | None] = {}
+        self.covered: dict[str, list[tuple[Mounted | None, Entry | None]]] = {}
+        self.swaps: dict[str, dict[str, str] | None] = {}
+        self.running: dict[Service, bool] = {}
+        self.enabled: dict[Service, bool] = {}
+        self.simulated: dict[str, Changes] = {}
+        self.carried_out: set[str] = set()
+        self.purged: set[str] = set()
+        self.holds: dict[str, bool] = {}
+
+    @property
+    def is_seen_by_commands(self) -> bool:
+        return self.view is not None
+
+    def copied(self) -> PlannedMachine:
+        """Return a copy, in which something else can be planned."""
+        from runner.api.apart import copied
+
+        copy = PlannedMachine()
+        copy.__dict__ |= {name: copied(value) for name, value in vars(self).items()}
+        return copy
+
+
+def of_dry_run() -> PlannedMachine | None:
+    """The planned machine; None for a state that really runs, and outside of a run."""
+    try:
+        if not here.dry:
+            return None
+    except LookupError:
+        return None
+    store = here.store(MACHINE)
+    if MACHINE not in store:
+        store[MACHINE] = PlannedMachine()
+    machine: PlannedMachine = store[MACHINE]
+    return machine
+
+
+def planned_machine() -> PlannedMachine:
+    """The planned machine; for a state that really runs one of which nobody else knows: nothing was
+    planned on it.
+    """
+    return of_dry_run() or PlannedMachine()
+
+
+def merged(now: Mapping[K, V], planned: Mapping[K, V | None]) -> dict[K, V]:
+    """Return what there is, with what was planned of it."""
+    return {key: value for key, value in {**now, **planned}.items() if value is not None}
+
+
+def merged_names(now: Iterable[str], planned: Mapping[str, bool]) -> list[str]:
+    """Return the names of what there is, with what was planned of it."""
+    if not planned:
+        return list(now)
+    return sorted(name for name, is_so in {**dict.fromkeys(now, True), **planned}.items() if is_so)
