@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from modules._machine.cache_files import load_text, save_text
+from modules._machine.cache_files import keep_text, load_text
 from runner.api import StateFailed, fetcher, here
 
 NAME = "data.json"  # in the cache folder
@@ -121,7 +121,6 @@ def _save(stored: dict[str, Any]) -> bool:
         text = json.dumps(stored)
     except (TypeError, ValueError) as problem:
         raise StateFailed(f"this cannot be kept: {problem}") from None
-    if not here.dry:
-        save_text(NAME, text)
+    keep_text(NAME, text)
     here.store("data")["values"] = json.loads(text)
     return True

@@ -10,8 +10,7 @@ from typing import Any
 
 from modules import _paths, cmd
 from modules._machine import resolver
-from modules._machine.cache_files import load_text, save_text
-from runner.api import here
+from modules._machine.cache_files import keep_text, load_text
 
 
 def check_ip(ip_addr: str) -> bool:
@@ -90,8 +89,7 @@ def serial(zone: str = "", update: bool = False) -> str:
     if not update:
         return str(known.get(zone, today))
     new = str(int(known[zone]) + 1) if zone in known and known[zone] >= today else today
-    if not here.dry:
-        save_text(name, json.dumps({**known, zone: new}))
+    keep_text(name, json.dumps({**known, zone: new}))
     return new
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import secrets
 import tempfile
+from collections.abc import Callable
 
 from runner.api import here
 
@@ -15,11 +16,7 @@ def file(suffix: str = "", prefix: str = "tmp", parent: str | None = None) -> st
 
     {{ salt['temp.file'](suffix='.pem') }}
     """
-    if here.dry:
-        return _free(suffix, prefix, parent)
-    handle, path = tempfile.mkstemp(suffix, prefix, parent)
-    os.close(handle)
-    return path
+    return _made(_file, suffix, prefix, parent)
 
 
 def dir(suffix: str = "", prefix: str = "tmp", parent: str | None = None) -> str:
@@ -27,10 +24,19 @@ def dir(suffix: str = "", prefix: str = "tmp", parent: str | None = None) -> str
 
     {% set folder = salt['temp.dir']() %}
     """
-    if here.dry:
-        return _free(suffix, prefix, parent)
-    return tempfile.mkdtemp(suffix, prefix, parent)
+    return _made(tempfile.mkdtemp, suffix, prefix, parent)
 
 
-def _free(suffix: str, prefix: str, parent: str | None) -> str:
+def _made(
+    make: Callable[[str, str, str | None], str], suffix: str, prefix: str, parent: str | None
+) -> str:
+    """The path of what is made; in a dry run of nothing."""
+    if not here.dry:  # dry: templates ask for it, which no changer lets them
+        return make(suffix, prefix, parent)
     return os.path.join(parent or tempfile.gettempdir(), f"{prefix}{secrets.token_hex(4)}{suffix}")
+
+
+def _file(suffix: str, prefix: str, parent: str | None) -> str:
+    handle, path = tempfile.mkstemp(suffix, prefix, parent)
+    os.close(handle)
+    return path

@@ -115,7 +115,7 @@ def configurable_test_state(
 
     Behaviour: Salt 3008's test.configurable_test_state.
     """
-    dry = here.dry
+    dry = here.dry  # dry: one of its arguments is about it
     message = _text(comment) or ("This is a test" if dry else "")
     succeeds = random.choice([True, False]) if result == "Random" else result
     changing = random.choice([True, False]) if changes == "Random" else changes

@@ -396,6 +396,43 @@ def test_looks_go_through_the_planned_view() -> None:
     assert problems == []
 
 
+# ---------------------------------------------------------------- forks
+
+FORK = re.compile(r"\bis_(?:state_)?planning\(\)|\bhere\.dry\b")
+REASON = re.compile(r"# dry: \S")
+MOST_FORKS = 10
+
+
+def forks(root: Path = ROOT) -> list[tuple[str, bool]]:
+    """The lines that ask whether this is a dry run, or say why they do, and whether they do both.
+    runner/api and runner/engine are where that is decided.
+    """
+    free = (root / "runner/api", root / "runner/engine")
+    return [
+        (f"{path.relative_to(root)}: {line.strip()}", bool(FORK.search(line) and says))
+        for path in sources(root)
+        if not any(map(path.is_relative_to, free))
+        for line in path.read_text().splitlines()
+        if (says := REASON.search(line)) or FORK.search(line)
+    ]
+
+
+def test_few_places_ask_whether_this_is_a_dry_run() -> None:
+    """And these say why, `# dry: REASON`. Others have a stand-in (`changer(planned=...)`,
+    `planned_as`), say what only a dry run asks (`Plan.in_dry_run`, `Done.in_dry_run`), or look at
+    the planned machine, on which nothing is planned in a real run.
+    """
+    assert [line for line, is_right in forks() if not is_right] == []
+    assert len(forks()) <= MOST_FORKS
+
+
+@pytest.mark.parametrize("line", ["if here.dry:", "x = is_planning()", "x = 1  # dry: no fork"])
+def test_the_test_of_forks_sees_it(tmp_path: Path, line: str) -> None:
+    (tmp_path / "states").mkdir()
+    (tmp_path / "states/some.py").write_text(line)
+    assert forks(tmp_path) == [(f"states/some.py: {line}", False)]
+
+
 def test_only_the_loader_knows_states_and_modules() -> None:
     problems = [
         f"{path.relative_to(ROOT)}:{item.line} imports {item.name}"

@@ -19,6 +19,12 @@ def save_text(path: str, text: str, mode: int = 0o600) -> str:
     return os.path.join(folder.path, name)
 
 
+def keep_text(path: str, text: str) -> None:
+    """Write a text as `save_text` does, for the runs that follow: a dry run leaves them nothing."""
+    if not here.dry:  # dry: a fetcher has no stand-in
+        save_text(path, text)
+
+
 def load_text(path: str) -> str | None:
     """A text that was kept below the cache folder; None where there is none. Raises OSError and
     ValueError.

@@ -332,7 +332,7 @@ def planned_files() -> PlannedFiles | None:
     machine = of_dry_run()
     if machine is None:
         return None
-    if machine.files is None and (is_planning() or doubts()):
+    if machine.files is None and (is_planning() or doubts()):  # dry: it is the view
         machine.files = PlannedFiles()
     return machine.files
 

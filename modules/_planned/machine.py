@@ -72,7 +72,7 @@ class PlannedMachine(Overview):
 def of_dry_run() -> PlannedMachine | None:
     """The planned machine; None for a state that really runs, and outside of a run."""
     try:
-        if not here.dry:
+        if not here.dry:  # dry: it is the planned machine
             return None
     except LookupError:
         return None

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import os
 
-from modules._machine.cache_files import load_text, save_text
+from modules._machine.cache_files import keep_text, load_text
 from modules.file._contents.hash import hash_of
-from runner.api import fetcher, planned_as
+from runner.api import fetcher
 
 
 def _record(name: str) -> str:
@@ -21,8 +21,7 @@ def kept_sum(name: str) -> str:
     return load_text(_record(name)) or ""
 
 
-@planned_as(lambda name, digest: None)
 @fetcher
 def keep_sum(name: str, digest: str) -> None:
     """Note the sum of the archive that a folder holds."""
-    save_text(_record(name), digest)
+    keep_text(_record(name), digest)

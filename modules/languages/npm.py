@@ -90,7 +90,7 @@ def would_change(
     project. Raises CommandFailed with what npm has against it.
     """
     words = ["--dry-run", "--", *(plain_name(pkg, "pkgs") for pkg in pkgs)]
-    patience = IMPATIENT if here.dry else {}  # a real run is not to fail for one lost answer
+    patience = IMPATIENT if here.dry else {}  # dry: a real run is not to fail for one lost answer
     variables = {**LEAVES_NOTHING, **patience, **_variables(registry, env)}
     report = _report("install", words, dir, runas, variables)
     versions = [(change["from"], change["to"]) for change in report.get("change", ())]

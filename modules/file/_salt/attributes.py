@@ -101,7 +101,7 @@ def check_perms(
         if set(attrs) - set(letters):
             new["attrs"] = attrs
     answer["changes"] = {**answer["changes"], **new}
-    if new and here.dry:
+    if new and here.dry:  # dry: Salt's function answers with what it would do
         answer["result"] = None
     elif new:
         _give(path, new, follow_symlinks)

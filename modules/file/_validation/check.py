@@ -30,7 +30,7 @@ def try_contents(
     """
     import tempfile
 
-    elsewhere = here.dry and folder is not None
+    elsewhere = here.dry and folder is not None  # dry: it writes into no such folder
     try:
         if folder and elsewhere:
             _refuse_folder(folder)

@@ -253,7 +253,7 @@ def run_planned(function: Callable[..., Any], arguments: Mapping[str, Any]) -> d
             return _finish(answer, outcome)
         plan = first_plan(outcome)
         answer.update(changes=dict(plan.changes), comment=plan.comment, result=None)
-        if here.dry:
+        if here.dry:  # dry: a classic function carries a state out here
             outcome.close()
             return answer
         with changes_allowed():
