@@ -3,21 +3,11 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable
 from typing import Any
 
 from modules import pkg
 from runner.api import CommandFailed
-
-_OPERATORS: dict[str, Callable[[int, int], bool]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    ">=": operator.ge,
-    "<=": operator.le,
-    ">": operator.gt,
-    "<": operator.lt,
-}
+from runner.api.versions import OPERATORS, holds
 
 
 def version_compare(
@@ -29,9 +19,9 @@ def version_compare(
 
     {% if salt['pkg_resource.version_compare'](version, '>=', '3.3', ignore_epoch=True) %}
     """
-    if oper not in _OPERATORS:
-        raise CommandFailed(f"{oper!r} is none of the operators {', '.join(_OPERATORS)}")
-    return _OPERATORS[oper](pkg.version_cmp(ver1, ver2, ignore_epoch), 0)
+    if oper not in OPERATORS:
+        raise CommandFailed(f"{oper!r} is none of the operators {', '.join(OPERATORS)}")
+    return holds(pkg.version_cmp(ver1, ver2, ignore_epoch), oper)
 
 
 def version(*names: str, **_: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 from modules import file
 from modules.languages import pip
 from runner.api import StateFailed
+from runner.api.versions import holds
 
 _SPEC = re.compile(
     r"(?P<name>[A-Za-z0-9._-]+)(?P<extras>\[[^\]]*\])?\s*(?P<wants>(?:[<>=!~]=?=?|===)[^;]*)?(?:;.*)?"
@@ -54,17 +55,13 @@ def met(spec: str, installed: dict[str, str]) -> bool:
 
 def _meets(version: str, condition: str) -> bool:
     operator, wanted = re.match(r"([<>=!~]+)(.*)", condition).groups()  # type: ignore[union-attr]
-    if operator in ("==", "===", "="):
-        return (
-            version.startswith(wanted[:-1])
-            if wanted.endswith(".*")
-            else _parts(version) == _parts(wanted)
-        )
+    if wanted.endswith(".*"):
+        return f"{version}.".startswith(wanted[:-1]) == (operator != "!=")
+    if operator == "~=":  # ~=1.2.1 is >=1.2.1,==1.2.*
+        series = wanted.rpartition(".")[0]
+        return _meets(version, f">={wanted}") and _meets(version, f"=={series}.*")
     ours, theirs = _parts(version), _parts(wanted)
-    if operator == "~=":
-        return ours >= theirs and ours[: len(theirs) - 1] == theirs[:-1]
-    compared = (ours > theirs) - (ours < theirs)
-    return compared in {"<": (-1,), "<=": (-1, 0), ">": (1,), ">=": (0, 1), "!=": (-1, 1)}[operator]
+    return holds((ours > theirs) - (ours < theirs), "==" if operator == "===" else operator)
 
 
 def _parts(version: str) -> list[tuple[int, int, str]]:

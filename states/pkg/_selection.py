@@ -10,16 +10,8 @@ from typing import Any
 from modules import file, pkg
 from modules.pkg import package_manager
 from runner.api import CommandFailed, Line, Name, StateFailed, here
+from runner.api.versions import holds
 
-COMPARISONS = {  # operator: the answers of `compare` that meet it
-    "<": (-1,),
-    "<=": (-1, 0),
-    "=": (0,),
-    "==": (0,),
-    "!=": (-1, 1),
-    ">=": (0, 1),
-    ">": (1,),
-}
 Names = list[Name | dict[Name, Line | None]]
 LISTS = ("package lists", "")  # the fact that a pending repository provides
 PROBLEM = "Problem encountered installing package(s). Additional info follows:\n\n"
@@ -67,11 +59,18 @@ def _meets(present: str, want: str, ignore_epoch: bool) -> bool:
     operator, bare = _operator(want)
     if ignore_epoch:
         present, bare = present.split(":", 1)[-1], bare.split(":", 1)[-1]
-    if "*" in bare:
-        import fnmatch
+    return holds(_order(present, bare), operator)
 
-        return fnmatch.fnmatch(present, bare)
-    return pkg.provider().compare(present, bare) in COMPARISONS[operator]
+
+def _order(present: str, wanted: str) -> int:
+    """How a version is to another one; `1.2*` is the same as all that it matches."""
+    if "*" not in wanted:
+        return pkg.provider().compare(present, wanted)
+    import fnmatch
+
+    if fnmatch.fnmatch(present, wanted):
+        return 0
+    return pkg.provider().compare(present, wanted.partition("*")[0].rstrip(".-+~")) or -1
 
 
 def _operator(want: str) -> tuple[str, str]:

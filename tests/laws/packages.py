@@ -82,7 +82,7 @@ SCENARIOS = [
     on("uptodate", NEEDS_MORE, dist_upgrade=True),
     on("uptodate", OLD, fromrepo="nowhere", fails="is invalid for APT::Default-Release"),
     on("installed", OLD, plans=False, pkgs=[{"greeting": "1.0"}], refresh=False),
-    on("installed", OLD, plans=False, version="0.5", allow_updates=True),
+    on("installed", OLD, plans=False, version="0.5*", allow_updates=True),
     on("declared", keep=["*"], fails="no other state of this run declares a package"),
     on("installed", OLD, hold=True),
     on("installed", HELD, plans=False, hold=True),

@@ -12,10 +12,10 @@ from typing import Any
 from modules.pkg.package_manager import Changes
 from modules.pkg.pacman.versions import compare
 from runner.api import Record
+from runner.api.versions import holds
 
 _FIELD = re.compile(r"(?P<key>[A-Z][A-Za-z ]*?)\s*: (?P<value>.*)$")
 _CONDITION = re.compile(r"(?P<name>[^<>=]+)(?:(?P<operator><=|>=|=|<|>)(?P<version>.+))?$")
-_COMPARISONS = {"<": (-1,), "<=": (-1, 0), "=": (0,), ">=": (0, 1), ">": (1,)}
 _NONE = ("", "None")
 
 
@@ -50,7 +50,7 @@ def _meets(provided: str, condition: str) -> bool:
         return False
     if not asked["operator"]:
         return True
-    return bool(version) and compare(version, asked["version"]) in _COMPARISONS[asked["operator"]]
+    return bool(version) and holds(compare(version, asked["version"]), asked["operator"])
 
 
 def bare(condition: str) -> str:

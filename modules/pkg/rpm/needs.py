@@ -15,11 +15,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from modules.pkg.package_manager import Need
 from modules.pkg.rpm import packages as rpm
 from runner.api import Record
+from runner.api.versions import holds
 
 UNKNOWN = Need((("",),), False)  # what a package needs that nothing is known of
 _RICH = re.compile(r"\s+(?:and|or|if|else|with|without|unless)\s+")
 _CONDITION = re.compile(r"(?P<name>\S+)(?:\s+(?P<relation>[<>]=?|=)\s+(?P<version>\S+))?")
-_RESULTS = {"<": (-1,), "<=": (-1, 0), "=": (0,), ">=": (0, 1), ">": (1,)}
 
 
 class Dependencies(Record):
@@ -175,7 +175,7 @@ def _meets(provided: str, condition: str) -> bool:
     offer, wanted = _CONDITION.match(provided), _CONDITION.match(condition)
     if not offer or not wanted or offer["relation"] != "=" or not wanted["relation"]:
         return True
-    return rpm.compare(offer["version"], wanted["version"]) in _RESULTS[wanted["relation"]]
+    return holds(rpm.compare(offer["version"], wanted["version"]), wanted["relation"])
 
 
 def _bare(text: str) -> str:

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 
+from runner.api.versions import OPERATORS, holds
 from runner.model.records import Record
 
-OPERATORS = (">=", "<=", "==", "!=", "~=", ">", "<", "=")
 EXPLAINED = "the operators are >=, >, <=, <, ==, != and ~= (~=2.9 is >=2.9,<3), between commas"
 _TAG = re.compile(r"v?(\d{1,18}(?:\.\d{1,18})*)(.*)", re.ASCII | re.DOTALL)
 _NUMBERS = re.compile(r"v?(\d{1,18}(?:\.\d{1,18})*)(\.\*)?", re.ASCII)
@@ -46,18 +46,9 @@ class VersionBound(Record):
         size = max(len(version), len(self.numbers))
         one, other = _padded(version, size), _padded(self.numbers, size)
         if self.operator == "~=":
-            return (
-                one >= other
-                and _padded(version, size)[: len(self.numbers) - 1] == (self.numbers[:-1])
-            )
-        return {
-            ">=": one >= other,
-            "<=": one <= other,
-            ">": one > other,
-            "<": one < other,
-            "==": one == other,
-            "!=": one != other,
-        }[self.operator]
+            series = len(self.numbers) - 1
+            return one >= other and one[:series] == other[:series]
+        return holds((one > other) - (one < other), self.operator)
 
 
 def _padded(numbers: tuple[int, ...], size: int) -> tuple[int, ...]:
@@ -86,7 +77,7 @@ def bounds(version: str) -> tuple[VersionBound, ...]:
 def _bound(part: str) -> Iterable[VersionBound]:
     if part == "*":
         return
-    operator = next((name for name in OPERATORS if part.startswith(name)), "")
+    operator = next((name for name in ("~=", *OPERATORS) if part.startswith(name)), "")
     match = _NUMBERS.fullmatch(part[len(operator) :].strip())
     if not part or not match:
         raise InvalidRange(f"{part!r} is no condition of a range")
