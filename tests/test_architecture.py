@@ -433,6 +433,13 @@ def test_the_test_of_forks_sees_it(tmp_path: Path, line: str) -> None:
     assert forks(tmp_path) == [(f"states/some.py: {line}", False)]
 
 
+def test_states_and_modules_do_not_go_by_where_their_files_lie() -> None:
+    """They move; `runner.ROOT` and `runner.api.own_program` say where runner is."""
+    files = [path for path in sources() if path.relative_to(ROOT).parts[0] != "runner"]
+    named = [path for path in files if re.search(r"(?<!os\.)__file__", path.read_text())]
+    assert named == []
+
+
 def test_only_the_loader_knows_states_and_modules() -> None:
     problems = [
         f"{path.relative_to(ROOT)}:{item.line} imports {item.name}"

@@ -6,14 +6,14 @@ they ask.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping, Sequence
 
 from modules import _paths
 from modules._machine.cache_files import load_text, save_text
 from runner.api import fetcher, here
+from runner.api.own_program import own_python
 
-PROGRAM = "import sys; sys.path.insert(0, {root!r}); from runner.cli.salt_call import main; main()"
+PROGRAM = "from runner.cli.salt_call import main; main()"
 
 
 def environment(argv: Sequence[str], variables: Mapping[str, str]) -> Mapping[str, str]:
@@ -37,8 +37,7 @@ def _folder() -> str:
     import shlex
     import zlib
 
-    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    words = [sys.executable, "-P", "-c", PROGRAM.format(root=root)]
+    words = own_python(PROGRAM)
     config = here.opts.get("conf_file")
     text = (
         f'#!/bin/sh\nexec {shlex.join([*words, *(["-c", str(config)] if config else [])])} "$@"\n'

@@ -8,12 +8,11 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from runner.api import Record, StateFailed, here, scheduled
+from runner.api.own_program import own_program
 from runner.api.scheduled import SCHEDULE, cron_command, cron_fields, cron_interval, is_either_day
 
 DAYS = ("Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat")
@@ -42,22 +41,10 @@ def command(function: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> li
     where = here.opts.get("conf_file")
     config = ["--config", str(where)] if where else []
     if function in _APPLIES:
-        return [*_program(), *_applied(function, list(args), dict(kwargs)), *config]
+        return [*own_program(), *_applied(function, list(args), dict(kwargs)), *config]
     words = [_word(value) for value in args]
     words += [f"{key}={_word(value)}" for key, value in kwargs.items()]
-    return [*_program(), "call", "--scheduled", *config, function, *words]
-
-
-def _program() -> list[str]:
-    """This runner, by a path that cron and systemd find."""
-    path = os.path.realpath(sys.argv[0])  # os: the program that runs now
-    if os.path.basename(path) == "runner" and os.access(path, os.X_OK):  # os: the same
-        return [path]
-    if found := shutil.which("runner"):  # os: the same
-        return [os.path.realpath(found)]  # os: the same
-    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    code = f"import sys; sys.path.insert(0, {root!r}); from runner.cli import main; main()"
-    return [sys.executable, "-P", "-c", code]
+    return [*own_program(), "call", "--scheduled", *config, function, *words]
 
 
 def _applied(function: str, args: list[Any], kwargs: dict[str, Any]) -> list[str]:

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
+from runner.api.own_program import MAIN, own_python
 from runner.engine.rehearsal.holder import ENVIRONMENT
-from runner.engine.rehearsal.runs import PROGRAM
 from runner.engine.rehearsal.sandbox import Sandbox, SandboxUnavailable
 from runner.model.records import Record
 from runner.output import expectations as shown
@@ -274,7 +274,7 @@ class Machine:
 
     def runner(self, *words: str, input: str | None = None) -> Output:
         """Run runner with the words of a command line."""
-        argv = [sys.executable, "-P", "-c", PROGRAM, *words]
+        argv = [*own_python(MAIN), *words]
         return self._output(argv, input)
 
     def highstate(self, *, test: bool = False, check: bool = True) -> Run:

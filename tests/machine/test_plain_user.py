@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import Any
 
-from debian import ROOT, Debian
+from debian import Debian
 
-PROGRAM = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from runner.cli import main; main()"
+from runner.api.own_program import MAIN, own_python
+
 STATES: dict[str, dict[str, dict[str, Any]]] = {
     "locale.present": {"de_DE.UTF-8": {}},
     "locale.system": {"de_DE.UTF-8": {}},
@@ -28,16 +28,7 @@ STATES: dict[str, dict[str, dict[str, Any]]] = {
 
 def as_zoe(machine: Debian, *words: str) -> dict[str, Any]:
     argv = ["setpriv", "--reuid=zoe", "--regid=zoe", "--init-groups", "env", "HOME=/home/zoe"]
-    call = [
-        sys.executable,
-        "-P",
-        "-c",
-        PROGRAM,
-        "sls",
-        "site",
-        "--state-tree",
-        "/srv/runner/states",
-    ]
+    call = [*own_python(MAIN), "sls", "site", "--state-tree", "/srv/runner/states"]
     done = machine.run(*argv, *call, "--out", "json", *words, code=None)
     return {each["__id__"]: each for each in json.loads(done.stdout)["local"].values()}
 

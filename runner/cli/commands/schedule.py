@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 import sys
 from typing import Annotated
 
 from runner import pipeline
+from runner.api.own_program import own_program
 from runner.cli.parsing.option_spec import argument, option
 from runner.cli.running import installed_schedule
 from runner.cli.running import scheduling as plans
@@ -102,10 +102,7 @@ def _command(common: Common, pull: bool, used: str | None) -> tuple[str, ...]:
     """The command line to start, with whole paths: cron has next to no PATH. used: the file of the
     configuration, which lies in the current directory perhaps, where cron would not look for it.
     """
-    program = os.path.realpath(sys.argv[0])
-    if not os.access(program, os.X_OK):
-        program = shutil.which("runner") or "runner"
-    words = [program, "pull" if pull else "highstate", "-q", "--scheduled"]
+    words = [*own_program(), "pull" if pull else "highstate", "-q", "--scheduled"]
     if common.config or (used and used != load.SYSTEM):
         words += ["--config", os.path.abspath(common.config or str(used))]
     if common.cachedir:

@@ -6,18 +6,16 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from runner import ROOT
+from runner.api.own_program import MAIN, own_python
 from runner.engine.rehearsal.comparison import States, outcome
 from runner.engine.rehearsal.observation import RESTLESS, Moment, Observed, moment, observed
 from runner.engine.rehearsal.sandbox import Sandbox
 from runner.model.records import Record
 
 EVENTS = "/run/rehearsal"  # root's, or the user's, in an otherwise empty /run
-PROGRAM = f"import sys; sys.path.insert(0, {ROOT!r}); from runner.cli import main; main()"
 NO_REPORTS = "RUNNER_NO_REPORTS"  # what a copy does is none of the machine's
 SHUTDOWN = 5.0  # seconds that a copy has to end after a run that was ended by that
 # sockets and sessions of the machine, which are not in a copy
@@ -75,7 +73,7 @@ def environment(environ: Mapping[str, str]) -> dict[str, str]:
 def run(box: Sandbox, inner: Inner, name: str, *more: str, live: bool = False) -> RehearsedRun:
     """Run the command in the copy. name: of its events; live: it prints to our streams."""
     path = f"{EVENTS}/{name}"
-    argv = [sys.executable, "-P", "-c", PROGRAM, *inner.words, *inner.options, *more]
+    argv = [*own_python(MAIN), *inner.words, *inner.options, *more]
     argv += ["--events", path]
     capture = None if live else subprocess.PIPE
     process = box.popen(
@@ -152,7 +150,7 @@ class Rehearser:
         """
         path, inner = f"{EVENTS}/shown", self.inner
         self.box.run(["sh", "-c", f"umask 077; cat >{path}"], input=json.dumps(items))
-        argv = [sys.executable, "-P", "-c", PROGRAM, "call", "file.read", path, *inner.options]
+        argv = [*own_python(MAIN), "call", "file.read", path, *inner.options]
         done = self.box.run(
             [*argv, "--out", "json"], input=inner.input, env=inner.env, cwd=inner.cwd
         )

@@ -9,7 +9,6 @@ import select
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -17,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from runner import ROOT
+from runner.api.own_program import own_python
 from runner.engine.rehearsal.file_systems import Changed
 from runner.engine.rehearsal.holder import ENVIRONMENT, Spec
 from runner.engine.rehearsal.namespaces import CAPABILITIES, NETWORK_CAPABILITIES
@@ -29,9 +28,7 @@ SMALLEST = 64 << 20
 STEP = 0.5  # seconds between two looks at a program that runs
 PROGRAMS = ("nsenter", "setpriv")
 USER_NAMESPACES = ("--user", "--mount", "--uts", "--ipc", "--pid")
-HOLDER = (
-    f"import sys; sys.path.insert(0, {ROOT!r}); from runner.engine.rehearsal.holder import main; "
-)
+HOLDER = "from runner.engine.rehearsal.holder import main; sys.exit(main())"
 # units that look for hardware, or that would do what only the machine itself should
 MASKED = (
     "systemd-modules-load.service systemd-sysctl.service systemd-udevd.service"
@@ -114,9 +111,8 @@ class Sandbox:
         """Make the copy, and wait until its init is up. Raises SandboxUnavailable."""
         _check_programs()
         pipe = subprocess.PIPE
-        argv = [sys.executable, "-P", "-c", f"{HOLDER}sys.exit(main())"]
         self._process = subprocess.Popen(
-            [*argv, self.spec.dump(), str(os.getpid())],
+            [*own_python(HOLDER), self.spec.dump(), str(os.getpid())],
             stdin=subprocess.DEVNULL,
             stdout=pipe,
             stderr=pipe,

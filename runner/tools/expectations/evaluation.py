@@ -7,13 +7,12 @@ import http.client
 import json
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Protocol
 
-from runner import ROOT
+from runner.api.own_program import own_python
 from runner.model.errors import RunnerError
 from runner.tools.expectations.looks import COMMAND_TIME, HTTP_TIME, Call, Look, Missing, look
 from runner.tools.expectations.model import Expectation, Outcome
@@ -58,9 +57,8 @@ def evaluate(
 
 def _asked(run: RunProgram, question: str, expectations: Iterable[Expectation]) -> str:
     """The answer of this very runner, run where the function runs programs."""
-    program = (
-        f"import sys; sys.path.insert(0, {ROOT!r});"
-        " from runner.tools.expectations.evaluation import answer;"
+    code = (
+        "from runner.tools.expectations.evaluation import answer;"
         " sys.stdout.write(answer(sys.stdin.read()))"
     )
     longest = {"command": COMMAND_TIME, "http": HTTP_TIME}
@@ -68,7 +66,7 @@ def _asked(run: RunProgram, question: str, expectations: Iterable[Expectation]) 
         float(item.asserted.get("timeout", longest.get(item.kind, 0))) for item in expectations
     )
     try:
-        done = run([sys.executable, "-P", "-c", program], input=question, timeout=times + MARGIN)
+        done = run(own_python(code), input=question, timeout=times + MARGIN)
     except subprocess.TimeoutExpired as expired:
         raise _unanswered(f"no answer after {expired.timeout:g} s") from None
     if done.returncode:

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How this very runner is started again: by itself, by cron, by systemd, by commands of a tree."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from runner import ROOT
+
+
+def own_python(code: str) -> list[str]:
+    """Return the command line that runs code of runner's in this Python, with this runner's modules
+    first.
+    """
+    return [sys.executable, "-P", "-c", f"import sys; sys.path.insert(0, {ROOT!r}); {code}"]
+
+
+def own_program() -> list[str]:
+    """Return the command line of this runner, by a path that cron and systemd find."""
+    import shutil
+
+    path = os.path.realpath(sys.argv[0])
+    if os.path.basename(path) == "runner" and os.access(path, os.X_OK):
+        return [path]
+    if found := shutil.which("runner"):
+        return [os.path.realpath(found)]
+    return own_python(MAIN)
+
+
+MAIN = "from runner.cli import main; main()"
