@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from modules._texts.lines import one_line
-from runner.api import CommandFailed, StateFailed, changer
+from runner.api import CommandFailed, StateFailed, changer, lies_in
 
 ROOT = "/sys"
 # what changes nothing by being read nor needs to be read: it is no attribute
@@ -38,7 +38,7 @@ def _path(key: str) -> str:
 
 
 def _refuse_elsewhere(key: str, path: str) -> None:
-    if path != ROOT and not path.startswith(f"{ROOT}/"):
+    if not lies_in(path, ROOT):
         raise CommandFailed(f"{key!r} is not a key below {ROOT}")
 
 

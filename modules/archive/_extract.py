@@ -23,7 +23,7 @@ from modules.file._paths.private_folder import INSIDE, PrivateFolder, folder_bes
 from modules.file._paths.resolve import real_path
 from modules.file._paths.walk import resolved
 from modules.file._snapshot import missing_folders, snapshot, snapshot_of_missing
-from runner.api import StateFailed, Unforeseen, here
+from runner.api import StateFailed, Unforeseen, here, lies_in
 from runner.api.planning import only_files
 
 MOST_PLANNED = 64 << 20  # bytes of an archive that a dry run unpacks
@@ -272,7 +272,7 @@ def _refuse_unsafe(source: str, inner: str) -> None:
             at, fault = os.lstat(path), None  # os: where it was unpacked to
             if bits.S_ISLNK(at.st_mode):
                 leads = os.path.realpath(path)  # os: where it was unpacked to
-                fault = None if f"{leads}/".startswith(f"{top}/") else "leads out of its folder"
+                fault = None if lies_in(leads, top) else "leads out of its folder"
             elif bits.S_ISREG(at.st_mode):
                 fault = "has a set-user-ID or set-group-ID bit" if at.st_mode & 0o6000 else None
             elif not bits.S_ISDIR(at.st_mode):

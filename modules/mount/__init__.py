@@ -13,7 +13,7 @@ from modules._planned.machine import merged, planned_machine
 from modules._texts.lines import encoded, fields, one_line, plain_name, split
 from modules.file._paths.mounts import unescaped as unescaped
 from modules.mount import _planned, _refusals
-from runner.api import FormerState, Record, StateFailed, Unforeseen, changer, for_states
+from runner.api import FormerState, Record, StateFailed, Unforeseen, changer, for_states, lies_in
 
 FSTAB = "/etc/fstab"
 SEE = "dmesg(1) may have more information"  # what mount says of each failure
@@ -87,7 +87,7 @@ def bound_folders(name: str, mounted: Mounted) -> list[str]:
     for other, mount_ in active_mounts().items():
         inner = os.path.relpath(mounted.root, mount_.root)
         if mount_.device_number == mounted.device_number and inner.split("/")[0] != "..":
-            if not f"{other}/".startswith(f"{name}/"):
+            if not lies_in(other, name):
                 places.append((len(mount_.root), os.path.normpath(os.path.join(other, inner))))
     return [place for _, place in sorted(places)]
 

@@ -58,6 +58,7 @@ from runner.model.errors import RunnerError
 from runner.model.events import ChangerCalled, CustomEvent, Event
 from runner.model.families import known_as
 from runner.model.former_state import FormerState, recorded
+from runner.model.paths import lies_in
 from runner.model.places import Value
 from runner.model.plain_values import texts_in
 from runner.model.records import Record

@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from typing import Literal
 
+from runner.model.paths import lies_in
+
 World = Literal["", "file", "folder", "nothing"]  # what is there instead; "": as it is now
 
 # where packages put something: below /usr/local, /var/tmp and all else only the owner does
@@ -44,10 +46,6 @@ def is_named_like(path: str, packages: Collection[str]) -> bool:
         for word in words
         for name in packages
     )
-
-
-def _is_in(path: str, folder: str) -> bool:
-    return f"{path}/".startswith(f"{folder}/")
 
 
 class Doubts:
@@ -95,7 +93,7 @@ class Doubts:
         if path in self._settled:
             return False
         if is_there:
-            by = next((self._altered[named] for named in self._altered if _is_in(path, named)), "")
+            by = next((self._altered[named] for named in self._altered if lies_in(path, named)), "")
             return self._note(by, ["nothing", "file"])
         by, worlds = self._makes(path)
         if by:
@@ -123,11 +121,11 @@ class Doubts:
         """The state whose command may alter what the listing of a folder tells."""
         for kind, named_by in (*self._made.items(), ("altered", self._altered)):
             for named, state in named_by.items():
-                if named != folder and _is_in(named, folder):
+                if named != folder and lies_in(named, folder):
                     name = named[len(folder.rstrip("/")) + 1 :].partition("/")[0]
                     if name not in names or kind == "altered":
                         return state
-                elif kind == "made" and _is_in(folder, named):
+                elif kind == "made" and lies_in(folder, named):
                     return state
         return ""
 
@@ -154,7 +152,7 @@ class Doubts:
                     return state, ["folder"]
                 if path == named and kind == "made file":
                     return state, ["file"]
-                if _is_in(path, named) and kind != "made file":
+                if lies_in(path, named) and kind != "made file":
                     return state, ["file", "folder"]
         return self._promised.get(path, ""), ["file", "folder"]
 

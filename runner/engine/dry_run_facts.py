@@ -21,6 +21,7 @@ from runner.api.planning import doubting
 from runner.engine.context import Current, Run
 from runner.engine.partial_changes import NOT_THE_STATES
 from runner.model.chunk import Chunk
+from runner.model.paths import lies_in
 from runner.model.patterns import pattern
 
 if TYPE_CHECKING:
@@ -206,7 +207,7 @@ class PendingFacts:
                 state
                 for paths in (self._altered, *self._made.values())
                 for named, state in paths.items()
-                if f"{path}/".startswith(f"{named}/") or f"{named}/".startswith(f"{path}/")
+                if lies_in(path, named) or lies_in(named, path)
             ),
             "",
         )
@@ -332,5 +333,5 @@ def unsettle(settled: MutableMapping[str, object], provides: object) -> None:
             case ("pkg", _):
                 settled.clear()
             case (str(kind), str(named)) if kind == "altered" or kind in MADE:
-                for path in [path for path in settled if f"{path}/".startswith(f"{named}/")]:
+                for path in [path for path in settled if lies_in(path, named)]:
                     del settled[path]

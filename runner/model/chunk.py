@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from runner.model.paths import lies_in
 from runner.model.records import Record
 
 if TYPE_CHECKING:
@@ -75,10 +76,7 @@ class Chunk(Record):
         keys = () if self.state == "file" else ("target", "creates", "home")
         named = (self.name, *(self.args.get(key) for key in keys))
         return any(
-            isinstance(made, str)
-            and len(made) > 1
-            and made.startswith("/")
-            and f"{path}/".startswith(f"{made.rstrip('/')}/")
+            isinstance(made, str) and len(made) > 1 and made.startswith("/") and lies_in(path, made)
             for made in named
         )
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from modules import file
-from runner.api import StateFailed
+from runner.api import StateFailed, lies_in
 
 
 def refuse_to_replace(name: str, source: str) -> None:
@@ -32,8 +32,7 @@ def without_links(path: str) -> str:
 
 
 def _is_in(path: str, folder: str) -> bool:
-    path, folder = (_in_real_folder(each) for each in (path, folder))
-    return f"{path}/".startswith(f"{folder.rstrip('/')}/")
+    return lies_in(_in_real_folder(path), _in_real_folder(folder))
 
 
 def _in_real_folder(path: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import posixpath
 
 from modules import file
-from runner.api import Record, StateFailed, here
+from runner.api import Record, StateFailed, here, lies_in
 from states.file._folders import matches
 from states.file._permissions import parent
 
@@ -103,7 +103,7 @@ class Content:
             for other in [] if folder else [path for path in known if path.startswith(f"{place}/")]:
                 del known[other]
         if not folder:
-            self.empty = [path for path in self.empty if not f"{path}/".startswith(f"{place}/")]
+            self.empty = [path for path in self.empty if not lies_in(path, place)]
 
     def in_the_way(self) -> set[str]:
         """The paths that stand where something of another kind is to be."""
@@ -115,7 +115,7 @@ class Content:
         folders = set(self.folders)
         for link in list(self.links):
             end = self._end(link)
-            if end == self.top or end.startswith(f"{self.top}/"):
+            if lies_in(end, self.top):
                 if (self._to[link] == "dir") != (end in folders) and self._to[link]:
                     del self.links[link]
 

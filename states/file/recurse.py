@@ -20,6 +20,7 @@ from runner.api import (
     StateFailed,
     TreeFolder,
     combine_plans,
+    lies_in,
 )
 from states.file._folders import managed_below, superfluous
 from states.file._managed import ManagedFile, Writing, intended
@@ -182,7 +183,7 @@ class _Obstacles(Record):
         return self._replace_obstacle(path, make, changes, comment)
 
     def _blocked(self, path: str) -> bool:
-        return any(f"{path}/".startswith(f"{obstacle}/") for obstacle in self.obstacles)
+        return any(lies_in(path, obstacle) for obstacle in self.obstacles)
 
     def _replace_obstacle(
         self, path: str, make: Callable[[], Planned], changes: dict[str, Any], comment: str

@@ -8,7 +8,7 @@ import os
 import re
 
 from modules import _paths
-from runner.api import StateFailed
+from runner.api import StateFailed, lies_in
 
 
 def refuse_mounted(action: str, path: str, below: bool = False) -> None:
@@ -36,7 +36,7 @@ def refuse_mounted(action: str, path: str, below: bool = False) -> None:
 def mount_of(path: str) -> str:
     """The mount point that a path is below."""
     real = _paths.realpath(path)
-    above = (point for point in mount_points() if f"{real}/".startswith(f"{point.rstrip('/')}/"))
+    above = (point for point in mount_points() if lies_in(real, point))
     return max(above, key=len, default="/")
 
 

@@ -29,7 +29,7 @@ from modules.file._paths.mounts import mount_of
 from modules.file._paths.place import READ, Folder, NewFile, Pinned, Place
 from modules.file._paths.walk import refuse_unless
 from modules.file._rights import refuse_put
-from runner.api import StateFailed, Unforeseen
+from runner.api import StateFailed, Unforeseen, lies_in
 from runner.api.planning import is_state_planning
 
 
@@ -118,7 +118,7 @@ class PlannedPlace(Place):
         """The folder of the machine whose file system will hold it; empty where that is not
         certain.
         """
-        if any(f"{self.path}/".startswith(f"{top}/") for top in planned_machine().mounts):
+        if any(lies_in(self.path, top) for top in planned_machine().mounts):
             return ""
         path = ""
         for name, entry in self._way.folders[1:]:
@@ -206,7 +206,7 @@ class PlannedPlace(Place):
             raise _error(IsADirectoryError, errno.EISDIR, new.path)
         if there is not None and entry.is_dir and not there.is_dir:
             raise _error(NotADirectoryError, errno.ENOTDIR, new.path)
-        if f"{new.path}/".startswith(f"{self.path}/") and new.path != self.path:
+        if lies_in(new.path, self.path) and new.path != self.path:
             raise _error(OSError, errno.EINVAL, self.path)
         if there is not None and there.is_dir and there.listed():
             raise _error(OSError, errno.ENOTEMPTY, new.path)

@@ -9,6 +9,7 @@ import socket
 from typing import Any
 from urllib.parse import urlsplit
 
+from runner.model.paths import lies_in
 from runner.support.files.links import open_output
 
 JOURNAL = "/run/systemd/journal/socket"
@@ -34,7 +35,7 @@ def handler(target: str, folder: str) -> logging.Handler:
         return _LogFile(os.path.join(folder, target), encoding="utf-8", delay=False)
     parts = urlsplit(target)
     if scheme == "file":
-        device = parts.path == SYSLOG or parts.path.startswith(f"{SYSLOG}/")
+        device = lies_in(parts.path, SYSLOG)
         facility = parts.path[len(SYSLOG) + 1 :] if device else ""
         return _syslog(SYSLOG, facility) if device else handler(parts.path, folder)
     if scheme == "udp" and parts.hostname:
@@ -46,7 +47,7 @@ def is_file(target: str) -> bool:
     """Return whether lines go to a file, which needs the time of each."""
     scheme, _, rest = target.partition("://")
     if rest:
-        return scheme == "file" and rest != SYSLOG and not rest.startswith(f"{SYSLOG}/")
+        return scheme == "file" and not lies_in(rest, SYSLOG)
     return target not in ("journald", "syslog")
 
 

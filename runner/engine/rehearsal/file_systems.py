@@ -30,6 +30,7 @@ from runner.engine.rehearsal.namespaces import (
     REMOUNT,
     mount,
 )
+from runner.model.paths import lies_in
 from runner.model.records import Record
 
 DEVICES = {
@@ -92,7 +93,7 @@ def below(path: str, folders: Iterable[str]) -> bool:
     >>> below("/proc/sys", ["/proc"]), below("/process", ["/proc"])
     (True, False)
     """
-    return any(path == folder or path.startswith(f"{folder}/") for folder in folders)
+    return any(lies_in(path, folder) for folder in folders)
 
 
 class View:

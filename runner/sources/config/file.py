@@ -11,6 +11,7 @@ from typing import Any
 from runner.model import said_in
 from runner.model.diagnostics import Diagnostic, did_you_mean, suggestion
 from runner.model.errors import CompileError, RunnerError, UsageError
+from runner.model.paths import lies_in
 from runner.model.places import Document, Source, Untyped, position_in
 from runner.model.said_in import key_file
 from runner.sources.config.keys import (
@@ -139,7 +140,7 @@ def _tree_problems(file: str, settings: dict[str, Any]) -> Iterator[Diagnostic]:
 
 def is_within(folder: str, path: str) -> bool:
     """Return whether a path leads to a folder, or to something in it."""
-    return f"{os.path.realpath(path)}/".startswith(f"{os.path.realpath(folder)}/")
+    return lies_in(os.path.realpath(path), os.path.realpath(folder))
 
 
 def _report_problems(file: str, settings: dict[str, Any]) -> list[Diagnostic]:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from runner.model.errors import RunnerError, UsageError
+from runner.model.paths import lies_in
 from runner.sources.formulas.available import Installed
 from runner.sources.formulas.declared import CODE, load, without_login
 from runner.sources.formulas.locked import as_yaml, write_whole
@@ -24,7 +25,7 @@ def vendor(formulas: Sequence[Installed], directory: str) -> None:
     """
     before = _noted(os.path.join(directory, NOTE))
     for item in formulas:
-        if f"{os.path.realpath(directory)}/".startswith(f"{os.path.realpath(item.whole)}/"):
+        if lies_in(os.path.realpath(directory), os.path.realpath(item.whole)):
             raise UsageError(
                 f"{directory} lies in the formula {item.name}", hint="name another one"
             )

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from runner.model.paths import lies_in
 from runner.sources.git.program import BareRepository, GitError
 
 
@@ -57,7 +58,7 @@ def _refuse_outside(link: str, folder: str, where: str) -> None:
     """Raises GitError for a link that leads out of a folder, by whatever way."""
     target = os.readlink(link)
     inside = os.path.realpath(folder)
-    if os.path.isabs(target) or not f"{os.path.realpath(link)}/".startswith(f"{inside}/"):
+    if os.path.isabs(target) or not lies_in(os.path.realpath(link), inside):
         name = os.path.relpath(link, folder)
         raise GitError(
             f"{where}: the link {name} leads out of the tree, to {target}",
