@@ -350,6 +350,8 @@ LOOKS = {
     "expired": "{fun: x509.get_pem_entries, glob_path: '{tmp}/made/*.pem'}",
     "posted": "{fun: file.file_exists, path: '{tmp}/link/run'}",
     "gone": "{fun: file.directory_exists, path: '{tmp}/gone'}",
+    "folder": "{fun: cmd.has_exec, cmd: '{tmp}/made/deep'}",
+    "no program": "{fun: cmd.has_exec, cmd: '{tmp}/made/a.pem'}",
 }
 MADE = """
 p folder: {file.directory: [name: '{tmp}/made/deep', makedirs: true]}
@@ -377,7 +379,11 @@ def test_functions_look_at_what_is_planned(machine: Machine) -> None:
     real = machine.results("sls", "looked")
     said = {name: dry[name]["comment"] for name in LOOKS}
     assert said == {name: real[name]["comment"] for name in LOOKS}
-    assert {name for name in said if said[name] != "Success!"} == {"gone"}
+    assert {name for name in said if said[name] != "Success!"} == {
+        "gone",
+        "folder",
+        "no program",
+    }
 
 
 def differing(machine: Machine, seed: int) -> dict[str, Any]:

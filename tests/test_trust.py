@@ -20,6 +20,7 @@ from command import Machine
 
 from runner.cli.commands.completion import candidates
 from runner.support.files.permissions import flaw
+from runner.support.files.trusted_folder import UntrustedFile, trusted_folder
 
 MARK = "x:\n  file.managed:\n    - name: {tmp}/made\n    - contents: '1'\n"
 
@@ -91,12 +92,20 @@ def test_links_to_the_folders_are_followed_where_nobody_else_can_make_them(
     (machine.folder / "cache").symlink_to("real")
     machine("sls", "a")
     assert (machine.folder / "real/state/history.sqlite").exists()
-    loop = machine.folder / "loop"
-    loop.symlink_to("loop")
-    argv = [*machine.argv("sls", "a")[:-1], str(loop)]
-    done = subprocess.run(argv, env=machine.environment, capture_output=True, text=True)
-    assert done.returncode == 1
+    for number in range(41):
+        (machine.folder / f"link{number}").symlink_to(f"link{number - 1}" if number else "real")
+    for number, code in ((39, 0), (40, 1)):  # as the kernel counts
+        argv = [*machine.argv("sls", "a")[:-1], str(machine.folder / f"link{number}")]
+        done = subprocess.run(argv, env=machine.environment, capture_output=True, text=True)
+        assert done.returncode == code, done.stderr
     assert "the lock cannot be taken" in done.stderr
+
+
+def test_a_link_in_such_a_folder_is_told(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(".")
+    with pytest.raises(UntrustedFile) as error:
+        trusted_folder(str(tmp_path)).below("link")
+    assert str(error.value) == f"{tmp_path}/link: it is a link, which is not followed; remove it"
 
 
 @pytest.mark.parametrize("kind", ["link", "hard link", "pipe", "folder", "0666"])
@@ -123,8 +132,24 @@ def test_what_was_planted_in_a_folder_is_not_used(machine: Machine, name: str, k
     assert victim.read_text() == "precious\n"
     assert done.returncode in ((1,) if name == "lock" else (0, 2))
     if name.startswith(("lock", "history")):
-        assert str(path) in done.stderr
+        assert f"{path}: " in done.stderr
     assert (machine.folder / "made").exists() is (name != "lock")
+
+
+def test_a_log_is_written_in_a_folder_that_others_can_write(machine: Machine) -> None:
+    """Unless it is another file of ours that one of them may have given this name."""
+    machine.write(a=MARK)
+    machine("test.nop", code=None)
+    (machine.folder / "shared").mkdir()
+    (machine.folder / "shared").chmod(0o777)
+    log = machine.folder / "shared/log"
+    words = ["single", "test.nop", "x", "--log-level", "debug", "--log-file", str(log)]
+    for _ in range(2):
+        machine(*words)
+    size = log.stat().st_size
+    (machine.folder / "other").hardlink_to(log)
+    assert "it has a second name (a hard link)" in machine(*words, code=1).stderr
+    assert log.stat().st_size == size
 
 
 def test_templates_of_others_are_not_loaded(machine: Machine) -> None:
@@ -410,6 +435,34 @@ def test_acls(tmp_path: Path, entries: list[tuple[int, int, int]], others: bool)
     descriptor = os.open(file, os.O_RDONLY)
     assert (flaw(str(file), os.fstat(descriptor), descriptor) is not None) is others
     os.close(descriptor)
+
+
+NOBODYS = 4_242_424  # a number of a user and a group that there are none of
+
+
+@pytest.mark.parametrize(
+    ("mode", "owner", "group", "passed", "others"),
+    [
+        (0o100644, 0, NOBODYS, False, False),
+        (0o100664, 0, NOBODYS, False, True),
+        (0o100664, 0, 0, False, False),
+        (0o100646, 0, 0, False, True),
+        (0o100600, NOBODYS, 0, False, True),
+        (0o100600, NOBODYS, 0, True, True),
+        (0o041777, 0, 0, False, True),
+        (0o041777, 0, 0, True, False),
+        (0o040777, 0, 0, True, True),
+        (0o101666, 0, 0, True, True),  # a file is nothing that is passed through
+        (0o120777, 0, 0, False, False),
+        (0o120777, NOBODYS, 0, False, True),
+    ],
+)
+def test_the_rule_for_files_and_folders(
+    mode: int, owner: int, group: int, passed: bool, others: bool
+) -> None:
+    status = os.stat_result((mode, 1, 1, 1, owner, group, 0, 0, 0, 0))
+    assert (flaw("/nowhere", status, "/nowhere", passed) is not None) is others
+    assert flaw("/nowhere", status, "/nowhere", owners=(NOBODYS,)) is None or owner != NOBODYS
 
 
 def test_what_the_checks_cost(machine: Machine) -> None:

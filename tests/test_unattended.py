@@ -442,17 +442,20 @@ def test_forget(machine: Machine) -> None:
         a=(
             "{tmp}/f:\n  file.managed:\n    - contents: x\n"
             "react:\n  cmd.wait:\n    - name: 'false'\n    - watch:\n      - file: {tmp}/f\n"
+            "other:\n  cmd.wait:\n    - name: 'false'\n    - watch:\n      - file: {tmp}/f\n"
         )
     )
     machine("sls", "a", code=2)
-    assert len(answer(machine, "show", "pending")) == 1
+    assert len(answer(machine, "show", "pending")) == 2
     for former in ("debts", "owed"):
         assert answer(machine, "show", former) == answer(machine, "show", "pending")
     assert "debts" not in machine("show", "--help").stdout
     assert "has no pending reaction" in machine("forget", "nobody", code=1).stderr
     machine("forget", code=1)
     assert "forgotten: watch of cmd react" in machine("forget", "react").stdout
-    assert answer(machine, "show", "pending") == []
+    assert [pending["reactor"] for pending in answer(machine, "show", "pending")] == [
+        "cmd_|-other_|-false_|-wait"
+    ]
 
 
 def test_the_environment_of_cron(machine: Machine) -> None:

@@ -59,9 +59,7 @@ class _ReactionIndex:
                 del index[key]
 
     def of(self, reactor: str | None, source: str | None) -> Mapping[_Key, PendingReaction]:
-        """The reactions of a reactor, or else those to a source, or else all."""
-        if reactor is None and source is None:
-            return self.pending_reactions
+        """The reactions of a reactor, or else those to a source."""
         return self._of.get((2, source or "") if reactor is None else (0, reactor), {})
 
 

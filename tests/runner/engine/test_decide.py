@@ -5,7 +5,14 @@ from __future__ import annotations
 
 import pytest
 
-from runner.engine.decide import Verdict, decide
+from runner.engine.decide import (
+    Decision,
+    Verdict,
+    decide,
+    not_run_result,
+    prereq_failed,
+    verified,
+)
 from runner.model.chunk import Chunk, Edge
 from runner.model.places import Place, Untyped
 from runner.model.requisite_kinds import KINDS
@@ -143,3 +150,39 @@ def test_the_cause_is_the_root() -> None:
     first = result("fail")
     middle = Result(first.chunk, False, "", ran=False, cause="root")
     assert decide([Edge(0, KINDS["require"], 1, PLACE)], lambda edge: middle).cause == "root"
+
+
+def test_what_did_not_run_has_the_cause_of_a_failure_only() -> None:
+    chunk = result("same").chunk
+    shown = {
+        verdict: not_run_result(chunk, Decision(verdict, "why", cause="root"))
+        for verdict in (Verdict.FAIL, Verdict.SKIP, Verdict.OPEN)
+    }
+    assert {verdict: (each.result, each.cause) for verdict, each in shown.items()} == {
+        Verdict.FAIL: (False, "root"),
+        Verdict.SKIP: (True, None),
+        Verdict.OPEN: (None, None),
+    }
+    assert not any(each.ran for each in shown.values())
+    assert {each.comment for each in shown.values()} == {"why"}
+    undecided = [verdict for verdict, each in shown.items() if each.undecided and not each.exact]
+    assert undecided == [Verdict.OPEN]
+
+
+def test_a_change_that_was_not_prepared_is_not_shown() -> None:
+    looked, failed = result("dry"), result("fail")
+    shown = prereq_failed(looked, failed)
+    assert (shown.result, shown.changes, shown.cause) == (None, {}, failed.tag)
+    assert prereq_failed(looked, failed._replace(cause="root")).cause == "root"
+    for name in ("ok", "same"):
+        assert prereq_failed(result(name), failed) == result(name)
+
+
+def test_a_second_plan_is_a_failure() -> None:
+    done = result("ok")._replace(comment="Done")
+    assert verified(done, result("same")) == done
+    again = verified(done, result("dry"))
+    assert again.result is False
+    assert again.comment == "Done\nThis did not converge: it would change x again"
+    failed = verified(done, result("fail")._replace(comment="broken"))
+    assert failed.comment == "Done\nThis did not converge: broken"

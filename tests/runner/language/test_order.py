@@ -222,6 +222,10 @@ NAMED = {
         "a: {test.nop: [onchanges: ['x*']]}\nb: {test.nop: [name: x1]}\nx: test.nop\n",
         "x1 x a",
     ),
+    "a glob means what it begins with, too": (
+        "x: test.nop\na: {test.nop: [require: [test: 'x*']]}\n",
+        "x a",
+    ),
     "an alias of a whole state": ("b: &s {test.nop: [x: 1]}\na: *s\n", "b a"),
     "onfail_stop is not a requisite": ("a: {test.nop: [onfail_stop: false]}\n", "a"),
     "an order behind another argument counts for nothing": (

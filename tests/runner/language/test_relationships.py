@@ -52,10 +52,10 @@ def order(machine: Machine, *names: str) -> str:
         ),
         (
             (
-                "chain: [\"test: 'x -> y' -> test: 'p, q' -> id: don't\"]\n\"don't\":"
+                "chain: [\"test: 'x -> y' -> id: don't -> test: 'p, q'\"]\n\"don't\":"
                 ' test.nop\n"p, q": test.nop\n"x -> y": test.nop\nend: test.nop\n'
             ),
-            "x -> y p, q don't end",
+            "x -> y don't p, q end",
         ),
         (
             "chain: ['test: n -> test: a', 'test: z -> test: two']\na: test.nop\n"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arguments: checked, converted, and everything wrong with them said at once."""
 
+import enum
 from typing import Annotated, Any, Literal
 
 import pytest
@@ -31,6 +32,13 @@ SHADE = Annotated[
     Munge(lambda value: "purple" if value in ("mauve", "violet") else value),
 ]
 HERE = Place(Untyped("a.sls"), 3, 5)
+
+
+class Shade(enum.Enum):
+    """How bright a colour is."""
+
+    DARK = "dark"
+    BRIGHT = "bright"
 
 
 def converted(annotation: Any, value: Any) -> Any:
@@ -82,6 +90,9 @@ def converted(annotation: Any, value: Any) -> Any:
         (OneOrMany[SHADE], "violet", ["purple"]),
         *((bool, word, True) for word in ("true", "YES", "On", "y", "t", "1", 1)),
         *((bool, word, False) for word in ("False", "no", "OFF", "n", "f", "0", 0)),
+        (list, ("a", 1), ["a", 1]),
+        (dict, [{"a": 1}], {"a": 1}),
+        (Shade, "Dark", Shade.DARK),
         (int, "__slot__:salt:f()", "__slot__:salt:f()"),
         (list[str], "__slot__:salt:f()", "__slot__:salt:f()"),
         (Any, PlacedMap(Untyped("x"), (1, 1)), {}),
@@ -106,6 +117,8 @@ def test_converts(annotation: Any, value: Any, expected: Any) -> None:
         (dict[str, int], {"k": "v"}, r"x\['k'\]: expected a whole number"),
         (Literal["a", "b"], "c", "expected one of 'a', 'b', got 'c'"),
         (int | list[int], {}, "expected a whole number or a list of whole numbers, got a mapping"),
+        (Shade, "blue", "expected one of 'dark', 'bright', got 'blue'"),
+        (list[int] | bool, ["a"], r"x\[0\]: expected a whole number, got 'a'"),
         (SHADE, "green", "x: green ones are too slow"),
         (SHADE, "a b", "x: expected a colour, got 'a b'"),
         (OneOrMany[SHADE], ["red", "-"], r"x\[1\]: expected a colour, got '-'"),
