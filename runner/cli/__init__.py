@@ -13,7 +13,7 @@ from runner.cli.running.exit_codes import program
 
 def main(arguments: list[str] | None = None) -> None:
     """The console script `runner`."""
-    program(lambda: _run(sys.argv[1:] if arguments is None else arguments))
+    program(_run, sys.argv[1:] if arguments is None else arguments)
 
 
 def _run(arguments: list[str]) -> int:

@@ -14,7 +14,7 @@ from typing import Any
 
 from runner.cli.commands import doc
 from runner.cli.running import shown_run, state_functions, streams, values
-from runner.cli.running.answers import answered, write_value
+from runner.cli.running.answers import failed, write_value
 from runner.cli.running.exit_codes import FAILED, program
 from runner.cli.running.options import Common, form_named, options_of
 from runner.model import releases
@@ -48,7 +48,7 @@ ACCEPTED = (
 
 def main(arguments: list[str] | None = None) -> None:
     """The console script."""
-    program(lambda: _run(sys.argv[1:] if arguments is None else arguments))
+    program(_run, sys.argv[1:] if arguments is None else arguments)
 
 
 def parser() -> Any:
@@ -165,10 +165,10 @@ def _run(arguments: list[str]) -> int:
             _into(parsed.out_file, "a" if parsed.out_file_append else "w", opened)
         if parsed.doc:
             return _documentation(common, function)
-        return answered(
-            common,
-            lambda: _dispatch(common, function, positional, named, parsed.retcode_passthrough),
-        )
+        try:
+            return _dispatch(common, function, positional, named, parsed.retcode_passthrough)
+        except (Exception, KeyboardInterrupt) as error:
+            return failed(common, error)
 
 
 def _into(path: str, mode: str, opened: ExitStack) -> None:

@@ -241,6 +241,7 @@ class Look:
     ) -> None:
         self.function, self.doubts = function, doubts
         self._run, self._chunk = run, chunk
+        self.begun: Generator[Any, None, Any]
 
     def outcome(self) -> Any:
         """Return what the function returns."""
@@ -249,12 +250,18 @@ class Look:
         with doubting(self.doubts):
             return self.function()
 
-    def first(self, begun: Generator[Any, None, Any]) -> Any:
-        """Return what it yields first."""
+    def first(self) -> Any:
+        """Return what a state function yields first; it has `begun` then. Raises StopIteration with
+        what it returns without that.
+        """
+        outcome = self.outcome()
+        if not isinstance(outcome, Generator):
+            raise StopIteration(outcome)
+        self.begun = outcome
         if self.doubts is None:
-            return first_plan(begun)
+            return first_plan(outcome)
         with doubting(self.doubts):
-            return first_plan(begun)
+            return first_plan(outcome)
 
     def unsure(self, outcome: Outcome) -> str:
         """The pending state after which the look may come to something else; empty when none. That

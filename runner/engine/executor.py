@@ -71,6 +71,7 @@ class Executor:
         self._aggregating = [
             position for position, step in enumerate(plan.steps) if step.aggregate is not None
         ]
+        self._called_now: int | None = None  # the state that an interrupt hits
         self._taken: set[int] = set()  # their work was done by another state's mod_aggregate
         self._decisions: dict[int, Decision] = {}  # about what runs side by side
         self._suppressed = SuppressedReactions(plan, self.results)
@@ -113,7 +114,13 @@ class Executor:
         self.run.emit(RunStarted(len(self.plan.order), self.run.dry, self.plan.run_id))
         try:
             for position in self.plan.order:
-                if self._next(position):
+                stops = bool(self._put_off) and self._start_ready()
+                if not stops and self.plan.relations.looks:
+                    for look in self.plan.ready_looks(position, self.results):
+                        self._foreseen(look, final=True)
+                if not stops and self._overlaps and self._is_held_up(position):
+                    self._put_off.append(position)
+                elif stops or self._state(position):
                     self._put_off.clear()
                     break
         finally:
@@ -133,18 +140,6 @@ class Executor:
         return Report(tuple(self.finished), self.run.dry, interrupted, why, left, errors)
 
     # -------------------------------------------------- one state
-
-    def _next(self, position: int) -> bool:
-        """Run one state, or put it off; True when the run has to stop here."""
-        if self._put_off and self._start_ready():
-            return True
-        if self.plan.relations.looks:
-            for look in self.plan.ready_looks(position, self.results):
-                self._foreseen(look, final=True)
-        if self._overlaps and self._is_held_up(position):
-            self._put_off.append(position)
-            return False
-        return self._state(position)
 
     def _state(self, position: int) -> bool:
         """Run one state; True when the run has to stop here (failhard)."""
@@ -169,7 +164,22 @@ class Executor:
         if self._overlaps and self._runs_parallel(position):
             self._start_parallel(position, decision)
             return False
-        return self._guarded(position, decision, pending)
+        failed = self._failed_before(position)
+        mode = self._mode_of(position, failed)
+        shares = mode is Mode.REAL and decision is RUN and not pending
+        shares = shares and self._shared.takes(position)
+        self._called_now = position
+        with GROUP_COMMIT.collecting(position if shares else None):
+            result = self._called(position, decision, mode)
+        if shares and self._shared.keep(position, result):
+            if self._shared.is_full:
+                self._commit()
+            return False
+        if failed:
+            result = prereq_failed(result, failed)
+        elif self._only_planned(position):
+            result = result._replace(noop=True)
+        return self._ended(position, result, decision, pending)
 
     def _ended(
         self,
@@ -255,59 +265,17 @@ class Executor:
         return stop
 
     def _give_up(self, why: str) -> None:
-        """An interrupted run does not wait for what runs side by side."""
-        if not self._overlaps:
-            return
-        self.parallel.end()
-        for position in self.parallel.positions():
+        """Report what an interrupt hits as failed; it does not wait for what runs side by side."""
+        hit = set() if self._called_now is None else {self._called_now}
+        if self._overlaps:
+            self.parallel.end()
+            hit.update(self.parallel.positions())
+        comment = f"{why} while it ran; what it had begun may be done in part"
+        for position in sorted(hit.difference(self.results)):
             chunk = self.plan.chunk(position)
-            self._finish(
-                position,
-                Result(chunk, False, f"{why} while it ran; what it had begun may be done in part"),
-            )
+            self._finish(position, Result(chunk, False, comment, run_num=self.number))
 
     # -------------------------------------------------- calling
-
-    def _guarded(
-        self, position: int, decision: Decision, pending: Sequence[PendingReaction]
-    ) -> bool:
-        """Call a state and note its result; True when the run has to stop here. When an interrupt
-        hits it, it is reported as failed before the run ends.
-        """
-        try:
-            failed = self._failed_before(position)
-            mode = self._mode_of(position, failed)
-            if (
-                mode is Mode.REAL
-                and decision is RUN
-                and not pending
-                and self._shared.takes(position)
-            ):
-                return self._sharing(position)
-            result = self._called(position, decision, mode)
-            if failed:
-                result = prereq_failed(result, failed)
-            elif self._only_planned(position):
-                result = result._replace(noop=True)
-            return self._ended(position, result, decision, pending)
-        except KeyboardInterrupt as interrupt:
-            self._commit()
-            if position not in self.results:
-                why = number_of(interrupt)[1]
-                comment = f"{why} while it ran; what it had begun may be done in part"
-                chunk = self.plan.chunk(position)
-                self._finish(position, Result(chunk, False, comment, run_num=self.number))
-            raise
-
-    def _sharing(self, position: int) -> bool:
-        """Call a state whose file may wait for others; True when the run has to stop here."""
-        with GROUP_COMMIT.collecting(position):
-            result = self._called(position, RUN, Mode.REAL)
-        if not self._shared.keep(position, result):
-            return self._ended(position, result, RUN)
-        if self._shared.is_full:
-            self._commit()
-        return False
 
     def _commit(self) -> None:
         """End the states whose files wait for their names."""

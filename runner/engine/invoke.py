@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One chunk -> one Result: guards, look, change, check_cmd, retry.
 
-The fork between a dry and a real run stands in `_planned`, once: the generator of a state function
+The fork between a dry and a real run stands in `_called`, once: the generator of a state function
 is resumed after its Plan, or closed.
 """
 
@@ -76,7 +76,9 @@ class Invoker:
         self._things = () if reaction else None
         with running(current):
             try:
-                result = self._retried(invocation)
+                self.attempts = 1
+                attempt = self._retried if "retry" in chunk.args else self._attempt
+                result = attempt(invocation)
             finally:
                 current.clean()
         return _readable(result)._replace(
@@ -101,9 +103,8 @@ class Invoker:
     # -------------------------------------------------- retry
 
     def _retried(self, invocation: Invocation) -> Result:
-        self.attempts = 1
         args, mode = invocation.chunk.args, invocation.mode
-        if "retry" not in args or mode is Mode.LOOK or (mode is Mode.DRY and not self.run.dry):
+        if mode is Mode.LOOK or (mode is Mode.DRY and not self.run.dry):
             return self._attempt(invocation)
         options, problem = retry_options(args["retry"])
         if mode is Mode.DRY:
@@ -145,8 +146,9 @@ class Invoker:
             step = self._filled(invocation.step)
             call = self.bind(step, invocation.reaction)
             is_built_in = call.function.is_built_in
-            result = self._called(invocation, call)
-            if unsure and result.result is not False:
+            called = self._classic if call.function.classic else self._called
+            result = called(invocation, call)
+            if result.result is not False:
                 result = _undecided(result, unsure)
             if (name := step.chunk.name) != chunk.name:  # a slot
                 result = result._replace(extra={**result.extra, "name": name})
@@ -279,61 +281,37 @@ class Invoker:
         return step
 
     def _called(self, invocation: Invocation, call: Call) -> Result:
-        if call.function.classic:
-            return self._classic(invocation, call)
-        function = partial(call.function.function, **call.arguments)
-        look = self._look(invocation, function)
-        try:
-            outcome = look.outcome()
-            if isinstance(outcome, Generator):
-                return self._planned(invocation, call, outcome, look)
-            done = _done(invocation.chunk, outcome, {})
-            if unsure := look.unsure("done"):
-                return _undecided(done, unsure)
-            return self._undecided(invocation, outcome, done)
-        except StateFailed as failure:
-            return self._failed(invocation, failure, {}, unsure=look.unsure("failed"))
-
-    def _planned(
-        self,
-        invocation: Invocation,
-        call: Call,
-        outcome: Generator[Plan, None, str | Done],
-        look: Look,
-    ) -> Result:
+        """Look, and change where that is not a dry run: the fork between both."""
         chunk, mode = invocation.chunk, invocation.mode
+        look = self._look(invocation, partial(call.function.function, **call.arguments))
         plan: Plan | None = None
         try:
-            plan = _plan(chunk, look.first(outcome))
+            plan = _plan(chunk, look.first())
             unsure = look.unsure("planned") if plan.exact else ""
-            if failure := self._dry_run_check(invocation, call, plan):
-                outcome.close()
-                return Result(chunk, False, failure.message)
-            if mode is not Mode.LOOK:
+            failure = self._dry_run_check(invocation, call, plan)
+            if mode is not Mode.LOOK and not failure:
                 self.run.emit(StatePlanned(chunk, plain(plan.changes), plan.comment))
             if mode is not Mode.REAL:
                 changes = plan.changes
-                if mode is Mode.DRY:
-                    changes = self._foresee(call, plan, outcome, invocation)
-                outcome.close()
+                if mode is Mode.DRY and not failure:
+                    changes = self._foresee(call, plan, look.begun, invocation)
+                look.begun.close()
+                if failure:
+                    return Result(chunk, False, failure.message)
                 result = Result(chunk, None, plan.comment, changes, exact=plan.exact)
-                if unsure:
-                    return _undecided(result, unsure)
-                return _with_plan(plan, result)
+                return _undecided(result, unsure) if unsure else _with_plan(plan, result)
             if self._things is None:  # not what an attempt before this one has made
                 self._things = about_to_make(self.run, call, chunk)
             if not call.function.is_built_in:
                 make_names_durable()  # nobody knows what it does
             invocation.before_change()
             with changes_allowed():
-                next(outcome)
+                next(look.begun)
             raise RuntimeError(f"{chunk.function} yields twice")
         except StopIteration as stop:
             done = _done(chunk, stop.value, plan.changes if plan else {})
             done = _with_plan(plan, done) if plan else done
-            if mode is not Mode.REAL and (unsure := look.unsure("done")):
-                return _undecided(done, unsure)
-            return self._undecided(invocation, stop.value, done)
+            return _undecided(done, look.unsure("done") or self._bringer(invocation, stop.value))
         except StateFailed as failure:
             part = made(plan, look.function) if plan and failure.changes is None else {}
             unsure = look.unsure("failed") if plan is None else ""
@@ -384,20 +362,14 @@ class Invoker:
         facts = self._facts(invocation)
         return facts.hindered(partial(check, **call.arguments), plan) if check else None
 
-    def _undecided(self, invocation: Invocation, outcome: object, done: Result) -> Result:
-        """Nothing to do because something is not there: None where it may be there by then."""
-        is_dry = invocation.mode is Mode.DRY
-        missing = list(outcome.missing) if is_dry and isinstance(outcome, Done) else []
-        provider = (
-            self._facts(invocation).may_bring(
-                missing, self._hidden(invocation, from_commands=False)
-            )
-            if missing
-            else ""
-        )
-        if not provider:
-            return done
-        return _undecided(done, provider)
+    def _bringer(self, invocation: Invocation, outcome: object) -> str:
+        """The pending state that may bring what is not there, so that there is nothing to do; empty
+        when none.
+        """
+        if invocation.mode is not Mode.DRY or not isinstance(outcome, Done) or not outcome.missing:
+            return ""
+        hidden = self._hidden(invocation, from_commands=False)
+        return self._facts(invocation).may_bring(list(outcome.missing), hidden)
 
     def _failed(
         self,
@@ -421,8 +393,7 @@ class Invoker:
         if provider:
             if mode is Mode.DRY:  # its own plan is not known, but what it is for will be there
                 self._note(invocation, [(chunk.state, chunk.name)])
-            comment = f"{failure.message} (depends on {provider})"
-            return Result(chunk, None, comment, exact=False, undecided=True)
+            return _undecided(Result(chunk, False, failure.message), provider)
         changes = planned if failure.changes is None else failure.changes
         unstarted = bool(failure.missing) and failure.changes == {} and self.attempts == 1
         return Result(chunk, False, failure.message, changes, unstarted=unstarted)
@@ -440,8 +411,7 @@ class Invoker:
         result = result_of(chunk, answer)
         if mode is Mode.REAL:
             return result
-        if unsure := self._unseen_by_tree(invocation):
-            result = _undecided(result, unsure)
+        result = _undecided(result, self._unseen_by_tree(invocation))
         if mode is Mode.DRY and result.result is None:
             self._note(invocation, OPEN)
         return result
@@ -455,9 +425,13 @@ class Invoker:
 
 
 def _undecided(result: Result, by: str) -> Result:
-    """A result that depends on a pending state."""
-    comment = f"{result.comment}; decided when {by} is done"
-    return result._replace(result=None, comment=comment, changes={}, exact=False, undecided=True)
+    """The result, undecided where it depends on a pending state. by: that one; empty when none."""
+    if not by:
+        return result
+    how = f" (depends on {by})" if result.result is False else f"; decided when {by} is done"
+    return result._replace(
+        result=None, comment=f"{result.comment}{how}", changes={}, exact=False, undecided=True
+    )
 
 
 def _plan(chunk: Chunk, yielded: object) -> Plan:

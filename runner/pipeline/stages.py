@@ -86,7 +86,8 @@ def compile_and_run(
     observe: Callable[[Result], None] = lambda result: None,
     in_history: bool = True,
 ) -> Report:
-    """Compile, check, run, while the caller holds the lock.
+    """SLS files -> chunks in their order -> results, while the caller holds the lock; with the
+    pending reactions and the history of the run.
 
     about: the facts of the run for the history, given the secrets that are known by then. ready:
     called before the first state runs. observe: gets each result, secrets included.
@@ -99,43 +100,14 @@ def compile_and_run(
         *map(session.run.secrets.diagnostic, compiled.warnings),
     ]
     _emit_warnings(session, warnings, of_tree=True)
-    facts = about(session.run.secrets)
-    report = _executed(session, compiled, run_id, facts, observe, in_history)
-    _emit_warnings(session, session.watch.problems(), of_tree=True)
-    return report
-
-
-def _compiled(session: Session, compiling: Compiling) -> Compiled:
-    """SLS files -> chunks in their order; all mistakes at once."""
-    with session.opened(), LOG.timed("compiled"):
-        read_pillar(session)
-        LOG.arguments = True
-        if session.run.pillar.get("test") and not session.options.real:
-            session.only_look()
-        compiled, problems = compiling()
-        problems = problems if compiled is None else refusals(compiled.steps)
-        if compiled is None or problems:
-            raise CompileError(problems)
-        session.watch.refuse()
-        return compiled
-
-
-def _executed(
-    session: Session,
-    compiled: Compiled,
-    run_id: str,
-    about: About,
-    observe: Callable[[Result], None],
-    in_history: bool,
-) -> Report:
-    """Chunks in their order -> results, with the pending reactions and the history of the run."""
     options, run = session.options, session.run
+    facts = about(run.secrets)
     run.secrets.recall(options.state_dir, remember=True)
     plan = _run_plan(options, compiled, run_id)
     journal = ReactionJournal(options.state_dir)
     tracker = ReactionTracker(journal, plan, required=options.durable == "required")
-    past = history(session, about, plan)
-    if about.scope == HIGHSTATE and not options.test:
+    past = history(session, facts, plan)
+    if facts.scope == HIGHSTATE and not options.test:
         past.declared = lambda: declared(compiled, session)
     if in_history:
         run.listeners.add(past)
@@ -157,7 +129,23 @@ def _executed(
     warn(session, past.problem and f"the history of this run is not kept: {past.problem}")
     _report_orphans(session, past.orphans)
     warn(session, tracker.unprotected and f"not protected against a kill: {tracker.unprotected}")
+    _emit_warnings(session, session.watch.problems(), of_tree=True)
     return report
+
+
+def _compiled(session: Session, compiling: Compiling) -> Compiled:
+    """SLS files -> chunks in their order; all mistakes at once."""
+    with session.opened(), LOG.timed("compiled"):
+        read_pillar(session)
+        LOG.arguments = True
+        if session.run.pillar.get("test") and not session.options.real:
+            session.only_look()
+        compiled, problems = compiling()
+        problems = problems if compiled is None else refusals(compiled.steps)
+        if compiled is None or problems:
+            raise CompileError(problems)
+        session.watch.refuse()
+        return compiled
 
 
 def _report_orphans(session: Session, number: int) -> None:

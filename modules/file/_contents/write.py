@@ -82,13 +82,23 @@ def replace(
             with suppress(FileNotFoundError):
                 old = held.enter_context(where.pinned())
         old = old if old is not None and _replaceable(where, old) else None
-
-        def dress(new: Pinned) -> None:
-            _set_attributes(new, old, owner, new_mode)
-            if finish:
-                finish(new)
-
-        _replace(where, fill, dress)
+        beside = held.enter_context(where.beside())
+        try:
+            with beside.new_file() as new:  # nobody else may read it before it has its own mode
+                fill(new.file)
+                new.file.flush()
+                _set_attributes(new.pin, old, owner, new_mode)
+                if finish:
+                    finish(new.pin)
+                if beside.becomes_later(where, new):
+                    return
+                new.sync()
+            _move_into_place(beside, where)
+        except BaseException:
+            with suppress(FileNotFoundError):
+                beside.unlink()
+            raise
+    where.sync()
 
 
 def _replaceable(where: Place, old: Pinned) -> bool:
@@ -101,24 +111,6 @@ def _replaceable(where: Place, old: Pinned) -> bool:
         return False
     kind = "a folder" if old.is_dir else "a device, pipe or socket"
     raise StateFailed(f"{where.path} is {kind}; it is not replaced by a file")
-
-
-def _replace(where: Place, fill: Fill, dress: Finish) -> None:
-    with where.beside() as beside:
-        try:
-            with beside.new_file() as new:  # nobody else may read it before it has its own mode
-                fill(new.file)
-                new.file.flush()
-                dress(new.pin)
-                if beside.becomes_later(where, new):
-                    return
-                new.sync()
-            _move_into_place(beside, where)
-        except BaseException:
-            with suppress(FileNotFoundError):
-                beside.unlink()
-            raise
-    where.sync()
 
 
 def _set_attributes(new: Pinned, old: Pinned | None, owner: Owner, new_mode: int) -> None:

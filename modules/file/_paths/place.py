@@ -14,7 +14,7 @@ import errno
 import os
 import stat as bits
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from types import TracebackType
 from typing import IO
 
@@ -211,12 +211,10 @@ class Place:
             if done.returncode:
                 raise StateFailed(f"{self.path} is not removed: {done.stderr.strip()}") from None
 
-    @contextmanager
-    def new_file(self) -> Iterator[NewFile]:
+    def new_file(self) -> AbstractContextManager[NewFile]:
         """Create a file that nobody but the caller may read yet, and open it for writing."""
         handle = self.open(NEW, 0o600)
-        with open(handle, "wb", BUFFER) as file:
-            yield NewFile(file, Pinned(self, handle))
+        return NewFile(open(handle, "wb", BUFFER), Pinned(self, handle))
 
     def sync(self) -> None:
         """Make the names in the folder durable, at the next commit point of the run."""
@@ -355,6 +353,12 @@ class NewFile:
 
     def __init__(self, file: IO[bytes], pin: Pinned) -> None:
         self.file, self.pin = file, pin
+
+    def __enter__(self) -> NewFile:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.file.close()
 
     def sync(self) -> None:
         """Make what was written durable."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 from typing import Annotated, Any
 
 from runner.cli.parsing.option_spec import argument, option
@@ -72,7 +73,7 @@ def apply(
     code = finish(
         common,
         options,
-        lambda listeners: saved_plans.apply(options, plan, key, allow_other_tree, listeners),
+        partial(saved_plans.apply, options, plan, key, allow_other_tree),
     )
     if options.test and not common.quiet:
         print(f"{file} still holds; without --test it is applied", file=sys.stderr)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from runner import pipeline
 from runner.cli.running import planning, stepping
 from runner.cli.running.options import (
@@ -33,6 +35,6 @@ def highstate(*, common: Common) -> int:
             return finish(
                 common,
                 options,
-                lambda listeners: pipeline.highstate(options, listeners, confirm=confirm),
+                partial(pipeline.highstate, options, confirm=confirm),
             )
-    return finish(common, options, lambda listeners: pipeline.highstate(options, listeners))
+    return finish(common, options, partial(pipeline.highstate, options))

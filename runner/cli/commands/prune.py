@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from runner import pipeline
 from runner.cli.running.options import CHANGING, READING, Common, options_of, with_common
 from runner.cli.running.shown_run import finish
@@ -19,4 +21,4 @@ def prune(*, common: Common) -> int:
     Example: runner prune --test
     """
     options = options_of(common)
-    return finish(common, options, lambda listeners: pipeline.prune(options, listeners))
+    return finish(common, options, partial(pipeline.prune, options))

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from functools import partial
 from typing import Annotated
 
 from runner import pipeline
@@ -95,7 +96,7 @@ def schedule(
         raise RunnerError("this needs root", hint=f"as a user, {what}")
     if action == "install":
         _check_pull(pull, options.tree_source is not None, uses_timer)
-    return finish(common, options, lambda listeners: pipeline.several(options, states, listeners))
+    return finish(common, options, partial(pipeline.several, options, states))
 
 
 def _command(common: Common, pull: bool, used: str | None) -> tuple[str, ...]:

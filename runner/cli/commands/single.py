@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 from runner import pipeline
@@ -46,6 +47,4 @@ def single(
     options = options_of(common)
     if common.plan or common.sign_key:
         return planning.carried_out(common, options, "single", [function], named)
-    return finish(
-        common, options, lambda listeners: pipeline.single(options, function, named, listeners)
-    )
+    return finish(common, options, partial(pipeline.single, options, function, named))

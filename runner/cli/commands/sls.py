@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 from runner import pipeline
@@ -53,10 +54,8 @@ def sls(
         return planning.carried_out(common, options, "sls", wanted)
     if common.step:
         with stepping.steps(common) as confirm:
-            return finish(
-                common, options, lambda listeners: pipeline.sls(options, wanted, listeners, confirm)
-            )
-    return finish(common, options, lambda listeners: pipeline.sls(options, wanted, listeners))
+            return finish(common, options, partial(pipeline.sls, options, wanted, confirm=confirm))
+    return finish(common, options, partial(pipeline.sls, options, wanted))
 
 
 def _no_option(word: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from runner.cli.running.exit_codes import LOCKED, NOT_RUN, stopped
@@ -19,31 +19,24 @@ if TYPE_CHECKING:
     from runner.model.diagnostics import Diagnostic
 
 
-def answered(common: Common, run: Callable[[], int]) -> int:
-    """Errors go to stdout as Salt's JSON, or as JUnit's XML, where that was asked for, else to
-    stderr (by the edge).
+def failed(common: Common, caught: Exception | KeyboardInterrupt) -> int:
+    """Return the exit code of a command that ended with an error. It goes to stdout as Salt's JSON,
+    or as JUnit's XML, where that was asked for, else it is raised again: the edge tells it.
     """
-    try:
-        return run()
-    except (
-        KeyboardInterrupt
-    ) as interrupt:  # the command-line parser would end with 130, without a word
-        return stopped(interrupt)
-    except BrokenPipeError:
-        raise
-    except Exception as caught:
-        error = _worded(common, caught)
-        if common.form.errors is None:
-            if error is caught:
-                raise
-            raise error from None
-        problems = error.diagnostics if isinstance(error, RunnerError) else (bug(error),)
-        print_text(common.form.errors(problems, common.indent))
-        if not isinstance(error, RunnerError):
-            raise
-        if not isinstance(error, CompileError):
-            print(f"runner: {error.message}", file=sys.stderr)
-        return LOCKED if error.code == "locked" else NOT_RUN
+    if isinstance(caught, KeyboardInterrupt):  # the command-line parser would not say a word
+        return stopped(caught)
+    error = _worded(common, caught)
+    if common.form.errors is None or isinstance(error, BrokenPipeError):
+        if error is caught:
+            raise error
+        raise error from None
+    problems = error.diagnostics if isinstance(error, RunnerError) else (bug(error),)
+    print_text(common.form.errors(problems, common.indent))
+    if not isinstance(error, RunnerError):
+        raise error
+    if not isinstance(error, CompileError):
+        print(f"runner: {error.message}", file=sys.stderr)
+    return LOCKED if error.code == "locked" else NOT_RUN
 
 
 def _worded(common: Common, error: Exception) -> Exception:

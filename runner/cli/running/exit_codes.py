@@ -42,8 +42,10 @@ def code_of(report: Report, detailed: bool = False) -> int:
     return FAILED if report.failed else DONE
 
 
-def program(run: Callable[[], int]) -> NoReturn:
-    """Run a command as a whole process, and end with its exit code."""
+def program(run: Callable[[list[str]], int], arguments: list[str]) -> NoReturn:
+    """Run a command line as a whole process, and end with its exit code; whatever goes wrong
+    becomes a message on stderr and an exit code.
+    """
     if sys.stdin is None or sys.stdout is None or sys.stderr is None:
         streams.with_streams()
     _forgiving(sys.stderr)
@@ -55,7 +57,11 @@ def program(run: Callable[[], int]) -> NoReturn:
     gc.set_threshold(
         1_000_000
     )  # compiling makes many objects and no garbage; a long run is still collected
-    code = guarded(run)
+    try:
+        code = run(arguments)
+        sys.stdout.flush()
+    except BaseException as error:
+        code = _code_after(error)
     gc.freeze()  # the process ends and gives all back: no last look at everything
     sys.exit(code)
 
@@ -101,41 +107,35 @@ def _with_programs() -> None:
     )
 
 
-def guarded(run: Callable[[], int]) -> int:
-    """Run a command; whatever goes wrong becomes a message on stderr and an exit code."""
-    try:
-        code = run()
-        sys.stdout.flush()
-        return code
-    except RunnerError as error:
+def _code_after(error: BaseException) -> int:
+    """The exit code of what ended with an error, when that is told."""
+    if isinstance(error, RunnerError):
         return _told(error)
-    except BrokenPipeError:
+    if isinstance(error, BrokenPipeError):
         return _pipe_closed()
-    except OSError as error:
-        if error.errno == errno.ENOENT and not _stands_somewhere():
-            return _told(
-                RunnerError(
-                    "the current folder no longer exists", hint="cd / or use absolute paths"
-                )
-            )
-        if (
-            error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
-            or error.filename is not None
-        ):
-            return report_bug(error)
-        with suppress(OSError):
-            print(f"runner: the answer could not be written: {error.strerror}", file=sys.stderr)
-        _silenced()
-        return FAILED
-    except SystemExit as stop:  # the command-line parser makes this of a closed pipe
-        if isinstance(stop.__context__, BrokenPipeError):
+    if isinstance(error, OSError):
+        return _of_the_system(error)
+    if isinstance(error, SystemExit):  # the command-line parser makes this of a closed pipe
+        if isinstance(error.__context__, BrokenPipeError):
             return _pipe_closed()
-        return report_bug(stop)  # code of a tree called sys.exit()
-    except KeyboardInterrupt as interrupt:
-        return stopped(interrupt)
-    except BaseException as error:
-        usage = _usage(error)
-        return usage if usage is not None else report_bug(error)
+        return report_bug(error)  # code of a tree called sys.exit()
+    if isinstance(error, KeyboardInterrupt):
+        return stopped(error)
+    usage = _usage(error)
+    return usage if usage is not None else report_bug(error)
+
+
+def _of_the_system(error: OSError) -> int:
+    if error.errno == errno.ENOENT and not _stands_somewhere():
+        gone = "the current folder no longer exists"
+        return _told(RunnerError(gone, hint="cd / or use absolute paths"))
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+    if not full or error.filename is not None:
+        return report_bug(error)
+    with suppress(OSError):
+        print(f"runner: the answer could not be written: {error.strerror}", file=sys.stderr)
+    _silenced()
+    return FAILED
 
 
 def stopped(interrupt: KeyboardInterrupt) -> int:

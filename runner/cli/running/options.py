@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO, get_args
 from runner.api import command_output
 from runner.cli.parsing.option_spec import Parameter, option, parameters_of, signature_of
 from runner.cli.running import failed_start, logs, values
-from runner.cli.running.answers import answered, show_problems
+from runner.cli.running.answers import failed, show_problems
 from runner.model.errors import UsageError
 from runner.model.records import Record
 from runner.output import formats
@@ -204,7 +204,10 @@ class WithCommon:
         form = form_named(shared.pop("out", DEFAULTS.form.name), self._answer)
         settings = {name: shared.pop(name) for name in [*shared] if name not in Common._fields}
         common = Common(form=form, settings=settings, **shared)
-        return answered(common, lambda: self._command(common=_with_pillar(common), **values))
+        try:
+            return self._command(common=_with_pillar(common), **values)
+        except (Exception, KeyboardInterrupt) as error:
+            return failed(common, error)
 
 
 def _default(name: str, kind: Any) -> Any:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from runner import pipeline
@@ -108,7 +109,7 @@ class _Pull:
             finish(
                 self._common._replace(pulled=pulled, pull_problem=str(error)),
                 options,
-                lambda listeners: pipeline.without_tree(options, error, listeners),
+                partial(pipeline.without_tree, options, error),
             )
         if good is None:
             textfile = self._machine.raw.get("prometheus_textfile")
@@ -136,7 +137,7 @@ class _Pull:
         return finish(
             self._common._replace(pulled=pulled, pull_problem=problem),
             options,
-            lambda listeners: pipeline.highstate(options, listeners, lambda compiled: ready()),
+            partial(pipeline.highstate, options, ready=lambda compiled: ready()),
         )
 
     def _announce(self, candidate: Candidate) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import ExitStack, closing, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from runner.cli.running import (
@@ -85,55 +86,51 @@ def finish(
     ):
         if scheduled_runs.ends_at_once(common, options):
             return DONE
-    with ExitStack() as after:
-        listeners: list[Any] = []
-        if options.raw.get("html_report"):
-            listeners += after.enter_context(html_report.paged(options))
-        if any(options.raw.get(key) for key in ("report", *NOTIFYING)):
-            listeners += after.enter_context(reporting.reported(options, common.pulled))
-        return _finished(common, options, run, shown, command, listeners)
-
-
-def _finished(
-    common: Common,
-    options: Any,
-    run: Callable[[tuple[Any, ...]], Report],
-    shown: Callable[[Report], Any] | None,
-    command: str | None,
-    more: Iterable[Any] = (),
-) -> int:
-    """Run states and print what the listeners do not; more: listeners that print nothing."""
-    listener = common.form.listener
-    listeners: list[Any] = [notices(options), *more]
-    if listener:
-        listeners.append(live_listener(common, options, command))
-    with ExitStack() as opened:
-        textfile = options.raw.get("prometheus_textfile")
-        if common.events:
-            with failed_start.metrics_of_failed_start(lambda: textfile, options.test):
-                listeners.append(_events(common.events, opened))
-        if LOG.on:
-            listeners.append(log_listener.Logged())
-        if textfile:
-            listeners.append(
-                prometheus.Prometheus(textfile, lambda: metrics.facts(options), common.pulled)
-            )
-        listeners.extend(opened.enter_context(documents.documented(common, options)))
-        if "otel_endpoint" in options.raw or any(name.startswith("OTEL_") for name in os.environ):
-            if tracing.wanted(options.raw, os.environ):
-                listeners.extend(opened.enter_context(tracing.traced(options)))
+    with ExitStack() as after, ExitStack() as opened:
+        listeners = _listeners(common, options, command, after, opened)
         with answer_alone(common.for_people or common.events == "-"):
             report = run(tuple(listeners))
-    with suppress(OSError):
-        for problem in filter(None, (getattr(listener, "problem", "") for listener in listeners)):
-            print(f"warning: {problem}", file=sys.stderr)
-    if any(getattr(listener, "closed", False) for listener in listeners):
-        raise BrokenPipeError
-    if common.form.report:
-        print_text(common.form.report(report))
-    elif listener is None and common.form.data:
-        write(common, (shown or json_.report)(report))
-    return code_of(report, common.detailed_exitcodes)
+        opened.close()
+        with suppress(OSError):
+            problems = (getattr(listener, "problem", "") for listener in listeners)
+            for problem in filter(None, problems):
+                print(f"warning: {problem}", file=sys.stderr)
+        if any(getattr(listener, "closed", False) for listener in listeners):
+            raise BrokenPipeError
+        if common.form.report:
+            print_text(common.form.report(report))
+        elif common.form.listener is None and common.form.data:
+            write(common, (shown or json_.report)(report))
+        return code_of(report, common.detailed_exitcodes)
+
+
+def _listeners(
+    common: Common, options: Any, command: str | None, after: ExitStack, opened: ExitStack
+) -> list[Any]:
+    """Return what listens to a run. opened: what they need until the run has ended; after: until
+    its answer is printed.
+    """
+    listeners: list[Any] = [notices(options)]
+    textfile = options.raw.get("prometheus_textfile")
+    if options.raw.get("html_report"):
+        listeners += after.enter_context(html_report.paged(options))
+    if any(options.raw.get(key) for key in ("report", *NOTIFYING)):
+        listeners += after.enter_context(reporting.reported(options, common.pulled))
+    if common.form.listener:
+        listeners.append(live_listener(common, options, command))
+    if common.events:
+        with failed_start.metrics_of_failed_start(lambda: textfile, options.test):
+            listeners.append(_events(common.events, opened))
+    if LOG.on:
+        listeners.append(log_listener.Logged())
+    if textfile:
+        facts = partial(metrics.facts, options)
+        listeners.append(prometheus.Prometheus(textfile, facts, common.pulled))
+    listeners += opened.enter_context(documents.documented(common, options))
+    if "otel_endpoint" in options.raw or any(name.startswith("OTEL_") for name in os.environ):
+        if tracing.wanted(options.raw, os.environ):
+            listeners += opened.enter_context(tracing.traced(options))
+    return listeners
 
 
 def _events(where: str, opened: ExitStack) -> Any:

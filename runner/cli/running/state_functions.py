@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from runner import pipeline
@@ -156,14 +157,14 @@ def _apply(asked: AskedCall) -> int:
 
 
 def _highstate(asked: AskedCall) -> int:
-    return asked.finish(lambda listeners: pipeline.highstate(asked.options, listeners))
+    return asked.finish(partial(pipeline.highstate, asked.options))
 
 
 def _sls(asked: AskedCall, names: list[str] | None = None) -> int:
     wanted = asked.names() if names is None else names
     if not wanted:
         raise UsageError("no SLS file is named", hint="state.sls NAME")
-    return asked.finish(lambda listeners: pipeline.sls(asked.options, wanted, listeners))
+    return asked.finish(partial(pipeline.sls, asked.options, wanted))
 
 
 def _test(asked: AskedCall) -> int:
@@ -186,9 +187,7 @@ def _single(asked: AskedCall) -> int:
     function = str(asked.take("fun"))
     arguments = {**({"name": asked.words.pop(0)} if asked.words else {}), **asked.named}
     asked.named = {}
-    return asked.finish(
-        lambda listeners: pipeline.single(asked.options, function, arguments, listeners)
-    )
+    return asked.finish(partial(pipeline.single, asked.options, function, arguments))
 
 
 def _low(asked: AskedCall) -> int:
@@ -206,9 +205,7 @@ def _low(asked: AskedCall) -> int:
         if key == "__id__" or (key[:2] != "__" and key not in OF_LOW)
     }
     one: Callable[[Any], Any] = lambda report: {"local": json_.result(next(iter(report)))}  # noqa: E731
-    return asked.finish(
-        lambda listeners: pipeline.single(asked.options, function, rest, listeners), one
-    )
+    return asked.finish(partial(pipeline.single, asked.options, function, rest), one)
 
 
 OF_LOW = ("state", "fun", "order")
@@ -248,7 +245,7 @@ def _text(asked: AskedCall, name: str, text: str) -> int:
 
 
 def _outside(asked: AskedCall, path: str, name: str) -> int:
-    return asked.finish(lambda listeners: pipeline.outside(asked.options, path, name, listeners))
+    return asked.finish(partial(pipeline.outside, asked.options, path, name))
 
 
 def _show_states(asked: AskedCall) -> int:

@@ -67,9 +67,9 @@ class GroupCommit:
         self._unsynced: set[int] = set()  # file systems whose files are synced one by one
         self._can_sync: dict[int, bool] = {}  # file systems, by their devices
 
-    def collecting(self, owner: int) -> GroupCommit:
+    def collecting(self, owner: int | None) -> GroupCommit:
         """Have the files that a state writes wait, until the end of this context. owner: its
-        position.
+        position; None: they do not wait.
         """
         self._owner = owner
         return self
