@@ -227,14 +227,13 @@ class Executor:
         )
 
     def _start_ready(self) -> bool:
-        """Begin with what was put off and is not held up any more; True when the run has to stop
-        here.
+        """Begin with what was put off and is not held up any more, until all that is left waits for
+        what runs; True when the run has to stop here.
         """
-        for position in [item for item in self._put_off if not self._is_held_up(item)]:
-            if position in self._put_off:
-                self._put_off.remove(position)
-                if self._state(position):
-                    return True
+        while ready := [item for item in self._put_off if not self._is_held_up(item)]:
+            self._put_off.remove(ready[0])
+            if self._state(ready[0]):
+                return True
         return False
 
     def _wait_for_all(self) -> None:

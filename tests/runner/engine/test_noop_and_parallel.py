@@ -194,6 +194,22 @@ def test_a_parallel_state_that_waits_for_another_holds_up_none_after_it(machine:
     ]
 
 
+@pytest.mark.parametrize("last", ["true", "false"])
+def test_all_that_wait_for_a_failed_parallel_state_are_skipped(machine: Machine, last: str) -> None:
+    """One after another: nothing runs any more that could be waited for."""
+    names = ["p", "one", "two", "three", "last"]
+    text = "".join(
+        f"{name}:\n  cmd.run:\n    - name: 'false'\n"
+        f"    - parallel: {last if name == 'last' else 'true'}\n"
+        f"    - require: [{before and 'cmd: ' + before}]\n"
+        for before, name in zip(["", *names], names, strict=False)
+    )
+    machine.write(a=text)
+    found = machine.results("sls", "a", code=2)
+    assert found.keys() == {*names}
+    assert found["last"]["comment"] == "One or more requisite failed: a.three"
+
+
 def test_a_failure_that_ends_the_run_starts_nothing_that_was_put_off(machine: Machine) -> None:
     machine.write(
         a=(
