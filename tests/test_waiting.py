@@ -11,6 +11,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -93,3 +94,23 @@ def test_what_never_comes_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def shell(line: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["sh", "-c", line], capture_output=True, text=True)
+
+
+def test_a_run_that_hangs_ends_with_its_test_and_holds_up_nothing(tmp_path: Path) -> None:
+    """pytest itself has to end after such a failure."""
+    test = (
+        "from prestarted import Server\n"
+        "def test_it():\n"
+        "    server = Server({'PATH': '/usr/bin:/bin', 'HOME': '/', 'PYTHONPATH': ROOT})\n"
+        "    server.run(['single', 'cmd.run', 'sleep 1000', '--cachedir', CACHE], {}, 3)\n"
+    ).replace("ROOT", repr(str(TESTS.parent)))
+    (tmp_path / "test_it.py").write_text(test.replace("CACHE", repr(str(tmp_path / "c"))))
+    words = ["-q", "-p", "no:cacheprovider", "-c", "/dev/null", "--rootdir", str(tmp_path)]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *words, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": f"{TESTS}/support"},
+        timeout=starting.PATIENCE,
+    )
+    assert "TimeoutExpired" in done.stdout and "1 failed" in done.stdout, done.stdout + done.stderr
