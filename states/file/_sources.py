@@ -5,12 +5,11 @@ local file.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
 
 from modules import file
 from runner.api import Record, StateFailed, here
-from states.file._signed import Signed
 
 Source = str | dict[str, Any]
 REMOTE = ("http://", "https://", "ftp://")
@@ -26,9 +25,27 @@ class LocatedSource(Record):
     remote: bool = False
 
 
+class Signatures(Protocol):
+    """The signatures that are required (`Signed`). check: raises StateFailed where one is wanted
+    and not good; fetch: the local copy of an address.
+    """
+
+    @property
+    def source(self) -> bool | Sequence[str] | None: ...
+    @property
+    def hash(self) -> bool | Sequence[str] | None: ...
+    def check(
+        self,
+        what: str,
+        path: str,
+        signature: bool | Sequence[str] | None,
+        fetch: Callable[[str], str],
+    ) -> None: ...
+
+
 class Verify(Record):
     """The verification of a remote or local source. hash: digits, algorithm=digits or the address
-    of a hash file.
+    of a hash file. signed: None where no signature is required.
     """
 
     hash: str | None = None
@@ -37,7 +54,12 @@ class Verify(Record):
     use_etag: bool = False
     verify_ssl: bool = True
     keep: bool = True
-    signed: Signed = Signed()
+    signed: Signatures | None = None
+
+    @property
+    def wants_signature(self) -> bool:
+        """Return whether the source has to be signed."""
+        return self.signed is not None and bool(self.signed.source)
 
 
 BARE = Verify(skip=True)
@@ -74,15 +96,15 @@ def _with_hash(source: Mapping[str, Any], verify: Verify) -> tuple[str, Verify]:
 
 def _located(url: str, target: str, verify: Verify, reuse: bool) -> LocatedSource:
     """The file of a source, and its signature verified where that is asked for."""
-    signed = verify.signed
-    source = _source_of(url, target, verify, reuse and not signed.source)
-    signed.check(
-        url,
-        source.path,
-        signed.source,
-        lambda address: _source_of(address, target, BARE, False).path,
-    )
+    source = _source_of(url, target, verify, reuse and not verify.wants_signature)
+    if signed := verify.signed:
+        signed.check(url, source.path, signed.source, _beside(target))
     return source
+
+
+def _beside(target: str) -> Callable[[str], str]:
+    """What fetches a signature."""
+    return lambda address: _source_of(address, target, BARE, False).path
 
 
 def _source_of(url: str, target: str, verify: Verify, reuse: bool) -> LocatedSource:
@@ -113,7 +135,7 @@ def _local(url: str, target: str, verify: Verify) -> LocatedSource:
             f"Unable to manage file: Local file source {path} does not exist",
             missing=("file", path),
         )
-    if (verify.hash and not verify.skip) or verify.signed.source:
+    if (verify.hash and not verify.skip) or verify.wants_signature:
         path = file.unchangeable(path)
     _refuse_mismatch(url, path, target, verify)
     return LocatedSource(url, path)
@@ -128,7 +150,7 @@ def _refuse_mismatch(url: str, path: str, target: str, verify: Verify) -> None:
 
 
 def _remote(url: str, target: str, verify: Verify, reuse: bool) -> LocatedSource:
-    if not (verify.hash or verify.skip or verify.use_etag or verify.signed.source):
+    if not (verify.hash or verify.skip or verify.use_etag or verify.wants_signature):
         raise StateFailed(
             "Unable to manage file: Unable to verify upstream hash of source file"
             f" {file.redacted(url)}, please set source_hash or set skip_verify to True"
@@ -181,10 +203,8 @@ def expected(url: str, target: str, verify: Verify) -> tuple[str, str]:
         path = file.fetched(text)
     if path is None:
         raise StateFailed(f"Unable to manage file: Source hash file {text} not found")
-    signed = verify.signed
-    signed.check(
-        text, path, signed.hash, lambda address: _source_of(address, target, BARE, False).path
-    )
+    if signed := verify.signed:
+        signed.check(text, path, signed.hash, _beside(target))
     names = (
         [verify.hash_name]
         if verify.hash_name
