@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from modules import augeas, file
-from modules.file.edits import diff
+from modules.file.differences import diff
 from runner.api import AbsolutePath, Line, Plan, Planned, StateFailed
 from runner.api.claims import PART, Claim
 

@@ -52,7 +52,7 @@ def diff(
         return "Replace text file with binary file"
     if kinds == (True, False):
         return "Replace binary file with text file"
-    from modules.file.edits import not_shown
+    from modules.file.differences import not_shown
 
     return not_shown(file.size_of(old), file.size_of(new)) or unified(
         file.whole(old), file.whole(new)

@@ -11,11 +11,11 @@ from typing import Annotated, Any
 
 from modules import file
 from modules.file.bounded_regex import matches
+from modules.file.differences import diff as diff
+from modules.file.differences import lines_of as lines_of
+from modules.file.differences import not_shown
+from modules.file.differences import shown as shown
 from modules.file.edits import compiled as compiled
-from modules.file.edits import diff as diff
-from modules.file.edits import lines_of as lines_of
-from modules.file.edits import not_shown
-from modules.file.edits import shown as shown
 from runner.api import OPEN, Fact, Group, Plan, Planned, Record, StateFailed, here
 
 Text = str | int | float | bool

@@ -13,7 +13,7 @@ from harness import HarnessHere
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from modules.file import edits
+from modules.file import differences, edits
 from modules.file.edit_line import LinePlace, edited_line
 from runner.api import StateFailed, running
 
@@ -113,7 +113,7 @@ def test_comments_are_taken_off_again(lines: list[str], regex: str, sign: str) -
 
 @given(ANY)
 def test_lines_are_what_a_text_is_made_of(text: str) -> None:
-    lines = edits.lines_of(text)
+    lines = differences.lines_of(text)
     assert "".join(lines) == text
     assert [line.removesuffix("\n") for line in lines] == text.removesuffix("\n").split("\n")[
         : len(lines)

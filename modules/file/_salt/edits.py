@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 from modules import _paths
-from modules.file import _look, bounded_regex, edits
+from modules.file import _look, bounded_regex, differences, edits
 from modules.file._backed_up import backed_up
 from modules.file._contents import write
 from modules.file._salt.arguments import lines_given
@@ -39,7 +39,7 @@ def _write_text(
     if old != new and not dry_run:
         with backed_up(path, backup):
             write.write(path, new.encode(encoding or "utf-8", "surrogateescape"))
-    return edits.diff(old, new) if show else old != new
+    return differences.diff(old, new) if show else old != new
 
 
 def replace(
@@ -121,7 +121,7 @@ def comment_line(
         raise StateFailed(f"Cannot perform string replacements on a binary file: {path}")
     new = (edits.commented_out if cmnt else edits.bared_lines)(old, regex, char)
     _write_text(path, old, new, backup)
-    return edits.diff(old, new, context=0) if new != old else False
+    return differences.diff(old, new, context=0) if new != old else False
 
 
 def comment(path: str, regex: str, char: str = "#", backup: str | bool = ".bak") -> str | bool:
@@ -304,7 +304,7 @@ def psed(
     )
     text = _escaped(str(after)) if escape_all else str(after)
     count = 0 if "g" in str(flags) else 1
-    parts = [old] if multi else edits.lines_of(old)
+    parts = [old] if multi else differences.lines_of(old)
     fitting = bounded_regex.matching(wanted, parts) if wanted else [True] * len(parts)
     chosen = [part for part, fits in zip(parts, fitting, strict=True) if fits]
     edited = iter(edits.substituted_parts(expression, text, chosen, count))

@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from modules import _paths
-from modules.file import edits
+from modules.file import differences
 from modules.file._look import read_whole
 from modules.file.bounded_regex import matching
 from runner.api import StateFailed, refuse_unforeseen
@@ -109,7 +109,7 @@ def get_diff(file1: str, file2: str, saltenv: str = "base", show_filenames: bool
     import difflib
 
     texts = [_text(path) for path in (file1, file2)]
-    if large := edits.not_shown(*map(len, texts)):
+    if large := differences.not_shown(*map(len, texts)):
         return large
     names = (file1, file2) if show_filenames else ("", "")
     return "".join(
