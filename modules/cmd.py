@@ -14,6 +14,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from modules import _paths
 from modules._machine import processes, surroundings
+from modules._machine.processes import LOCALE as LOCALE
 from modules._machine.processes import Completed as Completed
 from modules._machine.scripts import temporary_script
 from runner.api import CommandFailed, changer, for_states, here
@@ -22,7 +23,6 @@ from runner.api.shell_tests import ShellTest, shell_test
 
 P = ParamSpec("P")
 R = TypeVar("R")
-LOCALE = {"LC_ALL": "C.UTF-8", "LANGUAGE": ""}
 MOST_SHOWN = 16 << 20  # bytes of a stream that a state reports: the first and the last ones
 MOST_RETURNED = (
     64 << 20
@@ -42,23 +42,7 @@ def probe(
 
     env: added to the environment. timeout: seconds. Raises CommandFailed when it cannot be started.
     """
-    planned = _paths.planned_among([*argv, cwd or ""])
-    view = processes.view() if planned else None
-    if planned and view is None:
-        raise _unseen(planned)
-    return processes.run_to_end(
-        list(argv),
-        env={**os.environ, **LOCALE, **(env or {})},
-        cwd=cwd,
-        stdin=stdin,
-        timeout=timeout,
-        view=view,
-    )
-
-
-def _unseen(planned: str) -> CommandFailed:
-    """The failure of a program that is given what it cannot see: it is only planned."""
-    return CommandFailed(f"{planned} is only planned", missing=("planned", planned))
+    return processes.probe(argv, env=env, cwd=cwd, stdin=stdin, timeout=timeout)
 
 
 @changer
@@ -233,9 +217,9 @@ def complete(
         argv = ["chroot", root, *argv]
     view = processes.view() if see_planned else None
     if cwd is not None and view is None and not os.path.isdir(cwd):  # os: no view of it
-        raise _unseen(cwd)
+        raise processes.unseen(cwd)
     if plain and see_planned and view is None and (planned := _paths.planned_among(argv)):
-        raise _unseen(planned)
+        raise processes.unseen(planned)
     done = processes.run_to_end(
         argv,
         env=variables,

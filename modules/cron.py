@@ -7,9 +7,8 @@ import os
 import re
 from typing import Any
 
-from modules import _accounts, cmd, file
-from modules import user as users
-from modules._machine.processes import run_to_end, view
+from modules import _accounts, file
+from modules._machine.processes import LOCALE, probe, run_to_end, view
 from modules._planned.files import is_planned
 from modules._texts.lines import encoded, fields, join_lines, one_line, plain_name
 from modules._texts.lines import split as split
@@ -91,7 +90,7 @@ def read(user: str) -> tuple[str, ...]:
     """
     if is_planned(_accounts.PASSWD) or is_planned(_path(user)):
         return tuple(_planned_lines(user))
-    done = cmd.probe([*_of(user), "-l"])
+    done = probe([*_of(user), "-l"])
     if done.retcode and "no crontab for" not in done.stderr:
         raise CommandFailed(f"crontab: {done.stderr.strip()}")
     lines = split(done.stdout) if not done.retcode else []
@@ -102,6 +101,18 @@ def read(user: str) -> tuple[str, ...]:
 def caller() -> str:
     """The user who runs this, whose crontab is meant where nobody is named."""
     return _accounts.own_name() or "root"
+
+
+@for_states
+def is_user(name: str) -> bool:
+    """Return whether there is a user who could have a crontab."""
+    return _accounts.found(_accounts.user, name) is not None
+
+
+@for_states
+def group_of(user: str) -> str:
+    """The name of the primary group of a user; empty when there is none."""
+    return _accounts.primary_group(user)
 
 
 def _of(user: str) -> list[str]:
@@ -118,7 +129,7 @@ def _path(user: str) -> str:
 
 def _planned_lines(user: str) -> list[str]:
     """The lines of a crontab that `crontab -l` cannot show yet."""
-    if not users.info(user):
+    if not is_user(user):
         raise CommandFailed(f"crontab: crontab:  user `{user}' unknown")
     path = _path(user)
     text = file.read_bytes(path) if file.is_file(path) else b""
@@ -217,7 +228,7 @@ def _refuse_syntax(user: str, lines: list[str]) -> None:
         return
     done = run_to_end(
         [*_of(user), option, "-"],
-        env={**os.environ, **cmd.LOCALE},
+        env={**os.environ, **LOCALE},
         cwd=None,
         stdin=join_lines(lines),
         timeout=None,
@@ -231,7 +242,7 @@ def _syntax_option() -> str:
     """The option with which crontab only checks: Debian's is another one for cronie."""
     options = here.store("crontab")
     if "syntax" not in options:
-        usage = cmd.probe(["crontab", "-h"]).error_text
+        usage = probe(["crontab", "-h"]).error_text
         debian, cronie = "-n\t(dry run: checks the syntax", re.search(r"-T\b.*syntax", usage)
         options["syntax"] = "-n" if debian in usage else "-T" if cronie else ""
     return str(options["syntax"])
@@ -239,7 +250,7 @@ def _syntax_option() -> str:
 
 @only_files
 def _write_planned(user: str, lines: list[str]) -> None:
-    if not users.info(user):
+    if not is_user(user):
         raise CommandFailed(f"crontab: crontab:  user `{user}' unknown")
     former = read(user)
     if os.geteuid():
@@ -257,7 +268,7 @@ def _write_planned(user: str, lines: list[str]) -> None:
 @changer(touches=["crontabs"], before=former_state, planned=_write_planned)
 def write(user: str, lines: list[str]) -> None:
     """Replace a user's crontab. Raises CommandFailed when crontab refuses it."""
-    done = cmd.probe([*_of(user), "-"], stdin=join_lines(lines))
+    done = probe([*_of(user), "-"], stdin=join_lines(lines))
     if done.retcode:
         raise CommandFailed(f"crontab: {done.stderr.strip()}")
 
@@ -265,7 +276,7 @@ def write(user: str, lines: list[str]) -> None:
 @changer(touches=["crontabs"], before=former_state)
 def remove(user: str) -> None:
     """Remove a user's crontab. Raises CommandFailed when crontab refuses it."""
-    done = cmd.probe([*_of(user), "-r"])
+    done = probe([*_of(user), "-r"])
     if done.retcode and "no crontab for" not in done.stderr:
         raise CommandFailed(f"crontab: {done.stderr.strip()}")
 

@@ -7,12 +7,12 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from modules import _accounts, _paths, cmd, file
+from modules import _accounts, _paths, file
 from modules._accounts import busybox, defaults, planned, refusals
 from modules._accounts.tools import are_of_busybox, run, tools
 from modules._accounts.values import Account as Account
 from modules._accounts.values import Ranges as Ranges
-from modules._machine.processes import attempt
+from modules._machine.processes import attempt, probe
 from modules._texts.lines import plain_name
 from runner.api import CommandFailed, FormerState, changer, for_states
 
@@ -100,9 +100,7 @@ def gecos_field(parts: Mapping[str, Any]) -> str:
 
 def primary_group(name: str) -> str:
     """The name of a user's primary group; empty when there is none."""
-    user = _accounts.users().get(name)
-    group = user and _accounts.found(_accounts.group_of, user.pw_gid)
-    return group.gr_name if group else ""
+    return _accounts.primary_group(name)
 
 
 def subordinate(kind: str, name: str) -> list[str]:
@@ -254,7 +252,7 @@ def userdel(name: str, home: bool = False, force: bool = False) -> None:
     """
     plain_name(name, "the user's name")
     for words in tools().userdel(name, home, force):
-        done = cmd.probe(words)
+        done = probe(words)
         if done.retcode not in (0, 12):  # 12: the home folder was not there
             hint = refusals.AT_WORK if done.retcode == 8 else ""
             raise CommandFailed(done.stderr.strip() + hint)

@@ -10,7 +10,6 @@ from typing import Any, Literal
 
 from modules import cron
 from modules import file as files
-from modules import user as users
 from runner.api import CommandFailed, Line, Name, NonEmptyLine, Plan, Planned, StateFailed, here
 from runner.api.claims import PART, WHOLE, Claim, Trap
 from runner.api.opposite import Opposite, Removal
@@ -171,7 +170,7 @@ def _warn_of_rename(name: str, user: str, known: str) -> None:
 
 def _required_user(name: str | None) -> str:
     user = name or cron.caller()
-    if not users.info(user):
+    if not cron.is_user(user):
         raise StateFailed(f"there is no user {user!r}", missing=("user", user))
     return user
 
@@ -289,7 +288,7 @@ def file(
     Behaviour: Salt 3008's cron.file.
     """
     user = user or cron.caller()
-    if not users.info(user):
+    if not cron.is_user(user):
         raise StateFailed(f"Could not identify group for user {user}", missing=("user", user))
     source = locate([name], name, Verify(source_hash, source_hash_name), False)
     variables = {**(defaults or {}), **(context or {})}
@@ -304,7 +303,7 @@ def file(
         return f"Crontab for user {user} is in the correct state"
     shown = unified(old.encode("utf-8", "surrogateescape") or b"\n", new)
     changes = {"diff": shown} | (
-        {} if user == "root" else {"user": user, "group": users.primary_group(user)}
+        {} if user == "root" else {"user": user, "group": cron.group_of(user)}
     )
     yield Plan(changes, f"The following values are set to be changed:\ndiff: {shown}\n")
     try:

@@ -105,6 +105,13 @@ def group_of(gid: int) -> grp.struct_group:
     return _one(GROUP, _group, lambda entry: entry.gr_gid == gid, lambda: grp.getgrgid(gid))
 
 
+def primary_group(name: str) -> str:
+    """The name of a user's primary group; empty when there is none."""
+    user = users().get(name)
+    group = user and found(group_of, user.pw_gid)
+    return group.gr_name if group else ""
+
+
 def group_numbers(name: str, gid: int) -> list[int]:
     """The numbers of the groups that a user is in. gid: the primary one."""
     if not is_planned(GROUP):

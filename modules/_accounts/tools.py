@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from modules import cmd
+from modules import _paths
 from modules._accounts import busybox, shadow_utils
 from modules._accounts.shadow_utils import Commands
 from modules._accounts.values import Account, Aging, Group
+from modules._machine.processes import probe
 from modules._texts.lines import one_line
 from runner.api import CommandFailed
 
@@ -33,7 +34,7 @@ class Tools(Protocol):
 
 def are_of_busybox() -> bool:
     """Return whether this machine has no useradd, but adduser."""
-    return cmd.which("useradd") is None and cmd.which("adduser") is not None
+    return _paths.which("useradd") is None and _paths.which("adduser") is not None
 
 
 def tools() -> Tools:
@@ -46,7 +47,7 @@ def run(commands: Commands, stdin: str | None = None, names_itself: bool = False
     a program says is enough to know which one it is.
     """
     for words in commands:
-        done = cmd.probe([one_line(word, words[0]) for word in words], stdin=stdin)
+        done = probe([one_line(word, words[0]) for word in words], stdin=stdin)
         if done.retcode and names_itself:
             raise CommandFailed((done.error_text or f"{words[0]} failed").splitlines()[0])
         if done.retcode:

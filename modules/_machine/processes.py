@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from modules._planned.view import View
 
+LOCALE = {"LC_ALL": "C.UTF-8", "LANGUAGE": ""}
 MOST = 256 << 20  # bytes that a program may print whose output is read as a whole
 
 
@@ -78,6 +79,34 @@ def view() -> View | None:
     from modules._planned.view import planned_view
 
     return planned_view()
+
+
+def probe(
+    argv: Sequence[str],
+    *,
+    env: Mapping[str, str] | None = None,
+    cwd: str | None = None,
+    stdin: str | None = None,
+    timeout: float | None = None,
+) -> Completed:
+    """Run a program that only looks, as cmd.probe does."""
+    planned = _paths.planned_among([*argv, cwd or ""])
+    seen = view() if planned else None
+    if planned and seen is None:
+        raise unseen(planned)
+    return run_to_end(
+        list(argv),
+        env={**os.environ, **LOCALE, **(env or {})},
+        cwd=cwd,
+        stdin=stdin,
+        timeout=timeout,
+        view=seen,
+    )
+
+
+def unseen(planned: str) -> CommandFailed:
+    """The failure of a program that is given what it cannot see: it is only planned."""
+    return CommandFailed(f"{planned} is only planned", missing=("planned", planned))
 
 
 def run_to_end(

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, cast
 
-from modules import cmd
+from modules._machine.processes import probe
 from runner.api import StateFailed, here
 
 Answer = TypeVar("Answer")
@@ -89,7 +89,7 @@ def _bounded(
             "seconds": seconds,
             **options,
         }
-        done = cmd.probe([sys.executable, "-I", "-S", "-c", _PROGRAM], stdin=json.dumps(request))
+        done = probe([sys.executable, "-I", "-S", "-c", _PROGRAM], stdin=json.dumps(request))
     if done.retcode:
         raise StateFailed(f"{what}: this takes more than {seconds:g} s of the processor")
     answer = json.loads(done.stdout)
