@@ -113,39 +113,41 @@ class PendingMount:
 def missing_options(present: mount.Mounted, options: Sequence[str], hidden: set[str]) -> list[str]:
     """The options that a mount should have and does not show."""
     active = {*present.options, *map(_comparable, present.options)}
-    keys = {option.partition("=")[0] for option in active}
+    keys = {mount.key_of(option) for option in active}
     if not active & {"relatime", "noatime"}:
         active.add("strictatime")
     if present.fstype == "tmpfs":
-        active |= {option for option in DEFAULTS if option.partition("=")[0] not in keys}
+        active |= {option for option in DEFAULTS if mount.key_of(option) not in keys}
     return [
         option
         for option in options
-        if (key := option.partition("=")[0]) not in hidden
+        if (key := mount.key_of(option)) not in hidden
         and not key.startswith(("x-", "comment"))
         and option not in active
         and _comparable(option) not in active
     ]
 
 
-def former_options(present: mount.Mounted, options: Sequence[str], opts: str) -> list[str]:
-    """The options that a mount shows because its line of fstab has them (opts), and is to have no
+def former_options(
+    present: mount.Mounted, options: Sequence[str], former: Sequence[str]
+) -> list[str]:
+    """The options that a mount shows because its line of fstab has them (former), and is to have no
     more.
     """
-    keys = {option.partition("=")[0] for option in (*options, *mount.FLAGS)}
+    keys = {mount.key_of(option) for option in (*options, *mount.FLAGS)}
     shown = {*map(_comparable, present.options)}
     return [
         option
-        for option in opts.split(",")
-        if option.partition("=")[0] not in keys | INVISIBLE and _comparable(option) in shown
+        for option in former
+        if mount.key_of(option) not in keys | INVISIBLE and _comparable(option) in shown
     ]
 
 
 def back_to_default(fstype: str, options: Sequence[str]) -> list[str]:
     """Return what a remount is told to be rid of options; most file systems know nothing."""
-    keys = {option.partition("=")[0] for option in options}
+    keys = {mount.key_of(option) for option in options}
     known = DEFAULTS if fstype == "tmpfs" else ()
-    return [option for option in known if option.partition("=")[0] in keys & {"size", "huge"}]
+    return [option for option in known if mount.key_of(option) in keys & {"size", "huge"}]
 
 
 def _comparable(option: str) -> str:

@@ -87,8 +87,8 @@ def mounted(
 
     Behaviour: Salt 3008's mount.mounted.
     """
-    options = [part for text in opts or ["defaults"] for part in text.split(",") if part]
-    options = [mount.unescaped(part) for part in options]  # a\040b, as fstab has it
+    said = mount.parsed_options(opts or ["defaults"])
+    options = [mount.unescaped(option) for option in said]  # a\040b, as fstab has it
     hidden = {*INVISIBLE, *(hidden_opts or ()), *(extra_mount_invisible_options or ())}
     hidden |= {
         *(extra_mount_invisible_keys or ()),
@@ -111,14 +111,14 @@ def mounted(
         former = former_options(present, shown, old.opts) if old else []
         surplus = [*mount.further_flags(name, device, bound), *former]
         differing = missing_options(present, shown, hidden)
-        differing += [option for option in surplus if option.partition("=")[0] not in hidden]
+        differing += [option for option in surplus if mount.key_of(option) not in hidden]
     folder = not file.is_dir(name)
     if mount_ and folder and not mkmnt:
         raise StateFailed("Mount directory is not present", missing=("file", name))
     if mount_ and present is None:
         file.real_path(name)  # through no link of somebody else
         _require_label(device)
-    entry = mount.FstabEntry(device, name, fstype, ",".join(options), str(dump), str(pass_num))
+    entry = mount.FstabEntry(device, name, fstype, tuple(options), str(dump), str(pass_num))
     line = _fstab_change(entry, config, keys) if persist else "kept"
     state: Literal["there", "made", "missing"] = (
         "there" if not folder else "made" if mkmnt else "missing"
@@ -132,7 +132,7 @@ def mounted(
     yield Plan(plan.changes, plan.comment, provides=[("file", name)], reacted_by=mounting)
     if plan.makes_folder:
         file.makedirs(name)
-    comments = [_mount(plan, entry, user, old.opts if old else "")]
+    comments = [_mount(plan, entry, user, old.opts if old else ())]
     if line != "kept":
         mount.put_entry(entry, config, keys)
         comments.append(
@@ -143,12 +143,13 @@ def mounted(
     return Done(" ".join(comments) if persist else comments[0].rstrip("."), plan.changes)
 
 
-def _mount(plan: PendingMount, entry: mount.FstabEntry, user: str | None, former: str) -> str:
+def _mount(
+    plan: PendingMount, entry: mount.FstabEntry, user: str | None, former: Sequence[str]
+) -> str:
     """former: the options in fstab so far."""
     fstype = "" if entry.fstype == "bind" else entry.fstype
-    opts = (
-        f"bind,{entry.opts}" if entry.fstype == "bind" and "bind" not in entry.opts else entry.opts
-    )
+    binds = entry.fstype == "bind" and "bind" not in entry.opts
+    opts = ["bind", *entry.opts] if binds else entry.opts
     if plan.unmounts_first:
         mount.umount(plan.name)
     if plan.mounts:
@@ -162,11 +163,13 @@ def _mount(plan: PendingMount, entry: mount.FstabEntry, user: str | None, former
     return plan.already
 
 
-def _remount(plan: PendingMount, device: str, fstype: str, opts: str, former: str) -> str:
-    where, options = file.real_path(plan.name), opts.split(",")
-    lost = former_options(mount.active_mounts()[where], options, former)
-    mount.remount(plan.name, device, fstype, ",".join([*back_to_default(fstype, lost), opts]))
-    kept = former_options(mount.active_mounts()[where], options, former)
+def _remount(
+    plan: PendingMount, device: str, fstype: str, opts: Sequence[str], former: Sequence[str]
+) -> str:
+    where = file.real_path(plan.name)
+    lost = former_options(mount.active_mounts()[where], opts, former)
+    mount.remount(plan.name, device, fstype, [*back_to_default(fstype, lost), *opts])
+    kept = former_options(mount.active_mounts()[where], opts, former)
     rest = f"; {','.join(kept)} stays until it is mounted anew." if kept else ""
     return plan.already.removesuffix(".") + rest if rest else plan.already
 
@@ -345,7 +348,7 @@ def fstab_present(
         device,
         fs_file,
         fs_vfstype,
-        mount.unescaped(",".join(fs_mntops or ["defaults"])),
+        tuple(map(mount.unescaped, mount.parsed_options(fs_mntops or ["defaults"]))),
         str(fs_freq),
         str(fs_passno),
     )
@@ -419,7 +422,9 @@ def mod_watch(
     if not mount.is_mounted(name):
         return f"{name} is not remounted"
     yield Plan({"mount": True}, f"{name} would be remounted")
-    mount.remount(name, device, "" if fstype == "bind" else fstype, ",".join(opts or ["defaults"]))
+    mount.remount(
+        name, device, "" if fstype == "bind" else fstype, mount.parsed_options(opts or ["defaults"])
+    )
     return f"{name} remounted"
 
 

@@ -43,14 +43,14 @@ class FstabEntry(Record):
     device: str
     name: str
     fstype: str
-    opts: str = "defaults"
+    opts: tuple[str, ...] = ("defaults",)
     dump: str = "0"
     pass_num: str = "0"
 
     @property
     def line(self) -> str:
         device, name = (_escaped(part) for part in (self.device, self.name))
-        opts = _escaped(self.opts, "\\ \t")
+        opts = _escaped(",".join(self.opts), "\\ \t")
         line = f"{device}\t\t{name}\t{self.fstype}\t{opts}\t{self.dump} {self.pass_num}"
         return one_line(line, "the entry of fstab")
 
@@ -60,6 +60,19 @@ def _escaped(text: str, letters: str = "\\ \t\n#") -> str:
     digits.
     """
     return "".join(f"\\{ord(letter):03o}" if letter in letters else letter for letter in text)
+
+
+@for_states
+def parsed_options(opts: str | Sequence[str]) -> tuple[str, ...]:
+    """Return options, which are said as a text or as several."""
+    texts = [opts] if isinstance(opts, str) else opts
+    return tuple(option for text in texts for option in text.split(",") if option)
+
+
+@for_states
+def key_of(option: str) -> str:
+    """Return the name of an option, without its value."""
+    return option.partition("=")[0]
 
 
 def active_mounts() -> dict[str, Mounted]:
@@ -220,7 +233,8 @@ def _parsed(line: str) -> FstabEntry | None:
         return None
     words += ["defaults", "0", "0"][len(words) - 3 :]
     device, name, fstype, opts, dump, pass_num = words[:6]
-    return FstabEntry(unescaped(device), unescaped(name), fstype, unescaped(opts), dump, pass_num)
+    options = tuple(unescaped(opts).split(","))
+    return FstabEntry(unescaped(device), unescaped(name), fstype, options, dump, pass_num)
 
 
 def entries(config: str = FSTAB) -> list[FstabEntry]:
@@ -234,7 +248,7 @@ def fstab(config: str = FSTAB) -> dict[str, dict[str, Any]]:
         entry.name: {
             "device": entry.device,
             "fstype": entry.fstype,
-            "opts": entry.opts.split(","),
+            "opts": list(entry.opts),
             "dump": entry.dump,
             "pass": entry.pass_num,
         }
@@ -321,7 +335,7 @@ def _plan_mount(
     name: str,
     device: str | None,
     fstype: str = "",
-    opts: str = "defaults",
+    opts: Sequence[str] = ("defaults",),
     user: str | None = None,
     util: str = "mount",
 ) -> None:
@@ -332,7 +346,7 @@ def _plan_mount(
     if device is None or user or util != "mount":
         raise Unforeseen(name)
     options = _shown(opts)
-    bound = file.real_path(device) if {"bind", "rbind"} & {*opts.split(",")} else ""
+    bound = file.real_path(device) if {"bind", "rbind"} & {*opts} else ""
     mounts = active_mounts()
     if bound:
         folder = get_mount_from_path(bound)
@@ -344,16 +358,18 @@ def _plan_mount(
     _planned.plan_mount(path, mounted, mounts.get(path), bound, options)
 
 
-def _plan_remount(name: str, device: str, fstype: str = "", opts: str = "defaults") -> None:
+def _plan_remount(
+    name: str, device: str, fstype: str = "", opts: Sequence[str] = ("defaults",)
+) -> None:
     _refusals.refuse_without_root(name)
     path = file.real_path(name)
-    options = _shown(",".join(_for_remount(name, device, opts)))
+    options = _shown(_for_remount(name, device, opts))
     _planned.plan_options(active_mounts()[path], path, options)
 
 
-def _for_remount(name: str, device: str, opts: str) -> list[str]:
+def _for_remount(name: str, device: str, opts: Sequence[str]) -> list[str]:
     """The options of a remount: a flag that it does not speak of stays."""
-    options = [option for option in opts.split(",") if option != "defaults"]
+    options = [option for option in opts if option != "defaults"]
     return [*(FLAGS[flag] for flag in further_flags(name, device, options)), *options]
 
 
@@ -365,9 +381,9 @@ def _plan_unmount(name: str, lazy: bool = False) -> None:
     _planned.plan_unmount(file.real_path(name))
 
 
-def _shown(opts: str) -> list[str]:
+def _shown(opts: Sequence[str]) -> list[str]:
     """The options that a mount has then."""
-    return [option for option in opts.split(",") if option not in ("", "defaults", "bind", "rbind")]
+    return [option for option in opts if option not in ("defaults", "bind", "rbind")]
 
 
 @changer(touches=["mounts", "files"], before=former_state, planned=_plan_mount)
@@ -375,35 +391,25 @@ def mount(
     name: str,
     device: str | None,
     fstype: str = "",
-    opts: str = "defaults",
+    opts: Sequence[str] = ("defaults",),
     user: str | None = None,
     util: str = "mount",
 ) -> None:
     """Mount a device; none: as fstab has it. Raises StateFailed with what mount says."""
     if not user:
         file.real_path(name)  # through no link of somebody else
-    words = [util, "-o", opts, *(["-t", fstype] if fstype else []), "--"]
+    words = [util, "-o", ",".join(opts), *(["-t", fstype] if fstype else []), "--"]
     words += [*([device] if device else []), name]
     _run(["runuser", "-u", plain_name(user, "the user's name"), "--", *words] if user else words)
 
 
 @changer(touches=["mounts", "files"], before=former_state, planned=_plan_remount)
-def remount(name: str, device: str, fstype: str = "", opts: str = "defaults") -> None:
+def remount(name: str, device: str, fstype: str = "", opts: Sequence[str] = ("defaults",)) -> None:
     """Mount again with other options, without the flags that these do not ask for. Raises
     StateFailed with what mount says.
     """
-    options = ",".join(_for_remount(name, device, opts))
-    _run(
-        [
-            "mount",
-            "-o",
-            f"remount,{options}" if options else "remount",
-            *(["-t", fstype] if fstype else []),
-            "--",
-            device,
-            name,
-        ]
-    )
+    options = ",".join(["remount", *_for_remount(name, device, opts)])
+    _run(["mount", "-o", options, *(["-t", fstype] if fstype else []), "--", device, name])
 
 
 @changer(
@@ -527,8 +533,8 @@ def set_fstab(
         runner call mount.set_fstab /srv /dev/sdb1 ext4 opts=noatime pass_num=2
     """
     keys = match_keys(match_on, fstype)
-    options = opts if isinstance(opts, str) else ",".join(opts)
-    entry = FstabEntry(device, name, fstype, unescaped(options), str(dump), str(pass_num))
+    options = tuple(map(unescaped, parsed_options(opts)))
+    entry = FstabEntry(device, name, fstype, options, str(dump), str(pass_num))
     known = matching(entry, config, keys)
     if known and (not_change or known == [entry]):
         return "present"
@@ -591,7 +597,7 @@ def salt_mount(
                 missing=("file", name),
             )
         file.makedirs(name)
-    mount(name, device, fstype, opts if isinstance(opts, str) else ",".join(opts), user, util)
+    mount(name, device, fstype, parsed_options(opts), user, util)
     return True
 
 
@@ -608,7 +614,7 @@ def salt_remount(
     """
     if not is_mounted(name):
         return salt_mount(name, device, mkmnt, fstype, opts, user)
-    remount(name, device, fstype, opts if isinstance(opts, str) else ",".join(opts))
+    remount(name, device, fstype, parsed_options(opts))
     return True
 
 

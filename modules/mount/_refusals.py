@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import stat as bits
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 
 from modules import _paths, cmd
@@ -24,7 +24,7 @@ def refuse_mount(
     name: str,
     device: str | None,
     fstype: str = "",
-    opts: str = "defaults",
+    opts: Sequence[str] = ("defaults",),
     user: str | None = None,
     util: str = "mount",
 ) -> None:
@@ -40,8 +40,7 @@ def refuse_mount(
     refuse_without_root(name, util)
     if not device or util != "mount":
         return
-    options = opts.split(",")
-    bind = bool({"bind", "rbind"} & set(options))
+    bind = bool({"bind", "rbind"} & {*opts})
     if not bind and not _needs_device(fstype):
         return
     tag, equals, value = device.partition("=")

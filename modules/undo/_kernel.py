@@ -29,7 +29,7 @@ def _restore_modules(changes: Changes) -> None:
 
 def _restore_mounts(changes: Changes) -> None:
     for name, (was, now) in changes.items():
-        options = ",".join(was.get("options", ()))
+        options = was.get("options", ())
         same = was and now and was["device"] == now["device"] and was["fstype"] == now["fstype"]
         if same:
             mount.remount(name, was["device"], was["fstype"], options)

@@ -64,14 +64,14 @@ def _mounted(name: str, present: mount.Mounted, line: mount.FstabEntry | None) -
             else ""
         )
         return Resource("mount.mounted", name, arguments, note, shipped=True)
-    opts = line.opts.split(",")
+    opts = list(line.opts)
     arguments = {"device": line.device, "fstype": line.fstype, "opts": opts}
     arguments |= {
         key: int(text)
         for key, text in (("dump", line.dump), ("pass_num", line.pass_num))
         if text != "0"
     }
-    hidden = [option.partition("=")[0] for option in missing_options(present, opts, INVISIBLE)]
+    hidden = [mount.key_of(option) for option in missing_options(present, opts, INVISIBLE)]
     arguments |= {"hidden_opts": hidden} if hidden else {}
     arguments |= {"mkmnt": True} if name != "/" else {}
     return Resource("mount.mounted", name, arguments, files=(FSTAB,))
@@ -81,7 +81,7 @@ def _line(entry: mount.FstabEntry) -> Resource:
     arguments: dict[str, Any] = {
         "fs_file": entry.name,
         "fs_vfstype": entry.fstype,
-        "fs_mntops": entry.opts.split(","),
+        "fs_mntops": list(entry.opts),
     }
     arguments |= {
         key: int(text)

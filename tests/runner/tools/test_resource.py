@@ -241,8 +241,8 @@ def test_lines_of_fstab_and_mounts(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     from modules import mount
 
     lines = [
-        mount.FstabEntry("/dev/sdx1", "/", "ext4", "defaults,noatime,odd=1", "0", "1"),
-        mount.FstabEntry("UUID=1-2", "/srv/not mounted", "xfs", "noauto", "1", "2"),
+        mount.FstabEntry("/dev/sdx1", "/", "ext4", ("defaults", "noatime", "odd=1"), "0", "1"),
+        mount.FstabEntry("UUID=1-2", "/srv/not mounted", "xfs", ("noauto",), "1", "2"),
         mount.FstabEntry("/swapfile", "none", "swap"),
     ]
     active = {
