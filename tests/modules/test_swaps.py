@@ -515,7 +515,7 @@ WITHOUT: dict[str, str] = {
     "the user's own command, or a program that finds its own way below a folder": (
         """
         acme.cert
-        _tools.change archive._run cmd.execute cmd.execute_shell composer.change file.apply_patch
+        _machine.change archive._run cmd.execute cmd.execute_shell composer.change file.apply_patch
         git.change git.config_change gpg._import gpg.create_key gpg.delete_key gpg.receive_keys
         gpg.trust_key mount.mount mount.remount mount.umount npm._change npm.cache_clean
         pip._answer pip.change postgres.datadir_init sdb.change virtualenv.create"""
