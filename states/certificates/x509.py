@@ -10,7 +10,18 @@ from modules import file
 from modules.certificates import x509
 from modules.certificates.x509 import arguments as known_arguments
 from modules.certificates.x509.library import need
-from runner.api import AbsolutePath, Line, Named, OneOrMany, Plan, Planned, Secret, StateFailed
+from runner.api import (
+    AbsolutePath,
+    Group,
+    Line,
+    Named,
+    OneOrMany,
+    Plan,
+    Planned,
+    Record,
+    Secret,
+    StateFailed,
+)
 from runner.api.claims import writes
 from states.certificates._x509 import (
     FileArguments,
@@ -177,47 +188,9 @@ def _key_changes(
     return loaded.key if stays else None, changes
 
 
-@file.validated
-def certificate_managed(
-    name: AbsolutePath,
-    days_remaining: int | None = None,
-    ca_server: Line | None = None,
-    signing_policy: Line | None = None,
-    encoding: Line = "pem",
-    append_certs: OneOrMany[str] | None = None,
-    digest: Line = "sha256",
-    signing_private_key: str | None = None,
-    signing_private_key_passphrase: Secret[Line] | None = None,
-    signing_cert: str | None = None,
-    public_key: str | None = None,
-    private_key: str | None = None,
-    private_key_passphrase: Secret[Line] | None = None,
-    csr: str | None = None,
-    subject: str | list[Any] | dict[str, Any] | None = None,
-    serial_number: int | Line | None = None,
-    not_before: Any = None,
-    not_after: Any = None,
-    days_valid: int | None = None,
-    pkcs12_passphrase: Secret[Line] | None = None,
-    pkcs12_encryption_compat: bool = False,
-    pkcs12_friendlyname: Line | None = None,
-    copypath: AbsolutePath | None = None,
-    prepend_cn: bool = False,
-    arguments: ManagedFile = FileArguments(),
-    **further: Further,
-) -> Planned:
-    """Make sure that there is a certificate, and that it is valid for some time yet.
+class CertificateArguments(Record):
+    """A certificate that is to be.
 
-    Keys and certificates are given as a path or a text.
-
-    Any other argument is a part of the subject (C, ST, L, STREET, O, OU, CN, emailAddress, SN, GN,
-    UID, SERIALNUMBER) or an extension: basicConstraints, keyUsage, extendedKeyUsage,
-    subjectKeyIdentifier, authorityKeyIdentifier, issuerAltName, authorityInfoAccess,
-    subjectAltName, crlDistributionPoints, certificatePolicies, policyConstraints, inhibitAnyPolicy,
-    nameConstraints, noCheck, tlsfeature; each as a text or a list (`critical` among them), or a
-    mapping.
-
-    name: The file.
     days_remaining: Renew it when it has less; without it 90. What lasts no longer is renewed after
       two thirds of its time.
     ca_server: refused; there is no other machine to ask.
@@ -244,6 +217,55 @@ def certificate_managed(
     pkcs12_friendlyname: The name of the entry in a PKCS#12 file.
     copypath: A folder for a copy named by the serial number.
     prepend_cn: Begin the name of the copy in copypath with the common name.
+    """
+
+    days_remaining: int | None = None
+    ca_server: Line | None = None
+    signing_policy: Line | None = None
+    encoding: Line = "pem"
+    append_certs: OneOrMany[str] | None = None
+    digest: Line = "sha256"
+    signing_private_key: str | None = None
+    signing_private_key_passphrase: Secret[Line] | None = None
+    signing_cert: str | None = None
+    public_key: str | None = None
+    private_key: str | None = None
+    private_key_passphrase: Secret[Line] | None = None
+    csr: str | None = None
+    subject: str | list[Any] | dict[str, Any] | None = None
+    serial_number: int | Line | None = None
+    not_before: Any = None
+    not_after: Any = None
+    days_valid: int | None = None
+    pkcs12_passphrase: Secret[Line] | None = None
+    pkcs12_encryption_compat: bool = False
+    pkcs12_friendlyname: Line | None = None
+    copypath: AbsolutePath | None = None
+    prepend_cn: bool = False
+
+
+Certificate = Annotated[CertificateArguments, Group()]
+
+
+@file.validated
+def certificate_managed(
+    name: AbsolutePath,
+    certificate: Certificate = CertificateArguments(),
+    arguments: ManagedFile = FileArguments(),
+    **further: Further,
+) -> Planned:
+    """Make sure that there is a certificate, and that it is valid for some time yet.
+
+    Keys and certificates are given as a path or a text.
+
+    Any other argument is a part of the subject (C, ST, L, STREET, O, OU, CN, emailAddress, SN, GN,
+    UID, SERIALNUMBER) or an extension: basicConstraints, keyUsage, extendedKeyUsage,
+    subjectKeyIdentifier, authorityKeyIdentifier, issuerAltName, authorityInfoAccess,
+    subjectAltName, crlDistributionPoints, certificatePolicies, policyConstraints, inhibitAnyPolicy,
+    nameConstraints, noCheck, tlsfeature; each as a text or a list (`critical` among them), or a
+    mapping.
+
+    name: The file.
 
         /etc/ssl/certs/www.crt:
           x509.certificate_managed:
@@ -257,35 +279,8 @@ def certificate_managed(
     Behaviour: Salt 3008's x509_v2.
     """
     need()
-    keep_secret(signing_private_key, private_key)
-    given = known_arguments.with_policy(
-        {
-            "ca_server": ca_server,
-            "signing_policy": signing_policy,
-            "digest": digest,
-            "signing_private_key": signing_private_key,
-            "signing_cert": signing_cert,
-            "signing_private_key_passphrase": signing_private_key_passphrase,
-            "public_key": public_key,
-            "private_key": private_key,
-            "csr": csr,
-            "private_key_passphrase": private_key_passphrase,
-            "subject": subject,
-            "serial_number": serial_number,
-            "not_before": not_before,
-            "not_after": not_after,
-            "days_valid": days_valid,
-            "days_remaining": days_remaining,
-            "copypath": copypath,
-            "prepend_cn": prepend_cn,
-            "encoding": encoding,
-            "pkcs12_passphrase": pkcs12_passphrase,
-            "append_certs": append_certs,
-            "pkcs12_encryption_compat": pkcs12_encryption_compat,
-            "pkcs12_friendlyname": pkcs12_friendlyname,
-            **further,
-        }
-    )
+    keep_secret(certificate.signing_private_key, certificate.private_key)
+    given = known_arguments.with_policy({**certificate._asdict(), **further})
     return (yield from _certificate(name, given, arguments))
 
 
