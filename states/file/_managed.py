@@ -159,7 +159,7 @@ class Writing(Record):
             self._put(data, folders)
         else:
             self.wanted.set(self.target.path, changes, follow=False)
-        self._set_attributes(changes)
+        self._set_attributes()
         return f"File {name} updated"
 
     def permissions_only(self) -> Planned:
@@ -171,7 +171,7 @@ class Writing(Record):
             changes = {"new": f"file {name} created", **changes}
             yield Plan(changes, intended(name), provides=self._provides(folders))
             self._put(b"", folders)
-            self._set_attributes(changes)
+            self._set_attributes()
             return "Empty file"
         if not changes:
             return f"File {name} exists with proper permissions. No changes made."
@@ -184,7 +184,7 @@ class Writing(Record):
             )
         yield Plan(changes, comment, before=self._before(changes))
         self.wanted.set(self.target.path, changes, follow=False)
-        self._set_attributes(changes)
+        self._set_attributes()
         return ""
 
     def with_contents(
@@ -209,7 +209,7 @@ class Writing(Record):
             self._put(make() if data is None else data, folders)
         else:
             self.wanted.set(self.target.path, permissions, follow=False)
-        self._set_attributes(permissions)
+        self._set_attributes()
         return done
 
     # -------------------------------------------------- changing
@@ -268,7 +268,7 @@ class Writing(Record):
         if locks:
             file.set_attributes(self.target.path, f"-{''.join(locks)}")
 
-    def _set_attributes(self, changes: dict[str, Any]) -> None:
+    def _set_attributes(self) -> None:
         """A file that was replaced has lost its attributes: those that are wanted are set anew."""
         if self.attrs is None:
             return

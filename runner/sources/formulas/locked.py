@@ -84,10 +84,10 @@ def read(folder: str) -> tuple[Locked, ...]:
     formulas = value.get("formulas") if isinstance(value, PlacedMap) else None
     if not isinstance(formulas, PlacedMap):
         raise _damaged(Source(file, 1), "it has no formulas")
-    return tuple(_locked(name, facts, formulas, file) for name, facts in formulas.items())
+    return tuple(_locked(name, facts, formulas) for name, facts in formulas.items())
 
 
-def _locked(name: Any, facts: Any, formulas: PlacedMap, file: str) -> Locked:
+def _locked(name: Any, facts: Any, formulas: PlacedMap) -> Locked:
     place = key_place(formulas, name, formulas.place).source
     texts = isinstance(facts, Mapping) and all(
         key in _KEYS and isinstance(value, str) and value.isprintable()
