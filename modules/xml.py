@@ -9,7 +9,6 @@ that grows nor one that names another file is ever expanded.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from modules import file
@@ -246,11 +245,7 @@ def _named(name: str) -> str:
 
 def _tag_end(data: bytes, start: int) -> int:
     """The place behind the tag that starts at a place; a quoted > does not end it."""
-    for match in _tag_parts(data, start):
+    for match in re.compile(rb"""'[^']*'|"[^"]*"|>""").finditer(data, start):
         if match.group() == b">":
             return match.end()
     return len(data)
-
-
-def _tag_parts(data: bytes, start: int) -> Iterator[re.Match[bytes]]:
-    return re.compile(rb"""'[^']*'|"[^"]*"|>""").finditer(data, start)

@@ -6,7 +6,7 @@ calls.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from runner.api import Record, StateFailed
@@ -120,8 +120,4 @@ def reports_failure(answer: Any) -> bool:
         return answer is False
     if answer.get("result") is False or answer.get("retcode", 0) != 0:
         return True
-    return _any_refused(answer.values())
-
-
-def _any_refused(values: Iterable[Any]) -> bool:
-    return any(reports_failure(value) for value in values if isinstance(value, Mapping))
+    return any(reports_failure(value) for value in answer.values() if isinstance(value, Mapping))

@@ -395,14 +395,10 @@ def _parsed(text: str) -> list[dict[str, Any]]:
                 }
             )
         elif fields[0] == "uid" and keys:
-            keys[-1]["uids"].append(_unescaped(fields[9]))
+            keys[-1]["uids"].append(fields[9].replace("\\x3a", ":").replace("\\x5c", "\\"))
         elif fields[0] == "fpr" and keys:
             keys[-1]["fingerprint"] = keys[-1]["fingerprint"] or fields[9]
     return keys
-
-
-def _unescaped(text: str) -> str:
-    return text.replace("\\x3a", ":").replace("\\x5c", "\\")
 
 
 def _date(seconds: str) -> str:

@@ -170,12 +170,8 @@ def _families(interface: Interface) -> Iterator[tuple[str, Any]]:
         yield "routes", routes
     overrides: dict[str, Any] = {"hostname": interface.hostname} if interface.hostname else {}
     overrides |= {} if interface.metric is None else {"route-metric": interface.metric}
-    if overrides and _dhcp(four):
+    if overrides and four is not None and four.method in ("dhcp", "bootp"):
         yield "dhcp4-overrides", overrides
-
-
-def _dhcp(family: Family | None) -> bool:
-    return family is not None and family.method in ("dhcp", "bootp")
 
 
 def _six(six: Family) -> Iterator[tuple[str, Any]]:

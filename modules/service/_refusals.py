@@ -69,7 +69,7 @@ def _refuse_start(unit: str) -> None:
                 f"{failed}: there is no program {needed[1]}", missing=("file", needed[1])
             )
         wanted = re.fullmatch(r"(/.*) \(ignore_errors=no\)", value)
-        if key == "EnvironmentFiles" and wanted and not _is_there(wanted[1]):
+        if key == "EnvironmentFiles" and wanted and not _paths.glob(wanted[1]):
             raise CommandFailed(f"{failed}: there is no {wanted[1]}", missing=("file", wanted[1]))
 
 
@@ -90,7 +90,3 @@ def _is_certain(properties: dict[str, str]) -> bool:
 
 def _is_user(name: str) -> bool:
     return name.isdigit() or bool(users.info(name))
-
-
-def _is_there(path: str) -> bool:
-    return bool(_paths.glob(path))

@@ -164,7 +164,7 @@ def _run(arguments: list[str]) -> int:
         if parsed.out_file:
             _into(parsed.out_file, "a" if parsed.out_file_append else "w", opened)
         if parsed.doc:
-            return _documentation(common, function)
+            return doc.show_doc(common, function)
         try:
             return _dispatch(common, function, positional, named, parsed.retcode_passthrough)
         except (Exception, KeyboardInterrupt) as error:
@@ -177,10 +177,6 @@ def _into(path: str, mode: str, opened: ExitStack) -> None:
     except OSError as error:
         raise UsageError(f"--out-file {path}: {error.strerror}") from None
     opened.enter_context(redirect_stdout(file))
-
-
-def _documentation(common: Any, function: str | None) -> int:
-    return doc.show_doc(common, function)
 
 
 def _dispatch(

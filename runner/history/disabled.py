@@ -129,7 +129,7 @@ def _read(folder: TrustedFolder) -> Disabled | None:
 
     try:
         found = json.loads(folder.read(NAME))
-        read = Disabled(*(_text_of(found, key) for key in ("why", "by", "since")))
+        read = Disabled(*(_one_line(str(found.get(key) or "-")) for key in ("why", "by", "since")))
         until = found.get("until")
         if until is not None:
             read = read._replace(until=_time(until).isoformat(timespec="seconds"))
@@ -138,10 +138,6 @@ def _read(folder: TrustedFolder) -> Disabled | None:
     except (ValueError, TypeError, AttributeError, OverflowError, RecursionError):
         return Disabled(f"{NAME} in {folder.path} is damaged", "nobody knows who", "-")
     return None if read.until and _time(read.until) <= _now() else read
-
-
-def _text_of(found: Any, key: str) -> str:
-    return _one_line(str(found.get(key) or "-"))
 
 
 def _time(text: Any) -> datetime:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from runner.language.pillar.undecrypted import (
     LEFT,
     Found,
-    Path,
     form_of,
     hidden,
     left_encrypted,
@@ -35,7 +34,7 @@ def refuse(session: Session, pillar: Mapping[str, Any]) -> None:
     """Raise CompileError for what the pillar should not hold any more; note what it may hold, and
     no file.
     """
-    left = _left(session)
+    left = left_encrypted(session.options.raw.get("decrypt_pillar"), _delimiter(session))
     found = list(search(pillar, left))
     stays = [each for each in found if _may_stay(session, each)]
     problems = [_of_pillar(session, each) for each in found if each not in stays]
@@ -49,10 +48,6 @@ def _may_stay(session: Session, found: Found) -> bool:
     """Return whether the pillar may hold it: what reads it there can still resolve it, or fail."""
     lenient = session.options.raw.get("gpg_decrypt_must_succeed") is False
     return found.form.later or (lenient and found.form.renderer == "gpg")
-
-
-def _left(session: Session) -> frozenset[Path]:
-    return left_encrypted(session.options.raw.get("decrypt_pillar"), _delimiter(session))
 
 
 def _delimiter(session: Session) -> str:

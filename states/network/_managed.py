@@ -195,7 +195,7 @@ def _configure(tool: NetworkTool, interface: Interface, quiet: bool) -> Planned:
     missing = [package for package in tool.packages(interface.kind) if not _has_package(package)]
     changes: dict[str, Any] = {"packages": missing} if missing else {}
     is_new = not any(old.values())
-    difference = _difference(old, wanted)
+    difference = unified(*("".join(texts.values()).encode() for texts in (old, wanted)))
     if differs:
         changes["interface"] = "Added network interface." if is_new else difference
     action = "" if quiet else _action(interface, tool.is_up(name), differs)
@@ -221,10 +221,6 @@ def _configure(tool: NetworkTool, interface: Interface, quiet: bool) -> Planned:
 
 def _has_package(name: str) -> bool:
     return bool(pkg.is_installed(name))
-
-
-def _difference(old: Texts, wanted: Texts) -> str:
-    return unified(*("".join(texts.values()).encode() for texts in (old, wanted)))
 
 
 def _verify(tool: NetworkTool, interface: Interface, old: Texts, wanted: Texts) -> None:

@@ -88,7 +88,7 @@ def _read(answers: IO[bytes]) -> Answer:
         raise CommandFailed(f"redis: {text}")
     if kind == b"+":
         return text
-    if not line.endswith(b"\r\n") or kind not in b":$*" or not _is_number(text):
+    if not line.endswith(b"\r\n") or kind not in b":$*" or not text.removeprefix("-").isdigit():
         raise CommandFailed("redis: what answers is no redis server, or closed the connection")
     number = int(text)
     if kind == b":":
@@ -100,7 +100,3 @@ def _read(answers: IO[bytes]) -> Answer:
     if number > _MOST:
         raise CommandFailed(f"redis: an answer has more than {_MOST >> 20} MB")
     return answers.read(number + 2)[:-2].decode("utf-8", "surrogateescape")
-
-
-def _is_number(text: str) -> bool:
-    return text.removeprefix("-").isdigit()

@@ -58,7 +58,7 @@ def lower(
     for position, draft in enumerate(drafts):
         draft.defined = position
     drafts.sort(key=_rank)
-    return tuple(draft.chunk(problems) for draft in drafts), _unique(problems)
+    return tuple(draft.chunk(problems) for draft in drafts), list(dict.fromkeys(problems))
 
 
 def _rank(draft: Draft) -> tuple[object, str, str]:
@@ -429,7 +429,3 @@ def _requisite(
             return None
         return Requisite(kind, str(state), str(target), place)
     return Requisite(kind, "id", str(entry), place) if entry is not None else None
-
-
-def _unique(problems: list[Diagnostic]) -> list[Diagnostic]:
-    return list(dict.fromkeys(problems))

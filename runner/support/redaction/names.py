@@ -110,7 +110,7 @@ class Names:
             if (
                 isinstance(item, str)
                 and NAME.fullmatch(item)
-                and ("/" in item or NAMING.match(_normalized(key)))
+                and ("/" in item or NAMING.match(str(key).lower().replace("-", "_")))
             ):
                 yield item
 
@@ -176,7 +176,3 @@ def _occurs_in_file(value: str) -> Callable[[str], bool]:
 
 def _unique(names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(names))
-
-
-def _normalized(key: object) -> str:
-    return str(key).lower().replace("-", "_")

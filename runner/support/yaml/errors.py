@@ -28,7 +28,7 @@ def explain(error: yaml.MarkedYAMLError, text: str, written: Written) -> Mistake
             return mistake
     return spot.here(
         f"YAML: {spot.problem} ({spot.context})" if spot.context else f"YAML: {spot.problem}",
-        _began(spot),
+        f"look at what began in {spot.named(spot.began[0])}: is the indentation the same?",
     )
 
 
@@ -38,10 +38,6 @@ def unreadable(position: int, character: str, text: str) -> Mistake:
     column = position - (text.rfind("\n", 0, position) + 1)
     message = f"the control character {character} is not allowed in YAML"
     return Mistake(message, line + 1, column + 1, "remove it; it does not show in an editor")
-
-
-def _began(spot: ParserSpot) -> str | None:
-    return f"look at what began in {spot.named(spot.began[0])}: is the indentation the same?"
 
 
 # ---------------------------------------------------------------- what it may be, the surest first

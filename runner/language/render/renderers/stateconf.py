@@ -187,7 +187,7 @@ class _Sls:
             reference
             for key in made
             if key not in RESERVED
-            for reference in _references(key, made[key])
+            for reference in [{module: key} for module, _, _ in _functions(made[key])]
         ]
         if options.ordered:
             order(made, self._nowhere)
@@ -284,10 +284,6 @@ class _Sls:
                             else self._sls.absolute(target)
                         )
         return requisites
-
-
-def _references(key: str, body: Any) -> list[dict[str, str]]:
-    return [{module: key} for module, _, _ in _functions(body)]
 
 
 def _spelled_out(body: Any, document: PlacedMap) -> Any:
