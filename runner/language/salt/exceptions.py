@@ -75,137 +75,33 @@ class SaltInvocationError(SaltException, TypeError):
     """A function was called with wrong arguments."""
 
 
-class SaltConfigurationError(SaltException):
-    """The configuration is wrong."""
-
-
-class SaltRenderError(SaltException):
-    """A template cannot be rendered."""
-
-
-class SaltSystemExit(SaltException):
-    """Work cannot go on."""
-
-
-class LoaderError(SaltException):
-    """A module cannot be loaded."""
-
-
-class TemplateError(SaltException):
-    """A template is wrong."""
-
-
-class CheckError(CommandExecutionError):
-    """A check failed."""
-
-
-class ArgumentValueError(CommandExecutionError):
-    """An argument has a value that it must not have."""
-
-
-class InvalidConfigError(CommandExecutionError):
-    """A configuration cannot be used."""
-
-
-class InvalidEntityError(CommandExecutionError):
-    """A file that was named is not of the right kind."""
-
-
 class FileLockError(SaltException):
     """A file is locked by someone else."""
-
-
-class FileserverConfigError(SaltException):
-    """The file roots are configured wrongly."""
-
-
-class MinionError(SaltException):
-    """A file could not be fetched."""
-
-
-class PkgParseError(SaltException):
-    """The package manager's answer is not understood."""
-
-
-class TimedProcTimeoutError(SaltException):
-    """A program took too long."""
-
-
-class NotImplemented(SaltException):
-    """It is not there."""
-
-
-class SaltClientError(SaltException):
-    """A client's problem."""
-
-
-class AuthenticationError(SaltException):
-    """Not allowed."""
-
-
-class SaltReqTimeoutError(SaltException):
-    """No answer in time."""
-
-
-class SaltValidationError(SaltException):
-    """A value is not what it has to be."""
-
-
-class SaltDeserializationError(SaltException):
-    """Data cannot be read."""
-
-
-class SaltCacheError(SaltException):
-    """The cache cannot be used."""
-
-
-class GitLockError(SaltException):
-    """A repository is locked by someone else."""
-
-
-class GitRemoteError(SaltException):
-    """A remote repository cannot be used."""
 
 
 class InvalidKeyError(SaltException, ValueError):
     """A key is not valid."""
 
 
-class SaltRunnerError(SaltException):
-    """A runner failed."""
-
-
-class SaltClientTimeout(SaltException):
-    """A client waited too long."""
-
-
-class TimeoutError(SaltException):
-    """It took too long."""
-
-
-class AuthorizationError(SaltException):
-    """Not permitted."""
-
-
 class SaltCloudException(SaltException):
     """The parent of what goes wrong with clouds."""
 
 
-class SaltCloudConfigError(SaltCloudException):
-    """The configuration of a cloud is wrong."""
-
-
-class SaltCloudNotFound(SaltCloudException):
-    """It is not in the cloud."""
-
-
-class SaltCloudSystemExit(SaltCloudException):
-    """Work with a cloud cannot go on."""
-
-
-class SaltCloudExecutionTimeout(SaltCloudException):
-    """A cloud took too long."""
-
-
-class SaltCloudExecutionFailure(SaltCloudException):
-    """Work with a cloud failed."""
+# names that a tree may catch and raise, with nothing of their own
+_PLAIN = {
+    SaltException: (
+        "SaltConfigurationError SaltRenderError SaltSystemExit LoaderError TemplateError "
+        "FileserverConfigError MinionError PkgParseError TimedProcTimeoutError NotImplemented "
+        "SaltClientError AuthenticationError SaltReqTimeoutError SaltValidationError "
+        "SaltDeserializationError SaltCacheError GitLockError GitRemoteError SaltRunnerError "
+        "SaltClientTimeout TimeoutError AuthorizationError"
+    ),
+    CommandExecutionError: "CheckError ArgumentValueError InvalidConfigError InvalidEntityError",
+    SaltCloudException: (
+        "SaltCloudConfigError SaltCloudNotFound SaltCloudSystemExit SaltCloudExecutionTimeout "
+        "SaltCloudExecutionFailure"
+    ),
+}
+for _parent, _names in _PLAIN.items():
+    for _name in _names.split():
+        globals()[_name] = type(_name, (_parent,), {"__module__": __name__})
