@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import operator
 import re
 import warnings
-from collections.abc import Callable
 from functools import total_ordering
 from typing import Any
+
+from runner.api.versions import OPERATORS, holds
 
 
 @total_ordering
@@ -64,18 +64,6 @@ def version_cmp(pkg1: Any, pkg2: Any, ignore_epoch: bool = False) -> int | None:
     return (first > second) - (first < second)
 
 
-_OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    "==": operator.eq,
-    "=": operator.eq,
-    "": operator.eq,
-    "!=": operator.ne,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
-
-
 def compare(
     ver1: Any = "",
     oper: str = "==",
@@ -85,7 +73,8 @@ def compare(
 ) -> bool:
     """Return whether a comparison of two versions holds."""
     order = (cmp_func or version_cmp)(ver1, ver2, ignore_epoch=ignore_epoch)
-    return oper in _OPERATORS and order is not None and _OPERATORS[oper](order, 0)
+    oper = oper or "=="
+    return oper in OPERATORS and order is not None and holds(order, oper)
 
 
 def warn_until(
