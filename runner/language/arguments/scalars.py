@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from runner.api.argtypes import CheckUnless
+from runner.model.nested import without_places
 from runner.model.records import Record
 
 TRUE = frozenset(["true", "yes", "on", "y", "t", "1"])
@@ -64,17 +65,6 @@ def show(value: object) -> str:
         return "a mapping" if isinstance(value, dict) else "a list"
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
-
-
-def plain(value: Any) -> Any:
-    """A copy without places: plain dicts and lists, which every serializer knows and a function may
-    alter.
-    """
-    if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [plain(item) for item in value]
-    return value
 
 
 def wrong(title: str, value: object) -> Mismatch:
@@ -167,7 +157,7 @@ SIMPLE: dict[Any, Shape] = {
     bool: Shape("true or false", _bool, {"type": "boolean"}, (bool,)),
     bytes: Shape("text", lambda value: spelled(value).encode(), {"type": "string"}, (bytes,)),
     type(None): Shape("nothing", _nothing, {"type": "null"}, (type(None),), nullable=True),
-    Any: Shape("anything", plain, {}, nullable=True),
-    object: Shape("anything", plain, {}, nullable=True),
+    Any: Shape("anything", without_places, {}, nullable=True),
+    object: Shape("anything", without_places, {}, nullable=True),
 }
 SIMPLE[None] = SIMPLE[type(None)]

@@ -29,6 +29,7 @@ from runner.model.events import (
 )
 from runner.model.former_state import FormerState
 from runner.model.made import Thing
+from runner.model.nested import strings
 from runner.model.patterns import pattern
 from runner.model.places import Value
 from runner.model.requisite_kinds import REQUISITE_KEYS
@@ -125,7 +126,7 @@ class Secrets:
         """Take what a function is given under such keys, and passwords in URLs, for secrets."""
         for secret in _values_under(values, matcher(tuple(keys))):
             self.add(secret, named=True)
-        for text in _strings(values):
+        for text in strings(values):
             self._add_logins(text)
 
     def collect_named(self, values: Mapping[str, Value]) -> None:
@@ -544,17 +545,6 @@ def _paths(top: Value) -> Iterator[tuple[str, str]]:
             todo += [(f"{path}:{number}", item) for number, item in enumerate(value)]
         else:
             yield path, str(value).strip()
-
-
-def _strings(value: Value) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from _strings(item)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _strings(item)
 
 
 def _standing_alone(value: str) -> Iterator[str]:

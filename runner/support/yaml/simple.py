@@ -13,6 +13,7 @@ import json
 import sys
 from typing import Any
 
+from runner.model.nested import without_places
 from runner.model.patterns import pattern
 from runner.model.places import Document, PlacedList, PlacedMap, Value
 
@@ -70,7 +71,7 @@ def read_plain(text: str) -> Any:
     if "yaml" not in sys.modules and text.startswith("{") and len(text) <= LONGEST:
         return parse_json(text)
     nowhere: Any = None
-    return _without_places(read(text, nowhere))
+    return without_places(read(text, nowhere))
 
 
 def parse_json(text: str) -> Any:
@@ -104,12 +105,6 @@ def _with_keys_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(made) < len(pairs):
         raise NotSimple
     return made
-
-
-def _without_places(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _without_places(item) for key, item in value.items()}
-    return [_without_places(item) for item in value] if isinstance(value, list) else value
 
 
 class _PlainReader:

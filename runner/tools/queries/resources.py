@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from runner.api import Resource, StateFailed
 from runner.engine.loader.registry import Registry
 from runner.model.errors import RunnerError
+from runner.model.nested import strings
 from runner.model.records import Record
 from runner.pipeline.gathering import learn_secrets
 from runner.pipeline.session import Session
@@ -205,7 +206,7 @@ def _without_secret(item: Resource) -> Resource:
         return _without_contents(item, CLOSED)
     if likely_key_file(item.name, item.source or b""):
         return _without_contents(item, SECRET) if item.function == "file.managed" else item
-    texts = [item.name, *_texts(item.arguments), (item.source or b"").decode("utf-8", "replace")]
+    texts = [item.name, *strings(item.arguments), (item.source or b"").decode("utf-8", "replace")]
     keyed = (f"{key}={value}" for key, value in item.arguments.items() if isinstance(value, str))
     if any(map(likely_secret, texts)) or any(
         likely_secret(text) for text in (*keyed, f"{item.name}={item.arguments.get('value', '')}")
@@ -226,21 +227,10 @@ def _is_closed(item: Resource) -> bool:
     )
 
 
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for inner in value.values():
-            yield from _texts(inner)
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from _texts(inner)
-
-
 def _without_contents(item: Resource, why: str) -> Resource:
     """A file without its contents; of anything else a remark is left, which does not show it."""
     rest = {key: value for key, value in item.arguments.items() if key not in CONTENTS}
-    text = " ".join([item.name, *_texts(rest)])
+    text = " ".join([item.name, *strings(rest)])
     if item.function == "file.managed" and HIDDEN not in text and not likely_secret(text):
         note = f"{item.name}: {why}: its contents are not shown, and stay as they are"
         return item._replace(arguments={**rest, "replace": False}, note=note, source=None)
@@ -254,7 +244,7 @@ def _without_contents(item: Resource, why: str) -> Resource:
 def _representable(item: Resource) -> Resource:
     """The resource; a remark where its names are no text that a YAML file can have."""
     try:
-        "".join([item.name, *_texts(item.arguments)]).encode()
+        "".join([item.name, *strings(item.arguments)]).encode()
     except UnicodeEncodeError:
         shown = item.name.encode("utf-8", "backslashreplace").decode()
         return Resource("", "", note=f"{item.function} {shown} is left out: it is no UTF-8")

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from runner.model.nested import without_places
+
 
 class PlainSalt(Mapping[str, Callable[..., Any]]):
     """Salt's functions. Those of `pillar` answer with copies, which `yaml.dump` writes as plain
@@ -46,10 +48,4 @@ class _SaltPillar:
 
 
 def _copying(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda *args, **kwargs: _plain(function(*args, **kwargs))
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list) else value
+    return lambda *args, **kwargs: without_places(function(*args, **kwargs))

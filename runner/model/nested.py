@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Walks through data: mappings and lists at any depth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+
+def without_places(value: Any) -> Any:
+    """A copy of plain dicts and lists, which every serializer knows and a function may alter."""
+    if isinstance(value, dict):
+        return {key: without_places(item) for key, item in value.items()}
+    return [without_places(item) for item in value] if isinstance(value, list) else value
+
+
+def strings(value: Any) -> Iterator[str]:
+    """The texts among the values, without keys.
+
+    >>> list(strings({"a": ["x", 1], "b": ("y",)}))
+    ['x', 'y']
+    """
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from strings(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from strings(item)
