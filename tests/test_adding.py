@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is added in one place is there everywhere: a form of answers, a command, a package manager,
-a state function, a kind of requisite, an argument of all states, a setting, a Jinja filter, a
-grain.
+a state function, an execution function, a kind of requisite, an argument of all states, a setting,
+an external pillar, a Jinja filter, a grain.
 
 Each is added to a copy of runner, by the files that `docs/architecture.md` names and no others.
 """
@@ -534,6 +534,34 @@ def test_a_setting_is_a_field(copy: Copy) -> None:
     assert "Default: glad\n" in page
     copy("doc", "--reference", str(copy.folder / "manual"))
     assert "### `mood`" in (copy.folder / "manual/configuration.md").read_text()
+
+
+def test_an_execution_function_is_one_file(copy: Copy) -> None:
+    text = '''"""Weather."""\n\n
+def forecast(place: str) -> str:
+    """Return the weather of a place.\n\n    place: Where."""
+    return f"rain in {place}"
+'''
+    (copy.folder / "copy/modules/weather.py").write_text(text)
+    assert copy("call", "weather.forecast", "Kiel").stdout == "rain in Kiel\n"
+    copy.write(a="{{ salt['weather.forecast']('Kiel') }}:\n  test.nop: []\n")
+    assert list(copy.results("sls", "a")) == ["rain in Kiel"]
+    assert "Return the weather of a place." in copy("doc", "weather.forecast").stdout
+    assert "weather.forecast\tReturn the weather" in copy.offered("call", "weather.f")
+    copy.write(a="{{ salt['weather.forcast']('Kiel') }}:\n  test.nop: []\n")
+    assert "did you mean weather.forecast?" in copy("check", "a", code=1).stdout
+
+
+def test_an_external_pillar_is_a_file_and_a_line(copy: Copy) -> None:
+    folder = "runner/language/pillar/external/"
+    look = "def look(tools, pillar, settings):\n    return {'sky': settings['colour']}\n"
+    (copy.folder / "copy" / folder / "sky.py").write_text(look)
+    copy.alter(f"{folder}__init__.py", "import commands, ", "import sky, commands, ")
+    copy.alter(f"{folder}__init__.py", '    "stack": ', '    "sky": sky.look,\n    "stack": ')
+    copy.config["ext_pillar"] = [{"sky": {"colour": "grey"}}]
+    assert "grey" in copy("show", "pillar").stdout
+    copy.config["ext_pillar"] = [{"skye": {"colour": "grey"}}]
+    assert "did you mean sky?" in copy("show", "pillar", code=1).stderr
 
 
 def test_a_filter_is_one_file(copy: Copy) -> None:

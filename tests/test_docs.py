@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -135,6 +136,61 @@ def test_the_commands_that_a_table_names_select_tests(name: str) -> None:
                 file,
                 each,
             )
+
+
+MAP = (ROOT / "docs/architecture.md").read_text()
+
+
+def unknown_names(text: str) -> list[str]:
+    """Return the names of code in backticks that no file of ours has: `Class.field`, `CONSTANT`."""
+    named = set(re.findall(r"`@?((?:[A-Z][a-z]+)+(?:\.\w+)?|[A-Z]+(?:_[A-Z]+)+|\w+_\w+)`", text))
+    folders = ("runner", "states", "modules", "tests/support", "tests/properties")
+    texts = (path.read_text() for name in folders for path in (ROOT / name).rglob("*.py"))
+    known = {word for each in texts for word in re.findall(r"\w+", each)}
+    return sorted(name for name in named if not {*name.split(".")} <= known)
+
+
+def test_the_map_names_what_is_there() -> None:
+    assert unknown_names(MAP) == []
+    gone = ["NO_SUCH_NAME", "Plan.nothing_such", "no_such_word"]
+    assert unknown_names("`Plan`, `Plan.nothing_such`, `NO_SUCH_NAME` and `no_such_word`") == gone
+
+
+def test_what_newcomers_read_and_follow_is_there_and_as_short_as_the_table_says() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text().partition("\n## Where to begin reading\n")[2]
+    text = text.partition("\n## ")[0]
+    read = re.findall(r"^\| `([\w./]+)` \| .+ \|$", text, re.M)
+    assert len(read) == 10 and all((ROOT / path).is_file() for path in read)
+    models = re.findall(r"^\| [\w:,' ]+ \| `([\w./]+)` \| (\d+) \|$", text, re.M)
+    assert len(models) > 10
+    for path, lines in models:
+        file = ROOT / path
+        files = [file] if file.is_file() else [*file.glob("*.py")]
+        length = sum(len(each.read_text().splitlines()) for each in files)
+        assert 0 < length <= int(lines), (path, length)
+
+
+def test_what_is_touched_for_something_new_has_the_tables_that_the_map_names() -> None:
+    rows = MAP.partition("## To add X, touch Y")[2].partition("\n## ")[0]
+    tables = re.findall(r"`(\w+)` of\s`([\w/.]+)`", rows)
+    assert len(tables) > 4
+    for name, path in tables:
+        place = next(top / path for top in (ROOT / "runner", ROOT) if (top / path).exists())
+        files = [place] if place.is_file() else [*place.glob("*.py")]
+        assert any(re.search(rf"\b{name}\b", file.read_text()) for file in files), (name, path)
+
+
+def test_each_dependency_has_its_reason() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    wanted = [
+        *project["dependencies"],
+        *(one for name in extras if name != "dev" for one in extras[name]),
+    ]
+    table = MAP.partition("## Dependencies")[2]
+    names = [re.split(r"[<>=\[]", one)[0] for one in wanted]
+    for name in names:  # an exporter of OpenTelemetry is in the row of its SDK
+        assert f"| {name}" in table or name.startswith("opentelemetry-exporter"), name
 
 
 def test_what_the_fast_part_of_the_tests_leaves_out_is_there() -> None:
