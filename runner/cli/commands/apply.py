@@ -9,7 +9,7 @@ from functools import partial
 from typing import Annotated, Any
 
 from runner.cli.parsing.option_spec import argument, option
-from runner.cli.running.options import CHANGING, READING, Common, loaded, options_of, with_common
+from runner.cli.running.options import Common, loaded, options_of, some_of, with_common
 from runner.cli.running.shown_run import finish
 from runner.history.saved_plan import machine_key as machine_keys
 from runner.history.saved_plan import plan_file, signature
@@ -18,24 +18,10 @@ from runner.model.said_in import key_folder
 from runner.output.formats import MACHINE_RUN
 from runner.pipeline import saved_plans
 
-OF_A_RUN = {
-    name: {**READING, **CHANGING}[name]
-    for name in (
-        "config",
-        "cachedir",
-        "pillar",
-        "out",
-        "log_level",
-        "log_file",
-        "verbose",
-        "quiet",
-        "test",
-        "wait",
-        "timeout",
-        "events",
-        "detailed_exitcodes",
-    )
-}
+OF_A_RUN = some_of(
+    "config cachedir pillar out log_level log_file verbose quiet test wait"
+    " timeout events detailed_exitcodes"
+)
 
 
 @with_common(OF_A_RUN, answer=MACHINE_RUN)

@@ -3,16 +3,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from runner.cli.parsing.option_spec import argument, option
 from runner.cli.running import fleet_driving
-from runner.cli.running.options import READING, RUNNING, Common, with_common
+from runner.cli.running.options import Common, some_of, with_common
 from runner.output.formats import RUN
 from runner.tools.fleet import ACTIONS, FORKS
 
-SHARED = ("config", "out", "log_level", "log_file", "verbose", "quiet")
-OPTIONS: dict[str, Any] = {**{name: READING[name] for name in SHARED}, "test": RUNNING["test"]}
+OPTIONS = some_of("config out log_level log_file verbose quiet test")
 
 
 @with_common(OPTIONS, answer=RUN)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import partial
 
 from runner import pipeline
@@ -30,11 +31,5 @@ def highstate(*, common: Common) -> int:
     options = options_of(common, running=True)
     if common.plan or common.sign_key or common.ask:
         return planning.carried_out(common, options, "highstate", ())
-    if common.step:
-        with stepping.steps(common) as confirm:
-            return finish(
-                common,
-                options,
-                partial(pipeline.highstate, options, confirm=confirm),
-            )
-    return finish(common, options, partial(pipeline.highstate, options))
+    with stepping.steps(common) if common.step else nullcontext() as confirm:
+        return finish(common, options, partial(pipeline.highstate, options, confirm=confirm))

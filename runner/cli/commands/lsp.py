@@ -8,13 +8,10 @@ from typing import Annotated
 
 from runner.api.extras import how_to_install
 from runner.cli.parsing.option_spec import option
-from runner.cli.running.options import READING, Common, overrides, with_common
+from runner.cli.running.options import Common, overrides, some_of, with_common
 from runner.model.errors import UsageError
 
-OPTIONS = {
-    name: READING[name]
-    for name in ("config", "state_tree", "pillar_tree", "id", "saltenv", "pillarenv", "cachedir")
-}
+OPTIONS = some_of("config state_tree pillar_tree id saltenv pillarenv cachedir")
 
 
 @with_common(OPTIONS)

@@ -6,33 +6,17 @@ from __future__ import annotations
 from typing import Annotated
 
 from runner.cli.parsing.option_spec import option
-from runner.cli.running.options import CHANGING, READING, SCHEDULED, Common, with_common
+from runner.cli.running.options import SCHEDULED, Common, some_of, with_common
 from runner.cli.running.pulling import pulled
 from runner.output.formats import MACHINE_RUN
 
-OF_A_PULL = {
-    name: {**READING, **CHANGING}[name]
-    for name in (
-        "config",
-        "pillar",
-        "id",
-        "saltenv",
-        "pillarenv",
-        "cachedir",
-        "out",
-        "log_level",
-        "log_file",
-        "verbose",
-        "quiet",
-        "test",
-        "wait",
-        "timeout",
-        "pillar_stdin",
-        "splay",
-        "events",
-        "detailed_exitcodes",
+OF_A_PULL = (
+    some_of(
+        "config pillar id saltenv pillarenv cachedir out log_level log_file"
+        " verbose quiet test wait timeout pillar_stdin splay events detailed_exitcodes"
     )
-} | SCHEDULED
+    | SCHEDULED
+)
 
 
 @with_common(OF_A_PULL, answer=MACHINE_RUN)

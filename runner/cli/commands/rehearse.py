@@ -11,7 +11,15 @@ from typing import Annotated, Any, get_args
 from runner.cli.parsing.option_spec import argument, option
 from runner.cli.running.answers import print_text, write
 from runner.cli.running.exit_codes import DONE, FAILED, INTERRUPTED, LOCKED, NOT_RUN
-from runner.cli.running.options import CHANGING, DEFAULTS, READING, Common, loaded, with_common
+from runner.cli.running.options import (
+    CHOOSING,
+    DEFAULTS,
+    READING,
+    RUNNING,
+    Common,
+    loaded,
+    with_common,
+)
 from runner.engine import interrupts
 from runner.engine.rehearsal import kept, runs, sandbox
 from runner.model import handed_over_pillar
@@ -21,26 +29,13 @@ from runner.output.formats import RUN
 from runner.tools.expectations import evaluation, reading
 
 WHAT = ("highstate", "sls", "single")
-CHOOSING = {
-    name: CHANGING[name]
-    for name in (
-        "only",
-        "exclude",
-        "tags",
-        "skip_tags",
-        "with_requisites",
-        "start_at",
-        "timeout",
-        "verify",
-        "shuffle",
-    )
-}
+OPTIONS = {**CHOOSING, "timeout": RUNNING["timeout"]}
 # of the options, to the runs
 NOT_REPEATED = ("out", "pillar", "pillar_stdin", "verbose", "quiet", "log_file")
 UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
-@with_common(READING, CHOOSING, answer=RUN)
+@with_common(READING, OPTIONS, answer=RUN)
 def rehearse(
     *,
     what: Annotated[
@@ -156,7 +151,7 @@ def _inner(what: str, names: Sequence[str], common: Common) -> Any:
         given = f"{handed_over_pillar.line(common.whole_pillar)}\n{given or ''}"
     if common.pillar is not None:
         reading += ["--pillar", "-"]
-    words = [what, *names, "--wait", "60", *_repeated(CHOOSING, common)]
+    words = [what, *names, "--wait", "60", *_repeated(OPTIONS, common)]
     return runs.Inner(
         tuple(words), tuple(reading), given, runs.environment(os.environ), os.getcwd()
     )

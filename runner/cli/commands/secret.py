@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from runner.cli.parsing.option_spec import argument, option
 from runner.cli.running.answers import write_value
-from runner.cli.running.options import READING, Common, options_of, with_common
+from runner.cli.running.options import Common, options_of, some_of, with_common
 from runner.language.render import steps
 from runner.model.errors import RunnerError, UsageError
 from runner.tools import secrets
@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from runner.tools.secrets import SecretKeys
 
 ACTIONS = ("encrypt", "edit", "rekey", "recipients")
-OF_SECRETS = {
-    name: READING[name] for name in ("config", "cachedir", "log_level", "log_file", "out")
-}
+OF_SECRETS = some_of("config cachedir log_level log_file out")
 
 
 @with_common(OF_SECRETS)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import partial
 from typing import Annotated
 
@@ -52,10 +53,8 @@ def sls(
             _no_option(word)
     if common.plan or common.sign_key or common.ask:
         return planning.carried_out(common, options, "sls", wanted)
-    if common.step:
-        with stepping.steps(common) as confirm:
-            return finish(common, options, partial(pipeline.sls, options, wanted, confirm=confirm))
-    return finish(common, options, partial(pipeline.sls, options, wanted))
+    with stepping.steps(common) if common.step else nullcontext() as confirm:
+        return finish(common, options, partial(pipeline.sls, options, wanted, confirm=confirm))
 
 
 def _no_option(word: str) -> None:

@@ -130,9 +130,10 @@ READING: dict[str, Any] = {
     ],
 }
 RUNNING: dict[str, Any] = _flags("running")
+CHOOSING: dict[str, Any] = _flags("choosing")
 CHANGING: dict[str, Any] = {
     **RUNNING,
-    **_flags("changing"),
+    **CHOOSING,
     "diff": Annotated[bool, option("--diff", help="Show changes whole, however long.")],
     "splay": Annotated[
         float, option("--splay", metavar="SECONDS", help="Delay the start randomly, up to this.")
@@ -164,6 +165,12 @@ SCHEDULED: dict[str, Any] = {
     ]
 }
 DEFAULTS = Common()
+
+
+def some_of(names: str) -> dict[str, Any]:
+    """Return those of the options of reading and changing commands that have these names."""
+    known = READING | CHANGING
+    return {name: known[name] for name in names.split()}
 
 
 class WithCommon:

@@ -10,7 +10,7 @@ from typing import Any
 
 from runner.cli.running import stepping
 from runner.cli.running.exit_codes import DONE
-from runner.cli.running.options import Common, overrides
+from runner.cli.running.options import CHOOSING, Common, overrides
 from runner.cli.running.shown_run import finish, live_listener, notices
 from runner.history.saved_plan import plan_file, signature
 from runner.history.saved_plan.plan import PlanRequest, SavedPlan
@@ -20,21 +20,8 @@ from runner.pipeline import saved_plans
 from runner.support.redaction import command_line
 
 # the settings of a command line that decide what is compiled; `--pillar` is known by its hash alone
-KEPT = (
-    "id",
-    "saltenv",
-    "pillarenv",
-    "only",
-    "exclude",
-    "tags",
-    "skip_tags",
-    "with_requisites",
-    "start_at",
-    "shuffle",
-    "verify",
-    "file_roots",
-    "pillar_roots",
-    "cachedir",
+KEPT = frozenset(
+    ["id", "saltenv", "pillarenv", "cachedir", "file_roots", "pillar_roots", *CHOOSING]
 )
 
 

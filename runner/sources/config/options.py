@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 class Flag(Record):
     """An option of command lines that makes a setting. of: which commands have it: `reading` (all),
-    `running`, `changing`.
+    `running`, `choosing` (states).
     """
 
     names: tuple[str, ...]
@@ -464,7 +464,7 @@ class Options(Record):
             "only: ['sls:web.*']",
         ),
     ] = flag(
-        (), "--only", of="changing", metavar="ID", help="Only this: ID, name, STATE:ID, sls:NAME."
+        (), "--only", of="choosing", metavar="ID", help="Only this: ID, name, STATE:ID, sls:NAME."
     )
     exclude: Annotated[
         tuple[str | Mapping[str, str], ...],
@@ -476,7 +476,7 @@ class Options(Record):
     ] = flag(
         (),
         "--exclude",
-        of="changing",
+        of="choosing",
         metavar="ID",
         help="Leave this out: as --only, or an SLS.",
         may_be_empty=True,
@@ -485,7 +485,7 @@ class Options(Record):
         tuple[str, ...],
         Key(RUNNING, "Run only states that have one of these tags; as `--tags`.", "tags: [web]"),
     ] = flag(
-        (), "--tags", of="changing", metavar="TAG[,TAG...]", help="Only states with such a tag."
+        (), "--tags", of="choosing", metavar="TAG[,TAG...]", help="Only states with such a tag."
     )
     skip_tags: Annotated[
         tuple[str, ...],
@@ -497,7 +497,7 @@ class Options(Record):
     ] = flag(
         (),
         "--skip-tags",
-        of="changing",
+        of="choosing",
         metavar="TAG[,TAG...]",
         help="No states with such a tag.",
         may_be_empty=True,
@@ -512,20 +512,20 @@ class Options(Record):
     ] = flag(
         False,
         "--with-requisites",
-        of="changing",
+        of="choosing",
         help="What is selected, and all that it requires.",
     )
     start_at: str = flag(
         "",
         "--start-at",
-        of="changing",
+        of="choosing",
         metavar="ID",
         help="From this state on, in the order of the run.",
     )
     shuffle: str | None = flag(
         None,
         "--shuffle",
-        of="changing",
+        of="choosing",
         metavar="[SEED]",
         help="Random order where nothing fixes it.",
         may_be_empty=True,
@@ -542,7 +542,7 @@ class Options(Record):
     ] = flag(
         False,
         "--verify",
-        of="changing",
+        of="choosing",
         help="Check again after each change; fail what did not converge.",
     )
     typed: frozenset[str] = frozenset()  # the settings that the command line made
