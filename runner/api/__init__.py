@@ -64,6 +64,7 @@ from runner.model.plain_values import texts_in
 from runner.model.records import Record
 from runner.model.result import Result
 from runner.model.said_in import key_folder
+from runner.support.files import folder_syncs
 from runner.support.files.permissions import MOST_LINKS, link_of_others, others_write
 from runner.support.files.text import split_lines
 from runner.support.log import LOG
@@ -555,9 +556,7 @@ def make_names_durable() -> None:
     """Pass a commit point: what states have written until now outlives a power loss, before
     anything else goes by it. Raises StateFailed where it would not.
     """
-    from runner.support.files.folder_syncs import FOLDER_SYNCS
-
-    if problem := FOLDER_SYNCS.commit():
+    if problem := folder_syncs.FOLDER_SYNCS.commit():
         raise StateFailed(f"nothing was done: {problem}", changes={})
 
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, TypeVar
 
+from runner.api import homes
+
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -189,9 +191,7 @@ def _absolute(value: object) -> str:
     if not isinstance(value, str):
         raise Expected("an absolute path")
     if value.startswith("~"):
-        from runner.api.homes import with_home
-
-        value = with_home(value)
+        value = homes.with_home(value)
     if not value.startswith("/"):
         raise NotAbsolute(value)
     if "\0" in value:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from runner.api import here
+
 MOST = 32768  # bytes of a command's output that are looked at: more than lines on a terminal
 
 
@@ -57,8 +59,6 @@ def _ignore(data: bytes) -> None:
 
 def is_silent() -> bool:
     """Return whether the state that runs says `no_log`."""
-    from runner.api import here
-
     try:
         return bool(here.chunk and here.chunk.args.get("no_log"))
     except LookupError:  # no state: a template

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any, Generic, Protocol, TypeVar, cast
 
+from runner.api import StateFailed, here
 from runner.model.chunk import Chunk
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError
@@ -109,8 +110,6 @@ class Providers(Generic[P]):
 
         Raises StateFailed without one, RunnerError for one that lacks a method.
         """
-        from runner.api import StateFailed, here
-
         named = named or (here.chunk.args.get("provider") if here.chunk else None)
         chosen = here.store("providers").get((id(self), named))
         if chosen is None:
@@ -137,8 +136,6 @@ class Providers(Generic[P]):
 
     def _configured(self) -> str | None:
         """The name that the configuration has for the module; None outside of a run."""
-        from runner.api import here
-
         try:
             table = here.opts.get("providers")
         except LookupError:
@@ -147,8 +144,6 @@ class Providers(Generic[P]):
 
     def _following(self, described: Collection[str]) -> Any:
         """The candidate of another machine by its grains; None where they do not say it."""
-        from runner.api import here
-
         if self._follows not in described:
             return None
         value = here.grains.get(self._follows)
@@ -158,8 +153,6 @@ class Providers(Generic[P]):
 
     def _suiting(self) -> Any:
         """The candidate for this machine, or None."""
-        from runner.api import here
-
         suiting = list(self._suiting_candidates())
         if len(suiting) > 1:
             family = here.grains.get("os_family")
@@ -247,8 +240,6 @@ class Providers(Generic[P]):
 
 def _described() -> Collection[str]:
     """The grains by which another machine is described; none while it is about this one."""
-    from runner.api import here
-
     try:
         return here.opts.get(DESCRIBED) or ()
     except LookupError:

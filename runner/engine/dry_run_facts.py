@@ -16,7 +16,7 @@ from collections.abc import (
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
-from runner.api import OPEN, Plan, StateFailed, first_plan, running
+from runner.api import OPEN, Plan, StateFailed, command_lines, doubts, first_plan, running
 from runner.api.planning import doubting
 from runner.engine.context import Current, Run
 from runner.engine.partial_changes import NOT_THE_STATES
@@ -78,8 +78,6 @@ class PendingFacts:
         """
         if not (self._open or any(self._made.values()) or self._altered or self.facts):
             return None
-        from runner.api.doubts import Doubts  # few runs need it
-
         packages = {state: names for state, names in self._open.items() if names}
         if len(packages) > 1:
             nearest = {state: packages[state] for state in required() if state in packages}
@@ -88,7 +86,7 @@ class PendingFacts:
         promised = {str(fact[1]): self.facts[fact] for fact in files}
         opening = {state for state, names in self._open.items() if not names}
         opened = partial(_first_of, required, opening) if opening else None
-        return Doubts(packages, promised, self._made, self._altered, settled, opened) or None
+        return doubts.Doubts(packages, promised, self._made, self._altered, settled, opened) or None
 
     def note(self, chunk: Chunk, provides: object, foreseen: Foreseen = Foreseen.NOT) -> None:
         """Note what a pending plan provides."""
@@ -139,23 +137,21 @@ class PendingFacts:
         """The first of some states after which one of some facts may be true; of those that bring
         packages one whose packages are named like it.
         """
-        from runner.api.doubts import is_named_like
-
         able = [state for state in states if state in self._open and self._may(state, facts)]
         names = [str(fact[1]) for fact in facts if isinstance(fact, tuple)]
         alike = (
-            state for state in able if any(is_named_like(name, self._open[state]) for name in names)
+            state
+            for state in able
+            if any(doubts.is_named_like(name, self._open[state]) for name in names)
         )
         return next(alike, next(iter(able), ""))
 
     def _may(self, state: str, facts: Sequence[object]) -> bool:
-        from runner.api.doubts import may_be_packaged
-
         packages = self._open[state]
         paths = [fact[1] for fact in facts if isinstance(fact, tuple) and fact[0] == "file"]
         if not packages or not paths or len(paths) < len(facts):
             return True
-        return any(may_be_packaged(str(path), packages) for path in paths)
+        return any(doubts.may_be_packaged(str(path), packages) for path in paths)
 
     def may_bring(self, facts: Collection[object], required: Sequence[str]) -> str:
         """The same for a state that has nothing to do without them: for OPEN, or where a pending
@@ -323,9 +319,7 @@ def asked(command: str, cwd: object, doubts: Doubts, exists: Callable[[str], boo
 
     exists: looks at a path.
     """
-    from runner.api.command_lines import question
-
-    about = question(command, cwd if isinstance(cwd, str) else None)
+    about = command_lines.question(command, cwd if isinstance(cwd, str) else None)
     looks = doubts.instead("")
     with doubting(looks):
         for path in about.paths:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from runner.api import StateFailed, forget_looks, running, undisturbed
 from runner.api.durability import make_names_durable
 from runner.api.later import STORE
+from runner.engine import parallel
 from runner.engine.context import Current, Run
 from runner.engine.decide import (
     DECLINED,
@@ -207,9 +208,7 @@ class Executor:
 
     @cached_property
     def parallel(self) -> ParallelStates:
-        from runner.engine.parallel import ParallelStates  # few runs need it
-
-        return ParallelStates(self.plan.max_parallel)
+        return parallel.ParallelStates(self.plan.max_parallel)
 
     def _runs_parallel(self, position: int) -> bool:
         return (

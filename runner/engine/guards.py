@@ -9,6 +9,7 @@ import os.path
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from runner.api import shell_tests
 from runner.model.errors import RunnerError
 from runner.model.global_arguments import COMMAND_GUARDS, COMMAND_OPTIONS, GUARDS
 from runner.model.places import Value
@@ -70,10 +71,10 @@ def asks_programs(args: Mapping[str, Value]) -> bool:
 
 def programs(args: Mapping[str, Value]) -> Iterator[str]:
     """Generate the commands among the guards that a program has to answer."""
-    from runner.api.shell_tests import shell_test  # few runs need it
-
     given = options(args)
-    return (command for command in _commands(args) if shell_test(command, given) is None)
+    return (
+        command for command in _commands(args) if shell_tests.shell_test(command, given) is None
+    )
 
 
 def _commands(args: Mapping[str, Value]) -> Iterator[str]:

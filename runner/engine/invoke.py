@@ -23,6 +23,7 @@ from runner.engine.partial_changes import NOT_THE_STATES, apology, made
 from runner.engine.step import Call, Invocation, Mode, Reaction, Step
 from runner.language.arguments.bind import known
 from runner.language.arguments.retry import retry_options
+from runner.language.salt import returns
 from runner.model.chunk import Chunk
 from runner.model.errors import RunnerError
 from runner.model.events import StatePlanned
@@ -399,16 +400,14 @@ class Invoker:
         return Result(chunk, False, failure.message, changes, unstarted=unstarted)
 
     def _classic(self, invocation: Invocation, call: Call) -> Result:
-        from runner.language.salt.returns import called, result_of
-
         chunk, mode = invocation.chunk, invocation.mode
         arguments = as_said(chunk.args, call.arguments)
         if mode is Mode.REAL:
             make_names_durable()  # nobody knows what it does
             invocation.before_change()
         with changes_allowed() if mode is Mode.REAL else nullcontext():
-            answer = called(call.function.function, arguments)
-        result = result_of(chunk, answer)
+            answer = returns.called(call.function.function, arguments)
+        result = returns.result_of(chunk, answer)
         if mode is Mode.REAL:
             return result
         result = _undecided(result, self._unseen_by_tree(invocation))

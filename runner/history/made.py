@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from runner.history.snapshots import Snapshot, without_target
+from runner.model import plain_values
 from runner.model.made import Thing
 from runner.model.records import Record
 from runner.model.result import Result
@@ -204,9 +205,7 @@ class MadeThings:
 def _text(value: Any) -> str:
     if not value:
         return "{}"
-    from runner.model.plain_values import plain
-
-    return json.dumps(plain(value))
+    return json.dumps(plain_values.plain(value))
 
 
 # ---------------------------------------------------------------- what is declared

@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from runner.api import undisturbed
+from runner.history import contested as history_contested
 from runner.history import made, snapshots
 from runner.history.contents import ContentStore
 from runner.history.journal import Journal
@@ -29,6 +30,7 @@ from runner.model.former_state import FormerState
 from runner.model.plain_values import plain, text_of
 from runner.model.records import Record
 from runner.model.result import Report, Result
+from runner.sources import trees
 from runner.support.files.database import storable, storable_row
 
 if TYPE_CHECKING:
@@ -80,9 +82,7 @@ def _lasting(path: str) -> str:
     """The name of a file that the next pulled tree has, too."""
     if "/trees/" not in path:
         return path
-    from runner.sources.trees import without_name
-
-    return without_name(path)
+    return trees.without_name(path)
 
 
 class History:
@@ -208,12 +208,10 @@ class History:
         """The sentence about another state of this run that undoes what a state does; empty where
         there is none.
         """
-        from runner.history.contested import contested
-
         self._flush()
         self._write_journal()
         known, number = self._contests, self._number or 0
-        contest = contested(self._open(), storable(tag), number, since, known)
+        contest = history_contested.contested(self._open(), storable(tag), number, since, known)
         others = {storable(chunk.tag): chunk for chunk in self._chunks} if contest else {}
         if contest is None or contest.tag not in others:
             return ""

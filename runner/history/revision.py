@@ -16,6 +16,8 @@ from collections.abc import Iterable
 
 from runner.model.errors import RunnerError
 from runner.model.patterns import WHOLE_COMMIT, pattern
+from runner.sources import trees
+from runner.sources.git import program
 from runner.support.files.permissions import flaw
 from runner.support.files.trusted_folder import trusted_folder
 
@@ -30,9 +32,7 @@ def revision_of(folder: str) -> tuple[str | None, bool | None]:
     """
     folder = os.path.realpath(folder)
     if "/trees/" in folder:
-        from runner.sources.trees import revision_at
-
-        if pulled := revision_at(folder):
+        if pulled := trees.revision_at(folder):
             return pulled
     at = _work_tree(folder)
     if at is None:
@@ -145,10 +145,8 @@ def _are_trusted(folders: Iterable[str], *files: str) -> bool:
 
 
 def _git(folder: str, *words: str) -> str | None:
-    from runner.sources.git.program import GitError, ask_git
-
     try:
-        answer = ask_git(["-C", folder, *words], folder, own_configuration=True, timeout=10)
-    except GitError:
+        answer = program.ask_git(["-C", folder, *words], folder, own_configuration=True, timeout=10)
+    except program.GitError:
         return None
     return None if answer.status else answer.output.decode("utf-8", "replace").strip()

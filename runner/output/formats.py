@@ -10,7 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from runner.model import plain_values
 from runner.model.records import Record
+from runner.output import annotations as output_annotations
+from runner.output import json_, junit, pretty, puppetdb, salt_forms, yaml_
+from runner.output import orphans as printed
+from runner.support.drawing import dot_mermaid, page
 
 if TYPE_CHECKING:
     from runner.model.diagnostics import Diagnostic
@@ -55,101 +60,68 @@ class Form(Record):
 
 
 def _json(data: Any, indent: int | None) -> str:
-    from runner.output import json_
-
     return json_.text(data, indent) + "\n"
 
 
 def _yaml(data: Any, indent: int | None) -> str:
-    from runner.output import yaml_
-
     return yaml_.text(data) + "\n"
 
 
 def _json_errors(problems: Sequence[Diagnostic], indent: int | None) -> str:
-    from runner.output import json_
-
     return _json(json_.errors(problems), indent)
 
 
 def _yaml_errors(problems: Sequence[Diagnostic], indent: int | None) -> str:
-    from runner.output import json_
-
     return _yaml(json_.errors(problems), indent)
 
 
 def _pretty(*arguments: Any, **settings: Any) -> Callable[[Event], None]:
-    from runner.output.pretty import Pretty
-
-    return Pretty(*arguments, **settings)
+    return pretty.Pretty(*arguments, **settings)
 
 
 def _junit(report: Report) -> str:
-    from runner.output import junit
-
     return junit.text(report) + "\n"
 
 
 def _junit_errors(problems: Sequence[Diagnostic], indent: int | None) -> str:
-    from runner.output import junit
-
     return junit.errors(problems) + "\n"
 
 
 def _puppetdb(report: Report, facts: RunFacts) -> str:
-    from runner.output import json_, puppetdb
-
     return json_.text(puppetdb.command(report, facts)) + "\n"
 
 
 def _sarif(problems: Sequence[Diagnostic]) -> str:
-    from runner.output import annotations
-
-    return _json(annotations.sarif(problems), None)
+    return _json(output_annotations.sarif(problems), None)
 
 
 def _github(problems: Sequence[Diagnostic]) -> str:
-    from runner.output import annotations
-
-    return annotations.github(problems) + "\n"
+    return output_annotations.github(problems) + "\n"
 
 
 def _dot(picture: Any, title: str) -> str:
-    from runner.support.drawing import dot_mermaid
-
     return dot_mermaid.dot(picture) + "\n"
 
 
 def _mermaid(picture: Any, title: str) -> str:
-    from runner.support.drawing import dot_mermaid
-
     return dot_mermaid.mermaid(picture) + "\n"
 
 
 def _svg(picture: Any, title: str) -> str:
-    from runner.support.drawing import page
-
     return page.svg(picture) + "\n"
 
 
 def _html(picture: Any, title: str) -> str:
-    from runner.support.drawing import page
-
     return page.html(picture, title) + "\n"
 
 
 def _sls(orphans: Any) -> str:
-    from runner.output import orphans as printed
-
     return printed.sls(orphans)
 
 
 def _of_salt(name: str) -> Renderer:
     def render(data: Any, indent: int | None) -> str:
-        from runner.model.plain_values import plain
-        from runner.output import salt_forms
-
-        text: str = getattr(salt_forms, name)(plain(data))
+        text: str = getattr(salt_forms, name)(plain_values.plain(data))
         return text
 
     return render

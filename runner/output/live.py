@@ -7,6 +7,10 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
+from runner.api import command_output
+from runner.output import text as output_text
+from runner.support.redaction import redact_all
+
 TICK = 1.0  # seconds between two looks at the clock
 TAIL = 5  # lines that a command has printed last
 # lines that are too wide are cut by the terminal, which knows how wide its characters are
@@ -89,10 +93,6 @@ def command_tail() -> list[str]:
     """
     import re
 
-    from runner.api import command_output
-    from runner.output.text import safe
-    from runner.support.redaction import redact_all
-
     text = re.sub(_ESCAPES, "", command_output.last().decode("utf-8", "replace"))
     ended = re.split(r"[\r\n]+", redact_all(text))[:-1]
-    return [safe(line.expandtabs()) for line in ended if line.strip()][-TAIL:]
+    return [output_text.safe(line.expandtabs()) for line in ended if line.strip()][-TAIL:]

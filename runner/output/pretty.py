@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 from runner.api import command_output
 from runner.model.events import Event, RunFinished, RunStarted, StateFinished, StateStarted
 from runner.model.result import Report, Result
+from runner.output import live
 from runner.output.text import (
     change_lines,
     counted,
@@ -196,12 +197,10 @@ class Pretty:
 
 
 def _live_line(write: Callable[[str], None], width: int, with_tail: bool) -> LiveLine:
-    from runner.output.live import LiveLine, command_tail
-
     if not with_tail:
-        return LiveLine(write, width)
+        return live.LiveLine(write, width)
     command_output.follow()
-    return LiveLine(write, width, command_tail)
+    return live.LiveLine(write, width, live.command_tail)
 
 
 _COLOUR = {

@@ -6,6 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from runner.engine.rehearsal import comparison
+from runner.output import expectations
+from runner.output import junit as xml
 from runner.output.text import counted, named
 
 if TYPE_CHECKING:
@@ -22,11 +25,9 @@ OF_EVENT = ("event", "time", "state", "exact")
 
 def lines(done: Rehearsal, outcomes: Sequence[Any], verbose: bool) -> Iterator[Line]:
     """The report that follows the results of the states."""
-    from runner.engine.rehearsal.comparison import differences, undecided
-
     yield from _observed(done.observed, verbose)
-    others = list(differences(done.dry.states, done.real.states))
-    open_states = undecided(done.dry.states, done.real.states)
+    others = list(comparison.differences(done.dry.states, done.real.states))
+    open_states = comparison.undecided(done.dry.states, done.real.states)
     yield "", ""
     if others:
         yield f"The dry run said otherwise of {counted(len(others), 'state')}:", "red"
@@ -43,8 +44,6 @@ def lines(done: Rehearsal, outcomes: Sequence[Any], verbose: bool) -> Iterator[L
     if done.again is not None:
         yield from _second_run(done.again, done.observed_again, verbose)
     if outcomes:
-        from runner.output import expectations
-
         yield "", ""
         yield from expectations.lines(outcomes, verbose)
 
@@ -138,15 +137,12 @@ def _changes(changes: Sequence[ObservedChange]) -> Iterator[Line]:
 
 def data(done: Rehearsal, outcomes: Sequence[Any], warnings: Sequence[str]) -> dict[str, Any]:
     """All of it, with Salt's JSON of the states under `local`."""
-    from runner.engine.rehearsal.comparison import differences, undecided
-    from runner.output import expectations
-
     dry, real = done.dry.states, done.real.states
     return {
         "local": _states(real),
         "dry_run": _states(dry),
-        "differences": [item._asdict() for item in differences(dry, real)],
-        "undecided": undecided(dry, real),
+        "differences": [item._asdict() for item in comparison.differences(dry, real)],
+        "undecided": comparison.undecided(dry, real),
         "changed": _found(done.observed),
         "changed_by_dry_run": [item.path for item in done.traces.files],
         "second_run": None
@@ -185,8 +181,6 @@ def _found(what: Observed) -> dict[str, Any]:
 
 def junit(done: Rehearsal, outcomes: Sequence[Any]) -> str:
     """The suites: the states, the second run, the expectations."""
-    from runner.output import junit as xml
-
     parts = ['<?xml version="1.0" encoding="UTF-8"?>', "<testsuites>"]
     parts.append(done.real.out.partition("?>")[2].strip())
     if done.again is not None:

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TextIO
 
+from runner.output import diffs
+
 COLOURS = {"red": "31", "green": "32", "yellow": "33", "cyan": "36", "bold": "1", "dim": "2"}
 
 
@@ -145,8 +147,6 @@ def _change(key: str, value: Any, before: Any = None, name: str = "") -> Iterato
         is_diff = key == "diff" or value.startswith("--- ")
         lines = value.rstrip("\n").split("\n")
         if is_diff:
-            from runner.output import diffs
-
             lines = diffs.shown(lines, name)
         yield from ((f"  {line}", _diff_colour(line) if is_diff else "") for line in lines)
     elif before is not None:

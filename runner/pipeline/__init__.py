@@ -13,9 +13,11 @@ from runner.model.errors import RunnerError
 from runner.model.highdata import Made, of_one, of_states
 from runner.model.places import Value
 from runner.model.result import Report
+from runner.pipeline import orphans as finding
 from runner.pipeline.aborted import note_not_started
 from runner.pipeline.compile import Compiled, of_gathered, of_requests
 from runner.pipeline.gathering import Gathered, gather, requests
+from runner.pipeline.orphans import forget_gone
 from runner.pipeline.session import Listeners, Session, of_named
 from runner.pipeline.stages import about_run, new_run_id, run_pipeline, warn
 from runner.sources.config.options import Options
@@ -90,13 +92,11 @@ def several(options: Options, states: Made, listeners: Listeners = ()) -> Report
 
 def prune(options: Options, listeners: Listeners = ()) -> Report:
     """Remove what earlier highstates made and no state of today's tree declares."""
-    from runner.pipeline.orphans import forget_gone, orphans
-
     session = Session(options, tuple(listeners))
     gone: list[str] = []
 
     def gathered() -> Gathered:
-        found = orphans(options)
+        found = finding.orphans(options)
         gone.extend(found.gone)
         for orphan in found.changed:
             warn(session, f"{orphan.thing} is left: {orphan.stays}")

@@ -20,11 +20,13 @@ from runner.model.errors import CompileError, RunnerError
 from runner.model.events import CycleFound
 from runner.model.highdata import HighData
 from runner.model.records import Record
+from runner.pipeline import undecrypted
 from runner.pipeline.compile_cache import CompileCache
 from runner.pipeline.gathering import Gathered, gather, requests, top_requests, without_states
 from runner.pipeline.kept_plan import CompiledPlan
 from runner.pipeline.selection import select, starting_at
 from runner.pipeline.session import Session
+from runner.support import drawing
 from runner.support.log import LOG
 from runner.support.redaction import redact_no_log
 
@@ -114,8 +116,6 @@ def _compiled(
     said += selection.warnings
     session.run.secrets.collect_arguments(chunks, session.options.secret_keys)
     if session.undecrypted or any(is_encrypted((chunk.name, chunk.args)) for chunk in chunks):
-        from runner.pipeline import undecrypted
-
         said += undecrypted.in_arguments(session, chunks)
     binder = make_binder(session)
     steps, mistakes = binder.steps(chunks)
@@ -257,14 +257,12 @@ def _drawn(session: Session, chunks: tuple[Chunk, ...], relations: Relations) ->
     """Have the cycles drawn: the path of the page; empty where nobody draws it, or it would take
     long.
     """
-    from runner.support.drawing import picture
-
     cyclic_edges = ordering.cyclic_edges(chunks, relations)
     if len(chunks) > DRAWN:
         chunks, relations, cyclic_edges = _of_cycles(chunks, cyclic_edges)
     if not cyclic_edges or len(chunks) > DRAWN:
         return ""
-    graph = session.run.secrets.mask(picture(chunks, relations, (), cyclic_edges))
+    graph = session.run.secrets.mask(drawing.picture(chunks, relations, (), cyclic_edges))
     event = CycleFound(graph, f"Dependency graph of {session.options.id}", [])
     session.emit(event)
     return event.drawn_in[0] if event.drawn_in else ""

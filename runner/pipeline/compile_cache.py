@@ -25,9 +25,11 @@ from runner.api.homes import times_asked
 from runner.engine.slots import has_slot
 from runner.engine.step import Step
 from runner.language.compiler.high import Request, SlsFile
+from runner.language.render import code_revision
 from runner.model.digest import blake2b
 from runner.model.errors import RunnerError
 from runner.model.records import Record
+from runner.pipeline import compiled_bytes
 from runner.pipeline.kept_plan import CompiledPlan, NotKept
 from runner.pipeline.selection import EVERYTHING
 from runner.pipeline.session import Session
@@ -97,13 +99,10 @@ class CompileCache:
             self._former, data = _parts(folder.read(self._name))
             if not data or self._former.settings != self._settings:
                 return None
-            from runner.language.render.code_revision import revision_of
-            from runner.pipeline.compiled_bytes import from_bytes
-
-            if revision_of(self._former.code) != self._former.revision:
+            if code_revision.revision_of(self._former.code) != self._former.revision:
                 return None
             documents = [self._known(said) for said in self._former.files]
-            plan = from_bytes(data, documents, self._session.registry)
+            plan = compiled_bytes.from_bytes(data, documents, self._session.registry)
             return plan, frozenset((said.env, said.sls) for said in self._former.files)
         return None
 
@@ -148,12 +147,9 @@ class CompileCache:
                 secrets = self._session.run.secrets
                 if any(secrets.mask(text.text) != text.text for text in self._read.values()):
                     return
-                from runner.language.render.code_revision import revision_of
-                from runner.pipeline.compiled_bytes import to_bytes
-
                 code = _code()
-                facts = facts._replace(code=code, revision=revision_of(code))
-                data = to_bytes(plan, [*self._read.values()])
+                facts = facts._replace(code=code, revision=code_revision.revision_of(code))
+                data = compiled_bytes.to_bytes(plan, [*self._read.values()])
             trusted_folder(self._folder).write(self._name, _file(facts, data))
 
     # -------------------------------------------------- where, and made from what
@@ -215,13 +211,11 @@ def _code() -> tuple[str, ...]:
     """The files of the modules that are loaded, but for those of Python itself, and of the parser,
     which is not where its work was kept.
     """
-    from runner.language.render.code_revision import parser_files
-
     own = os.path.dirname(os.__file__)
     files = {getattr(module, "__file__", None) for module in [*sys.modules.values()]}
     others = [file for file in files if file and not file.startswith(own)]
     packages = [file for file in files if file and "-packages/" in file]
-    return tuple(sorted({*others, *packages, *parser_files()}))
+    return tuple(sorted({*others, *packages, *code_revision.parser_files()}))
 
 
 def _digest(facts: object) -> bytes:

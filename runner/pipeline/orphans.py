@@ -28,6 +28,7 @@ from runner.pipeline.compile import Compiled, compile_chunks, make_binder
 from runner.pipeline.gathering import gather, read_pillar, top_requests
 from runner.pipeline.selection import EVERYTHING
 from runner.pipeline.session import Listeners, Session
+from runner.sources import trees
 from runner.sources.config.options import Options
 from runner.support.redaction import HIDDEN
 
@@ -88,9 +89,7 @@ def tree_of(options: Options) -> str:
         if root not in options.formula_roots
     ]
     if options.tree:  # whichever of the trees is used
-        from runner.sources.trees import without_name
-
-        roots = list(map(without_name, roots))
+        roots = list(map(trees.without_name, roots))
     return json.dumps([roots, options.saltenv or ""])
 
 

@@ -9,15 +9,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from runner.api import StateFailed
-from runner.language.pillar import sls
+from runner.language.pillar import decrypt as pillar_decrypt
+from runner.language.pillar import external, sls
 from runner.language.pillar.merge import merge
 from runner.language.pillar.undecrypted import is_encrypted
+from runner.language.render.steps import CIPHERS
 from runner.language.targeting import top
 from runner.language.targeting.top_includes import including
+from runner.model import handed_over_pillar
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError
 from runner.model.plain_values import texts_in
 from runner.model.said_in import key_folder
+from runner.pipeline import git_pillar, undecrypted
 from runner.pipeline.session import Session
 from runner.sources.config.file import is_store, setting_place
 
@@ -43,15 +47,10 @@ def read_pillar(session: Session) -> None:
         pillar = _compiled(session, pillar if again else {})
     pillar = _merged(session, pillar, options.pillar) if options.pillar else pillar
     if options.raw.get("decrypt_pillar"):
-        from runner.language.pillar.decrypt import decrypt
-        from runner.language.render.steps import CIPHERS
-
         place = setting_place(options.raw, "decrypt_pillar")
         decryptor = session.pillar_renderer.decryptor()
-        pillar = decrypt(pillar, options.raw, CIPHERS, decryptor, place)
+        pillar = pillar_decrypt.decrypt(pillar, options.raw, CIPHERS, decryptor, place)
     if is_encrypted(pillar):
-        from runner.pipeline import undecrypted
-
         undecrypted.refuse(session, pillar)
     if options.raw.get("pillar_opts"):
         pillar["master"] = {key: value for key, value in options.raw.items() if key != "grains"}
@@ -63,14 +62,16 @@ def _take(session: Session, whole: Mapping[str, Any]) -> None:
     """Give the run a pillar that was compiled elsewhere; what that found secret is below
     `SECRETS`.
     """
-    from runner.model.handed_over_pillar import GRAINS, SECRETS
-
     options = session.options
-    pillar = {key: value for key, value in whole.items() if key not in (SECRETS, GRAINS)}
+    pillar = {
+        key: value
+        for key, value in whole.items()
+        if key not in (handed_over_pillar.SECRETS, handed_over_pillar.GRAINS)
+    }
     pillar = _merged(session, pillar, options.pillar) if options.pillar else pillar
     session.run.facts.pillar = pillar
     session.run.secrets.collect(pillar, options.secret_keys)
-    for value in whole.get(SECRETS) or ():
+    for value in whole.get(handed_over_pillar.SECRETS) or ():
         session.run.secrets.add(str(value))
 
 
@@ -165,8 +166,6 @@ def _of_sls(
 
 
 def _external(session: Session, pillar: Mapping[str, Any]) -> dict[str, Any]:
-    from runner.language.pillar import external
-
     options, renderer = session.options, session.pillar_renderer
     tools = external.Tools(
         id=options.id,
@@ -197,8 +196,6 @@ def _external(session: Session, pillar: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _of_git(session: Session, items: Any) -> dict[str, Any]:
-    from runner.pipeline import git_pillar
-
     return git_pillar.gathered(session, items, _of_sls, _merged)
 
 

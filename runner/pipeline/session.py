@@ -15,16 +15,19 @@ from typing import TYPE_CHECKING, Any, cast
 from runner.api import StateFailed, running
 from runner.engine.context import Current, Facts, Run
 from runner.engine.loader.registry import Registry
+from runner.language.arguments import bind
 from runner.language.compiler.high import SlsFile
 from runner.language.grains import FOLDERS, Grains, logged
 from runner.language.render import Renderer
 from runner.language.render.jinja.bound import SECONDS
 from runner.language.render.jinja.limits import bounded
+from runner.language.targeting import match
 from runner.model.chunk import Chunk
 from runner.model.diagnostics import FULL_DISK, Diagnostic, suggestion
 from runner.model.errors import CompileError, RunnerError
 from runner.model.events import Event, Warned
 from runner.model.said_in import key_file
+from runner.pipeline import node_scope, undecrypted
 from runner.pipeline.node import GIVEN, Node
 from runner.sources.config.file import setting_place
 from runner.sources.config.load import roots_at_hand, with_fresh_grains
@@ -324,10 +327,8 @@ class Session:
             state_function = self.registry.state(f"{state}.{function}")
         except RunnerError:
             return frozenset()
-        from runner.language.arguments.bind import known
-
-        return known(state_function.function) | (
-            known(state_function.mod_watch) if state_function.mod_watch else frozenset()
+        return bind.known(state_function.function) | (
+            bind.known(state_function.mod_watch) if state_function.mod_watch else frozenset()
         )
 
     def functions_of(self, state: str) -> list[str]:
@@ -336,14 +337,10 @@ class Session:
 
     def mistake(self, expression: Any, kind: str) -> RunnerError | None:
         """Return what keeps a target of a top file from being read."""
-        from runner.language.targeting import match
-
         return match.mistake(expression, kind, nodegroups=self.options.nodegroups)
 
     def matches(self, expression: str, kind: str = "glob") -> bool:
         """True if a target of a top file means this machine."""
-        from runner.language.targeting import match
-
         with bounded(f"the target {expression!r}", self.options.raw.get("render_limit")):
             return match.matches(
                 expression,
@@ -356,8 +353,6 @@ class Session:
 
     def top(self) -> Mapping[str, list[str]]:
         """The SLS files that the top file gives this machine, for templates."""
-        from runner.pipeline import node_scope  # it knows sessions, and few trees ask
-
         return node_scope.top_file(self).as_data()
 
     # -------------------------------------------------- rendering
@@ -400,9 +395,7 @@ class Session:
             self.watch.read(file)
         printed = self.renderer.template(text, engine, context, file=file, saltenv=saltenv)
         if self.undecrypted:
-            from runner.pipeline.undecrypted import refuse_printed
-
-            refuse_printed(self, printed, file)
+            undecrypted.refuse_printed(self, printed, file)
         return printed
 
     def read(self, sls: str, saltenv: str) -> SlsFile:

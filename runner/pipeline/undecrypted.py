@@ -16,6 +16,7 @@ from runner.language.pillar.undecrypted import (
     place_in,
     search,
 )
+from runner.language.render import renderers
 from runner.model.chunk import Chunk
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError, RenderError
@@ -90,10 +91,8 @@ def _problem(session: Session, found: Found, source: Source | None) -> Diagnosti
 
 def _first_line(session: Session, found: Found, source: Source | None) -> str:
     """The first line that a file needs for a renderer."""
-    from runner.language.render.renderers import cipher
-
     wanted, opts = found.form.renderer, session.options.raw
-    if not cipher(wanted, opts).message.search(found.text):
+    if not renderers.cipher(wanted, opts).message.search(found.text):
         return "the message is not whole: copy all of it"
     path = source.file if source and source.line else ""
     if not path or path in session.options.files:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from runner.api import changes_allowed
 from runner.engine.context import Execution
 from runner.engine.interrupts import ending
+from runner.history import undo as undoing
 from runner.history.store import open_history, readable
+from runner.pipeline import undone
 from runner.pipeline.gathering import learn_secrets, read_pillar
 from runner.pipeline.lock import held
 from runner.pipeline.session import Listeners, Session
@@ -32,9 +34,6 @@ def undo(
     """Restore what a run altered, or one path of it. strict: raise RunnerError rather than leave
     something out. react: have the states react that watch what is restored.
     """
-    from runner.history import undo as undoing
-    from runner.pipeline.undone import Undone, reacted
-
     session = Session(options, tuple(listeners))
     with (
         ending(options.timeout),
@@ -54,7 +53,7 @@ def undo(
         if strict:
             plan.masked(mask).refuse_part()
         if options.test or (plan.refused and not plan.restored):
-            return Undone(plan.masked(mask), earlier=other)
+            return undone.Undone(plan.masked(mask), earlier=other)
         past = history(session, facts_of(session, "undo", session.run.secrets))
         session.run.listeners.add(past)
         with (
@@ -68,9 +67,9 @@ def undo(
                 {step.kept.tag for step in plan.restored if step.kept.tag},
                 [watcher[:5] for watcher in plan.all_watchers],
             )
-            results = reacted(session, plan.watchers) if react else []
+            results = undone.reacted(session, plan.watchers) if react else []
             left_out += [f"{step.subject} was left out: {step.refused}" for step in plan.refused]
             left_out += [f"{call} was left out: it cannot be undone" for call in plan.unknown]
         warn(session, past.problem and f"this undo is not kept in the history: {past.problem}")
         done = bool(plan.restored or not plan.unknown)
-        return Undone(plan.masked(mask), done, other, tuple(results))
+        return undone.Undone(plan.masked(mask), done, other, tuple(results))

@@ -17,6 +17,7 @@ import marshal
 import os
 import sys
 from _thread import RLock  # threading imports more
+from _thread import _count as _threads
 from collections.abc import Sequence
 from importlib._bootstrap_external import MAGIC_NUMBER  # importlib.util imports more
 from importlib.machinery import ModuleSpec, SourceFileLoader
@@ -25,6 +26,7 @@ from typing import Any
 
 _COMPILED = f".{sys.implementation.cache_tag}.pyc"
 _USUAL = sys.pycache_prefix is None and not sys.flags.optimize  # compiled files lie where they do
+_FOLDERS: tuple[str, ...] = ()  # of runner's packages
 _EXECUTING = RLock()  # one for all: no import goes in a circle, so none waits for who waits for it
 _namespace: Any = vars(ModuleType)["__dict__"].__get__  # of a module, without executing it
 
@@ -43,10 +45,18 @@ class NotYet(ModuleType):
         return self.__doc__
 
     def __getattr__(self, name: str) -> Any:
-        module = _submodule(self, name)
-        if module is not None:
-            return module
+        namespace = _namespace(self)
+        if name[:2] != "__":
+            module = _submodule(self, name)
+            if module is not None:
+                return module
+        elif "__found__" in namespace:
+            _place(namespace)
+            if name in namespace:
+                return namespace[name]
         _execute(self)
+        if name == "__path__":  # as `from x import y` asks: no package
+            raise AttributeError(name)
         return getattr(self, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -64,28 +74,46 @@ class _Executing(ModuleType):
             return ModuleType.__getattribute__(self, name)
 
 
-def _become(kind: type[ModuleType], module: ModuleType) -> None:
-    object.__setattr__(module, "__class__", kind)
-
-
 def _execute(module: ModuleType) -> None:
     """Execute a module. One that fails is as before, so that it fails alike each time."""
     with _EXECUTING:
         if type(module) is not NotYet:
             return
         namespace = _namespace(module)
+        if "__found__" in namespace:
+            _place(namespace)
         before = dict(namespace)
-        _become(_Executing, module)
+        # without other threads there is nobody who could wait
+        object.__setattr__(module, "__class__", _Executing if _threads() else ModuleType)
         if "__path__" in namespace:
             namespace["__getattr__"] = MethodType(_asked_of_package, module)
         try:
-            exec(namespace["__loader__"].get_code(namespace["__name__"]), namespace)
+            code = namespace["__loader__"].get_code(namespace["__name__"])
+            for name in code.co_names:
+                if "." in name and name not in sys.modules:
+                    _register(name)
+            exec(code, namespace)
         except BaseException:
             namespace.clear()
             namespace.update(before)
-            _become(NotYet, module)
+            object.__setattr__(module, "__class__", NotYet)
             raise
-        _become(ModuleType, module)
+        if type(module) is not ModuleType:
+            object.__setattr__(module, "__class__", ModuleType)
+
+
+def _register(name: str) -> None:
+    """Have a module of runner there before it is imported, which `importlib` would take five times
+    as long for.
+    """
+    above, _, last = name.rpartition(".")
+    package = sys.modules.get(above)
+    if package is None and "." in above:
+        _register(above)
+        package = sys.modules.get(above)
+    folders = _namespace(package).get("__path__") if package else ()
+    if package and folders and _is_own(folders[0]):
+        _submodule(package, last)
 
 
 def _asked_of_package(package: ModuleType, name: str) -> ModuleType:
@@ -101,22 +129,33 @@ def _submodule(package: ModuleType, name: str) -> ModuleType | None:
     namespace = _namespace(package)
     if "__path__" not in namespace or name[:2] == "__":
         return None
-    spec = _spec(f"{namespace['__name__']}.{name}", namespace["__path__"][0], name)
-    if spec is None:
+    found = _found(namespace["__path__"][0], name)
+    if found is None:
         return None
-    new = NotYet(spec.name)
-    _namespace(new).update(
-        __spec__=spec,
-        __loader__=spec.loader,
-        __package__=spec.parent,
-        __file__=spec.origin,
-        __cached__=spec.cached,
-    )
-    if spec.submodule_search_locations is not None:
-        _namespace(new)["__path__"] = spec.submodule_search_locations
-    module = sys.modules.setdefault(spec.name, new)  # of two threads, one is the first
+    new = NotYet.__new__(NotYet)
+    full = f"{namespace['__name__']}.{name}"
+    of_new = _namespace(new)
+    of_new["__name__"] = full
+    of_new["__found__"] = found
+    if found[1] == "__init__":
+        of_new["__path__"] = [found[0]]
+    module = sys.modules.setdefault(full, new)  # of two threads, one is the first
     setattr(package, name, module)
     return module
+
+
+def _place(namespace: Any) -> None:
+    """Put there what `importlib` puts there before it executes a module."""
+    spec = _spec(namespace["__name__"], namespace["__found__"])
+    namespace |= {
+        "__doc__": None,
+        "__package__": spec.parent,
+        "__loader__": spec.loader,
+        "__spec__": spec,
+        "__file__": spec.origin,
+        "__cached__": spec.cached,
+    }
+    namespace.pop("__found__", None)
 
 
 class _CompiledLoader(SourceFileLoader):
@@ -129,7 +168,7 @@ class _CompiledLoader(SourceFileLoader):
 
     def exec_module(self, module: ModuleType) -> None:
         """Have a module executed when it is asked for something."""
-        _become(NotYet, module)
+        module.__class__ = NotYet
 
     def get_code(self, fullname: str) -> CodeType | None:
         """The code of a compiled file that is of its source, as that was when it was found; else
@@ -149,47 +188,59 @@ class _CompiledLoader(SourceFileLoader):
         return super().get_code(fullname)
 
 
-def _spec(name: str, folder: str, own: str) -> ModuleSpec | None:
-    """What is to be known of a module; None where there is no plain file."""
-    below = None
+def _found(folder: str, name: str) -> tuple[str, str, os.stat_result] | None:
+    """The folder of a module, its file without the ending, and what that is like; None where there
+    is no plain file.
+    """
     try:
-        source = os.stat(file := f"{folder}/{own}.py")
+        return folder, name, os.stat(f"{folder}/{name}.py")
     except OSError:
-        below, folder, own = [f"{folder}/{own}"], f"{folder}/{own}", "__init__"
-        try:
-            source = os.stat(file := f"{folder}/__init__.py")
-        except OSError:
-            return None
+        folder = f"{folder}/{name}"
+    try:
+        return folder, "__init__", os.stat(f"{folder}/__init__.py")
+    except OSError:
+        return None
+
+
+def _spec(name: str, found: tuple[str, str, os.stat_result]) -> ModuleSpec:
+    """What `importlib` has to know of a module."""
+    folder, own, source = found
+    file = f"{folder}/{own}.py"
     compiled = f"{folder}/__pycache__/{own}{_COMPILED}"
     loader = _CompiledLoader(name, file, compiled, source)
-    spec = ModuleSpec(name, loader, origin=file, is_package=below is not None)
-    spec.submodule_search_locations = below
+    spec = ModuleSpec(name, loader, origin=file, is_package=own == "__init__")
+    spec.submodule_search_locations = [folder] if own == "__init__" else None
     spec.has_location = True
     spec.cached = compiled
     return spec
 
 
+def _is_own(folder: str) -> bool:
+    return f"{folder}/".startswith(_FOLDERS)
+
+
 class OwnModules:
-    """A finder of what lies in packages below a folder."""
+    """A finder of what lies in runner's packages."""
 
-    def __init__(self, folder: str) -> None:
-        self._packages = tuple(f"{folder}/{name}/" for name in ("runner", "states", "modules"))
-
+    @staticmethod
     def find_spec(
-        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+        name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """Return where a module is; None for one that is not runner's, or not a plain file."""
-        if path is None or len(path) != 1 or not f"{path[0]}/".startswith(self._packages):
+        if path is None or len(path) != 1 or not _is_own(path[0]):
             return None
-        return _spec(name, path[0], name.rpartition(".")[2])
+        found = _found(path[0], name.rpartition(".")[2])
+        return None if found is None else _spec(name, found)
 
 
 def find_own_modules(folder: str) -> None:
     """Find the modules of the packages in a folder like that from now on."""
-    if not any(isinstance(finder, OwnModules) for finder in sys.meta_path):
+    global _FOLDERS
+    _FOLDERS = tuple(f"{folder}/{name}/" for name in ("runner", "states", "modules"))
+    if OwnModules not in sys.meta_path:
         os.register_at_fork(  # a child has no thread that would release it
             before=_EXECUTING.acquire,
             after_in_parent=_EXECUTING.release,
             after_in_child=_EXECUTING.release,
         )
-        sys.meta_path.insert(0, OwnModules(folder))
+        sys.meta_path.insert(0, OwnModules)

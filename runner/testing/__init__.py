@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from runner.testing import laws, machine
+
 if TYPE_CHECKING:
     from runner.testing.laws import check_laws
     from runner.testing.machine import File, Machine, Output, Run, State
@@ -19,6 +21,4 @@ __all__ = ["File", "Machine", "Output", "Run", "State", "check_laws"]
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from runner.testing import laws, machine
-
     return getattr(laws if name == "check_laws" else machine, name)

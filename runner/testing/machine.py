@@ -17,6 +17,7 @@ from runner.engine.rehearsal.holder import ENVIRONMENT
 from runner.engine.rehearsal.sandbox import Sandbox, SandboxUnavailable
 from runner.model.records import Record
 from runner.output import expectations as shown
+from runner.sources.config import load as config_load
 from runner.tools.expectations import evaluation, reading
 
 Unavailable = SandboxUnavailable
@@ -265,9 +266,7 @@ class Machine:
         """The directories that runner itself writes to. Raises RunnerError for a configuration
         that cannot be read.
         """
-        from runner.sources.config.load import load
-
-        options, _ = load(self._config, {}, self._environment)
+        options, _ = config_load.load(self._config, {}, self._environment)
         return options.state_dir, options.cachedir
 
     # ------------------------------------------------------------ runner

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from runner.testing import machine as testing_machine
+
 if TYPE_CHECKING:
     from runner.testing.machine import Machine
 
@@ -63,11 +65,9 @@ def _scope(fixture_name: str, config: pytest.Config) -> Any:
 @pytest.fixture(scope=_scope)
 def machine(request: pytest.FixtureRequest) -> Iterator[Machine]:
     """A copy of this machine that is thrown away: what is done in it reaches nothing here."""
-    from runner.testing.machine import Machine, Unavailable
-
     try:
-        made = Machine.start(**_settings(request))
-    except Unavailable as reason:
+        made = testing_machine.Machine.start(**_settings(request))
+    except testing_machine.Unavailable as reason:
         if _required(request.config):
             pytest.fail(f"a machine is required: {reason}", pytrace=False)
         pytest.skip(str(reason))

@@ -9,6 +9,7 @@ from contextlib import suppress
 from types import ModuleType
 from typing import Any
 
+from runner.engine.loader import sys_functions, unsupported
 from runner.engine.loader.builtin import declares, library
 from runner.engine.loader.hooks import HOOKS, relationship_hooks
 from runner.engine.loader.tree_modules import (
@@ -21,7 +22,9 @@ from runner.engine.loader.tree_modules import (
     plans,
 )
 from runner.language.arguments.schema import flat
+from runner.language.salt import package, style
 from runner.language.salt.object import Salt, UnknownFunction
+from runner.model import other_tools
 from runner.model.diagnostics import nearest, similar, suggestion
 from runner.model.errors import RunnerError
 from runner.model.records import Record
@@ -141,9 +144,6 @@ class Registry:
     def _state_hint(self, name: str) -> str:
         """Hint at what to write for a state function that is not there."""
         module, _, function = name.partition(".")
-        from runner.engine.loader import unsupported
-        from runner.model import other_tools
-
         if not self.has_state(module) and (instead := unsupported.hint(name)):
             return instead
         lowered = f"{other_tools.module_of(module.lower())}.{function.lower()}"
@@ -287,8 +287,6 @@ class Registry:
             return None
         from functools import partial
 
-        from runner.engine.loader import sys_functions
-
         definition = getattr(sys_functions, function)
         bound = partial(definition, self)
         bound.__doc__ = definition.__doc__  # else the page would describe `partial`
@@ -298,13 +296,9 @@ class Registry:
         """Hint at what to write for an execution function that is not there."""
         if self._is_state(name):
             return f"{name} is a state function: declare a state with it (`{name}:`)"
-        from runner.engine.loader import unsupported
-
         instead = unsupported.WITHIN_A_RUN.get(name) or unsupported.of_function(name)
         if instead and name.partition(".")[0] not in self._tree("modules").names():
             return instead
-        from runner.model import other_tools
-
         module, _, function = name.partition(".")
         near = self.suggest_function(f"{other_tools.module_of(module)}.{function}")
         if near:
@@ -350,11 +344,8 @@ class Registry:
             function = offered(module, function_name)
             if function is not None:
                 return function
-        from runner.language.salt.package import module_of
-        from runner.language.salt.style import UTILITIES
-
-        own = module_of(f"salt.utils.{module_name}")
-        helper = UTILITIES.get(name) or getattr(own, function_name, None)
+        own = package.module_of(f"salt.utils.{module_name}")
+        helper = style.UTILITIES.get(name) or getattr(own, function_name, None)
         if not callable(helper):
             raise UnknownFunction(f"'{name}' is not available in __utils__")
         return helper

@@ -12,10 +12,14 @@ from functools import partial
 from types import FunctionType, ModuleType
 from typing import Any, Protocol
 
+from runner.engine.loader import tree_imports
 from runner.engine.loader.hooks import HOOKS
+from runner.language.arguments import bind as arguments_bind
+from runner.language.salt import package
+from runner.language.salt import style as salt_style
 from runner.model.errors import RunnerError
 from runner.model.patterns import pattern
-from runner.model.places import Source
+from runner.model.places import Place, Source, Untyped
 from runner.support.files.text import text_to_show
 
 
@@ -172,20 +176,13 @@ class TreeModules:
         return module
 
     def _import(self, name: str, path: str) -> ModuleType:
-        from runner.engine.loader.tree_imports import loaded
-        from runner.language.salt.package import (
-            provide_salt,
-        )  # only trees with modules of their own need these
-
-        provide_salt()
+        package.provide_salt()
         position = self._files[name].index(path)
         full = f"runner_tree_{self._kind}_{name}{f'_{position + 1}' if position else ''}"
         with _blaming(path):
-            return loaded(full, path, self._beside, self._inject, self._library.seen)
+            return tree_imports.loaded(full, path, self._beside, self._inject, self._library.seen)
 
     def _inject(self, module: ModuleType) -> None:
-        from runner.language.salt import style as salt_style
-
         library = self._library
         salt = salt_style.Functions(
             lambda name: salt_style.speaking_salt(library.function(name)),
@@ -262,17 +259,15 @@ def _blaming(path: str) -> Iterator[None]:
 
 def _called_at_once(function: Callable[..., Any]) -> Callable[..., dict[str, Any]]:
     def call(name: str, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        from runner.language.arguments.bind import bind, schema_of
-        from runner.language.salt import style as salt_style
-        from runner.model.places import Place, Untyped
-
         positional = dict(
             zip(
-                [key for key in schema_of(function).parameters if key != "name"], args, strict=False
+                [key for key in arguments_bind.schema_of(function).parameters if key != "name"],
+                args,
+                strict=False,
             )
         )
         place = Place(Untyped("__states__"))
-        bound = bind(
+        bound = arguments_bind.bind(
             function, {"name": name, **positional, **kwargs}, places={}, default_place=place
         )
         return salt_style.run_planned(function, bound.arguments)
@@ -341,8 +336,6 @@ def offered(module: ModuleType, name: str) -> Callable[..., Any] | None:
                 return None
             if "__salt__" not in module.__dict__:
                 return function
-            from runner.language.salt import style as salt_style
-
             return salt_style.in_context(function)
     return None
 

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import Any
 
+from runner.history.outbox import https, local_folder, postgresql, ssh
 from runner.history.outbox.document import BadReport, parsed
 from runner.history.outbox.sending import NotDelivered, Refused, Send
 from runner.history.outbox.store import Busy, Outbox, OutboxState
@@ -22,6 +23,7 @@ from runner.model.errors import RunnerError
 from runner.model.records import Record
 from runner.sources.config.report import Destination
 from runner.support.files.trusted_folder import UntrustedFile
+from runner.support.redaction import redact_all
 
 FIRST, LONGEST = 60.0, 3600.0  # seconds from a failed try to the next one, doubled each time
 SPREAD = 0.2  # of that, so that machines do not come all at once when the server is back
@@ -177,8 +179,6 @@ def _words(error: BaseException | None, destination: Destination) -> tuple[str, 
     """Return what went wrong and what helps, without secrets."""
     if error is None:
         return "", ""
-    from runner.support.redaction import redact_all
-
     if isinstance(error, RunnerError):
         message, hint = error.message, error.hint or ""
     else:
@@ -197,17 +197,9 @@ def _line(text: str) -> str:
 def sender(destination: Destination) -> AbstractContextManager[Send]:
     """Return what sends reports there, while it is open. Raises NotDelivered."""
     if destination.kind == "https":
-        from runner.history.outbox import https
-
         return https.opened(destination)
     if destination.kind == "ssh":
-        from runner.history.outbox import ssh
-
         return ssh.opened(destination)
     if destination.kind == "postgresql":
-        from runner.history.outbox import postgresql
-
         return postgresql.opened(destination)
-    from runner.history.outbox import local_folder
-
     return local_folder.opened(destination)

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from runner.model import plain_values
 from runner.model.errors import RunnerError
 from runner.model.records import Record
 
@@ -165,15 +166,13 @@ def text_of(report: Mapping[str, Any]) -> bytes:
 
 
 def _dumped(report: Mapping[str, Any]) -> bytes:
-    from runner.model.plain_values import plain
-
     try:
-        text = json.dumps(plain(report), allow_nan=False, ensure_ascii=False)
+        text = json.dumps(plain_values.plain(report), allow_nan=False, ensure_ascii=False)
     except ValueError:  # a number that JSON does not have
-        text = json.dumps(_storable(plain(report)), ensure_ascii=False)
+        text = json.dumps(_storable(plain_values.plain(report)), ensure_ascii=False)
     else:
         if _UNSTORABLE.search(text) or "\\u0000" in text:
-            text = json.dumps(_storable(plain(report)), ensure_ascii=False)
+            text = json.dumps(_storable(plain_values.plain(report)), ensure_ascii=False)
     return text.encode()
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from runner.language.arguments import hints, lacking
 from runner.language.arguments.scalars import Mismatch, Shape
 from runner.language.arguments.schema import (
     MISSING,
@@ -129,8 +130,6 @@ class _Binding:
         if problem.hint:
             return problem.hint
         title = problem.expected or expected.title
-        from runner.language.arguments import hints
-
         hint = hints.cure(title, key, value, expected.schema.get("enum", ()))
         if key == "name" and self.named_by_id and hint:
             return (
@@ -267,8 +266,6 @@ def _near(schema: Schema, key: str, extra_known: frozenset[str]) -> str | None:
         return None
     options = schema.open.shape.every if schema.open else ()
     own = [*schema.parameters, *options, *extra_known]
-    from runner.language.arguments import hints
-
     return hints.meant(str(key), own, sorted(GLOBAL_ARGUMENTS))
 
 
@@ -276,8 +273,6 @@ def _lack(
     schema: Schema, binding: _Binding, key: str, value: Value, extra_known: frozenset[str]
 ) -> None:
     """What becomes of an argument that the function does not have."""
-    from runner.language.arguments import lacking
-
     row = lacking.row(binding.where, str(key)) if binding.built_in else None
     if row is not None and row.becomes == lacking.RENAMED:
         parameter = schema.parameters[row.text]
@@ -298,8 +293,6 @@ def _lack(
 def _unknown(
     schema: Schema, binding: _Binding, key: str, extra_known: frozenset[str], why: str | None = None
 ) -> Diagnostic:
-    from runner.language.arguments import hints
-
     hint = why or hints.unknown(
         str(key), schema.parameters, _near(schema, key, extra_known), binding.where
     )

@@ -39,6 +39,7 @@ from runner.language.arguments.scalars import (
     wrong,
 )
 from runner.model.errors import RunnerError
+from runner.model.places import PlacedList, PlacedMap
 from runner.model.records import Record
 
 _shapes: dict[Any, Shape] = {}
@@ -187,8 +188,6 @@ def _rank(item: Shape, value: Any) -> int:
 
 
 def _with_placed(exact: tuple[type, ...]) -> set[type]:
-    from runner.model.places import PlacedList, PlacedMap
-
     return {
         *exact,
         *([PlacedMap] if dict in exact else []),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from runner.api import argtypes
+from runner.language.arguments import hints
 from runner.language.arguments.retry import retry_options
 from runner.language.arguments.scalars import Mismatch
 from runner.language.arguments.schema import Parameter
@@ -37,8 +38,6 @@ def problems(
                     TYPED[key].shape.convert(value)
             except Mismatch as wrong:
                 if key not in known(chunk.state, chunk.fun):
-                    from runner.language.arguments import hints
-
                     hint = GLOBAL_ARGUMENTS[key].hint or hints.cure("true or false", key, value)
                     source = chunk.arg_places.get(key, chunk.place).source
                     message = f"{chunk.function}: {key}: {wrong.problem}"

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from runner.language.compiler import relationships
 from runner.model.diagnostics import IGNORED, Diagnostic, Hint, did_you_mean, similar, suggested
 from runner.model.highdata import (
     Body,
@@ -52,8 +53,6 @@ class Reconciler:
                 self._extend(extension)
         entries = items_with_keys(self._high, (*ALIASES, *CARRIED, *USE))
         if self._high.chains or any(item.key in ALIASES for _, _, item in entries):
-            from runner.language.compiler import relationships
-
             self.problems += relationships.spelled_out(self._high, self._known)
             entries = items_with_keys(self._high, (*CARRIED, *USE))
         for declaration, body, item in entries:

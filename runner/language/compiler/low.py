@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.language.compiler.defaults import Functions, Scopes
 from runner.language.compiler.extend import Reconciler
+from runner.model import other_tools
 from runner.model.chunk import LAST, Chunk, Requisite
 from runner.model.diagnostics import IGNORED, Diagnostic
 from runner.model.highdata import Body, Declaration, HighData, Item, from_puppet_syntax
@@ -178,8 +179,6 @@ def _drafts(declaration: Declaration, body: Body, problems: list[Diagnostic]) ->
 
 def _taken(item: Item, body: Body, declaration: Declaration) -> Diagnostic:
     """`state: latest` is no argument: Salt keeps those names for itself."""
-    from runner.model import other_tools
-
     function = next((other.value for other in body.items if other.key is None), "FUNCTION")
     where = f"state '{declaration.id}' in SLS '{declaration.sls}'"
     message = f"{item.key!r} among the arguments of {where}{IGNORED}"

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 
+from runner.language.compiler import cycles
 from runner.model.chunk import LAST, Chunk, Edge, Relations
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError
@@ -226,8 +227,6 @@ def _cycles(
     chains: Mapping[Place, str] | None,
 ) -> list[Diagnostic]:
     import networkx
-
-    from runner.language.compiler import cycles
 
     graph = networkx.DiGraph()
     graph.add_nodes_from(

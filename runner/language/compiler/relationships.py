@@ -7,6 +7,7 @@ import fnmatch
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from runner.language.compiler import chains
 from runner.model.diagnostics import Diagnostic, similar, suggestion
 from runner.model.highdata import (
     Body,
@@ -119,9 +120,7 @@ class _Linked:
         self._problems: list[Diagnostic] = []
 
     def __call__(self) -> list[Diagnostic]:
-        from runner.language.compiler.chains import parsed  # only trees with chains need it
-
-        groups, arrows = parsed(self._chain.text)
+        groups, arrows = chains.parsed(self._chain.text)
         if len(groups) < 2 or not all(groups):
             self._problem(
                 f"the chain {self._chain.text!r} links nothing",

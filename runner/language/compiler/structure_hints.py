@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from runner.model import other_tools
 from runner.model.chunk import RESERVED
 from runner.model.diagnostics import nearest, suggestion
 from runner.model.global_arguments import COMMAND, DOCUMENTED
@@ -44,8 +45,6 @@ def argument(text: str) -> str | None:
 
 def sls_hint(value: Value) -> str:
     """The cure for an SLS that is not a mapping of IDs."""
-    from runner.model import other_tools
-
     tasks = other_tools.task_hint(value[0]) if isinstance(value, list) and value else None
     return tasks or "write `ID:` without indentation and below it, indented, `module.function:`"
 
@@ -62,8 +61,6 @@ def beside_hint(id_: str, value: str) -> str:
 
 def body_hint(id_: str, value: Value) -> str:
     """The cure for an ID whose value is not a mapping of states."""
-    from runner.model import other_tools
-
     theirs = other_tools.argument_word(id_)
     if theirs and theirs.text:
         return theirs.hint(id_, "module.function")
@@ -111,8 +108,6 @@ def list_hint(value: Value, state: str = "") -> str:
 
 def of_another_tool(word: str) -> str | None:
     """The cure for a word of another tool that stands where a function belongs."""
-    from runner.model import other_tools
-
     function, beside = other_tools.function_word(word, word), other_tools.argument_word(word)
     if function and function.names:
         first = function.names.split()[0]

@@ -11,6 +11,8 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from runner.language.filters import text
+
 _FILES = {
     "data": (
         """
@@ -101,9 +103,7 @@ def filters(own: Mapping[str, Callable[..., Any]]) -> Filters:
 def match(value: str, pattern: str, ignorecase: bool = False, multiline: bool = False) -> bool:
     import re
 
-    from runner.language.filters.text import flags
-
-    return re.match(pattern, value, flags(ignorecase, multiline)) is not None
+    return re.match(pattern, value, text.flags(ignorecase, multiline)) is not None
 
 
 def list_(value: object) -> bool:

@@ -8,6 +8,8 @@ from typing import Any
 
 import jinja2
 
+from runner.language.filters import serial
+
 
 def traverse(data: Any, key: Any, default: Any = None, delimiter: str = ":") -> Any:
     """The value at `a:b:0`, or the default; a name in a list is looked for in its mappings."""
@@ -106,9 +108,7 @@ def method_call(value: Any, f_name: str, *args: Any, **kwargs: Any) -> Any:
 
 def dict_to_sls_yaml_params(value: Mapping[str, Any], flow_style: bool = False) -> str:
     """A mapping as the list of arguments of a state."""
-    from runner.language.filters.serial import to_yaml
-
-    return to_yaml([{key: item} for key, item in value.items()], flow_style)
+    return serial.to_yaml([{key: item} for key, item in value.items()], flow_style)
 
 
 # ---------------------------------------------------------------- a value at a path

@@ -7,6 +7,9 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any
 
+from runner.model import json_text
+from runner.support.yaml import load
+
 
 def plain(value: Any, ordered: bool = False, shared: dict[int, Any] | None = None) -> Any:
     """Plain dictionaries, lists and texts, whatever the subclass, so that every dumper knows them.
@@ -146,16 +149,12 @@ def str_(value: Any) -> str:
 
 def load_yaml(text: str) -> Any:
     """The value of a YAML text."""
-    from runner.support.yaml.load import load_plain
-
-    return load_plain(_text(text))
+    return load.load_plain(_text(text))
 
 
 def load_json(text: str) -> Any:
     """The value of a JSON text."""
-    from runner.model.json_text import parse_json
-
-    return parse_json(_text(text))
+    return json_text.parse_json(_text(text))
 
 
 def _text(value: Any) -> str:

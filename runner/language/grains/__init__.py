@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from runner.language.grains import external
 from runner.language.grains.groups import GROUPS, Facts
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import REFUSED, RunnerError
@@ -130,10 +131,8 @@ class Grains(Mapping[str, Any]):
         """The facts of `facts.d`: they add names, and replace no grain."""
         folders, self._folders = self._folders, ()
         if any(map(os.path.isdir, folders)):
-            from runner.language.grains.external import external_facts
-
             with LOG.timed(f"facts of {', '.join(folders)}", DEBUG):
-                facts = external_facts(folders, self._tell)
+                facts = external.external_facts(folders, self._tell)
             for key, value in facts.items():
                 if key in self._groups:
                     continue  # what the machine says of itself

@@ -10,9 +10,10 @@ from contextlib import suppress
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
-from runner.language.render.jinja import Jinja, configured
+from runner.language.render import parsed_forms
+from runner.language.render.jinja import Jinja, configured, outside
 from runner.language.render.jinja.limits import allow_parsing, bounded
-from runner.language.render.renderers import is_sops_file, stage
+from runner.language.render.renderers import cipher, encrypted, is_sops_file, python, stage
 from runner.language.render.renderers.files import below, read_text
 from runner.language.render.steps import CIPHERS, SOPS, RendererStep
 from runner.model.diagnostics import did_you_mean
@@ -20,6 +21,7 @@ from runner.model.errors import RenderError, RunnerError
 from runner.model.places import Place, Source, Untyped, Value, position_in
 from runner.model.records import Record
 from runner.support.log import LOG
+from runner.support.yaml import load as yaml_load
 from runner.support.yaml import simple
 from runner.support.yaml.rendered_text import Rendered
 from runner.support.yaml.simple import NotSimple
@@ -195,8 +197,6 @@ class Renderer:
         """
         import io
 
-        from runner.language.render.renderers.python import check_takes, python_error
-
         render = self._own(step.name)
         if render is None:
             raise _unknown(step.name, scope.path, 3)
@@ -204,13 +204,13 @@ class Renderer:
         more = {"argline": " ".join(step.arguments)} if step.arguments else {}
         positional = (data, scope.saltenv, scope.names.get("sls", ""))
         more["tmplpath"] = scope.path
-        check_takes(render, step.name, positional, more)
+        python.check_takes(render, step.name, positional, more)
         try:
             made = render(*positional, **more)
         except RunnerError:
             raise
         except Exception as error:
-            raise python_error(error, f"the renderer {step.name}", scope.path) from None
+            raise python.python_error(error, f"the renderer {step.name}", scope.path) from None
         made = made.read() if hasattr(made, "read") else made
         return Rendered(made, scope.path) if isinstance(made, str) else made
 
@@ -306,9 +306,7 @@ class Renderer:
 
     @cached_property
     def _forms(self) -> ParsedForms:
-        from runner.language.render.parsed_forms import ParsedForms
-
-        return ParsedForms(str(self._parsed_dir), self._holds_secret)
+        return parsed_forms.ParsedForms(str(self._parsed_dir), self._holds_secret)
 
     # -------------------------------------------------- external pillars
 
@@ -321,8 +319,6 @@ class Renderer:
         """A template outside the trees, which imports from a folder; a variable without a value is
         empty in it.
         """
-        from runner.language.render.jinja import outside
-
         return outside(folder, self.opts).render(
             read_text(path, self.opts), path, path, names, saltenv="base", sls=True
         )
@@ -331,9 +327,7 @@ class Renderer:
         """A rendered text as YAML."""
         with suppress(NotSimple):
             return simple.read(text.text, text)
-        from runner.support.yaml.load import load
-
-        return load(text.text, text)
+        return yaml_load.load(text.text, text)
 
     def parsed(self, text: str, file: str) -> Value:
         """A text as YAML; errors call it by a name."""
@@ -363,12 +357,10 @@ class Renderer:
 
     def decryptor(self) -> Callable[[str, Any, Source], Any]:
         """Decrypts what a value holds by one of CIPHERS; the place is for errors."""
-        from runner.language.render.renderers import cipher
-        from runner.language.render.renderers.encrypted import Decryptor
 
         @cache
-        def made(renderer: str) -> Decryptor:
-            return Decryptor(cipher(renderer, self.opts), self.secret)
+        def made(renderer: str) -> encrypted.Decryptor:
+            return encrypted.Decryptor(cipher(renderer, self.opts), self.secret)
 
         return lambda renderer, value, source: made(renderer).data(
             value, Place(Untyped(source.file), 0, 0)
@@ -414,9 +406,7 @@ class Renderer:
             )
             return value.text if isinstance(value, Rendered) else value
         if engine == "py":
-            from runner.language.render.renderers.python import written
-
-            return written(stage("py")(Rendered(text, file), scope, ()), file)
+            return python.written(stage("py")(Rendered(text, file), scope, ()), file)
         if engine == "mako":
             return str(stage("mako")(Rendered(text, file), scope, ()).text)
         hint = "there are jinja, mako and py"

@@ -11,6 +11,8 @@ from types import ModuleType
 from typing import Any
 
 from runner.api import here
+from runner.language.grains import process
+from runner.language.salt import style
 from runner.model.requisite_kinds import KINDS
 
 # of Salt 3008: what a state has beside the arguments of its function and its requisites
@@ -29,11 +31,9 @@ def _function(name: str, **defaults: Any) -> Callable[..., Any]:
     """An execution function, before there is a run, too: grains of a tree call it then."""
 
     def call(*args: Any, **options: Any) -> Any:
-        from runner.language.salt.style import speaking_salt
-
         for unused in ("output_loglevel", "log_callback"):
             options.pop(unused, None)
-        return speaking_salt(here.function(name))(*args, **{**defaults, **options})
+        return style.speaking_salt(here.function(name))(*args, **{**defaults, **options})
 
     call.__name__ = name.rpartition(".")[2]
     return call
@@ -92,11 +92,9 @@ class _OfRun(Mapping[str, Callable[..., Any]]):
     """The execution functions by their names."""
 
     def __getitem__(self, name: str) -> Callable[..., Any]:
-        from runner.language.salt.style import speaking_salt
-
         if not here.has(name):
             raise KeyError(name)
-        return speaking_salt(here.function(name))
+        return style.speaking_salt(here.function(name))
 
     def __iter__(self) -> Any:
         return iter(here.call("sys.list_functions"))
@@ -114,13 +112,11 @@ def _grains(opts: Any = None, *args: Any, **options: Any) -> dict[str, Any]:
 
 
 def _version() -> dict[str, Any]:
-    from runner.language.grains.process import SALT_VERSION
-
-    numbers = tuple(int(part) for part in SALT_VERSION.split("."))
+    numbers = tuple(int(part) for part in process.SALT_VERSION.split("."))
     return {
-        "__version__": SALT_VERSION,
+        "__version__": process.SALT_VERSION,
         "__version_info__": numbers,
-        "__saltstack_version__": SALT_VERSION,
+        "__saltstack_version__": process.SALT_VERSION,
     }
 
 

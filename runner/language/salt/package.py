@@ -12,6 +12,12 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+from runner.language.salt import exceptions as salt_exceptions
+from runner.language.salt import more as salt_more
+from runner.language.salt import six as salt_six
+from runner.language.salt import stringio as salt_stringio
+from runner.language.salt.utils import serializers
+
 UTILS = (
     "args",
     "atomicfile",
@@ -86,12 +92,8 @@ def module_of(name: str) -> ModuleType | None:
         )
         return part if isinstance(part, ModuleType) else None
     if package == "salt.serializers" and last in SERIALIZERS:
-        from runner.language.salt.utils import serializers
-
         return serializers.of(last)
     if name == "salt.serializers":
-        from runner.language.salt.utils import serializers
-
         module = ModuleType(name, "Forms of data.")
         module.__dict__.update(
             SerializationError=serializers.SerializationError,
@@ -100,14 +102,10 @@ def module_of(name: str) -> ModuleType | None:
         return module
     if name.startswith("salt.ext.six"):
         return _six(name.removeprefix("salt.ext.six").removeprefix("."))
-    from runner.language.salt import more as salt_more
-
     return salt_more.module_of(name)
 
 
 def _six(part: str) -> ModuleType | None:
-    from runner.language.salt import six as salt_six
-
     if part in ("", "moves"):
         return salt_six.moves if part else salt_six
     return salt_six.moved(part.removeprefix("moves."))
@@ -145,9 +143,6 @@ def provide_salt() -> None:
     """Make imports of what is there of Salt work, and any other import of Salt fail with a hint."""
     if any(isinstance(finder, _SaltFinder) for finder in sys.meta_path):
         return
-    from runner.language.salt import exceptions as salt_exceptions
-    from runner.language.salt import stringio as salt_stringio
-
     package, utils = (
         ModuleType(name, "What runner provides of Salt.") for name in ("salt", "salt.utils")
     )

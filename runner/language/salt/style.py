@@ -19,6 +19,7 @@ from runner.api import (
     first_plan,
     here,
 )
+from runner.language.salt import exceptions
 from runner.model.errors import RunnerError
 from runner.model.result import Result
 
@@ -117,12 +118,10 @@ def speaking_salt(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        from runner.language.salt.exceptions import CommandExecutionError
-
         try:
             return function(*args, **kwargs)
         except (CommandFailed, StateFailed) as failure:
-            raise CommandExecutionError(failure.message) from failure
+            raise exceptions.CommandExecutionError(failure.message) from failure
 
     return call
 

@@ -14,6 +14,7 @@ from runner.model.errors import CompileError, RunnerError, UsageError
 from runner.model.paths import lies_in
 from runner.model.places import Document, Source, Untyped, position_in
 from runner.model.said_in import key_file
+from runner.sources.config import jinja_options, report
 from runner.sources.config.keys import (
     KINDS,
     LONGEST,
@@ -26,7 +27,9 @@ from runner.sources.config.keys import (
     types,
 )
 from runner.sources.config.unused_keys import unused
+from runner.sources.trees import source
 from runner.support.files.text import read_bounded
+from runner.support.yaml import errors, limits, simple
 
 LoadYaml = Callable[[str, Document], Any]  # raises RunnerError
 
@@ -100,8 +103,6 @@ def read_settings(
 
 def _jinja_option_problems(file: str, settings: dict[str, Any]) -> Iterator[Diagnostic]:
     """Options of Jinja that it does not have, or that are not what it takes."""
-    from runner.sources.config.jinja_options import NAMES, TEXTS
-
     options = [
         (key, *option)
         for key in ("jinja_env", "jinja_sls_env")
@@ -110,13 +111,17 @@ def _jinja_option_problems(file: str, settings: dict[str, Any]) -> Iterator[Diag
     ]
     for key, name, value in options:
         place = place_of(file, key, str(name))
-        if name not in NAMES:
-            hint = did_you_mean(str(name), NAMES) or "there are " + ", ".join(NAMES)
+        if name not in jinja_options.NAMES:
+            hint = did_you_mean(str(name), jinja_options.NAMES) or "there are " + ", ".join(
+                jinja_options.NAMES
+            )
             yield Diagnostic(
                 f"{key}: Jinja has no option {name!r}", place, hint, "config", "warning"
             )
-        elif not isinstance(value, (str | None) if name in TEXTS else (bool | int | None)):
-            kind = "a text" if name in TEXTS else "true or false"
+        elif not isinstance(
+            value, (str | None) if name in jinja_options.TEXTS else (bool | int | None)
+        ):
+            kind = "a text" if name in jinja_options.TEXTS else "true or false"
             yield Diagnostic(
                 f"{key}: {name} has to be {kind}, not {value!r}",
                 place,
@@ -132,9 +137,7 @@ def _jinja_option_problems(file: str, settings: dict[str, Any]) -> Iterator[Diag
 def _tree_problems(file: str, settings: dict[str, Any]) -> Iterator[Diagnostic]:
     """Mistakes below `tree`."""
     if isinstance(settings.get("tree"), dict):
-        from runner.sources.trees.source import mistakes
-
-        for keys, message, hint, severity in mistakes(settings["tree"]):
+        for keys, message, hint, severity in source.mistakes(settings["tree"]):
             yield Diagnostic(message, place_of(file, *keys), hint, "config", severity)
 
 
@@ -147,10 +150,8 @@ def _report_problems(file: str, settings: dict[str, Any]) -> list[Diagnostic]:
     """Return what is wrong with `report:`, without a password."""
     if settings.get("report") is None:
         return []
-    from runner.sources.config.report import mistakes
-
     problems = []
-    for mistake in mistakes(settings["report"]):
+    for mistake in report.mistakes(settings["report"]):
         place = place_of(file, "report", *([mistake.key] if mistake.key else []))
         # the line may have a password, under a key that was mistyped
         problems.append(
@@ -341,20 +342,14 @@ def _repeated(text: str, path: str) -> Iterator[Diagnostic]:
 
 def safe_load(text: str, document: Document) -> Any:
     """The value of a configuration file's text. Raises UsageError when it is not YAML."""
-    from runner.support.yaml.simple import NotSimple, read_plain
-
-    with suppress(NotSimple):
-        return read_plain(text)
+    with suppress(simple.NotSimple):
+        return simple.read_plain(text)
     import yaml
 
-    from runner.support.yaml.limits import plain
-
     try:
-        return plain(text)
+        return limits.plain(text)
     except yaml.MarkedYAMLError as error:
-        from runner.support.yaml.errors import explain
-
-        mistake = explain(error, text, document.source)
+        mistake = errors.explain(error, text, document.source)
         place = document.source(mistake.line, mistake.column) if mistake else document.source(0, 0)
         what = mistake.message if mistake else str(error.problem)
         raise UsageError(

@@ -14,7 +14,7 @@ from typing import Any
 from runner.model.diagnostics import similar, suggestion
 from runner.model.errors import RunnerError
 from runner.model.records import Record
-from runner.sources.config import key_descriptions
+from runner.sources.config import key_descriptions, report
 from runner.sources.config.key_descriptions import BELOW, GROUPS, MODULES, REPOSITORIES
 from runner.sources.config.keys import (
     DEFAULTS,
@@ -28,6 +28,7 @@ from runner.sources.config.options import Options
 from runner.sources.config.repository_descriptions import OF_REPOSITORIES
 from runner.sources.config.unused_keys import INSTEAD, PRINTING
 from runner.sources.gitfs import settings as repositories
+from runner.sources.trees import source
 
 NOTE = (
     "<!-- Made by `runner doc --reference` from runner/sources/config/: change"
@@ -149,13 +150,9 @@ def _default(name: str) -> str:
     """Return what the program takes where a configuration does not say it."""
     parent, dot, inner = name.partition(".")
     if parent == "tree" and dot:
-        from runner.sources.trees.source import TreeSource
-
-        return _yaml(getattr(TreeSource(""), inner))
+        return _yaml(getattr(source.TreeSource(""), inner))
     if name == "report.timeout":
-        from runner.sources.config.report import TIMEOUT
-
-        return _yaml(TIMEOUT)
+        return _yaml(report.TIMEOUT)
     value = DEFAULTS[name] if name in DEFAULTS else getattr(Options(), name, None)
     return _yaml(value) or "none"
 

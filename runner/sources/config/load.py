@@ -9,9 +9,13 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
+from runner.model import handed_over_pillar
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError, UsageError
 from runner.model.records import Record
+from runner.sources import formulas, gitfs, trees
+from runner.sources.config import of_tree
+from runner.sources.config import report as config_report
 from runner.sources.config.file import (
     LoadYaml,
     expand,
@@ -23,6 +27,7 @@ from runner.sources.config.file import (
 )
 from runner.sources.config.keys import DEFAULTS
 from runner.sources.config.options import KEYS_OF_OPTIONS, LISTS, Options
+from runner.sources.trees import source as trees_source
 from runner.support.files.text import read_bounded
 
 if TYPE_CHECKING:
@@ -76,10 +81,8 @@ def load(
     raw |= {"config_dir": os.path.dirname(os.path.abspath(path or SYSTEM))}
     report = None
     if raw.get("report"):
-        from runner.sources.config.report import destination, shown
-
-        report = destination(raw["report"], base)
-        raw["report"] = shown(raw["report"], report)
+        report = config_report.destination(raw["report"], base)
+        raw["report"] = config_report.shown(raw["report"], report)
     pillarenv = raw.get("pillarenv")
     files += [os.path.join(raw["config_dir"], name) for name in ("grains", "minion_id")]
     files = [os.path.abspath(file) for file in files if os.path.isfile(file)]
@@ -127,11 +130,7 @@ def _of_tree(
     files: list[str],
 ) -> _OfTree:
     """The settings of the machine with those of its tree. base: the folder of the machine's."""
-    from runner.sources.config import of_tree
-    from runner.sources.trees import TreeStore
-    from runner.sources.trees.source import source_of
-
-    source, store = source_of(machine["tree"], base), TreeStore(state_dir)
+    source, store = trees_source.source_of(machine["tree"], base), trees.TreeStore(state_dir)
     tree = store.current() if wanted == "current" else wanted
     read: list[str] = []
     more = (
@@ -151,9 +150,7 @@ def _with_formulas(raw: dict[str, Any], folder: str, files: list[str]) -> dict[s
     """
     if not os.path.lexists(os.path.join(folder, "formulas.yml")):
         return {}
-    from runner.sources.formulas import installed_roots
-
-    found = installed_roots(folder, raw["cachedir"])
+    found = formulas.installed_roots(folder, raw["cachedir"])
     roots: dict[str, list[str]] = raw["file_roots"]
     own = roots.get("base", [])
     more = [root for root in found.folders if root not in own]
@@ -171,21 +168,19 @@ def _handed_over(overrides: Mapping[str, Any]) -> Mapping[str, Any]:
     whole = overrides.get("whole_pillar")
     if not whole:
         return {}
-    from runner.model.handed_over_pillar import GRAINS
-
-    given = whole.get(GRAINS)
+    given = whole.get(handed_over_pillar.GRAINS)
     return given if isinstance(given, Mapping) else {}
 
 
 def _with_repositories(options: Options, warnings: list[Diagnostic], fetch: bool) -> Options:
     """The options with the environments of `gitfs_remotes` beside those of `file_roots`."""
-    from runner.sources.gitfs import EnvironmentRoots, fileserver_remotes, uses_git
-
-    if not uses_git(options.raw):
+    if not gitfs.uses_git(options.raw):
         return options
-    remotes, problems = fileserver_remotes(options.raw, partial(setting_place, options.raw))
+    remotes, problems = gitfs.fileserver_remotes(options.raw, partial(setting_place, options.raw))
     warnings += problems
-    roots = EnvironmentRoots(options.file_roots, options.raw, options.cachedir, remotes, fetch)
+    roots = gitfs.EnvironmentRoots(
+        options.file_roots, options.raw, options.cachedir, remotes, fetch
+    )
     return options._replace(file_roots=roots)
 
 

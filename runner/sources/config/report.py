@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from runner.model import digest
 from runner.model.diagnostics import did_you_mean
 from runner.model.errors import UsageError
 from runner.model.records import Record
@@ -94,10 +95,8 @@ class Destination(Record):
     @property
     def identity(self) -> str:
         """What tells it from others, and tells nothing of a password."""
-        from runner.model.digest import blake2b
-
         facts = repr(self._replace(password="", timeout=0))
-        return blake2b(facts.encode(), digest_size=8).hexdigest()
+        return digest.blake2b(facts.encode(), digest_size=8).hexdigest()
 
 
 def destination(value: Mapping[str, Any], base: str = "/") -> Destination:

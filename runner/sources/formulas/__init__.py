@@ -5,6 +5,7 @@ cachedir.
 
 from __future__ import annotations
 
+from runner.sources.formulas import installing
 from runner.sources.formulas.available import Installed, has_formulas, installed_roots, problems
 
 __all__ = ["Installed", "has_formulas", "install", "installed_roots", "problems"]
@@ -21,6 +22,4 @@ def install(
     """
     if not has_formulas(folder):
         return ()
-    from runner.sources.formulas.installing import synchronise  # git, which a run does not need
-
-    return synchronise(folder, cachedir, obey=locked, confined=confined).formulas
+    return installing.synchronise(folder, cachedir, obey=locked, confined=confined).formulas

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError, RunnerError
 from runner.model.records import Record
+from runner.sources.formulas import conflicts as formulas_conflicts
 from runner.sources.formulas import declared, locked
 from runner.sources.formulas.declared import FILE, DeclaredFormula
 from runner.sources.formulas.locked import INSTALL, Locked
@@ -87,9 +88,7 @@ def problems(folder: str, cachedir: str) -> tuple[Diagnostic, ...]:
         wrong += _altered(formulas, FormulaStore(cachedir))
     except RunnerError as error:
         return error.diagnostics
-    from runner.sources.formulas.conflicts import conflicts
-
-    clashes = conflicts((item.entry, item.name, item.root) for item in formulas)
+    clashes = formulas_conflicts.conflicts((item.entry, item.name, item.root) for item in formulas)
     return (*wrong, *same_names(formulas), *clashes)
 
 

@@ -12,8 +12,10 @@ from runner.model.diagnostics import Diagnostic, did_you_mean
 from runner.model.errors import CompileError, RunnerError
 from runner.model.places import PlacedMap, Source, item_place, key_place, value_place
 from runner.model.records import Record
+from runner.sources import git
 from runner.sources.formulas.versions import EXPLAINED, InvalidRange, bounds, is_range
 from runner.support.files.text import read_bounded
+from runner.support.yaml import load as yaml_load
 
 FILE = "formulas.yml"
 CODE = "formulas"  # of all diagnostics about formulas
@@ -84,9 +86,7 @@ def without_login(url: str) -> str:
     """A URL without user and password, which may both be secrets where it is http."""
     if "@" not in url:
         return url
-    from runner.sources.git import display_url
-
-    return re.sub(r"^(https?://)[^/]*@", r"\1", display_url(url), flags=re.I)
+    return re.sub(r"^(https?://)[^/]*@", r"\1", git.display_url(url), flags=re.I)
 
 
 def read(folder: str) -> tuple[DeclaredFormula, ...]:
@@ -107,8 +107,6 @@ def load(file: str) -> Any:
     """The value of a YAML file with its places. Raises RunnerError for what is no YAML, a merge
     that is not done, and a file that cannot be read.
     """
-    from runner.support.yaml.load import load as load_yaml
-
     text = text_of(file)
     if conflict := _CONFLICT.search(text):
         line = text.count("\n", 0, conflict.start()) + 1
@@ -119,7 +117,7 @@ def load(file: str) -> Any:
             CODE,
         )
     try:
-        return load_yaml(text, _Text(file, bool(_LOGIN.search(text))))
+        return yaml_load.load(text, _Text(file, bool(_LOGIN.search(text))))
     except RunnerError as error:
         raise RunnerError(error.message, error.source, error.hint, CODE) from None
 

@@ -10,6 +10,8 @@ from typing import Any
 
 from runner.model.errors import CompileError, RunnerError
 from runner.sources.formulas.declared import DeclaredFormula, wrong_name
+from runner.support.files.text import read_bounded
+from runner.support.yaml import limits
 
 _LARGEST = 65536  # bytes of a FORMULA file
 
@@ -36,10 +38,8 @@ def name_of(entry: DeclaredFormula, read: Callable[[str], bytes | None]) -> str:
 def _said_name(data: bytes) -> Any:
     import yaml
 
-    from runner.support.yaml.limits import plain
-
     try:
-        said = plain(data[:_LARGEST].decode("utf-8"))
+        said = limits.plain(data[:_LARGEST].decode("utf-8"))
     except (yaml.YAMLError, ValueError):
         return None
     return said.get("name") if isinstance(said, dict) else None
@@ -58,7 +58,6 @@ def likely_name(source: str) -> str:
 
 def in_folder(folder: str) -> Callable[[str], bytes | None]:
     """A reader of the files of a folder."""
-    from runner.support.files.text import read_bounded
 
     def read(path: str) -> bytes | None:
         try:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.errors import RunnerError
 from runner.model.records import Record
+from runner.sources import git
 from runner.sources.trees.source import TreeSource
 from runner.sources.trees.store import Tree, TreeStore
 from runner.support.files.permissions import flaw
@@ -77,23 +78,19 @@ def last_good(source: TreeSource, store: TreeStore, cachedir: str) -> Candidate 
 
 
 def _mirror(source: TreeSource, cachedir: str) -> Mirror:
-    from runner.sources.git import Mirror, mirror_folder
-
     remote = source.reached()
-    return Mirror(mirror_folder(cachedir, remote), remote)
+    return git.Mirror(git.mirror_folder(cachedir, remote), remote)
 
 
 def _fetched(source: TreeSource, cachedir: str) -> Mirror:
-    from runner.sources.git import FullDisk, GitError
-
     if source.deploy_key:
         _check_private(source.deploy_key, "the deploy key", secret=True)
     mirror = _mirror(source, cachedir)
     try:
         mirror.fetch()
-    except FullDisk:  # no weather that passes: somebody has to know
+    except git.FullDisk:  # no weather that passes: somebody has to know
         raise
-    except GitError as error:
+    except git.GitError as error:
         raise Unreachable(error.message, error.source, error.hint) from None
     return mirror
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.model.diagnostics import did_you_mean
 from runner.model.records import Record
+from runner.sources import git
 
 if TYPE_CHECKING:
     from runner.sources.git import Remote, Signers
@@ -42,21 +43,15 @@ class TreeSource(Record):
         """The remote without its password."""
         if "@" not in self.remote:
             return self.remote
-        from runner.sources.git import display_url
-
-        return display_url(self.remote)
+        return git.display_url(self.remote)
 
     def reached(self) -> Remote:
         """The repository as git is to reach it."""
-        from runner.sources.git import Remote
-
-        return Remote(self.remote, self.deploy_key, timeout=self.fetch_timeout)
+        return git.Remote(self.remote, self.deploy_key, timeout=self.fetch_timeout)
 
     def signers(self) -> Signers | None:
         """Who may sign; None where nobody has to."""
-        from runner.sources.git import Signers
-
-        return Signers(*self.verify) if self.verify else None
+        return git.Signers(*self.verify) if self.verify else None
 
 
 class TreeMistake(Record):

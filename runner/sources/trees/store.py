@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.model.errors import RunnerError
 from runner.model.records import Record
+from runner.sources.trees import manifest
 from runner.support.files.trusted_folder import TrustedFolder, trusted_folder
 
 if TYPE_CHECKING:
@@ -61,8 +62,6 @@ class Tree(Record):
 
     def alterations(self) -> tuple[str, ...]:
         """Return what somebody has altered in it since it was checked out, in words."""
-        from runner.sources.trees import manifest
-
         try:
             return tuple(manifest.alterations(self.folder, self.files()))
         except (OSError, ValueError) as error:
@@ -71,8 +70,6 @@ class Tree(Record):
 
     def files(self) -> Manifest:
         """Its files as they were checked out. Raises OSError and ValueError."""
-        from runner.sources.trees import manifest
-
         with open(f"{self.folder}.files", encoding="utf-8") as file:
             return manifest.parsed(file.read())
 
@@ -195,8 +192,6 @@ class TreeStore:
         """Make a tree. about: what it is; its name and folder are chosen here. write: writes its
         files into the new folder that it is given. Raises RunnerError; then nothing is left of it.
         """
-        from runner.sources.trees import manifest
-
         try:
             folder = self._folder(make=True)
             name = self._free_name(folder, about.commit)

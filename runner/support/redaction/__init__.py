@@ -35,6 +35,7 @@ from runner.model.places import Value
 from runner.model.requisite_kinds import REQUISITE_KEYS
 from runner.model.result import Result
 from runner.support.redaction import names as secret_names
+from runner.support.redaction import old_values
 from runner.support.redaction.former_secrets import Former
 from runner.support.redaction.forms import ENCODINGS, Finder, spelled
 from runner.support.redaction.keys import KEYS, WORDS, is_beside, is_none, matcher
@@ -245,8 +246,6 @@ class Secrets:
         if secret and not (isinstance(old, str) and VERSION.fullmatch(old)):
             return _blank(old)
         if isinstance(old, str) and isinstance(new, str):
-            from runner.support.redaction import old_values
-
             spans = self._spans(new)
             return self._text(old, [*old_values.between(old, new, spans)] if spans else (), former)
         return (
@@ -272,8 +271,6 @@ class Secrets:
         if former and self._former is not None:
             more = [*more, *self._former.spans(text, self.names.has)]
         if spans and "\n" in text and "-" in text and "+" in text:
-            from runner.support.redaction import old_values
-
             more = [*more, *old_values.in_diff(text, spans)]
         spans = _united([*spans, *more]) if more else spans
         if not spans:

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 
+from runner.model import digest
 from runner.model.patterns import pattern
 from runner.support.files.trusted_folder import trusted_folder
 
@@ -82,10 +83,8 @@ class Former:
                 yield start, end
 
     def _hash(self, value: str) -> bytes:
-        from runner.model.digest import blake2b
-
         data = value.encode("utf-8", "surrogateescape")
-        return blake2b(data, key=self._key, digest_size=DIGEST).digest()
+        return digest.blake2b(data, key=self._key, digest_size=DIGEST).digest()
 
     def _read(self) -> None:
         try:

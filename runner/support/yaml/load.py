@@ -25,6 +25,7 @@ from yaml.resolver import Resolver
 from runner.model.errors import RenderError, RunnerError
 from runner.model.places import Document, Place, PlacedList, PlacedMap, Source, Value, position_in
 from runner.model.records import Record
+from runner.support.yaml import errors
 from runner.support.yaml.limits import CIRCLE, LIMIT, SAFE_LOADER, UNFOLDED, check_depth
 from runner.support.yaml.rendered_text import Rendered
 
@@ -396,8 +397,6 @@ def _problem(
 
 
 def _explain(error: yaml.MarkedYAMLError, text: str, document: Document) -> RenderError:
-    from runner.support.yaml import errors
-
     mistake = errors.explain(error, text, document.source)
     if mistake is None:
         return RenderError(str(error.problem or error.context), Source(document.file), code="yaml")
@@ -421,8 +420,6 @@ def _unreadable(error: yaml.YAMLError, text: str, document: Document) -> RenderE
     character = getattr(error, "character", "")
     code = ord(character) if isinstance(character, str) and len(character) == 1 else character
     shown = f"U+{code:04X}" if isinstance(code, int) else str(code)
-    from runner.support.yaml import errors
-
     mistake = errors.unreadable(position, shown, text)
     return RenderError(
         mistake.message, document.source(mistake.line, mistake.column), mistake.hint, "yaml"

@@ -17,6 +17,7 @@ from runner.pipeline import node_scope
 from runner.pipeline.compile import Compiled, compile_partially, expected
 from runner.pipeline.gathering import Gathered, all_requests, gather, read_pillar, refuse, requests
 from runner.pipeline.session import Listeners, Session, of_named
+from runner.sources import formulas
 from runner.sources.config.options import Options
 from runner.sources.fileroots import unreadable
 from runner.tools.check import (
@@ -86,9 +87,7 @@ def _formula_problems(options: Options) -> Iterable[Diagnostic]:
     """The mistakes of a formulas.yml beside the configuration."""
     if not options.formula_folder:
         return ()
-    from runner.sources.formulas import problems
-
-    return problems(options.formula_folder, options.cachedir)
+    return formulas.problems(options.formula_folder, options.cachedir)
 
 
 class _Checker:

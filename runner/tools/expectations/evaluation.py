@@ -12,8 +12,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Protocol
 
+from runner.api import StateFailed, forget_looks
 from runner.api.own_program import own_python
 from runner.model.errors import RunnerError
+from runner.pipeline import session as pipeline_session
+from runner.sources.config import load as config_load
 from runner.tools.expectations.looks import COMMAND_TIME, HTTP_TIME, Call, Look, Missing, look
 from runner.tools.expectations.model import Expectation, Outcome
 from runner.tools.expectations.words import KINDS
@@ -97,11 +100,8 @@ def _functions(things: Iterable[Sequence[Any]], config: str | None) -> Iterator[
     if not any(kind in ("service", "package") for kind, _, _ in things):
         yield _none
         return
-    from runner.pipeline.session import Session
-    from runner.sources.config.load import load
-
-    options, _ = load(config, {}, os.environ)
-    session = Session(options)
+    options, _ = config_load.load(config, {}, os.environ)
+    session = pipeline_session.Session(options)
     with session.opened():
         yield lambda name, *arguments: session.registry.function(name)(*arguments)
 
@@ -136,8 +136,6 @@ def _assertions(
 
 def _looked(looks: Callable[[], Iterator[Look]]) -> tuple[list[Look], str | None]:
     """The looks as far as they came, and what stopped them; empty where the last look says it."""
-    from runner.api import StateFailed
-
     made: list[Look] = []
     try:
         for item in looks():
@@ -153,7 +151,5 @@ def _looked(looks: Callable[[], Iterator[Look]]) -> tuple[list[Look], str | None
 
 def _forget() -> None:
     """Look at the machine anew: what modules have read before holds no more."""
-    from runner.api import forget_looks
-
     with suppress(LookupError):  # no module was asked
         forget_looks(None)

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from runner.model.places import Source
+from runner.output import yaml_
 from runner.output.text import change_lines, counted
 from runner.tools.fleet.grouping import (
     CHANGED,
@@ -74,8 +75,6 @@ class Summary:
         return f"    on {shown_names(hosts, self._names)}", ""
 
     def _answers(self) -> Iterator[Line]:
-        from runner.output import yaml_
-
         for answer, hosts in answers(self._outcomes):
             yield f"{shown_names(hosts, self._names)}:", "bold"
             yield from ((f"    {line}", "") for line in yaml_.text(answer).splitlines())

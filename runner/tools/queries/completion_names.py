@@ -13,6 +13,7 @@ from runner.engine.loader import module_sources
 from runner.engine.loader.hooks import HOOKS
 from runner.engine.loader.registry import Registry
 from runner.history import query
+from runner.language.arguments.schema import schema_of
 from runner.model.errors import RunnerError
 from runner.pipeline.gathering import all_requests
 from runner.pipeline.session import Session
@@ -105,8 +106,6 @@ def arguments_of(registry: Registry, function: str, state: bool) -> Iterator[Nam
     """The arguments of a function, each with what it takes where that is known. Raises
     UnknownFunction.
     """
-    from runner.language.arguments.schema import schema_of
-
     module, _, name = function.partition(".")
     sources = registry.sources("states" if state else "modules", module)
     if sources:

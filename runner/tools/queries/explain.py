@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from runner.engine.loader import missing as loader_missing
 from runner.engine.step_hooks import automatic_links
 from runner.history import query as earlier
 from runner.language.arguments import bind
@@ -14,12 +15,16 @@ from runner.model.chunk import Edge
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError
 from runner.output.manual import pages as manuals
+from runner.output.manual import reference as manual_reference
+from runner.output.manual import sls_schema
 from runner.output.manual.descriptions import describe_for_editors
 from runner.pipeline import node_scope
 from runner.pipeline.compile import compile_chunks, make_binder
 from runner.pipeline.gathering import gather, read_pillar, related, requests, top_requests
 from runner.pipeline.session import Listeners, Session, of_named
+from runner.sources.config import key_manual
 from runner.sources.config.options import Options
+from runner.support import drawing
 from runner.tools.queries import why as whys
 
 
@@ -27,8 +32,6 @@ def picture(options: Options, names: Sequence[str] = ()) -> tuple[dict[str, Any]
     """The dependencies in the highstate (or in some SLS files), and the cycles in it: which
     are no errors here.
     """
-    from runner.support.drawing import picture as drawn
-
     session = Session(of_named(options, names))
     with session.opened():
         read_pillar(session)
@@ -53,7 +56,7 @@ def picture(options: Options, names: Sequence[str] = ()) -> tuple[dict[str, Any]
             )
         relations = auto_requisites.reacting(relations, links, chunks)
         graph: dict[str, Any] = session.run.secrets.mask(
-            drawn(chunks, relations, order, cyclic_edges)
+            drawing.picture(chunks, relations, order, cyclic_edges)
         )
     return graph, problems
 
@@ -112,9 +115,7 @@ def missing(
     """Return what Salt has and runner lacks, with what to write instead. elsewhere: the functions
     that the command line has.
     """
-    from runner.engine.loader.missing import missing
-
-    return missing(Session(options).registry, prefix, elsewhere)
+    return loader_missing.missing(Session(options).registry, prefix, elsewhere)
 
 
 def modules(options: Options) -> dict[str, list[str]]:
@@ -125,17 +126,12 @@ def modules(options: Options) -> dict[str, list[str]]:
 
 def reference(options: Options) -> dict[str, str]:
     """The whole manual as Markdown: path -> text."""
-    from runner.output.manual import reference
-    from runner.sources.config import key_manual
-
     configuration = {"configuration.md": key_manual.page()}
-    return {**reference.files(Session(options).registry), **configuration}
+    return {**manual_reference.files(Session(options).registry), **configuration}
 
 
 def schema(options: Options) -> dict[str, Any]:
     """The JSON Schema of SLS files, with the tree's own states."""
-    from runner.output.manual import sls_schema
-
     registry = Session(options).registry
     functions: dict[str, sls_schema.Function] = {}
     modules = manuals.contents(registry)

@@ -8,18 +8,17 @@ from collections.abc import Mapping, Sequence
 
 from runner import __version__
 from runner.history.query import run_for_page
+from runner.output import run_page
 from runner.sources.config.options import Options
+from runner.tools.queries import show as queries_show
 
 
 def html(options: Options, number: str, pending: Sequence[Mapping[str, str]] | None = None) -> str:
     """The page. number: of the run, its ID, or "last". pending: the reactions that are due; None
     for those of now. Raises RunnerError where there is no such run.
     """
-    from runner.output import run_page
-    from runner.tools.queries.show import show
-
     if pending is None:
-        pending = show(options, "pending")
+        pending = queries_show.show(options, "pending")
     with run_for_page(options.state_dir, number) as kept:
         page = run_page.Page(
             machine=options.id,

@@ -7,10 +7,15 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from runner.engine import reaction_journal
+from runner.history import query as earlier
+from runner.history import versions
 from runner.language.compiler import high, ordering
+from runner.language.targeting import match
 from runner.model.errors import RunnerError
 from runner.model.result import PendingReaction
-from runner.pipeline import node_scope
+from runner.output import top_targets
+from runner.pipeline import lock, node_scope
 from runner.pipeline.gathering import (
     Gathered,
     gather,
@@ -77,9 +82,6 @@ def explained_top(options: Options) -> str:
     """The top file's contents for this machine, for a person: with the lines that said so, and
     those that did not.
     """
-    from runner.language.targeting import match
-    from runner.output import top_targets
-
     session = Session(options)
     with session.opened():
         read_pillar(session)
@@ -95,11 +97,11 @@ def explained_top(options: Options) -> str:
 def _shown(session: Session, what: str, names: list[str]) -> Any:
     options = session.options
     if what == "pending":
-        from runner.engine.reaction_journal import ReactionJournal
-
         reactions = [
             _as_data(pending)
-            for pending in _pending(ReactionJournal(options.state_dir, looking=True))
+            for pending in _pending(
+                reaction_journal.ReactionJournal(options.state_dir, looking=True)
+            )
         ]
         if reactions:
             learn_secrets(session)
@@ -128,8 +130,6 @@ def past(options: Options, words: Sequence[str], limit: int = 20, real: bool = F
 
     real: list neither dry runs nor undos.
     """
-    from runner.history import query as earlier
-
     if not words:
         return earlier.runs(options.state_dir, limit, real)
     if words[0] == "show":
@@ -143,8 +143,6 @@ def _versions(options: Options, path: str) -> dict[str, Any]:
     """The changes of a path, with the commands that restore what was before each. Raises
     RunnerError when no run altered it.
     """
-    from runner.history import query, versions
-
     session = Session(options)
     learn_secrets(session)
     secrets = session.run.secrets
@@ -153,7 +151,7 @@ def _versions(options: Options, path: str) -> dict[str, Any]:
     def mask(text: str) -> str:
         return str(secrets.mask(text, former=True))
 
-    with session.opened(), query.opened(options.state_dir) as connection:
+    with session.opened(), earlier.opened(options.state_dir) as connection:
         changes = connection and versions.changes(connection, options.state_dir, path, mask)
     if not changes:
         raise RunnerError(
@@ -171,11 +169,8 @@ def forget(options: Options, wanted: Sequence[str] | None) -> list[dict[str, str
     were forgotten. Raises RunnerError for a state that has none, and when the list cannot be
     written.
     """
-    from runner.engine.reaction_journal import ReactionJournal
-    from runner.pipeline.lock import held
-
-    journal = ReactionJournal(options.state_dir)
-    with held(options.state_dir, options.wait):
+    journal = reaction_journal.ReactionJournal(options.state_dir)
+    with lock.held(options.state_dir, options.wait):
         reactions = [
             pending
             for pending in _pending(journal)

@@ -15,16 +15,22 @@ from types import ModuleType
 
 import pytest
 
+from runner.support import own_modules
 from runner.support.own_modules import NotYet, OwnModules
 
 
 @pytest.fixture(autouse=True)
-def compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+def compiled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    monkeypatch.setattr(own_modules, "_FOLDERS", _folders(tmp_path))
+
+
+def _folders(folder: Path) -> tuple[str, ...]:
+    return (*own_modules._FOLDERS, f"{folder}/runner/", f"{folder}/modules/")
 
 
 def loaded(folder: Path, name: str = "runner.sample") -> ModuleType:
-    spec = OwnModules(str(folder)).find_spec(name, [f"{folder}/runner"])
+    spec = OwnModules.find_spec(name, [f"{folder}/runner"])
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -60,7 +66,11 @@ def test_what_is_compiled_is_taken_without_compiling(tmp_path: Path) -> None:
     assert loaded(tmp_path).value == 1
 
 
-def test_a_copied_module_knows_its_new_place(tmp_path: Path) -> None:
+def test_a_copied_module_knows_its_new_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("old", "new"):
+        monkeypatch.setattr(own_modules, "_FOLDERS", _folders(tmp_path / name))
     (tmp_path / "old").mkdir()
     source = source_of(tmp_path / "old")
     source.write_text("def where(): return where.__code__.co_filename\n")
@@ -71,8 +81,7 @@ def test_a_copied_module_knows_its_new_place(tmp_path: Path) -> None:
 
 def test_packages_and_what_is_no_module_of_runner(tmp_path: Path) -> None:
     (tmp_path / "runner/sample").mkdir(parents=True)
-    finder = OwnModules(str(tmp_path))
-    assert finder.find_spec("runner.sample", [f"{tmp_path}/runner"]) is None
+    assert OwnModules.find_spec("runner.sample", [f"{tmp_path}/runner"]) is None
     (tmp_path / "runner/sample/__init__.py").write_text("value = 1\n")
     package = loaded(tmp_path)
     assert package.__path__ == [f"{tmp_path}/runner/sample"] and package.value == 1
@@ -83,7 +92,7 @@ def test_packages_and_what_is_no_module_of_runner(tmp_path: Path) -> None:
         ("runner", None),
         ("runner.none", [f"{tmp_path}/runner"]),
     ):
-        assert finder.find_spec(name, path) is None
+        assert OwnModules.find_spec(name, path) is None
 
 
 # ---------------------------------------------------------------- executed when asked
@@ -111,7 +120,6 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         (folder / f"{name}.py").write_text(text)
     monkeypatch.setattr(builtins, "LOG", done, raising=False)
     monkeypatch.setattr(modules, "__path__", [f"{tmp_path}/modules"])
-    monkeypatch.setattr(sys, "meta_path", [OwnModules(str(tmp_path)), *sys.meta_path])
     yield done
     for name in [name for name in sys.modules if name.startswith("modules.planted")]:
         del sys.modules[name]

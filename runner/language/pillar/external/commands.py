@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from runner.language.pillar.external.tools import Tools
+from runner.model import json_text
 
 
 def yaml(tools: Tools, pillar: Any, command: Any) -> Any:
@@ -21,12 +22,10 @@ def yaml(tools: Tools, pillar: Any, command: Any) -> Any:
 
 def json(tools: Tools, pillar: Any, command: Any) -> Any:
     """The JSON that a command prints."""
-    from runner.model.json_text import parse_json
-
     command = _command(tools, "cmd_json", command)
     output = _output(tools, "cmd_json", command)
     try:
-        return parse_json(output) if output.strip() else {}
+        return json_text.parse_json(output) if output.strip() else {}
     except ValueError as error:
         raise tools.problem(
             f"the external pillar cmd_json: `{command}` prints no JSON: {error}"

@@ -18,6 +18,7 @@ from runner.language.render.errors.source_lines import (
     without,
 )
 from runner.language.render.jinja.environment import PlacedEnvironment, UndefinedMessage
+from runner.model import other_tools
 from runner.model.diagnostics import did_you_mean, similar, suggestion
 from runner.model.errors import RenderError
 from runner.model.places import Source
@@ -159,8 +160,6 @@ _ELSEWHERE = {  # what Jinja gives in one place alone
 def _name_hint(name: str, names: list[str], row: str) -> str:
     if name in _ELSEWHERE:
         return _ELSEWHERE[name]
-    from runner.model import other_tools
-
     theirs = other_tools.variable_word(name)
     if theirs:
         return theirs.hint(name)

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from runner.language.render.errors import source_lines, template_error
+from runner.language.render.jinja import environments
 from runner.language.render.jinja.options_line import Headed, headed
 from runner.language.render.jinja.untouched import has_usual_marks, without_jinja
 from runner.model.places import Source
@@ -99,9 +101,7 @@ class Jinja:
                 )
                 return concat(template.root_render_func(template.new_context()))
         except Exception as error:
-            from runner.language.render.errors.template_error import explain
-
-            raise explain(error, file, environment) from None
+            raise template_error.explain(error, file, environment) from None
 
     def compile(self, text: str, file: str, name: str, *, saltenv: str) -> None:
         """Read a template that is not an SLS. Raises RenderError for mistakes in its syntax."""
@@ -111,9 +111,7 @@ class Jinja:
         try:
             environment.unit(head.text, name, file, head.lines)
         except Exception as error:
-            from runner.language.render.errors.template_error import explain
-
-            raise explain(error, file, environment) from None
+            raise template_error.explain(error, file, environment) from None
 
     def environment(self, saltenv: str, sls: bool, head: Headed = Headed("")) -> PlacedEnvironment:
         """The environment for SLS files, or the one for all other templates, or that of a file's
@@ -151,9 +149,7 @@ class Jinja:
 
     @cached_property
     def _environments(self) -> Environments:
-        from runner.language.render.jinja.environments import Environments
-
-        return Environments(
+        return environments.Environments(
             self._find,
             self._opts,
             self._folder,
@@ -199,9 +195,10 @@ def _options(opts: Mapping[str, Any], key: str, head: Headed) -> dict[str, Any]:
 
 def configured(opts: Mapping[str, Any], key: str) -> Source:
     """The place of a key in the configuration."""
-    from runner.language.render.errors.source_lines import column_of, text_of
-
     file = Source(key_file(opts, key) or "the configuration")
-    rows = enumerate(text_of(file).split("\n"), 1)
-    places = (Source(file.file, line, column_of(row, rf"(?<!\w){key}(?!\w)")) for line, row in rows)
+    rows = enumerate(source_lines.text_of(file).split("\n"), 1)
+    places = (
+        Source(file.file, line, source_lines.column_of(row, rf"(?<!\w){key}(?!\w)"))
+        for line, row in rows
+    )
     return next((place for place in places if place.column), file)

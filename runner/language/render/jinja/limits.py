@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
+from runner.language.render.jinja import thread_limits
 from runner.language.render.jinja.bound import SECONDS, TICK, Bound, TooMuch
 from runner.model.errors import RenderError
 from runner.model.places import Source
@@ -30,9 +31,7 @@ def bounded(file: str, seconds: float | None = None) -> Iterator[None]:
     """
     limit = SECONDS if seconds is None else seconds
     if threading.current_thread() is not threading.main_thread():  # which alone gets signals
-        from runner.language.render.jinja.thread_limits import thread_limited
-
-        with thread_limited(Bound(limit)) if limit else nullcontext():
+        with thread_limits.thread_limited(Bound(limit)) if limit else nullcontext():
             yield
         return
     if not limit or _bounds:
@@ -59,9 +58,7 @@ def bounded(file: str, seconds: float | None = None) -> Iterator[None]:
 def allow_parsing(characters: int) -> None:
     """Give the current file more time for a text that is to be parsed."""
     if threading.current_thread() is not threading.main_thread():
-        from runner.language.render.jinja.thread_limits import bound_of_thread
-
-        bound = bound_of_thread()
+        bound = thread_limits.bound_of_thread()
     else:
         bound = _bounds[-1] if _bounds else None
     if bound:

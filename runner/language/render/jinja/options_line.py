@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from runner.model import json_text
 from runner.model.diagnostics import did_you_mean
 from runner.model.errors import RenderError
 from runner.model.places import Source
@@ -33,12 +34,10 @@ def headed(text: str, file: str) -> Headed:
     header = re.match(_LINE, text) if text.startswith(("#", "\n#")) else None
     if header is None:
         return Headed(text)
-    from runner.model.json_text import parse_json
-
     lead = header[1] or ""
     place = Source(file, 2 if lead else 1, header.start(2) - len(lead) + 1)
     try:
-        options = parse_json(header[2])
+        options = json_text.parse_json(header[2])
     except ValueError as error:
         hint = 'write JSON: `#jinja2: {"trim_blocks": true}`'
         raise RenderError(

@@ -9,6 +9,7 @@ import marshal
 from collections.abc import Callable
 from typing import Any
 
+from runner.language.filters import serial
 from runner.language.render.jinja.cache import TemplateStore
 
 
@@ -36,9 +37,7 @@ class Verbatim:
         stored = self._store.value(tag, self._text) if self._store else None
         if stored is not None:
             return stored
-        from runner.language.filters.serial import plain as without_places
-
-        data = marshal.dumps(without_places(parse(tag, self._text, self._file)))
+        data = marshal.dumps(serial.plain(parse(tag, self._text, self._file)))
         if self._store:
             self._store.keep(tag, self._text, data)
         return data

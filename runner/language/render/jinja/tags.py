@@ -13,6 +13,7 @@ from jinja2.ext import Extension
 from jinja2.parser import Parser
 
 from runner.language.render.renderers.files import load_json
+from runner.support.yaml import load
 from runner.support.yaml.rendered_text import Pieces, Rendered
 
 IMPORTS = ("import_yaml", "import_json", "import_text")
@@ -122,6 +123,4 @@ def _parsed(tag: str, text: str, file: str) -> Any:
         return document.text
     if tag.endswith("_json"):
         return load_json(document.text, document)
-    from runner.support.yaml.load import Apart, load_with
-
-    return load_with(Apart, document.text, document)
+    return load.load_with(load.Apart, document.text, document)

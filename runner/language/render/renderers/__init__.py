@@ -6,6 +6,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from runner.language.render.renderers import (
+    encrypted,
+    files,
+    mako,
+    pydsl,
+    pyobjects,
+    python,
+    sops,
+    stateconf,
+    yamlex,
+)
 from runner.language.render.steps import CIPHERS, SOPS
 from runner.model.errors import RenderError
 from runner.model.places import Place, Source, Untyped, Value
@@ -41,31 +52,23 @@ def _yaml(text: Rendered, scope: Scope, arguments: Arguments) -> Value:
 
 
 def _yamlex(text: Rendered, scope: Scope, arguments: Arguments) -> Value:
-    from runner.language.render.renderers.yamlex import load
-
-    return load(text.text, text)
+    return yamlex.load(text.text, text)
 
 
 def _toml(text: Rendered, scope: Scope, arguments: Arguments) -> Value:
-    from runner.language.render.renderers.files import load_toml
-
-    return load_toml(text.text, text)
+    return files.load_toml(text.text, text)
 
 
 def _json(text: Rendered, scope: Scope, arguments: Arguments) -> Value:
-    from runner.language.render.renderers.files import load_json
-
-    return load_json(text.text, text) if text.text.strip() else {}
+    return files.load_json(text.text, text) if text.text.strip() else {}
 
 
 def _decrypting(name: str) -> Callable[[Any, Scope, Arguments], Any]:
     def decrypted(value: Any, scope: Scope, arguments: Arguments) -> Any:
-        from runner.language.render.renderers.encrypted import Decryptor, place_of
-
-        made = Decryptor(cipher(name, scope.renderer.opts), scope.renderer.secret)
+        made = encrypted.Decryptor(cipher(name, scope.renderer.opts), scope.renderer.secret)
         if isinstance(value, Rendered):
             return made.document(value)
-        return made.data(value, place_of(value, Place(Untyped(scope.path), 1, 1)))
+        return made.data(value, encrypted.place_of(value, Place(Untyped(scope.path), 1, 1)))
 
     return decrypted
 
@@ -84,8 +87,6 @@ def is_sops_file(text: str) -> bool:
 
 
 def _sops(text: Rendered, scope: Scope, arguments: Arguments) -> Value:
-    from runner.language.render.renderers import sops
-
     value = sops.decrypted(text, scope)
     if isinstance(value, Rendered):
         steps, rest = scope.renderer.pipe(value.text, scope.path)
@@ -95,33 +96,23 @@ def _sops(text: Rendered, scope: Scope, arguments: Arguments) -> Value:
 
 
 def _py(text: Rendered, scope: Scope, arguments: Arguments) -> Value:
-    from runner.language.render.renderers.python import run
-
-    return run(text.text, scope)
+    return python.run(text.text, scope)
 
 
 def _mako(text: Rendered, scope: Scope, arguments: Arguments) -> Rendered:
-    from runner.language.render.renderers.mako import rendered
-
-    return rendered(text.text, scope)
+    return mako.rendered(text.text, scope)
 
 
 def _pyobjects(text: Rendered, scope: Scope, arguments: Arguments) -> Value:
-    from runner.language.render.renderers.pyobjects import run
-
-    return run(text.text, scope)
+    return pyobjects.run(text.text, scope)
 
 
 def _pydsl(text: Rendered, scope: Scope, arguments: Arguments) -> Value:
-    from runner.language.render.renderers.pydsl import run
-
-    return run(text.text, scope)
+    return pydsl.run(text.text, scope)
 
 
 def _stateconf(value: Any, scope: Scope, arguments: Arguments) -> Value:
-    from runner.language.render.renderers.stateconf import states
-
-    return states(value, scope, arguments)
+    return stateconf.states(value, scope, arguments)
 
 
 _STAGES: dict[str, Callable[[Any, Scope, Arguments], Any]] = {

@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from runner.model import json_text
 from runner.model.errors import MAY_READ, RenderError, RunnerError
 from runner.model.places import Document, Source
 from runner.support.files.text import read_bounded, size_limit
@@ -53,10 +54,8 @@ def below(path: str, root: str) -> str:
 
 def load_json(text: str, document: Document) -> Any:
     """The value of a JSON text. Raises RenderError with the place as written."""
-    from runner.model.json_text import parse_json
-
     try:
-        return parse_json(text)
+        return json_text.parse_json(text)
     except RecursionError:
         raise RenderError(
             "the JSON is nested too deeply", document.source(1, 1), code="json"

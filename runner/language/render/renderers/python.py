@@ -8,7 +8,9 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from runner.api import ChangeNotAllowed
+from runner.language.render.errors import call_info, source_lines
 from runner.language.render.renderers.plain_salt import PlainSalt
+from runner.language.salt import package
 from runner.model.errors import RenderError, RunnerError
 from runner.model.places import Source, Value
 
@@ -89,9 +91,7 @@ def namespace(scope: Scope) -> dict[str, Any]:
 def execute(text: str, path: str, space: dict[str, Any]) -> None:
     """Run a program in a namespace. Raises RenderError with the line that failed."""
     if _SALT.search(text):
-        from runner.language.salt.package import provide_salt  # few programs import Salt
-
-        provide_salt()
+        package.provide_salt()
     try:
         exec(compile(text, path, "exec", dont_inherit=True), space)
     except SyntaxError as error:
@@ -118,11 +118,8 @@ def python_error(error: BaseException, who: str, path: str) -> RenderError:
     line = _line(error, path)
     place = Source(path, line) if line or not who else _last(error)
     if isinstance(error, ChangeNotAllowed):
-        from runner.language.render.errors.call_info import change_refused, functions_of
-        from runner.language.render.errors.source_lines import row_of
-
-        named = functions_of(row_of(place))
-        return change_refused(named[0] if len(named) == 1 else "", place)
+        named = call_info.functions_of(source_lines.row_of(place))
+        return call_info.change_refused(named[0] if len(named) == 1 else "", place)
     hint = "the Python code of this file raised it"
     return RenderError(
         f"{who}: {type(error).__name__}: {error}".removeprefix(": "), place, hint, "python"

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from runner.language.render import steps
 from runner.language.render.renderers.stateconf_order import order, with_first
 from runner.model.chunk import RESERVED
 from runner.model.errors import RenderError
@@ -86,9 +87,7 @@ def _options(arguments: tuple[str, ...], path: str) -> StateconfOptions:
 def _render_pipe(
     text: Rendered, options: StateconfOptions, scope: Scope, names: dict[str, Any]
 ) -> Any:
-    from runner.language.render.steps import RendererStep
-
-    pipe = [RendererStep(words[0], words[1:]) for words in (options.template, options.data)]
+    pipe = [steps.RendererStep(words[0], words[1:]) for words in (options.template, options.data)]
     return scope.renderer.render_pipe(pipe, text, scope._replace(names=names))
 
 

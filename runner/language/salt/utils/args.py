@@ -9,6 +9,8 @@ import shlex
 from collections.abc import Callable
 from typing import Any
 
+from runner.language.salt import exceptions
+from runner.language.salt.utils import yaml
 from runner.model.records import Record
 
 
@@ -19,12 +21,10 @@ def clean_kwargs(**kwargs: Any) -> dict[str, Any]:
 
 def invalid_kwargs(invalid_kwargs: dict[str, Any], raise_exc: bool = True) -> str:
     """Raises SaltInvocationError for arguments that a function does not take, or tells them."""
-    from runner.language.salt.exceptions import SaltInvocationError
-
     named = ", ".join(f"{key}={value}" for key, value in invalid_kwargs.items())
     message = f"The following keyword arguments are not valid: {named}"
     if raise_exc:
-        raise SaltInvocationError(message)
+        raise exceptions.SaltInvocationError(message)
     return message
 
 
@@ -69,8 +69,6 @@ def yamlify_arg(arg: Any) -> Any:
     """A word of a command line as YAML has it; texts of several lines, with `#` and `:` at their
     end stay.
     """
-    from runner.language.salt.utils.yaml import YAMLError, safe_load
-
     if not isinstance(arg, str) or arg.strip() == "" or "\n" in arg:
         return arg
     if arg in ("None", "null"):
@@ -78,8 +76,8 @@ def yamlify_arg(arg: Any) -> Any:
     if "_" in arg and re.fullmatch(r"[+-]?[\d_]+", arg):
         return arg
     try:
-        value = safe_load(arg)
-    except (YAMLError, ValueError):
+        value = yaml.safe_load(arg)
+    except (yaml.YAMLError, ValueError):
         return arg
     if isinstance(value, dict) and not arg.startswith("{"):
         return arg

@@ -21,6 +21,7 @@ from runner.language.filters.lists import exactly_n_true as exactly_n
 from runner.language.filters.lists import exactly_one_true as exactly_one
 from runner.language.filters.lists import substring_in_list as substr_in_list
 from runner.language.filters.text import to_bool
+from runner.language.salt.utils import dictupdate, yaml
 from runner.language.salt.utils.stringutils import to_bytes, to_unicode
 
 __all__ = [
@@ -69,11 +70,9 @@ def repack_dictlist(
     key_of = key_cb or (lambda key: key)
     value_of = val_cb or (lambda key, value: value)
     if isinstance(data, str):
-        from runner.language.salt.utils.yaml import YAMLError, safe_load
-
         try:
-            data = safe_load(data)
-        except (YAMLError, ValueError):
+            data = yaml.safe_load(data)
+        except (yaml.YAMLError, ValueError):
             return {}
     items = data
     if not isinstance(items, list) or not all(
@@ -282,11 +281,13 @@ def filter_by(
     texts = [str(value) for value in (values if isinstance(values, list) else [values])]
     keys = [key for key in lookup_dict if any(fnmatch.fnmatchcase(text, key) for text in texts)]
     chosen = lookup_dict[keys[0]] if keys else lookup_dict.get(default)
-    from runner.language.salt.utils.dictupdate import merge_recurse
-
     if base and base in lookup_dict:
-        chosen = lookup_dict[base] if chosen is None else merge_recurse(lookup_dict[base], chosen)
-    return merge_recurse(chosen or {}, merge) if merge else chosen
+        chosen = (
+            lookup_dict[base]
+            if chosen is None
+            else dictupdate.merge_recurse(lookup_dict[base], chosen)
+        )
+    return dictupdate.merge_recurse(chosen or {}, merge) if merge else chosen
 
 
 def simple_types_filter(data: Any) -> Any:

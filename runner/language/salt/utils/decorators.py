@@ -10,6 +10,8 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from runner.language.salt import exceptions
+
 
 def memoize(func: Callable[..., Any]) -> Callable[..., Any]:
     """The function, called once for arguments that read the same."""
@@ -50,9 +52,7 @@ def depends(*dependencies: Any, **options: Any) -> Callable[[Any], Any]:
 def _failing(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def call(*args: Any, **options: Any) -> Any:
-        from runner.language.salt.exceptions import CommandNotFoundError
-
-        raise CommandNotFoundError(f"{function.__name__} lacks what it depends on")
+        raise exceptions.CommandNotFoundError(f"{function.__name__} lacks what it depends on")
 
     return call
 
@@ -104,10 +104,8 @@ def _counting(
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def call(*args: Any, **options: Any) -> Any:
-            from runner.language.salt.exceptions import SaltInvocationError
-
             if not fits(sum(name in options for name in names)):
-                raise SaltInvocationError(
+                raise exceptions.SaltInvocationError(
                     f"{function.__name__} takes {how_many} of the arguments {', '.join(names)}"
                 )
             return function(*args, **options)
@@ -126,10 +124,8 @@ def _needing(programs: tuple[str, ...], found: Callable[[list[bool]], bool]) -> 
 
         @functools.wraps(function)
         def call(*args: Any, **options: Any) -> Any:
-            from runner.language.salt.exceptions import CommandNotFoundError
-
             names = ", ".join(repr(program) for program in programs)
-            raise CommandNotFoundError(f"{names} could not be found in the PATH")
+            raise exceptions.CommandNotFoundError(f"{names} could not be found in the PATH")
 
         return call
 

@@ -17,6 +17,7 @@ from runner.language.filters.files import is_bin_file as is_binary
 from runner.language.filters.files import is_empty, list_files
 from runner.language.filters.files import is_text_file as is_text
 from runner.language.filters.text import human_to_bytes
+from runner.language.salt import exceptions
 
 __all__ = ["is_binary", "is_empty", "is_text", "list_files"]
 
@@ -212,8 +213,6 @@ def wait_lock(
     """Hold the lock file of a path for a while. Raises FileLockError when somebody else holds it
     for longer than the timeout.
     """
-    from runner.language.salt.exceptions import FileLockError
-
     lock = lock_fn or f"{path}.w"
     end = time.monotonic() + timeout
     while True:
@@ -222,7 +221,7 @@ def wait_lock(
             break
         except FileExistsError:
             if time.monotonic() > end:
-                raise FileLockError(f"Timeout on waiting for lock {lock}") from None
+                raise exceptions.FileLockError(f"Timeout on waiting for lock {lock}") from None
             time.sleep(sleep)
     try:
         yield
@@ -240,11 +239,9 @@ def process_read_exception(exc: OSError, path: str, ignore: Any = None) -> None:
     """Raise CommandExecutionError for what kept a file from being read; not for numbers to be
     ignored.
     """
-    from runner.language.salt.exceptions import CommandExecutionError
-
     ignored = [ignore] if isinstance(ignore, int) else ignore or ()
     if exc.errno not in ignored:
-        raise CommandExecutionError(f"{path}: {exc.strerror}") from exc
+        raise exceptions.CommandExecutionError(f"{path}: {exc.strerror}") from exc
 
 
 TEMPFILE_PREFIX = "__salt.tmp."

@@ -9,6 +9,7 @@ from typing import Any
 
 from runner.language.filters.files import path_join as join
 from runner.language.filters.files import which as _which
+from runner.language.salt import exceptions
 
 __all__ = ["join"]
 
@@ -25,12 +26,10 @@ def which_bin(exes: Iterable[str]) -> str | None:
 
 def check_or_die(command: str | None) -> None:
     """Raises CommandNotFoundError where a program is not there."""
-    from runner.language.salt.exceptions import CommandNotFoundError
-
     if command is None:
-        raise CommandNotFoundError("'None' is not a valid command.")
+        raise exceptions.CommandNotFoundError("'None' is not a valid command.")
     if not _which(command):
-        raise CommandNotFoundError(f"'{command}' is not in the path")
+        raise exceptions.CommandNotFoundError(f"'{command}' is not in the path")
 
 
 def islink(path: str) -> bool:

@@ -12,6 +12,7 @@ import inspect
 from collections.abc import Iterator, Mapping
 from importlib.resources import files as resources
 
+from runner.language import filters
 from runner.model.requisite_kinds import ALIASES, KINDS, RequisiteKind
 from runner.output.manual.language import truth_tables
 
@@ -119,8 +120,6 @@ def _filters() -> Iterator[str]:
     """The lists of Salt's filters, which runner has, and of Jinja's."""
     from jinja2.filters import FILTERS as JINJAS_FILTERS
     from jinja2.tests import TESTS as JINJAS_TESTS
-
-    from runner.language import filters
 
     by_filter = filters.filters({})
     yield "Those of Salt:\n\n| filter | what it gives |\n|---|---|"

@@ -15,6 +15,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from runner.language.pillar.external.hiera import hierarchy, lookup, variables
 from runner.language.pillar.external.tools import Tools
 
 SEPARATOR = "::"
@@ -23,10 +24,6 @@ OPTIONS = ("config", "environment", "keys", "nesting_key", "scope", "split_keys"
 
 def look(tools: Tools, pillar: Mapping[str, Any], settings: Any) -> dict[str, Any]:
     """All keys of the hierarchy with their values."""
-    from runner.language.pillar.external.hiera.hierarchy import data_files
-    from runner.language.pillar.external.hiera.lookup import Lookups
-    from runner.language.pillar.external.hiera.variables import Scope
-
     options = settings if isinstance(settings, Mapping) else {"config": settings}
     for name in options:
         if name not in OPTIONS:
@@ -40,9 +37,9 @@ def look(tools: Tools, pillar: Mapping[str, Any], settings: Any) -> dict[str, An
             "write\n    ext_pillar:\n      - hiera: /srv/hiera/hiera.yaml",
         )
     environment = str(options.get("environment") or "production")
-    scope = Scope(tools.id, environment, tools.grains, {"pillar": pillar, **more})
+    scope = variables.Scope(tools.id, environment, tools.grains, {"pillar": pillar, **more})
     path = os.path.join(tools.folder, config)
-    lookups = Lookups(data_files(path, tools, scope), scope, tools)
+    lookups = lookup.Lookups(hierarchy.data_files(path, tools, scope), scope, tools)
     wanted = [globs] if isinstance(globs, str) else globs or ["*"]
     data = {
         key: lookups.value(key)
