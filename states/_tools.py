@@ -6,22 +6,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from runner.api import Done, Fact, Line, Plan, Planned, StateFailed
+from runner.api import Changes, Done, Fact, Line, Plan, Planned, StateFailed
 
 Variables = dict[Line, Line] | list[Line | dict[Line, Line]]  # as of cmd.run
 
 
 @contextmanager
-def explained(problem: str, *missing: Fact) -> Iterator[None]:
-    """Put what was attempted before the reason of a failure.
+def explained(problem: str, *missing: Fact, changes: Changes | None = None) -> Iterator[None]:
+    """Put what was attempted before the reason of a failure: with a colon between, unless it ends
+    with a space or a new line.
 
     missing: what a pending state of a dry run may provide, where the failure does not say it.
+    changes: what was changed all the same, as of StateFailed.
     """
     try:
         yield
     except StateFailed as failure:
-        message = f"{problem}: {failure.message}"
-        raise StateFailed(message, missing=failure.missing or missing) from None
+        message = problem + ": " * (not problem[-1:].isspace()) + failure.message
+        raise StateFailed(message, changes, failure.missing or missing) from None
 
 
 def carry_out(plan: Plan, change: Callable[[], object], done: str | Done, failed: str) -> Planned:

@@ -11,7 +11,6 @@ from modules import acl, file
 from runner.api import (
     AbsolutePath,
     Check,
-    CommandFailed,
     Name,
     NameOrEmpty,
     OneOrMany,
@@ -21,6 +20,7 @@ from runner.api import (
     StateFailed,
 )
 from runner.api.opposite import Opposite
+from states._tools import explained
 
 
 def dry_run_check(plan: Plan, name: str, recurse: bool = False, **arguments: object) -> None:
@@ -126,15 +126,11 @@ def _present(
         changes["old"] = {"acl_name": names, "acl_type": acl_type, "perms": old}
         comment = f"Updated permissions will be applied for {subject}: {old} -> {perms}"
     yield Plan(changes, comment)
-    try:
+    with explained(f"Error updating permissions for {names}", changes={}):
         if force:
             acl.wipefacls(name, recursive=recurse)
         for account in who:
             acl.modfacl(kind, account, wanted, name, recursive=recurse)
-    except CommandFailed as failure:
-        raise StateFailed(
-            f"Error updating permissions for {names}: {failure.message}", changes={}
-        ) from None
     return (
         f"Updated permissions for {names}"
         if old is not None
@@ -199,11 +195,9 @@ def _absent(name: str, acl_type: str, who: list[str], recurse: bool) -> Planned:
     yield Plan(
         {"old": {"acl_name": ", ".join(having), "acl_type": acl_type}}, "Removing permissions"
     )
-    try:
+    with explained("Error removing permissions", changes={}):
         for account in having:
             acl.delfacl(kind, account, name, recursive=recurse)
-    except CommandFailed as failure:
-        raise StateFailed(f"Error removing permissions: {failure.message}", changes={}) from None
     return "Removing permissions"
 
 

@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from modules import alternatives, file
-from runner.api import AbsolutePath, CommandFailed, Done, Name, Plan, Planned, StateFailed
+from runner.api import AbsolutePath, Done, Name, Plan, Planned, StateFailed
 from runner.api.opposite import Opposite
+from states._tools import explained
 
 OPPOSITE = {"install": Opposite("remove", by=("path",))}
 
@@ -38,12 +39,8 @@ def install(name: Name, link: AbsolutePath, path: AbsolutePath, priority: int) -
     changes = {"name": name, "link": link, "path": path, "priority": priority}
     comment = f"Alternative will be set for {name} to {path} with priority {priority}"
     yield Plan(changes, comment, provides=[("file", link), ("alternative", name)])
-    try:
+    with explained(f"Alternative for {name} not installed", changes={}):
         alternatives.install(name, link, path, priority)
-    except CommandFailed as failure:
-        raise StateFailed(
-            f"Alternative for {name} not installed: {failure.message}", changes={}
-        ) from None
     if alternatives.show_current(name) != path:
         return (
             f"Alternative {path} for {name} registered with priority {priority} and not set to"

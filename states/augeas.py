@@ -9,6 +9,7 @@ from modules import augeas, file
 from modules.file.differences import diff
 from runner.api import AbsolutePath, Line, Plan, Planned, StateFailed
 from runner.api.claims import PART, Claim
+from states._tools import explained
 
 
 @file.validated
@@ -43,10 +44,8 @@ def change(
         raise StateFailed("'changes' must be specified as a list")
     if context and not context.startswith("/files/"):
         raise StateFailed(f"Error: the context {context} does not begin with /files/")
-    try:
+    with explained("Error"):
         edits = augeas.edits(changes, context, lens, load_path or ())
-    except StateFailed as failure:
-        raise StateFailed(f"Error: {failure.message}", missing=failure.missing) from None
     if not edits:
         return "No changes made"
     for edit in edits:

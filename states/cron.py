@@ -10,9 +10,10 @@ from typing import Any, Literal
 
 from modules import cron
 from modules import file as files
-from runner.api import CommandFailed, Line, Name, NonEmptyLine, Plan, Planned, StateFailed, here
+from runner.api import Line, Name, NonEmptyLine, Plan, Planned, StateFailed, here
 from runner.api.claims import PART, WHOLE, Claim, Trap
 from runner.api.opposite import Opposite, Removal
+from states._tools import explained
 from states.file._contents import Encoding, Template, source_data
 from states.file._diff import unified
 from states.file._sources import Verify, locate
@@ -184,11 +185,8 @@ def _identifier(name: str, identifier: str | bool | None) -> str:
 
 def _commit(name: str, user: str, change: Callable[[], None]) -> None:
     """Change a crontab. crontab checks it first: what it refuses has changed nothing."""
-    try:
+    with explained(f"Cron {name} for user {user} failed to commit with error \n", changes={}):
         change()
-    except CommandFailed as failure:
-        why = f"Cron {name} for user {user} failed to commit with error \n{failure.message}"
-        raise StateFailed(why, changes={}) from None
 
 
 def _field(text: Field, top: int, old: tuple[int, int, cron.CronEntry] | None, index: int) -> str:
@@ -306,11 +304,8 @@ def file(
         {} if user == "root" else {"user": user, "group": cron.group_of(user)}
     )
     yield Plan(changes, f"The following values are set to be changed:\ndiff: {shown}\n")
-    try:
+    with explained(f"Unable to update user {user} crontab {name}. Error", changes={}):
         cron.write(user, cron.split(text))
-    except CommandFailed as failure:
-        why = f"Unable to update user {user} crontab {name}. Error: {failure.message}"
-        raise StateFailed(why, changes={}) from None
     return f"Crontab for user {user} was updated"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from modules import file, kmod
 from runner.api import OPEN, Name, Plan, Planned, StateFailed
+from states._tools import explained
 
 OPPOSITE = {"present": "absent"}
 
@@ -41,12 +42,8 @@ def present(name: Name, persist: bool = False, mods: list[Name] | None = None) -
     changed = dict.fromkeys(dict.fromkeys([*missing, *unkept]), "loaded")
     yield Plan(changed, f"{label} {'are' if mods else 'is'} set to be loaded", provides=OPEN)
     for module in missing:
-        try:
+        with explained(f"Error loading kernel module {module}", changes={}):
             kmod.load(module)
-        except StateFailed as failure:
-            raise StateFailed(
-                f"Error loading kernel module {module}: {failure.message}", changes={}
-            ) from None
     if unkept:
         kmod.persist(unkept)
     return f"Loaded kernel module{'s' if mods else ''} {', '.join(changed)}"
@@ -79,12 +76,8 @@ def absent(
     changed = dict.fromkeys(dict.fromkeys([*loaded, *persistent]), "removed")
     yield Plan(changed, f"{label} {'are' if mods else 'is'} set to be removed")
     for module in loaded:
-        try:
+        with explained(f"Error removing kernel module {module}", changes={}):
             kmod.remove(module)
-        except StateFailed as failure:
-            raise StateFailed(
-                f"Error removing kernel module {module}: {failure.message}", changes={}
-            ) from None
     if persistent:
         kmod.persist(persistent, keep=False, comment=comment)
     return f"Removed kernel module{'s' if mods else ''} {', '.join(changed)}"

@@ -23,6 +23,7 @@ from runner.api import (
 from runner.api.claims import PART, Claim
 from runner.api.opposite import Opposite, Removal
 from states._mount import INVISIBLE, PendingMount, back_to_default, former_options, missing_options
+from states._tools import explained
 
 Device = Annotated[
     str, Pattern(r"/.*|(PART)?(UUID|LABEL)=.+", "a path, or UUID=, LABEL=, PARTUUID= or PARTLABEL=")
@@ -290,14 +291,8 @@ def swap(name: Device, persist: bool = True, config: AbsolutePath = mount.FSTAB)
     )
     yield Plan(changes, comment)
     if not on:
-        try:
+        with explained(f"Swap {name} failed to activate", changes={}):
             mount.swapon(device or name)
-        except StateFailed as failure:
-            raise StateFailed(
-                f"Swap {name} failed to activate: {failure.message}",
-                changes={},
-                missing=failure.missing,
-            ) from None
     if not persists:
         mount.put_entry(mount.FstabEntry(name, "none", "swap"), config, ("device", "fstype"))
     done = f"Swap {name} already active" if on else f"Swap {name} activated"

@@ -12,7 +12,6 @@ from runner.api import (
     ONE_LINE,
     AbsolutePath,
     Check,
-    CommandFailed,
     Done,
     Fact,
     Line,
@@ -22,9 +21,9 @@ from runner.api import (
     OneOrMany,
     Plan,
     Planned,
-    StateFailed,
     line_problem,
 )
+from states._tools import explained
 
 Words = OneOrMany[Line]
 # what repositories have in the files of dnf and zypper, beside the arguments
@@ -302,7 +301,5 @@ def _words(values: Sequence[str | int] | None) -> tuple[str, ...]:
 
 
 def _refresh(manager: pkg.PackageManager, entry: str) -> None:
-    try:
+    with explained(f"Failed to configure repo '{entry}'"):
         manager.renew_db()
-    except CommandFailed as failure:
-        raise StateFailed(f"Failed to configure repo '{entry}': {failure.message}") from None

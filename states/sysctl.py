@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from modules import file, sysctl
 from runner.api import AbsolutePath, Line, Name, Plan, Planned, StateFailed
 from runner.api.claims import VALUE, Claim, edits
+from states._tools import explained
 
 _edits = edits("config")
 
@@ -60,14 +61,11 @@ def present(
     if running == wanted and configured is not None and " ".join(configured.split()) == wanted:
         return f"Sysctl value {name} = {value} is already set"
     yield Plan({name: value}, _pending(name, value, running == wanted, configured))
-    try:
+    with explained(f"Failed to set {name} to {value}", changes={}):
         if persist:
             sysctl.persist(name, wanted, config)
         else:
             sysctl.assign(name, wanted)
-    except StateFailed as failure:
-        why = f"Failed to set {name} to {value}: {failure.message}"
-        raise StateFailed(why, changes={}, missing=failure.missing) from None
     return f"Updated sysctl value {name} = {value}"
 
 

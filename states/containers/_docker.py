@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from typing import Any
 
 from modules.containers import docker
 from modules.containers.docker import Networks
 from modules.containers.docker.options import Declared
 from runner.api import CommandFailed, Done, Plan, Planned, Record, StateFailed
+from states._tools import explained
 
 Json = dict[str, Any]
 PULLED = "the image is pulled first, and what it holds is not known before"
@@ -21,17 +21,6 @@ NO_NETWORK = ("none", "host")  # how engines report containers that are on no ne
 def sentences(*comments: str) -> str:
     """Comments as Salt joins them."""
     return ". ".join(comments) + ("." if len(comments) > 1 else "")
-
-
-@contextmanager
-def nothing_done(problem: str) -> Iterator[None]:
-    """Put what was attempted before the engine's reason of a failure, after which nothing is
-    changed.
-    """
-    try:
-        yield
-    except CommandFailed as failure:
-        raise StateFailed(f"{problem}: {failure.message}", changes={}) from None
 
 
 def after_engine() -> Iterator[tuple[str, str]]:
@@ -206,7 +195,7 @@ class WantedContainer(Record):
         return str(made["Id"])
 
     def _swap(self, timeout: int | None) -> Json:
-        with nothing_done(f"Failed to replace container '{self.name}'"):
+        with explained(f"Failed to replace container '{self.name}'", changes={}):
             return docker.put_in_place(self.name, self.image, self.declared, self.networks, timeout)
 
     def _attach(self, changes: Mapping[str, Json]) -> list[str]:
@@ -255,7 +244,7 @@ class WantedContainer(Record):
 
     def run(self, bg: bool, failhard: bool, remove: bool, client_timeout: int, logs: Json) -> Done:
         """Run the container to its end, in place of one that is there."""
-        with nothing_done("Encountered error running container"):
+        with explained("Encountered error running container", changes={}):
             if self.image_there is None:
                 self._pull(client_timeout)
             if self.container is not None:

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 from modules.containers import docker
 from modules.containers.docker import options
 from runner.api import Done, Line, Name, Named, OneOrMany, Plan, Planned, StateFailed
-from states.containers._docker import WantedContainer, after_engine, nothing_done
+from states._tools import explained
+from states.containers._docker import WantedContainer, after_engine
 
 NON_IDEMPOTENT = {
     "run": "it runs a container each time, unless `creates` or another guard says that it is done"
@@ -172,7 +173,7 @@ def absent(name: Name, force: bool = False) -> Planned:
     if state != "stopped" and not force:
         raise StateFailed("Container is running, set force to True to forcibly remove it")
     yield Plan({"removed": [container["Id"]]}, f"Container '{name}' will be removed")
-    with nothing_done(f"Failed to remove container '{name}'"):
+    with explained(f"Failed to remove container '{name}'", changes={}):
         docker.rm(name, force=force)
     method = "Successfully" if state == "stopped" else "Forcibly"
     return f"{method} removed container '{name}'"

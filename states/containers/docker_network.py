@@ -9,7 +9,8 @@ from typing import Any
 from modules.containers import docker
 from modules.containers.docker import forms
 from runner.api import CommandFailed, Done, Line, Name, OneOrMany, Plan, Planned, StateFailed, here
-from states.containers._docker import after_engine, nothing_done
+from states._tools import explained
+from states.containers._docker import after_engine
 
 Json = dict[str, Any]
 Pairs = dict[str, Any] | list[Any] | Line
@@ -281,7 +282,7 @@ def absent(name: Name) -> Planned:
         {"removed": True, **({"disconnected": attached} if attached else {})},
         f"Network '{name}' will be removed",
     )
-    with nothing_done("Failed to remove network"):
+    with explained("Failed to remove network", changes={}):
         _remove(network)
     return f"Removed network '{name}'"
 

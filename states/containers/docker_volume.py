@@ -9,7 +9,8 @@ from typing import Any
 from modules.containers import docker
 from modules.containers.docker import forms
 from runner.api import Done, Line, Name, Plan, Planned, StateFailed
-from states.containers._docker import after_engine, nothing_done
+from states._tools import explained
+from states.containers._docker import after_engine
 
 
 def present(
@@ -55,13 +56,13 @@ def present(
         )
     changes = {"removed": True, "created": name}
     yield Plan(changes, f"The volume '{name}' will be replaced by one with the driver {driver}")
-    with nothing_done(f"Failed to remove volume '{name}'"):
+    with explained(f"Failed to remove volume '{name}'", changes={}):
         docker.remove_volume(name)
     return Done(f"Volume '{name}' replaced", {**changes, "created": _create(name, driver, options)})
 
 
 def _create(name: str, driver: str | None, options: dict[str, str] | None) -> dict[str, Any]:
-    with nothing_done(f"Failed to create volume '{name}'"):
+    with explained(f"Failed to create volume '{name}'", changes={}):
         made = docker.create_volume(name, driver, options)
     return {key: made[key] for key in ("Name", "Driver", "Mountpoint") if key in made}
 
@@ -81,7 +82,7 @@ def absent(name: Name, driver: Line | None = None) -> Planned:
     if docker.find_volume(name) is None:
         return f"Volume '{name}' already absent"
     yield Plan({"removed": name}, f"The volume '{name}' will be removed")
-    with nothing_done(f"Failed to remove volume '{name}'"):
+    with explained(f"Failed to remove volume '{name}'", changes={}):
         docker.remove_volume(name)
     return f"Removed volume '{name}'"
 

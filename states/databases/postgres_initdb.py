@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from typing import Literal
 
 from modules.databases import postgres
-from runner.api import AbsolutePath, CommandFailed, Line, Name, Plan, Planned, Secret, StateFailed
+from runner.api import AbsolutePath, Line, Name, Plan, Planned, Secret, StateFailed
+from states._tools import explained
 
 Auth = Literal[
     "password",
@@ -68,10 +69,8 @@ def present(
     options += ["--data-checksums"] if checksums else []
     comment = f"Postgres data directory {name} is set to be initialized"
     yield Plan({name: "Present"}, comment, provides=[("file", name)])
-    try:
+    with explained(failed, changes={}):
         postgres.datadir_init(name, options, owner, password)
-    except CommandFailed as failure:
-        raise StateFailed(f"{failed}: {failure.message}", changes={}) from None
     return f"Postgres data directory {name} has been initialized"
 
 

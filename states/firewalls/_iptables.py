@@ -7,7 +7,8 @@ import shlex
 from typing import Any, Literal
 
 from modules.firewalls import iptables
-from runner.api import CommandFailed, Plan, Planned, Record, StateFailed, here
+from runner.api import Plan, Planned, Record, StateFailed, here
+from states._tools import explained
 
 Position = int | Literal["last"]
 
@@ -57,10 +58,8 @@ class WantedRule(Record):
                 f"{refusal}\nthere is no chain {self.chain} in the table {self.table}",
                 missing=missing,
             )
-        try:
+        with explained(f"{refusal}\n"):
             return iptables.has_rule(self.family, self.table, self.chain, self.rule)
-        except StateFailed as failure:
-            raise StateFailed(f"{refusal}\n{failure.message}") from None
 
 
 def warn_of_position(module: str, position: Position | None) -> None:
@@ -82,10 +81,8 @@ def change(wanted: WantedRule, action: str, words: list[str], shown: str) -> Non
 
 def alter(family: str, table: str, *words: str, failed: str) -> None:
     """Carry out a change of the rules. Raises StateFailed when iptables refuses it."""
-    try:
+    with explained(failed, changes={}):
         iptables.change(family, table, *words)
-    except CommandFailed as failure:
-        raise StateFailed(f"{failed}{failure.message}", changes={}) from None
 
 
 def path(save: bool | str, family: str) -> str:

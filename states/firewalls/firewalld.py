@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from modules.firewalls import firewalld
-from runner.api import CommandFailed, Line, Name, OneOrMany, Plan, Planned, Record, StateFailed
+from runner.api import Line, Name, OneOrMany, Plan, Planned, Record, StateFailed
+from states._tools import explained
 
 KEYS = ("Source port", "Destination port", "Protocol", "Destination address")
 
@@ -188,10 +189,8 @@ def _configured(name: str, changes: dict[str, Any], steps: Sequence[Sequence[str
     if not changes:
         return f"'{name}' is already in the desired state."
     yield Plan(changes, f"Configuration for '{name}' will change.", provides=[("firewalld", name)])
-    try:
+    with explained("Error"):
         firewalld.change(steps)
-    except CommandFailed as failure:
-        raise StateFailed(f"Error: {failure.message}") from None
     return f"'{name}' was configured."
 
 

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 from modules.firewalls import ipset
-from runner.api import CommandFailed, Line, Name, OneOrMany, Plan, Planned, StateFailed
+from runner.api import Line, Name, OneOrMany, Plan, Planned, StateFailed
 from runner.api.opposite import Opposite
+from states._tools import explained
 
 Family = Literal["ipv4", "ipv6"]
 FLAGS = ("comment", "counters", "skbinfo", "forceadd")
@@ -221,17 +222,13 @@ def _wanted(failed: str, there: ipset.Set, element: str) -> dict[str, str]:
 
 
 def _attempt(failed: str, header: str, entries: list[str]) -> ipset.Set:
-    try:
+    with explained(failed):
         return ipset.attempt(header, entries)
-    except StateFailed as failure:
-        raise StateFailed(f"{failed}{failure.message}") from None
 
 
 def _change(failed: str, *commands: str) -> None:
-    try:
+    with explained(failed, changes={}):
         ipset.change(*commands)
-    except CommandFailed as failure:
-        raise StateFailed(f"{failed}{failure.message}", changes={}) from None
 
 
 def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 from modules.firewalls import nftables
-from runner.api import AbsolutePath, CommandFailed, Name, Plan, Planned, Record, StateFailed
+from runner.api import AbsolutePath, Name, Plan, Planned, Record, StateFailed
+from states._tools import explained
 from states.firewalls._iptables import Position, warn_of_position
 
 Family = Literal["ipv4", "ipv6", "ip", "ip4", "ip6", "inet", "arp", "bridge", "netdev"]
@@ -259,10 +260,8 @@ def set_policy(
     wanted = policy.lower()
     where = f"nftables default policy for chain {chain} on table {table} for {family}"
     failed = "Failed to set nftables default policy\n"
-    try:
+    with explained(failed):
         settings = place.settings()
-    except StateFailed as failure:
-        raise StateFailed(f"{failed}{failure.message}", missing=failure.missing) from None
     if "hook" not in settings:
         raise StateFailed(f"{failed}{chain} has no hook: only rules lead to it, and it ends there")
     if settings.get("policy") == wanted:
@@ -412,10 +411,8 @@ def table_absent(name: Name, family: Family = "ipv4") -> Planned:
 def _written(name: str, rule: dict[str, Any], family: str) -> str:
     """A rule in nft's language. Raises StateFailed for one that cannot be written."""
     refused = f"Failed to set nftables rule for {name}.\n"
-    try:
+    with explained(refused):
         text = nftables.rule(rule, family)
-    except CommandFailed as failure:
-        raise StateFailed(f"{refused}{failure.message}") from None
     if not text:
         raise StateFailed(f"{refused}it says nothing: jump, dport, source, ... are missing")
     return text
@@ -423,18 +420,14 @@ def _written(name: str, rule: dict[str, Any], family: str) -> str:
 
 def _handles(place: ChainPlace, text: str, refused: str) -> list[int]:
     """The numbers of the rules that mean this. Raises StateFailed with the rule that was meant."""
-    try:
+    with explained(refused):
         place.settings()
         return nftables.handles(place.table, place.chain, text, place.family)
-    except StateFailed as failure:
-        raise StateFailed(f"{refused}{failure.message}", missing=failure.missing) from None
 
 
 def _change(failed: str, *statements: str) -> None:
-    try:
+    with explained(failed, changes={}):
         nftables.change(*statements)
-    except CommandFailed as failure:
-        raise StateFailed(f"{failed}{failure.message}", changes={}) from None
 
 
 def _save(save: bool | str) -> bool:

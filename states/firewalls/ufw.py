@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from modules.firewalls import ufw
-from runner.api import CommandFailed, Group, Line, Name, Plan, Planned, Record, StateFailed
+from runner.api import Group, Line, Name, Plan, Planned, Record
+from states._tools import explained
 
 Direction = Literal["in", "out"]
 Port = int | Name
@@ -152,14 +153,10 @@ def reject(name: Name, packets: ChosenPackets = Packets()) -> Planned:
 
 def _ruled(action: str, name: str, packets: Packets) -> Planned:
     port = str(name if packets.port is None else packets.port)
-    try:
+    with explained(f"Failed to set the rule of ufw for {name}"):
         words = ufw.rule(action, **packets._replace(port=port)._asdict())
         shown = " ".join(words)
         present = ufw.has_rule(words)
-    except StateFailed as failure:
-        raise StateFailed(
-            f"Failed to set the rule of ufw for {name}: {failure.message}", missing=failure.missing
-        ) from None
     if present:
         return f"ufw has the rule already: {shown}"
     yield Plan({"rule": shown}, f"ufw would get the rule: {shown}")
@@ -168,10 +165,8 @@ def _ruled(action: str, name: str, packets: Packets) -> Planned:
 
 
 def _change(*words: str) -> None:
-    try:
+    with explained(f"ufw {' '.join(words)}", changes={}):
         ufw.change(*words)
-    except CommandFailed as failure:
-        raise StateFailed(f"ufw {' '.join(words)}: {failure.message}", changes={}) from None
 
 
 def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:

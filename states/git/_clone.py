@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from modules import file, git
 from runner.api import Record, StateFailed, split_lines
+from states._tools import explained
 
 FETCH_FAILED = (
     "Fetch failed. Set 'force_fetch' to True to force the fetch if the failure was due to not being"
@@ -68,10 +69,8 @@ class Repository(Record):
         """In a dry run: this repository with the commits that `git fetch` with these words would
         bring; None where that cannot be foreseen. Raises StateFailed as the fetch would.
         """
-        try:
+        with explained(FETCH_FAILED):
             aside = git.fetched_aside(words, self.target, self.user, self.identity, self.secrets)
-        except StateFailed as failure:
-            raise StateFailed(FETCH_FAILED + failure.message) from None
         return None if aside is None else self._replace(aside=aside)
 
     def known(self, sha: str) -> bool:

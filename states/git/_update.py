@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from runner.api import OPEN, Done, Plan, Planned, StateFailed
+from states._tools import explained
 from states.git._clone import FETCH_FAILED, NO_BRANCH, Repository, sentence
 from states.git._difference import Difference, tags_of
 
@@ -212,10 +213,8 @@ class Update(Difference):
     def _fetch(self, comments: list[str], changes: dict[str, Any]) -> None:
         repository, options = self.repository, self.options
         before = self.refs
-        try:
+        with explained(FETCH_FAILED):
             repository.run("fetch", *self._fetch_words(repository.remote))
-        except StateFailed as failure:
-            raise StateFailed(FETCH_FAILED + failure.message) from None
         self._require_revision()
         self.refs = repository.local_refs()
         if not options.force_fetch or any(self._went_forward(ref, before) for ref in self.refs):
@@ -292,7 +291,5 @@ def update_submodules(repository: Repository) -> None:
     """Bring the submodules, too, to the commits that are wanted. Raises StateFailed when git
     cannot.
     """
-    try:
+    with explained("Failed to update submodules"):
         repository.run("submodule", "update", "--init", "--recursive")
-    except StateFailed as failure:
-        raise StateFailed(f"Failed to update submodules: {failure.message}") from None

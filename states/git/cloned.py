@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from modules import git
 from runner.api import OPEN, AbsolutePath, Line, Name, OneOrMany, Plan, Planned, Secret, StateFailed
+from states._tools import explained
 from states.git._clone import Repository, clone, refuse_full
 
 
@@ -67,14 +68,10 @@ def _switched(repository: Repository, present: str | None, branch: str) -> Plann
         f"Branch would be changed to '{branch}'",
         provides=OPEN,
     )
-    try:
+    with explained(f"Failed to change branch to '{branch}'", changes={}):
         if unknown:
             repository.run("fetch", "origin")
         repository.run(
             "checkout", *([branch, "--"] if here else ["-b", branch, "--track", upstream])
         )
-    except StateFailed as failure:
-        raise StateFailed(
-            f"Failed to change branch to '{branch}': {failure.message}", changes={}
-        ) from None
     return f"Branch changed to '{branch}'"

@@ -20,6 +20,7 @@ from runner.api import (
     StateFailed,
     here,
 )
+from states._tools import explained
 from states.git._clone import (
     FETCH_FAILED,
     NO_DEFAULT,
@@ -251,10 +252,8 @@ def _fetched(
         provides=OPEN,
         in_dry_run=refuse,
     )
-    try:
+    with explained(FETCH_FAILED, changes={}):
         repository.run("fetch", *words)
-    except StateFailed as failure:
-        raise StateFailed(FETCH_FAILED + failure.message, changes={}) from None
     now = repository.look("rev-parse", "HEAD")
     changes: dict[str, Any] = {"revision": {"old": head, "new": now}} if now != head else {}
     return Done(f"{subject} was fetched, resulting in updated refs", changes)

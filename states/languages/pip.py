@@ -11,7 +11,6 @@ from modules.languages import pip
 from runner.api import (
     OPEN,
     AbsolutePath,
-    CommandFailed,
     Done,
     Line,
     Name,
@@ -24,6 +23,7 @@ from runner.api import (
 )
 from runner.api.opposite import Opposite, Removal
 from states._run_as import dry_run_check as dry_run_check
+from states._tools import explained
 from states.languages._requirements import check, files, lines, met, name_of, spec_of
 
 
@@ -215,20 +215,16 @@ def _refuse_managed(
     where: _Where, broken: str, env_vars: dict[str, str] | None = None, words: Sequence[str] = ()
 ) -> None:
     """Raise StateFailed where pip will refuse to change a Python of the system."""
-    try:
+    with explained(broken, changes={}):
         pip.refuse_managed(*where, env_vars, words)
-    except StateFailed as failure:
-        raise StateFailed(broken + failure.message, changes={}) from None
 
 
 def _present(
     problem: str, place: str | None, user: str | None, cwd: str | None, target: str | None = None
 ) -> dict[str, str]:
     """Return what is installed. Raises StateFailed when there is no pip to ask."""
-    try:
+    with explained(problem):
         return pip.list_(None, place, user, cwd, target)
-    except CommandFailed as failure:
-        raise StateFailed(f"{problem}: {failure.message}", missing=failure.missing) from None
 
 
 def _pending(

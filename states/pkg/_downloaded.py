@@ -7,7 +7,8 @@ from collections.abc import Collection
 
 from modules import pkg
 from modules.pkg import PackageTarget, Transaction
-from runner.api import CommandFailed, Done, Line, Name, OneOrMany, Plan, Planned, StateFailed
+from runner.api import Done, Line, Name, OneOrMany, Plan, Planned, StateFailed
+from states._tools import explained
 from states.pkg import _selection as selection
 from states.pkg import _simulation as simulation
 from states.pkg._selection import Names
@@ -74,13 +75,9 @@ def downloaded(
         exact=False,
         why=why,
     )
-    try:
+    with explained("An error was encountered while downloading package(s)", changes={}):
         targets = tuple(PackageTarget(package, want) for package, want in missing.items())
         manager.download(Transaction("install", targets, options))
-    except CommandFailed as failure:
-        raise StateFailed(
-            f"An error was encountered while downloading package(s): {failure.message}", changes={}
-        ) from None
     new = manager.archives()
     changes = {
         package: {"old": old.get(package, ""), "new": new[package]}

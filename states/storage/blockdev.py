@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import Annotated
 
 from modules.storage import blockdev, disk
-from runner.api import AbsolutePath, CommandFailed, Line, Named, Plan, Planned, StateFailed
+from runner.api import AbsolutePath, Line, Named, Plan, Planned, StateFailed
+from states._tools import explained
 
 Option = Annotated[bool | int | Line, Named(disk.TUNABLE.__contains__)]
 
@@ -43,10 +44,8 @@ def formatted(
     words = disk.format_words(fs_type, inode_size, lazy_itable_init, fat, force)
     blockdev.refuse_full(device, force)
     yield Plan({"new": fs_type, "old": old}, f"Changes to {name} will be applied ")
-    try:
+    with explained(f"Failed to format {name}"):
         disk.make_file_system(device, words)
-    except CommandFailed as failure:
-        raise StateFailed(f"Failed to format {name}: {failure.message}") from None
     return f"{name} has been formatted with {fs_type}"
 
 
@@ -78,10 +77,8 @@ def tuned(name: AbsolutePath, **options: Option) -> Planned:
     if not changes:
         return f"Block device {name} already in correct state"
     yield Plan(changes, f"Changes to {name} will be applied ")
-    try:
+    with explained(f"Failed to modify block device {name}"):
         disk.tune(blockdev.unchanged(device), **options)
-    except CommandFailed as failure:
-        raise StateFailed(f"Failed to modify block device {name}: {failure.message}") from None
     return f"Block device {name} successfully modified "
 
 

@@ -8,7 +8,8 @@ from typing import Annotated
 
 from modules.storage import btrfs
 from modules.storage.blockdev import Device
-from runner.api import CommandFailed, Line, Name, Named, Plan, Planned, StateFailed
+from runner.api import Line, Name, Named, Plan, Planned, StateFailed
+from states._tools import explained
 
 Property = Annotated[bool | Name | None, Named(btrfs.PROPERTIES.__contains__)]
 
@@ -52,15 +53,13 @@ def subvolume_created(
     if not there.exists:
         comments.append(f"Subvolume {name} will be created")
     yield Plan(changes, "\n".join(comments) or f"Subvolume {name} will be changed")
-    try:
+    with explained(f"Error creating subvolume {name}"):
         if not there.exists:
             btrfs.create(where, path, qgroupids or ())
         if f"{name}_default" in changes:
             btrfs.change(where, path, "btrfs", "subvolume", "set-default")
         if f"{name}_no_cow" in changes:
             btrfs.change(where, path, "chattr", "+C", "--")
-    except CommandFailed as failure:
-        raise StateFailed(f"Error creating subvolume {name}: {failure.message}") from None
     return "\n".join(changes.values())
 
 
@@ -84,10 +83,8 @@ def subvolume_deleted(name: Name, device: Name, commit: bool = False) -> Planned
         raise StateFailed(f"Error removing subvolume {name}: it is the default one")
     yield Plan({name: f"Removed subvolume {name}"}, f"Subvolume {name} will be removed")
     words = ["btrfs", "subvolume", "delete", *(["--commit-after"] if commit else [])]
-    try:
+    with explained(f"Error removing subvolume {name}"):
         btrfs.change(where, path, *words)
-    except CommandFailed as failure:
-        raise StateFailed(f"Error removing subvolume {name}: {failure.message}") from None
     return f"Removed subvolume {name}"
 
 
@@ -110,10 +107,8 @@ def properties(name: Name, device: Name, use_default: bool = False, **options: P
     """
     where = btrfs.find_device(device)
     path = "" if name == device else btrfs.path_within(name)
-    try:
+    with explained(name):
         present = btrfs.properties_of(where, path, use_default)
-    except CommandFailed as failure:
-        raise StateFailed(f"{name}: {failure.message}") from None
     wanted = {
         key: str(value).lower() if isinstance(value, bool) else str(value or "")
         for key, value in options.items()
@@ -124,18 +119,14 @@ def properties(name: Name, device: Name, use_default: bool = False, **options: P
     if not changes:
         return f"Properties in {name} already as wanted"
     yield Plan(dict(changes), f"Following properties will be changed: {', '.join(changes)}")
-    try:
+    with explained(name):
         btrfs.set_properties(where, path, changes, use_default)
-    except CommandFailed as failure:
-        raise StateFailed(f"{name}: {failure.message}") from None
     return f"Properties changed in {name}"
 
 
 def _look(where: Device, path: str) -> btrfs.Subvolume:
-    try:
+    with explained(where.name):
         return btrfs.look(where, path)
-    except CommandFailed as failure:
-        raise StateFailed(f"{where.name}: {failure.message}") from None
 
 
 def autorequire(name: str, device: Line = "", **_: object) -> Iterator[tuple[str, str]]:

@@ -10,7 +10,6 @@ from modules.storage import blockdev, lvm
 from modules.storage.blockdev import Device
 from runner.api import (
     AbsolutePath,
-    CommandFailed,
     Done,
     Line,
     Name,
@@ -20,6 +19,7 @@ from runner.api import (
     Planned,
     StateFailed,
 )
+from states._tools import explained
 
 MEMBER = "LVM2_member"  # what a device holds that is a physical volume
 
@@ -343,17 +343,13 @@ def _refuse_other_group(failed: str, device: Device, name: str = "") -> None:
 
 def _try_out(failed: str, words: list[str]) -> None:
     """Raise StateFailed for what LVM would refuse."""
-    try:
+    with explained(failed):
         lvm.try_out(words)
-    except CommandFailed as failure:
-        raise StateFailed(f"{failed}: {failure.message}") from None
 
 
 def _carry_out(failed: str, words: list[str]) -> str:
-    try:
+    with explained(failed):
         return lvm.carry_out(words)
-    except CommandFailed as failure:
-        raise StateFailed(f"{failed}: {failure.message}") from None
 
 
 def _done(comment: str, key: str, change: str | Mapping[str, Any]) -> Done:

@@ -10,7 +10,6 @@ from modules.storage import blockdev, raid
 from modules.storage.blockdev import Device
 from runner.api import (
     AbsolutePath,
-    CommandFailed,
     Done,
     Line,
     Name,
@@ -19,6 +18,7 @@ from runner.api import (
     Planned,
     StateFailed,
 )
+from states._tools import explained
 
 
 def _names_option(name: str) -> bool:
@@ -118,10 +118,8 @@ def _started(name: str, devices: list[Device], words: list[str], new: bool) -> P
     )
     for device in devices:
         blockdev.unchanged(device)
-    try:
+    with explained(f"Raid {name} failed to be {verb}"):
         raid.carry_out(words)
-    except CommandFailed as failure:
-        raise StateFailed(f"Raid {name} failed to be {verb}: {failure.message}") from None
     described = raid.array(name)
     if described is None:
         raise StateFailed(f"Raid {name} failed to be {verb}.")
@@ -143,10 +141,8 @@ def absent(name: AbsolutePath) -> Planned:
         return f"Raid {name} already absent"
     blockdev.refuse_used(blockdev.resolve(name))
     yield Plan({"removed": name}, f"Raid {name} is set to be destroyed")
-    try:
+    with explained(f"Raid {name} failed to be destroyed"):
         gone = raid.destroy(name)
-    except CommandFailed as failure:
-        raise StateFailed(f"Raid {name} failed to be destroyed: {failure.message}") from None
     if not gone:
         raise StateFailed(f"Raid {name} failed to be destroyed")
     return f"Raid {name} has been destroyed"
