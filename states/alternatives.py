@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from modules import alternatives, file
-from runner.api import AbsolutePath, Done, Name, Plan, Planned, StateFailed
+from runner.api import AbsolutePath, Done, Name, Plan, Planned, StateFailed, comes_after
 from runner.api.opposite import Opposite
 from states._tools import explained
 
@@ -119,10 +117,6 @@ def set_(name: Name, path: AbsolutePath) -> Planned:
     return f"Alternative for {name} set to path {path}"
 
 
-def autorequire(name: str, path: str | None = None, **_: object) -> Iterator[tuple[str, str]]:
-    """An alternative comes after the file that the name is to mean."""
-    if path:
-        yield "file", path
-
+autorequire = comes_after(path="file")
 
 __func_alias__ = {"set_": "set"}

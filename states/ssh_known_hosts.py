@@ -3,12 +3,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from modules import file
 from modules.ssh import known_hosts
-from runner.api import CommandFailed, Done, Line, Name, Plan, Planned, StateFailed, here
+from runner.api import (
+    CommandFailed,
+    Done,
+    Line,
+    Name,
+    Plan,
+    Planned,
+    StateFailed,
+    comes_after,
+    here,
+)
 from runner.api.opposite import Opposite
 
 OPPOSITE = {"present": Opposite("absent", by=("user",))}
@@ -148,8 +157,4 @@ def absent(name: Name, user: Name | None = None, config: Line | None = None) -> 
     return f"{name}'s key removed from {shown}"
 
 
-def autorequire(name: str, user: str | None = None, **_: object) -> Iterator[tuple[str, str]]:
-    """Known hosts come after the user who knows them, and ssh's programs."""
-    if user:
-        yield "user", user
-    yield "pkg", "openssh-client"
+autorequire = comes_after(("pkg", "openssh-client"), user="user")

@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from modules import file, xml
-from runner.api import AbsolutePath, Line, Plan, Planned, StateFailed
+from runner.api import AbsolutePath, Line, Plan, Planned, StateFailed, comes_after
 from runner.api.claims import edits
 
 owns = edits()
@@ -42,6 +40,4 @@ def value_present(name: AbsolutePath, xpath: Line, value: str) -> Planned:
     return f"{name} updated"
 
 
-def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:
-    """A value comes after its file."""
-    yield "file", name
+autorequire = comes_after(name="file")

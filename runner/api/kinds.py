@@ -95,7 +95,9 @@ def set_each(differences: Sequence[Difference]) -> None:
         difference.set()
 
 
-WANTED: Final = object()  # in the changes of a wording: the properties that differ, as wanted
+# in the changes of a wording: the properties that differ, as they are, and as wanted
+CURRENT: Final = object()
+WANTED: Final = object()
 
 
 class Wording(Record):
@@ -105,7 +107,7 @@ class Wording(Record):
     already: there is nothing to do. pending: of a dry run. done: after the step.
     failed: before the reason. Empty (the default): the reason alone.
     changes: of the result, with such texts, too; None (the default): the properties that differ,
-    old and new; WANTED in them: only the values that are wanted.
+    old and new; CURRENT and WANTED in them: only the values that are there, that are wanted.
     provides: the facts of the Plan, their names such texts, too; OPEN for anything.
     """
 
@@ -160,14 +162,16 @@ class Kind(Record):
     ) -> Planned:
         """The state that makes sure of a thing with its properties.
 
-        now: the thing as it is; None or False where there is none.
+        now: the thing as it is, or what reads it; None or False where there is none.
         create: makes it, with all its properties: where it is missing, none is looked at.
         properties: compared in their order; none by default.
         alter: gives the properties that differ their values; by default each its own, in order.
         fields: what texts may name.
 
-        A Done that `create` or `alter` returns is the outcome.
+        A Done that `create` or `alter` returns is the outcome; its comment may be empty: the
+        wording's.
         """
+        now = self._tried(self.created, now, fields) if callable(now) else now
         if now is None or now is False:
             return (yield from self._take(self.created, create, fields))
         managed = [each for each in properties if each.wanted is not None]
@@ -181,8 +185,9 @@ class Kind(Record):
     def absent(self, now: Any, destroy: Callable[[], object], /, **fields: object) -> Planned:
         """The state that makes sure that there is no such thing. now, fields: as of `present`.
 
-        destroy: removes it; a Done that it returns is the outcome.
+        destroy: removes it; a Done that it returns is the outcome, as of `present`.
         """
+        now = self._tried(self.removed, now, fields) if callable(now) else now
         if now is None or now is False:
             return self._text(self.removed.already, fields)
         return (yield from self._take(self.removed, destroy, fields))
@@ -196,26 +201,36 @@ class Kind(Record):
     ) -> Planned:
         """Plan a step, take it, and report it."""
         fields = {**fields, "differences": "; ".join(each.text for each in differences)}
-        both = {each.name: {"old": each.old, "new": each.new} for each in differences}
+        there = {each.name: each.current for each in differences}
         wanted = {each.name: each.wanted for each in differences}
+        parts = {CURRENT: there, WANTED: wanted}
         changes, facts = wording.changes, wording.provides
-        yield Plan(
-            both if changes is None else self._filled(changes, fields, wanted),
-            self._text(wording.pending, fields),
-            provides=[(fact, self._text(facts[fact], fields)) for fact in facts]
-            if isinstance(facts, Mapping)
-            else facts,
-        )
+        if changes is None:
+            changes = {each.name: {"old": each.old, "new": each.new} for each in differences}
+        else:
+            changes = self._filled(changes, fields, parts)
+        names = facts.items() if isinstance(facts, Mapping) else ()
+        provides = [(fact, self._text(name, fields)) for fact, name in names]
+        pending = self._text(wording.pending, fields)
+        yield Plan(changes, pending, provides=provides if isinstance(facts, Mapping) else facts)
+        outcome = self._tried(wording, step, fields)
+        comment = self._text(wording.done, fields)
+        if isinstance(outcome, Done):
+            return outcome if outcome.comment else outcome._replace(comment=comment)
+        return comment
+
+    def _tried(
+        self, wording: Wording, step: Callable[[], object], fields: Mapping[str, object]
+    ) -> object:
+        """What a step answers. Raises StateFailed with what failed before the reason."""
         try:
-            outcome = step()
+            return step()
         except StateFailed as failure:
             if not wording.failed:
                 raise
-            message = self._text(
-                wording.failed + self.reason, {**fields, "reason": failure.message}
-            )
+            fields = {**fields, "reason": failure.message}
+            message = self._text(wording.failed + self.reason, fields)
             raise StateFailed(message, failure.changes, failure.missing) from None
-        return outcome if isinstance(outcome, Done) else self._text(wording.done, fields)
 
     def _text(self, template: str, fields: Mapping[str, object]) -> str:
         title = self.title.format_map(fields)
@@ -223,16 +238,14 @@ class Kind(Record):
             {"title": title, "Title": title[:1].upper() + title[1:], **fields}
         )
 
-    def _filled(self, part: Any, fields: Mapping[str, object], wanted: Mapping[str, Any]) -> Any:
+    def _filled(self, part: Any, fields: Mapping[str, object], parts: Mapping[Any, Any]) -> Any:
         """A part of the changes of a wording, of this thing."""
         if isinstance(part, Mapping):
             pairs = part.items()
             return {
-                self._text(key, fields): self._filled(value, fields, wanted) for key, value in pairs
+                self._text(key, fields): self._filled(value, fields, parts) for key, value in pairs
             }
-        if isinstance(part, str):
-            return self._text(part, fields)
-        return wanted if part is WANTED else part
+        return self._text(part, fields) if isinstance(part, str) else parts.get(part, part)
 
 
 def comes_after(*always: tuple[str, str], **named: str) -> Callable[..., Iterator[tuple[str, str]]]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from modules.containers import docker
@@ -23,12 +23,10 @@ def sentences(*comments: str) -> str:
     return ". ".join(comments) + ("." if len(comments) > 1 else "")
 
 
-def after_engine() -> Iterator[tuple[str, str]]:
-    """The states that all of these come after: the engine."""
-    for name in docker.SERVICES:
-        yield "service", name
-    for name in docker.PACKAGES:
-        yield "pkg", name
+ENGINE = (  # what all of these come after
+    *(("service", name) for name in docker.SERVICES),
+    *(("pkg", name) for name in docker.PACKAGES),
+)
 
 
 def refuse_without_image(image: str) -> None:

@@ -10,7 +10,7 @@ from modules.containers import docker
 from modules.containers.docker import options
 from runner.api import Done, Line, Name, Named, OneOrMany, Plan, Planned, StateFailed
 from states._tools import explained
-from states.containers._docker import WantedContainer, after_engine
+from states.containers._docker import ENGINE, WantedContainer
 
 NON_IDEMPOTENT = {
     "run": "it runs a container each time, unless `creates` or another guard says that it is done"
@@ -282,7 +282,7 @@ def autorequire(
     name: str, image: str | None = None, networks: list[Any] | Line | None = None, **option: object
 ) -> Iterator[tuple[str, str]]:
     """A container comes after the engine, its image and its networks."""
-    yield from after_engine()
+    yield from ENGINE
     if image:
         yield "docker_image", image
         yield "docker_image", image.partition(":")[0]

@@ -4,15 +4,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from typing import Any
 
 from modules import file
 from modules.containers import docker
-from runner.api import CommandFailed, Done, Line, Name, OneOrMany, Plan, Planned, StateFailed
+from runner.api import (
+    CommandFailed,
+    Done,
+    Line,
+    Name,
+    OneOrMany,
+    Plan,
+    Planned,
+    StateFailed,
+    comes_after,
+)
 from states.containers._docker import (
+    ENGINE,
     PULLED,
-    after_engine,
     image_facts,
     pull_failure,
     refuse_without_image,
@@ -190,11 +199,4 @@ def mod_watch(
     )
 
 
-def autorequire(
-    name: str, build: str | None = None, load: str | None = None, **_: object
-) -> Iterator[tuple[str, str]]:
-    """An image comes after the engine, and what it is built of or loaded from."""
-    yield from after_engine()
-    for path in (build, load):
-        if path:
-            yield "file", path
+autorequire = comes_after(*ENGINE, build="file", load="file")

@@ -3,14 +3,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from modules.containers import docker
 from modules.containers.docker import forms
-from runner.api import CommandFailed, Done, Line, Name, OneOrMany, Plan, Planned, StateFailed, here
+from runner.api import (
+    CommandFailed,
+    Done,
+    Line,
+    Name,
+    OneOrMany,
+    Plan,
+    Planned,
+    StateFailed,
+    comes_after,
+    here,
+)
 from states._tools import explained
-from states.containers._docker import after_engine
+from states.containers._docker import ENGINE
 
 Json = dict[str, Any]
 Pairs = dict[str, Any] | list[Any] | Line
@@ -287,9 +298,6 @@ def absent(name: Name) -> Planned:
     return f"Removed network '{name}'"
 
 
-def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:
-    """A network comes after the engine."""
-    yield from after_engine()
-
+autorequire = comes_after(*ENGINE)
 
 OPPOSITE = {"present": "absent"}

@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from modules.containers import docker
 from modules.containers.docker import forms
-from runner.api import Done, Line, Name, Plan, Planned, StateFailed
+from runner.api import Done, Line, Name, Plan, Planned, StateFailed, comes_after
 from states._tools import explained
-from states.containers._docker import after_engine
+from states.containers._docker import ENGINE
 
 
 def present(
@@ -87,6 +86,4 @@ def absent(name: Name, driver: Line | None = None) -> Planned:
     return f"Removed volume '{name}'"
 
 
-def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:
-    """A volume comes after the engine."""
-    yield from after_engine()
+autorequire = comes_after(*ENGINE)

@@ -4,12 +4,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from modules.desktop import flatpak
-from runner.api import OPEN, Name, Plan, Planned
-from states._tools import ensure
+from runner.api import OPEN, Kind, Name, Planned, Wording
 
 OPPOSITE = {"installed": "uninstalled"}
+PACKAGE = Kind(
+    'Package "{name}"',
+    Wording(
+        "{title} is already installed",
+        "{title} would have been installed",
+        "{title} was installed",
+        "{title} failed to install",
+        {"old": None, "new": "{name}"},
+        OPEN,
+    ),
+    removed=Wording(
+        "{title} is not installed",
+        "{title} would have been uninstalled",
+        "{title} uninstalled",
+        "{title} failed to uninstall",
+        {"old": "{name}", "new": None},
+    ),
+)
+REMOTE = Kind(
+    'Remote "{name}"',
+    Wording(
+        "{title} already exists",
+        "{title} would have been added",
+        "{title} was added",
+        'Failed to add remote "{name}"',
+        {"old": None, "new": "{name}"},
+        OPEN,
+    ),
+)
 
 
 def installed(location: Name, name: Name) -> Planned:
@@ -24,20 +53,8 @@ def installed(location: Name, name: Name) -> Planned:
 
     Behaviour: Salt 3007's flatpak.installed.
     """
-    return (
-        yield from ensure(
-            lambda: flatpak.is_installed(name),
-            f'Package "{name}" is already installed',
-            Plan(
-                {"old": None, "new": name},
-                f'Package "{name}" would have been installed',
-                provides=OPEN,
-            ),
-            lambda: flatpak.install(location, name),
-            f'Package "{name}" was installed',
-            f'Package "{name}" failed to install',
-        )
-    )
+    there = partial(flatpak.is_installed, name)
+    return PACKAGE.present(there, lambda: flatpak.install(location, name), name=name)
 
 
 def uninstalled(name: Name) -> Planned:
@@ -50,16 +67,8 @@ def uninstalled(name: Name) -> Planned:
 
     Behaviour: Salt 3007's flatpak.uninstalled.
     """
-    return (
-        yield from ensure(
-            lambda: not flatpak.is_installed(name),
-            f'Package "{name}" is not installed',
-            Plan({"old": name, "new": None}, f'Package "{name}" would have been uninstalled'),
-            lambda: flatpak.uninstall(name),
-            f'Package "{name}" uninstalled',
-            f'Package "{name}" failed to uninstall',
-        )
-    )
+    there = partial(flatpak.is_installed, name)
+    return PACKAGE.absent(there, lambda: flatpak.uninstall(name), name=name)
 
 
 def add_remote(name: Name, location: Name) -> Planned:
@@ -74,18 +83,8 @@ def add_remote(name: Name, location: Name) -> Planned:
 
     Behaviour: Salt 3007's flatpak.add_remote.
     """
-    return (
-        yield from ensure(
-            lambda: flatpak.is_remote_added(name),
-            f'Remote "{name}" already exists',
-            Plan(
-                {"old": None, "new": name}, f'Remote "{name}" would have been added', provides=OPEN
-            ),
-            lambda: flatpak.add_remote(name, location),
-            f'Remote "{name}" was added',
-            f'Failed to add remote "{name}"',
-        )
-    )
+    there = partial(flatpak.is_remote_added, name)
+    return REMOTE.present(there, lambda: flatpak.add_remote(name, location), name=name)
 
 
 def autorequire(name: str, location: str | None = None, **_: object) -> Iterator[tuple[str, str]]:

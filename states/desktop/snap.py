@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from modules.desktop import snap
-from runner.api import OPEN, Name, Plan, Planned
+from runner.api import OPEN, Name, Plan, Planned, comes_after
 from states._tools import carry_out, explained
 
 OPPOSITE = {"installed": "removed"}
@@ -97,10 +95,6 @@ def removed(name: Name) -> Planned:
     )
 
 
-def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:
-    """Snaps come after snapd."""
-    yield "pkg", "snapd"
-    yield "service", "snapd"
-
+autorequire = comes_after(("pkg", "snapd"), ("service", "snapd"))
 
 __all__ = ["autorequire", "installed", "removed"]

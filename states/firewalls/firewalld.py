@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from modules.firewalls import firewalld
-from runner.api import Line, Name, OneOrMany, Plan, Planned, Record, StateFailed
+from runner.api import Line, Name, OneOrMany, Plan, Planned, Record, StateFailed, comes_after
 from states._tools import explained
 
 KEYS = ("Source port", "Destination port", "Protocol", "Destination address")
@@ -227,7 +227,4 @@ def service(
     return (yield from _configured(name, changes, steps))
 
 
-def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:
-    """The firewall comes after its package and its service."""
-    yield "pkg", "firewalld"
-    yield "service", "firewalld"
+autorequire = comes_after(("pkg", "firewalld"), ("service", "firewalld"))

@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Literal
 
 from modules.firewalls import ipset
-from runner.api import Line, Name, OneOrMany, Plan, Planned, StateFailed
+from runner.api import Line, Name, OneOrMany, Plan, Planned, StateFailed, comes_after
 from runner.api.opposite import Opposite
 from states._tools import explained
 
@@ -231,9 +230,6 @@ def _change(failed: str, *commands: str) -> None:
         ipset.change(*commands)
 
 
-def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:
-    """Sets come after the program that makes them."""
-    yield "pkg", "ipset"
-
+autorequire = comes_after(("pkg", "ipset"))
 
 OPPOSITE = {"set_present": "set_absent", "present": Opposite("absent", by=("set_name", "entry"))}

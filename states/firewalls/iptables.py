@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Literal
 
 from modules.firewalls import iptables
-from runner.api import AbsolutePath, Done, Name, Plan, Planned, StateFailed
+from runner.api import AbsolutePath, Done, Name, Plan, Planned, StateFailed, comes_after
 from states.firewalls._iptables import (
     Position,
     WantedRule,
@@ -332,6 +332,4 @@ def _apply_rules(function: Callable[..., Planned], name: str, rules: Rules) -> P
     return Done("\n".join(comments), changes)
 
 
-def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:
-    """Rules come after the program that sets them."""
-    yield "pkg", "iptables"
+autorequire = comes_after(("pkg", "iptables"))

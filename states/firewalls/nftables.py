@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Literal
 
 from modules.firewalls import nftables
-from runner.api import AbsolutePath, Name, Plan, Planned, Record, StateFailed
+from runner.api import AbsolutePath, Name, Plan, Planned, Record, StateFailed, comes_after
 from states._tools import explained
 from states.firewalls._iptables import Position, warn_of_position
 
@@ -450,7 +449,4 @@ def _ensure_saved(save: bool | str, comment: str) -> Planned:
     return f"{comment}\nSaved the rules to {_path(save)}"
 
 
-def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:
-    """Rules come after the program that sets them, and the service that would replace them."""
-    yield "pkg", "nftables"
-    yield "service", "nftables"
+autorequire = comes_after(("pkg", "nftables"), ("service", "nftables"))

@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from modules.firewalls import ufw
-from runner.api import Group, Line, Name, Plan, Planned, Record
+from runner.api import Group, Line, Name, Plan, Planned, Record, comes_after
 from states._tools import explained
 
 Direction = Literal["in", "out"]
@@ -169,6 +168,4 @@ def _change(*words: str) -> None:
         ufw.change(*words)
 
 
-def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:
-    """The firewall comes after its package."""
-    yield "pkg", "ufw"
+autorequire = comes_after(("pkg", "ufw"))

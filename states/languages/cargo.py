@@ -3,11 +3,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Annotated
 
 from modules.languages import cargo
-from runner.api import OPEN, AbsolutePath, Done, Name, OneOrMany, Pattern, Plan, Planned
+from runner.api import (
+    OPEN,
+    AbsolutePath,
+    Done,
+    Name,
+    OneOrMany,
+    Pattern,
+    Plan,
+    Planned,
+    comes_after,
+)
 from runner.api.opposite import Opposite
 from states._run_as import dry_run_check as dry_run_check
 from states._tools import carry_out, explained
@@ -86,12 +95,6 @@ def removed(name: Crate, root: AbsolutePath | None = None, user: Name | None = N
     )
 
 
-def autorequire(name: str, user: str | None = None, **_: object) -> Iterator[tuple[str, str]]:
-    """Packages come after cargo and the user who builds them."""
-    yield "pkg", "cargo"
-    yield "pkg", "rust"
-    if user:
-        yield "user", user
-
+autorequire = comes_after(("pkg", "cargo"), ("pkg", "rust"), user="user")
 
 __all__ = ["autorequire", "installed", "removed"]

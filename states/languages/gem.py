@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from modules.languages import gem
-from runner.api import OPEN, Line, Name, Plan, Planned
+from runner.api import OPEN, Line, Name, Plan, Planned, comes_after
 from runner.api.opposite import Opposite
 from states._run_as import dry_run_check as dry_run_check
 from states._tools import carry_out, ensure, explained
@@ -150,12 +148,8 @@ def sources_remove(name: Name, ruby: Name | None = None, user: Name | None = Non
     )
 
 
-def autorequire(name: str, user: str | None = None, **_: object) -> Iterator[tuple[str, str]]:
-    """Gems come after Ruby and the user who installs them."""
-    for package in ("ruby", "rubygems", "ruby-rubygems"):
-        yield "pkg", package
-    if user:
-        yield "user", user
-
+autorequire = comes_after(
+    ("pkg", "ruby"), ("pkg", "rubygems"), ("pkg", "ruby-rubygems"), user="user"
+)
 
 __all__ = ["autorequire", "installed", "removed", "sources_add", "sources_remove"]

@@ -3,12 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from modules.messaging import rabbitmq
 
-
-def after_server() -> Iterator[tuple[str, str]]:
-    """The states that all of these come after."""
-    yield "service", rabbitmq.SERVICE
-    yield "pkg", "rabbitmq-server"
+SERVER = (("service", rabbitmq.SERVICE), ("pkg", "rabbitmq-server"))  # what all come after

@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from modules.messaging import rabbitmq
-from runner.api import Name, Plan, Planned
+from runner.api import Name, Plan, Planned, comes_after
 from states._tools import carry_out
-from states.messaging._rabbitmq import after_server
+from states.messaging._rabbitmq import SERVER
 
 
 def joined(
@@ -51,10 +49,4 @@ def joined(
 join = joined  # its older name
 
 
-def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:
-    """A node joins after its server started."""
-    yield from after_server()
-    yield "file", "/var/lib/rabbitmq/.erlang.cookie"
-
-
-__all__ = ["autorequire", "join", "joined"]
+autorequire = comes_after(*SERVER, ("file", "/var/lib/rabbitmq/.erlang.cookie"))

@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from modules.messaging import rabbitmq
-from runner.api import Name, Plan, Planned, StateFailed
+from runner.api import Name, Plan, Planned, StateFailed, comes_after
 from states._tools import carry_out
 
 OPPOSITE = {"enabled": "disabled"}
@@ -61,9 +59,4 @@ def disabled(name: Name, runas: Name | None = None) -> Planned:
     )
 
 
-def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:
-    """A plugin comes after the package of the server."""
-    yield "pkg", "rabbitmq-server"
-
-
-__all__ = ["autorequire", "disabled", "enabled"]
+autorequire = comes_after(("pkg", "rabbitmq-server"))

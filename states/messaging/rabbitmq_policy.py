@@ -5,17 +5,47 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Literal
 
 from modules.messaging import rabbitmq
-from runner.api import CommandFailed, Line, Name, Plan, Planned, StateFailed
+from runner.api import (
+    CURRENT,
+    WANTED,
+    CommandFailed,
+    Kind,
+    Line,
+    Name,
+    Planned,
+    Property,
+    StateFailed,
+    Wording,
+)
 from runner.api.opposite import Opposite
-from states._tools import carry_out
-from states.messaging._rabbitmq import after_server
+from states.messaging._rabbitmq import SERVER
 
 ApplyTo = Literal["queues", "classic_queues", "quorum_queues", "streams", "exchanges", "all"]
 
 OPPOSITE = {"present": Opposite("absent", by=("vhost",))}
+SET = Wording(
+    "{title} is already present.",
+    "{title} is set to be created.",
+    "{title} was set.",
+    "Failed to set the policy '{name}' of '{vhost}'",
+    {"old": {}, "new": "{name}"},
+)
+POLICY = Kind(
+    "Policy '{vhost}' '{name}'",
+    SET,
+    SET._replace(pending="{title} is set to be updated.", changes={"old": CURRENT, "new": WANTED}),
+    Wording(
+        "{title} is not present.",
+        "{title} will be removed.",
+        "{title} was removed.",
+        "Failed to remove the policy '{name}' of '{vhost}'",
+        {"old": "{name}", "new": ""},
+    ),
+)
 
 
 def present(
@@ -46,38 +76,17 @@ def present(
     Behaviour: Salt 3008's rabbitmq_policy.present.
     """
     settings = _settings(definition)
-    old = _policies(vhost, runas).get(name)
-    wanted = {
-        "pattern": pattern,
-        "definition": settings,
-        "priority": priority,
-        **({"apply_to": apply_to} if apply_to else {}),
-    }
-    shown = f"Policy '{vhost}' '{name}'"
-    if old is not None:
-        current = {
-            **old,
-            "definition": _settings(old["definition"]),
-            "priority": int(old["priority"]),
-        }
-        updates = {key: value for key, value in wanted.items() if current.get(key) != value}
-        if not updates:
-            return f"{shown} is already present."
-        changes: dict[str, Any] = {
-            "old": {key: current.get(key) for key in updates},
-            "new": updates,
-        }
-        pending = f"{shown} is set to be updated."
-    else:
-        changes, pending = {"old": {}, "new": name}, f"{shown} is set to be created."
-    return (
-        yield from carry_out(
-            Plan(changes, pending),
-            lambda: rabbitmq.set_policy(vhost, name, pattern, settings, priority, runas, apply_to),
-            f"{shown} was set.",
-            f"Failed to set the policy '{name}' of '{vhost}'",
-        )
-    )
+    now = _policies(vhost, runas).get(name)
+    if now is not None:
+        now = {**now, "definition": _settings(now["definition"]), "priority": int(now["priority"])}
+    set_it = partial(rabbitmq.set_policy, vhost, name, pattern, settings, priority, runas, apply_to)
+    properties = [
+        Property("pattern", pattern),
+        Property("definition", settings, matching="all"),
+        Property("priority", priority),
+        Property("apply_to", apply_to, lambda: (now or {}).get("apply_to")),
+    ]
+    return POLICY.present(now, set_it, properties, lambda _: set_it(), name=name, vhost=vhost)
 
 
 def absent(name: Name, vhost: Name = "/", runas: Name | None = None) -> Planned:
@@ -92,16 +101,9 @@ def absent(name: Name, vhost: Name = "/", runas: Name | None = None) -> Planned:
 
     Behaviour: Salt 3008's rabbitmq_policy.absent.
     """
-    if not rabbitmq.vhost_exists(vhost, runas) or name not in _policies(vhost, runas):
-        return f"Policy '{vhost}' '{name}' is not present."
-    return (
-        yield from carry_out(
-            Plan({"old": name, "new": ""}, f"Policy '{vhost}' '{name}' will be removed."),
-            lambda: rabbitmq.delete_policy(vhost, name, runas),
-            f"Policy '{vhost}' '{name}' was removed.",
-            f"Failed to remove the policy '{name}' of '{vhost}'",
-        )
-    )
+    there = rabbitmq.vhost_exists(vhost, runas) and name in _policies(vhost, runas)
+    delete = partial(rabbitmq.delete_policy, vhost, name, runas)
+    return POLICY.absent(there, delete, name=name, vhost=vhost)
 
 
 def _settings(definition: object) -> Any:
@@ -123,8 +125,4 @@ def _policies(vhost: str, runas: str | None) -> dict[str, dict[str, Any]]:
 
 def autorequire(name: str, vhost: str = "/", **_: object) -> Iterator[tuple[str, str]]:
     """A policy comes after the server and its virtual host."""
-    yield from after_server()
-    yield "rabbitmq_vhost", vhost
-
-
-__all__ = ["absent", "autorequire", "present"]
+    yield from (*SERVER, ("rabbitmq_vhost", vhost))

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Literal
 
 from modules.messaging import rabbitmq
-from runner.api import Line, Name, Plan, Planned
+from runner.api import Line, Name, Plan, Planned, comes_after
 from states._tools import carry_out
-from states.messaging._rabbitmq import after_server
+from states.messaging._rabbitmq import SERVER
 
 
 def present(
@@ -101,10 +100,4 @@ def absent(name: Name, runas: Name | None = None) -> Planned:
     )
 
 
-def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:
-    """An upstream comes after the server and the plugin of the federation."""
-    yield from after_server()
-    yield "rabbitmq_plugin", "rabbitmq_federation"
-
-
-__all__ = ["absent", "autorequire", "present"]
+autorequire = comes_after(*SERVER, ("rabbitmq_plugin", "rabbitmq_federation"))

@@ -9,7 +9,7 @@ from typing import Any
 from modules.messaging import rabbitmq
 from runner.api import Line, Name, OneOrMany, Plan, Planned, Secret, StateFailed
 from states._tools import carry_out
-from states.messaging._rabbitmq import after_server
+from states.messaging._rabbitmq import SERVER
 
 Rights = dict[str, dict[str, str]]
 
@@ -132,7 +132,7 @@ def autorequire(
     name: str, perms: list[dict[str, Any]] | None = None, **_: object
 ) -> Iterator[tuple[str, str]]:
     """An account comes after the server and the virtual hosts that it has rights on."""
-    yield from after_server()
+    yield from SERVER
     for entry in perms or ():
         for vhost in entry:
             yield "rabbitmq_vhost", str(vhost)

@@ -3,12 +3,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from modules.messaging import rabbitmq
-from runner.api import Name, Plan, Planned
-from states._tools import carry_out
-from states.messaging._rabbitmq import after_server
+from runner.api import Kind, Name, Planned, Wording, comes_after
+from states.messaging._rabbitmq import SERVER
+
+VHOST = Kind(
+    "Virtual Host '{name}'",
+    Wording(
+        "{title} already exists.",
+        "{title} will be created.",
+        "{title} was created.",
+        "Failed to create the virtual host '{name}'",
+        {"old": "", "new": "{name}"},
+        {"rabbitmq_vhost": "{name}"},
+    ),
+    removed=Wording(
+        "{title} is not present.",
+        "{title} will be removed.",
+        "{title} was removed.",
+        "Failed to remove the virtual host '{name}'",
+        {"old": "{name}", "new": ""},
+    ),
+)
 
 
 def present(name: Name) -> Planned:
@@ -21,20 +37,8 @@ def present(name: Name) -> Planned:
 
     Behaviour: Salt 3008's rabbitmq_vhost.present.
     """
-    if rabbitmq.vhost_exists(name):
-        return f"Virtual Host '{name}' already exists."
-    return (
-        yield from carry_out(
-            Plan(
-                {"old": "", "new": name},
-                f"Virtual Host '{name}' will be created.",
-                provides=[("rabbitmq_vhost", name)],
-            ),
-            lambda: rabbitmq.add_vhost(name),
-            f"Virtual Host '{name}' was created.",
-            f"Failed to create the virtual host '{name}'",
-        )
-    )
+    there = rabbitmq.vhost_exists(name)
+    return VHOST.present(there, lambda: rabbitmq.add_vhost(name), name=name)
 
 
 def absent(name: Name) -> Planned:
@@ -47,21 +51,8 @@ def absent(name: Name) -> Planned:
 
     Behaviour: Salt 3008's rabbitmq_vhost.absent.
     """
-    if not rabbitmq.vhost_exists(name):
-        return f"Virtual Host '{name}' is not present."
-    return (
-        yield from carry_out(
-            Plan({"old": name, "new": ""}, f"Virtual Host '{name}' will be removed."),
-            lambda: rabbitmq.delete_vhost(name),
-            f"Virtual Host '{name}' was removed.",
-            f"Failed to remove the virtual host '{name}'",
-        )
-    )
+    there = rabbitmq.vhost_exists(name)
+    return VHOST.absent(there, lambda: rabbitmq.delete_vhost(name), name=name)
 
 
-def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:
-    """A virtual host comes after the server."""
-    yield from after_server()
-
-
-__all__ = ["absent", "autorequire", "present"]
+autorequire = comes_after(*SERVER)

@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from modules import network
 from modules.messaging import redis
 from modules.messaging.redis import Connection, RedisServer
-from runner.api import Done, Line, NonEmptyLine, Plan, Planned, Secret, StateFailed
+from runner.api import Done, Line, NonEmptyLine, Plan, Planned, Secret, StateFailed, comes_after
 
 NON_IDEMPOTENT = {"string": "with expire the time begins anew in each run"}
 
@@ -116,12 +114,9 @@ def slaveof(
     return Done(f"Minion successfully connected to master: {name}", {"old": old, "new": new})
 
 
-def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:
-    """Keys come after the server."""
-    for service in redis.SERVICES:
-        yield "service", service
-    for package in ("redis-server", "redis", "valkey"):
-        yield "pkg", package
-
+autorequire = comes_after(
+    *(("service", name) for name in redis.SERVICES),
+    *(("pkg", name) for name in ("redis-server", "redis", "valkey")),
+)
 
 __all__ = ["absent", "autorequire", "slaveof", "string"]

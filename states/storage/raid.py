@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Annotated
 
 from modules.storage import blockdev, raid
@@ -17,6 +16,7 @@ from runner.api import (
     Plan,
     Planned,
     StateFailed,
+    comes_after,
 )
 from states._tools import explained
 
@@ -148,6 +148,4 @@ def absent(name: AbsolutePath) -> Planned:
     return f"Raid {name} has been destroyed"
 
 
-def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:
-    """An array comes after the program that makes it."""
-    yield "pkg", "mdadm"
+autorequire = comes_after(("pkg", "mdadm"))
