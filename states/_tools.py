@@ -32,19 +32,3 @@ def carry_out(plan: Plan, change: Callable[[], object], done: str | Done, failed
     with explained(failed):
         change()
     return done
-
-
-def ensure(
-    is_so: Callable[[], bool],
-    already: str,
-    plan: Plan,
-    change: Callable[[], object],
-    done: str,
-    failed: str,
-) -> Planned:
-    """Report what is so already; otherwise plan, make the change, and report it."""
-    with explained(failed):
-        present = is_so()
-    if present:
-        return already
-    return (yield from carry_out(plan, change, done, failed))

@@ -3,11 +3,38 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from modules.desktop import snap
-from runner.api import OPEN, Name, Plan, Planned, comes_after
-from states._tools import carry_out, explained
+from runner.api import OPEN, Kind, Name, Planned, Property, Wording, comes_after
+from states._tools import explained
 
 OPPOSITE = {"installed": "removed"}
+SNAP = Kind(
+    'Package "{name}"',
+    Wording(
+        "{title} is already installed",
+        "{title} would have been installed",
+        "{title} was installed",
+        "{title} failed to install",
+        {"old": None, "new": "{name}"},
+        OPEN,
+    ),
+    Wording(
+        "",
+        "{title} would have been switched to channel {channel}",
+        "{title} was switched to channel {channel}",
+        "Failed to switch {title} to channel {channel}",
+        {"old": "{tracking}", "new": "{channel}"},
+    ),
+    Wording(
+        "{title} is not installed",
+        "{title} would have been removed",
+        "{title} removed",
+        "{title} failed to remove",
+        {"old": "{version}", "new": None},
+    ),
+)
 
 
 def installed(name: Name, channel: Name | None = None, classic: bool = False) -> Planned:
@@ -24,36 +51,14 @@ def installed(name: Name, channel: Name | None = None, classic: bool = False) ->
 
     Behaviour: Salt 3007's snap.installed, which lacks classic.
     """
-    failed = f'Package "{name}" failed to install'
-    with explained(failed):
+    with explained(f'Package "{name}" failed to install'):
         versions = snap.versions_installed(name)
-    if not versions:
-        return (
-            yield from carry_out(
-                Plan(
-                    {"old": None, "new": name},
-                    f'Package "{name}" would have been installed',
-                    provides=OPEN,
-                ),
-                lambda: snap.install(name, channel, False, classic),
-                f'Package "{name}" was installed',
-                failed,
-            )
-        )
-    tracking = versions[0].get("tracking", "")
-    if channel is None or _whole(channel, tracking) == tracking:
-        return f'Package "{name}" is already installed'
-    return (
-        yield from carry_out(
-            Plan(
-                {"old": tracking, "new": channel},
-                f'Package "{name}" would have been switched to channel {channel}',
-            ),
-            lambda: snap.install(name, channel, True, classic),
-            f'Package "{name}" was switched to channel {channel}',
-            f'Failed to switch Package "{name}" to channel {channel}',
-        )
-    )
+    tracking = versions[0].get("tracking", "") if versions else ""
+    another = None if channel is None or _whole(channel, tracking) == tracking else channel
+    install = partial(snap.install, name, channel, bool(versions), classic)
+    properties = [Property("channel", another, lambda: tracking)]
+    about = {"name": name, "channel": channel, "tracking": tracking}
+    return SNAP.present(bool(versions), install, properties, lambda _: install(), **about)
 
 
 def _whole(channel: str, tracking: str) -> str:
@@ -77,22 +82,10 @@ def removed(name: Name) -> Planned:
 
     Behaviour: Salt 3007's snap.removed.
     """
-    failed = f'Package "{name}" failed to remove'
-    with explained(failed):
+    with explained(f'Package "{name}" failed to remove'):
         versions = snap.versions_installed(name)
-    if not versions:
-        return f'Package "{name}" is not installed'
-    return (
-        yield from carry_out(
-            Plan(
-                {"old": versions[0]["version"], "new": None},
-                f'Package "{name}" would have been removed',
-            ),
-            lambda: snap.remove(name),
-            f'Package "{name}" removed',
-            failed,
-        )
-    )
+    version = versions[0]["version"] if versions else None
+    return SNAP.absent(version, lambda: snap.remove(name), name=name, version=version)
 
 
 autorequire = comes_after(("pkg", "snapd"), ("service", "snapd"))

@@ -4,15 +4,42 @@
 from __future__ import annotations
 
 from modules.languages import gem
-from runner.api import OPEN, Line, Name, Plan, Planned, comes_after
+from runner.api import OPEN, Kind, Line, Name, Plan, Planned, Wording, comes_after
 from runner.api.opposite import Opposite
 from states._run_as import dry_run_check as dry_run_check
-from states._tools import carry_out, ensure, explained
+from states._tools import carry_out, explained
 
 OPPOSITE = {
     "installed": Opposite("removed", by=("user",)),
     "sources_add": Opposite("sources_remove", by=("user",)),
 }
+GEM = Kind(
+    "gem {name}",
+    removed=Wording(
+        "Gem is already not installed.",
+        "The {title} would have been removed",
+        "Gem was successfully removed.",
+        "Could not remove gem",
+        {"{name}": "Removed"},
+    ),
+)
+SOURCE = Kind(
+    "gem source {name}",
+    Wording(
+        "Gem source is already added.",
+        "The {title} would have been added.",
+        "Gem source was successfully added.",
+        "Could not add gem source",
+        {"{name}": "Added"},
+    ),
+    removed=Wording(
+        "Gem source is already removed.",
+        "The {title} would have been removed.",
+        "Gem source was successfully removed.",
+        "Could not remove gem source",
+        {"{name}": "Removed"},
+    ),
+)
 
 
 def installed(
@@ -85,18 +112,10 @@ def removed(
 
     Behaviour: Salt 3007's gem.removed.
     """
-    failed = "Could not remove gem"
-    with explained(failed):
-        present = name in gem.list_("", ruby, user, gem_bin)
-    if not present:
-        return "Gem is already not installed."
-    return (
-        yield from carry_out(
-            Plan({name: "Removed"}, f"The gem {name} would have been removed"),
-            lambda: gem.uninstall(name, ruby, user, gem_bin),
-            "Gem was successfully removed.",
-            failed,
-        )
+    return GEM.absent(
+        lambda: name in gem.list_("", ruby, user, gem_bin),
+        lambda: gem.uninstall(name, ruby, user, gem_bin),
+        name=name,
     )
 
 
@@ -112,15 +131,10 @@ def sources_add(name: Name, ruby: Name | None = None, user: Name | None = None) 
 
     Behaviour: Salt 3007's gem.sources_add.
     """
-    return (
-        yield from ensure(
-            lambda: name in gem.sources_list(ruby, user),
-            "Gem source is already added.",
-            Plan({name: "Added"}, f"The gem source {name} would have been added."),
-            lambda: gem.sources_add(name, ruby, user),
-            "Gem source was successfully added.",
-            "Could not add gem source",
-        )
+    return SOURCE.present(
+        lambda: name in gem.sources_list(ruby, user),
+        lambda: gem.sources_add(name, ruby, user),
+        name=name,
     )
 
 
@@ -136,15 +150,10 @@ def sources_remove(name: Name, ruby: Name | None = None, user: Name | None = Non
 
     Behaviour: Salt 3007's gem.sources_remove.
     """
-    return (
-        yield from ensure(
-            lambda: name not in gem.sources_list(ruby, user),
-            "Gem source is already removed.",
-            Plan({name: "Removed"}, f"The gem source {name} would have been removed."),
-            lambda: gem.sources_remove(name, ruby, user),
-            "Gem source was successfully removed.",
-            "Could not remove gem source",
-        )
+    return SOURCE.absent(
+        lambda: name in gem.sources_list(ruby, user),
+        lambda: gem.sources_remove(name, ruby, user),
+        name=name,
     )
 
 
