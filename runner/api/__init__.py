@@ -73,7 +73,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, MutableMapping
 
     from runner.api.composition import combine_plans
-    from runner.api.kinds import CURRENT, WANTED, Difference, Kind, Property, Wording, comes_after
+    from runner.api.kinds import CURRENT, WANTED, Kind, Property, Wording, comes_after
     from runner.api.later import check_later as check_later
     from runner.api.later import forget_check as forget_check
     from runner.api.planning import foreseen_failures as foreseen_failures
@@ -766,7 +766,7 @@ def forget_looks(topics: frozenset[str] | None) -> None:
 
 _LATER = {"StateModule": "state_module"}
 _LATER |= dict.fromkeys(
-    ("CURRENT", "Difference", "Kind", "Property", "WANTED", "Wording", "comes_after"), "kinds"
+    ("CURRENT", "Kind", "Property", "WANTED", "Wording", "comes_after"), "kinds"
 )
 _LATER |= dict.fromkeys(("Feature", "Provider", "ProviderModule", "Providers"), "providers")
 _LATER |= {"combine_plans": "composition", "ended_with_run": "programs", "SCHEDULE": "scheduled"}

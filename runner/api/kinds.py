@@ -29,6 +29,7 @@ class Property(Record):
     "all": the whole list is the value.
     is_to_s, should_to_s: the text of the current and of the wanted value; by default as they are.
     change_to_s: the whole text of a change, from both values; None by default.
+    current: the current value, of what `alter` of a kind gets.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Property(Record):
     is_to_s: Callable[[Any], Any] = shown
     should_to_s: Callable[[Any], Any] = shown
     change_to_s: Callable[[Any, Any], str] | None = None
+    current: Any = None
 
     @property
     def target(self) -> Any:
@@ -49,50 +51,24 @@ class Property(Record):
     def _chooses(self) -> bool:
         return self.matching == "any" and isinstance(self.wanted, list) and bool(self.wanted)
 
-    def fits(self, current: Any) -> bool:
+    @property
+    def fits(self) -> bool:
         """Return whether the current value will do."""
-        return current in self.wanted if self._chooses else current == self.wanted
-
-
-class Difference(Record):
-    """A property that is not as it is wanted, and its current value."""
-
-    about: Property
-    current: Any
-
-    @property
-    def name(self) -> str:
-        return self.about.name
-
-    @property
-    def wanted(self) -> Any:
-        """The value to set."""
-        return self.about.target
-
-    def set(self) -> object:
-        """Give the property its value."""
-        return self.about.set(self.wanted)
-
-    @property
-    def old(self) -> Any:
-        return self.about.is_to_s(self.current)
-
-    @property
-    def new(self) -> Any:
-        return self.about.should_to_s(self.wanted)
+        return self.current in self.wanted if self._chooses else bool(self.current == self.wanted)
 
     @property
     def text(self) -> str:
         """The change as people read it."""
-        if self.about.change_to_s is not None:
-            return self.about.change_to_s(self.current, self.wanted)
-        return f"{self.name} changed from {self.old} to {self.new}"
+        if self.change_to_s is not None:
+            return self.change_to_s(self.current, self.target)
+        old, new = self.is_to_s(self.current), self.should_to_s(self.target)
+        return f"{self.name} changed from {old} to {new}"
 
 
-def set_each(differences: Sequence[Difference]) -> None:
+def set_each(properties: Iterable[Property]) -> None:
     """Give properties their values, one after the other."""
-    for difference in differences:
-        difference.set()
+    for each in properties:
+        each.set(each.target)
 
 
 # in the changes of a wording: the properties that differ, as they are, and as wanted
@@ -156,7 +132,7 @@ class Kind(Record):
         now: Any,
         create: Callable[[], object],
         properties: Iterable[Property] = (),
-        alter: Callable[[Sequence[Difference]], object] = set_each,
+        alter: Callable[[Sequence[Property]], object] = set_each,
         /,
         **fields: object,
     ) -> Planned:
@@ -175,8 +151,10 @@ class Kind(Record):
         if now is None or now is False:
             return (yield from self._take(self.created, create, fields))
         managed = [each for each in properties if each.wanted is not None]
-        found = [Difference(each, each.get() if each.get else now[each.name]) for each in managed]
-        differences = [each for each in found if not each.about.fits(each.current)]
+        found = [each.get() if each.get else now[each.name] for each in managed]
+        pairs = zip(managed, found, strict=True)
+        measured = [each._replace(current=current) for each, current in pairs]
+        differences = [each for each in measured if not each.fits]
         if not differences:
             return self._text(self.created.already, fields)
         step = partial(alter, differences)
@@ -197,16 +175,19 @@ class Kind(Record):
         wording: Wording,
         step: Callable[[], object],
         fields: Mapping[str, object],
-        differences: Sequence[Difference] = (),
+        differences: Sequence[Property] = (),
     ) -> Planned:
         """Plan a step, take it, and report it."""
         fields = {**fields, "differences": "; ".join(each.text for each in differences)}
         there = {each.name: each.current for each in differences}
-        wanted = {each.name: each.wanted for each in differences}
+        wanted = {each.name: each.target for each in differences}
         parts = {CURRENT: there, WANTED: wanted}
         changes, facts = wording.changes, wording.provides
         if changes is None:
-            changes = {each.name: {"old": each.old, "new": each.new} for each in differences}
+            changes = {
+                each.name: {"old": each.is_to_s(each.current), "new": each.should_to_s(each.target)}
+                for each in differences
+            }
         else:
             changes = self._filled(changes, fields, parts)
         names = facts.items() if isinstance(facts, Mapping) else ()

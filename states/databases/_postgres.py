@@ -8,7 +8,7 @@ from typing import Any
 
 from modules.databases import postgres
 from modules.databases.postgres import PostgresServer
-from runner.api import Difference, Record
+from runner.api import Property, Record
 
 
 class Entity(Record):
@@ -32,8 +32,8 @@ class Entity(Record):
     def create(self, *options: object) -> None:
         self._execute("CREATE", options)
 
-    def alter(self, differences: Iterable[Difference]) -> None:
-        self.server.execute(*(f"ALTER {self.sql} {each.set()}" for each in differences))
+    def alter(self, differences: Iterable[Property]) -> None:
+        self.server.execute(*(f"ALTER {self.sql} {each.set(each.target)}" for each in differences))
 
     def drop(self, *options: object) -> None:
         self._execute("DROP", options)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from modules.databases import postgres
 from modules.databases.postgres import PostgresServer
-from runner.api import Check, Difference, Kind, Line, Planned, Property, Record
+from runner.api import Check, Kind, Line, Planned, Property, Record
 from states.databases._postgres import SERVER, Entity
 from states.databases._wording import CREATED, REMOVED, UPDATED
 
@@ -84,8 +84,8 @@ class Role(Record):
         )
         return [*self._hashing(password), create, *self._joined(self.groups)]
 
-    def _updated(self, differences: Sequence[Difference]) -> list[str]:
-        changes = {each.name: each.wanted for each in differences}
+    def _updated(self, differences: Sequence[Property]) -> list[str]:
+        changes = {each.name: each.target for each in differences}
         words = [_word(flag, value) for flag, value in changes.items() if flag in WORDS]
         password = self.password if "password" in changes else None
         options = self._role_options(words, password, "valid_until" in changes)

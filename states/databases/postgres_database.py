@@ -9,7 +9,6 @@ from functools import partial
 from modules.databases import postgres
 from modules.databases.postgres import Connection, PostgresServer, literal
 from runner.api import (
-    Difference,
     Kind,
     Line,
     Name,
@@ -114,7 +113,7 @@ def present(
         Property("contents", "of the owner" if inside else None, lambda: ""),
     ]
 
-    def alter(differences: Iterable[Difference]) -> None:
+    def alter(differences: Iterable[Property]) -> None:
         it.alter(each for each in differences if each.name != "contents")
         server.within(name).execute(*inside)
 
