@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from modules import alternatives, file
-from runner.api import AbsolutePath, Done, Name, Plan, Planned, StateFailed, comes_after
+from runner.api import AbsolutePath, Done, Name, Plan, Planned, StateFailed
+from runner.api.kinds import comes_after
 from runner.api.opposite import Opposite
 from states._tools import explained
 

@@ -7,17 +7,8 @@ from typing import Any
 
 from modules import file
 from modules.ssh import known_hosts
-from runner.api import (
-    CommandFailed,
-    Done,
-    Line,
-    Name,
-    Plan,
-    Planned,
-    StateFailed,
-    comes_after,
-    here,
-)
+from runner.api import CommandFailed, Done, Line, Name, Plan, Planned, StateFailed, here
+from runner.api.kinds import comes_after
 from runner.api.opposite import Opposite
 
 OPPOSITE = {"present": Opposite("absent", by=("user",))}

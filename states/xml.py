@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from modules import file, xml
-from runner.api import AbsolutePath, Line, Plan, Planned, StateFailed, comes_after
+from runner.api import AbsolutePath, Line, Plan, Planned, StateFailed
 from runner.api.claims import edits
+from runner.api.kinds import comes_after
 
 owns = edits()
 

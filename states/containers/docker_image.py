@@ -8,17 +8,8 @@ from typing import Any
 
 from modules import file
 from modules.containers import docker
-from runner.api import (
-    CommandFailed,
-    Done,
-    Line,
-    Name,
-    OneOrMany,
-    Plan,
-    Planned,
-    StateFailed,
-    comes_after,
-)
+from runner.api import CommandFailed, Done, Line, Name, OneOrMany, Plan, Planned, StateFailed
+from runner.api.kinds import comes_after
 from states.containers._docker import (
     ENGINE,
     PULLED,

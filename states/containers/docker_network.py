@@ -8,18 +8,8 @@ from typing import Any
 
 from modules.containers import docker
 from modules.containers.docker import forms
-from runner.api import (
-    CommandFailed,
-    Done,
-    Line,
-    Name,
-    OneOrMany,
-    Plan,
-    Planned,
-    StateFailed,
-    comes_after,
-    here,
-)
+from runner.api import CommandFailed, Done, Line, Name, OneOrMany, Plan, Planned, StateFailed, here
+from runner.api.kinds import comes_after
 from states._tools import explained
 from states.containers._docker import ENGINE
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from modules.containers import docker
 from modules.containers.docker import forms
-from runner.api import Done, Line, Name, Plan, Planned, StateFailed, comes_after
+from runner.api import Done, Line, Name, Plan, Planned, StateFailed
+from runner.api.kinds import comes_after
 from states._tools import explained
 from states.containers._docker import ENGINE
 

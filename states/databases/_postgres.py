@@ -8,7 +8,8 @@ from typing import Any
 
 from modules.databases import postgres
 from modules.databases.postgres import PostgresServer
-from runner.api import Property, Record
+from runner.api import Record
+from runner.api.kinds import Property
 
 
 class Entity(Record):

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 from modules.databases import postgres
 from modules.databases.postgres import PostgresServer
-from runner.api import Check, Kind, Line, Planned, Property, Record
+from runner.api import Check, Line, Planned, Record
+from runner.api.kinds import Kind, Property
 from states.databases._postgres import SERVER, Entity
 from states.databases._wording import CREATED, REMOVED, UPDATED
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from runner.api import WANTED, Wording
+from runner.api.kinds import WANTED, Wording
 
 
 def making(verb: str, made: str, changes: str) -> Wording:

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from modules.databases import mysql
 from modules.databases.mysql import Connection, MysqlServer
-from runner.api import Kind, Line, NonEmptyLine, Planned, Property, comes_after
+from runner.api import Line, NonEmptyLine, Planned
+from runner.api.kinds import Kind, Property, comes_after
 from states.databases._mysql import REASON, SERVER
 from states.databases._wording import CREATED, REMOVED, UPDATED
 

@@ -9,7 +9,8 @@ from typing import Any
 
 from modules.databases import mysql
 from modules.databases.mysql import Connection, Level, MysqlServer, Rights
-from runner.api import Kind, Line, NameOrEmpty, Planned, StateFailed, Wording
+from runner.api import Line, NameOrEmpty, Planned, StateFailed
+from runner.api.kinds import Kind, Wording
 from runner.api.opposite import Opposite
 from states.databases._mysql import REASON, SERVER
 

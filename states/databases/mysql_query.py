@@ -9,7 +9,8 @@ from modules import file
 from modules.databases import mysql
 from modules.databases.mysql import Connection, MysqlServer
 from modules.grains import static
-from runner.api import OPEN, Line, OneOrMany, Plan, Planned, Record, StateFailed, comes_after, here
+from runner.api import OPEN, Line, OneOrMany, Plan, Planned, Record, StateFailed, here
+from runner.api.kinds import comes_after
 from states.databases._mysql import SERVER
 
 NON_IDEMPOTENT = {

@@ -7,17 +7,8 @@ from typing import Annotated
 
 from modules.databases import mysql
 from modules.databases.mysql import Connection, Login, MysqlServer
-from runner.api import (
-    Check,
-    Kind,
-    Line,
-    Planned,
-    Property,
-    Secret,
-    StateFailed,
-    Wording,
-    comes_after,
-)
+from runner.api import Check, Line, Planned, Secret, StateFailed
+from runner.api.kinds import Kind, Property, Wording, comes_after
 from runner.api.opposite import Opposite
 from states.databases._mysql import REASON, SERVER
 from states.databases._wording import CREATED, REMOVED

@@ -6,7 +6,8 @@ from __future__ import annotations
 from functools import partial
 
 from modules.databases import postgres
-from runner.api import AbsolutePath, Kind, Line, Name, Planned, StateFailed, comes_after
+from runner.api import AbsolutePath, Line, Name, Planned, StateFailed
+from runner.api.kinds import Kind, comes_after
 from states.databases._wording import CREATED, REMOVED
 
 CLUSTER = Kind("cluster {name}", CREATED._replace(provides={"file": "{datadir}"}), removed=REMOVED)

@@ -8,16 +8,8 @@ from functools import partial
 
 from modules.databases import postgres
 from modules.databases.postgres import Connection, PostgresServer, literal
-from runner.api import (
-    Kind,
-    Line,
-    Name,
-    NonEmptyLine,
-    Planned,
-    Property,
-    StateFailed,
-    comes_after,
-)
+from runner.api import Line, Name, NonEmptyLine, Planned, StateFailed
+from runner.api.kinds import Kind, Property, comes_after
 from states.databases._postgres import SERVER, Entity, owned_by
 from states.databases._wording import CREATED, REMOVED, UPDATED
 

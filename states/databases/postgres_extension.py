@@ -7,7 +7,8 @@ from functools import partial
 
 from modules.databases import postgres
 from modules.databases.postgres import Connection, PostgresServer, literal
-from runner.api import Kind, Line, NonEmptyLine, Planned, Property, comes_after
+from runner.api import Line, NonEmptyLine, Planned
+from runner.api.kinds import Kind, Property, comes_after
 from states.databases._postgres import SERVER, Entity
 from states.databases._wording import REMOVED, making
 

@@ -8,7 +8,8 @@ from typing import Literal
 
 from modules.databases import postgres
 from modules.databases.postgres import Connection, PostgresServer
-from runner.api import Kind, Line, NonEmptyLine, OneOrMany, Planned, StateFailed, Wording
+from runner.api import Line, NonEmptyLine, OneOrMany, Planned, StateFailed
+from runner.api.kinds import Kind, Wording
 from states.databases._postgres import SERVER
 
 ObjectType = Literal[

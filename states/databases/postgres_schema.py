@@ -7,7 +7,8 @@ from functools import partial
 
 from modules.databases import postgres
 from modules.databases.postgres import Login, PostgresServer
-from runner.api import Kind, Line, Name, NonEmptyLine, Planned, Property, comes_after
+from runner.api import Line, Name, NonEmptyLine, Planned
+from runner.api.kinds import Kind, Property, comes_after
 from states.databases._postgres import SERVER, Entity, owned_by
 from states.databases._wording import CREATED, REMOVED, UPDATED
 

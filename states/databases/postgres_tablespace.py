@@ -8,17 +8,8 @@ from typing import Any
 
 from modules.databases import postgres
 from modules.databases.postgres import Connection, PostgresServer, literal
-from runner.api import (
-    AbsolutePath,
-    Kind,
-    Line,
-    Name,
-    NonEmptyLine,
-    Planned,
-    Property,
-    StateFailed,
-    comes_after,
-)
+from runner.api import AbsolutePath, Line, Name, NonEmptyLine, Planned, StateFailed
+from runner.api.kinds import Kind, Property, comes_after
 from states.databases._postgres import SERVER, Entity, owned_by
 from states.databases._wording import CREATED, REMOVED, UPDATED
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from functools import partial
 
 from modules.desktop import flatpak
-from runner.api import OPEN, Kind, Name, Planned, Wording
+from runner.api import OPEN, Name, Planned
+from runner.api.kinds import Kind, Wording
 
 OPPOSITE = {"installed": "uninstalled"}
 PACKAGE = Kind(

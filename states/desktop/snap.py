@@ -6,7 +6,8 @@ from __future__ import annotations
 from functools import partial
 
 from modules.desktop import snap
-from runner.api import OPEN, Kind, Name, Planned, Property, Wording, comes_after
+from runner.api import OPEN, Name, Planned
+from runner.api.kinds import Kind, Property, Wording, comes_after
 from states._tools import explained
 
 OPPOSITE = {"installed": "removed"}

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from modules.firewalls import firewalld
-from runner.api import Line, Name, OneOrMany, Plan, Planned, Record, StateFailed, comes_after
+from runner.api import Line, Name, OneOrMany, Plan, Planned, Record, StateFailed
+from runner.api.kinds import comes_after
 from states._tools import explained
 
 KEYS = ("Source port", "Destination port", "Protocol", "Destination address")

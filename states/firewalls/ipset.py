@@ -6,7 +6,8 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from modules.firewalls import ipset
-from runner.api import Line, Name, OneOrMany, Plan, Planned, StateFailed, comes_after
+from runner.api import Line, Name, OneOrMany, Plan, Planned, StateFailed
+from runner.api.kinds import comes_after
 from runner.api.opposite import Opposite
 from states._tools import explained
 

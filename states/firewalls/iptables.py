@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from modules.firewalls import iptables
-from runner.api import AbsolutePath, Done, Name, Plan, Planned, StateFailed, comes_after
+from runner.api import AbsolutePath, Done, Name, Plan, Planned, StateFailed
+from runner.api.kinds import comes_after
 from states.firewalls._iptables import (
     Position,
     WantedRule,

@@ -6,7 +6,8 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from modules.firewalls import nftables
-from runner.api import AbsolutePath, Name, Plan, Planned, Record, StateFailed, comes_after
+from runner.api import AbsolutePath, Name, Plan, Planned, Record, StateFailed
+from runner.api.kinds import comes_after
 from states._tools import explained
 from states.firewalls._iptables import Position, warn_of_position
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from modules.firewalls import ufw
-from runner.api import Group, Line, Name, Plan, Planned, Record, comes_after
+from runner.api import Group, Line, Name, Plan, Planned, Record
+from runner.api.kinds import comes_after
 from states._tools import explained
 
 Direction = Literal["in", "out"]

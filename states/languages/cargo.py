@@ -6,17 +6,8 @@ from __future__ import annotations
 from typing import Annotated
 
 from modules.languages import cargo
-from runner.api import (
-    OPEN,
-    AbsolutePath,
-    Done,
-    Name,
-    OneOrMany,
-    Pattern,
-    Plan,
-    Planned,
-    comes_after,
-)
+from runner.api import OPEN, AbsolutePath, Done, Name, OneOrMany, Pattern, Plan, Planned
+from runner.api.kinds import comes_after
 from runner.api.opposite import Opposite
 from states._run_as import dry_run_check as dry_run_check
 from states._tools import carry_out, explained

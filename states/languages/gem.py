@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from modules.languages import gem
-from runner.api import OPEN, Kind, Line, Name, Plan, Planned, Wording, comes_after
+from runner.api import OPEN, Line, Name, Plan, Planned
+from runner.api.kinds import Kind, Wording, comes_after
 from runner.api.opposite import Opposite
 from states._run_as import dry_run_check as dry_run_check
 from states._tools import carry_out, explained

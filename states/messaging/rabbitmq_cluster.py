@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from modules.messaging import rabbitmq
-from runner.api import Name, Plan, Planned, comes_after
+from runner.api import Name, Plan, Planned
+from runner.api.kinds import comes_after
 from states._tools import carry_out
 from states.messaging._rabbitmq import SERVER
 

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from modules.messaging import rabbitmq
-from runner.api import Name, Plan, Planned, StateFailed, comes_after
+from runner.api import Name, Plan, Planned, StateFailed
+from runner.api.kinds import comes_after
 from states._tools import carry_out
 
 OPPOSITE = {"enabled": "disabled"}

@@ -9,18 +9,8 @@ from functools import partial
 from typing import Any, Literal
 
 from modules.messaging import rabbitmq
-from runner.api import (
-    CURRENT,
-    WANTED,
-    CommandFailed,
-    Kind,
-    Line,
-    Name,
-    Planned,
-    Property,
-    StateFailed,
-    Wording,
-)
+from runner.api import CommandFailed, Line, Name, Planned, StateFailed
+from runner.api.kinds import CURRENT, WANTED, Kind, Property, Wording
 from runner.api.opposite import Opposite
 from states.messaging._rabbitmq import SERVER
 

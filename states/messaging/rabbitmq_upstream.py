@@ -6,7 +6,8 @@ from __future__ import annotations
 from typing import Literal
 
 from modules.messaging import rabbitmq
-from runner.api import Line, Name, Plan, Planned, comes_after
+from runner.api import Line, Name, Plan, Planned
+from runner.api.kinds import comes_after
 from states._tools import carry_out
 from states.messaging._rabbitmq import SERVER
 

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from modules.messaging import rabbitmq
-from runner.api import Kind, Name, Planned, Wording, comes_after
+from runner.api import Name, Planned
+from runner.api.kinds import Kind, Wording, comes_after
 from states.messaging._rabbitmq import SERVER
 
 VHOST = Kind(

@@ -6,7 +6,8 @@ from __future__ import annotations
 from modules import network
 from modules.messaging import redis
 from modules.messaging.redis import Connection, RedisServer
-from runner.api import Done, Line, NonEmptyLine, Plan, Planned, Secret, StateFailed, comes_after
+from runner.api import Done, Line, NonEmptyLine, Plan, Planned, Secret, StateFailed
+from runner.api.kinds import comes_after
 
 NON_IDEMPOTENT = {"string": "with expire the time begins anew in each run"}
 

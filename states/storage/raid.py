@@ -7,17 +7,8 @@ from typing import Annotated
 
 from modules.storage import blockdev, raid
 from modules.storage.blockdev import Device
-from runner.api import (
-    AbsolutePath,
-    Done,
-    Line,
-    Name,
-    Named,
-    Plan,
-    Planned,
-    StateFailed,
-    comes_after,
-)
+from runner.api import AbsolutePath, Done, Line, Name, Named, Plan, Planned, StateFailed
+from runner.api.kinds import comes_after
 from states._tools import explained
 
 
