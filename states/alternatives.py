@@ -118,6 +118,8 @@ def set_(name: Name, path: AbsolutePath) -> Planned:
     return f"Alternative for {name} set to path {path}"
 
 
-autorequire = comes_after(path="file")
+autorequire = comes_after(
+    "An alternative comes after the file that the name is to mean.", path="file"
+)
 
 __func_alias__ = {"set_": "set"}

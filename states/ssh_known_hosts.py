@@ -148,4 +148,8 @@ def absent(name: Name, user: Name | None = None, config: Line | None = None) -> 
     return f"{name}'s key removed from {shown}"
 
 
-autorequire = comes_after(("pkg", "openssh-client"), user="user")
+autorequire = comes_after(
+    "Known hosts come after the user who knows them, and ssh's programs.",
+    ("pkg", "openssh-client"),
+    user="user",
+)

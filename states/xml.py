@@ -41,4 +41,4 @@ def value_present(name: AbsolutePath, xpath: Line, value: str) -> Planned:
     return f"{name} updated"
 
 
-autorequire = comes_after(name="file")
+autorequire = comes_after("A value comes after its file.", name="file")

@@ -229,13 +229,16 @@ class Kind(Record):
         return self._text(part, fields) if isinstance(part, str) else parts.get(part, part)
 
 
-def comes_after(*always: tuple[str, str], **named: str) -> Callable[..., Iterator[tuple[str, str]]]:
+def comes_after(
+    description: str, *always: tuple[str, str], **named: str
+) -> Callable[..., Iterator[tuple[str, str]]]:
     """The `autorequire` of a module whose states come after some states, and after what their
     arguments name.
 
-    always: pairs (state module, ID or name). named: the state module of what an argument names.
+    description: for the manual. always: pairs (state module, ID or name).
+    named: the state module of what an argument names.
 
-    >>> autorequire = comes_after(("pkg", "postgresql"), owner="postgres_user")
+    >>> autorequire = comes_after("It comes after its owner.", ("pkg", "sql"), owner="sql_user")
     """
 
     def autorequire(**arguments: Any) -> Iterator[tuple[str, str]]:
@@ -245,4 +248,5 @@ def comes_after(*always: tuple[str, str], **named: str) -> Callable[..., Iterato
             for name in names if isinstance(names, list | tuple) else [names]:
                 yield state, name
 
+    autorequire.__doc__ = description
     return autorequire

@@ -190,4 +190,9 @@ def mod_watch(
     )
 
 
-autorequire = comes_after(*ENGINE, build="file", load="file")
+autorequire = comes_after(
+    "An image comes after the engine, and what it is built of or loaded from.",
+    *ENGINE,
+    build="file",
+    load="file",
+)

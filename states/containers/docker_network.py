@@ -288,6 +288,6 @@ def absent(name: Name) -> Planned:
     return f"Removed network '{name}'"
 
 
-autorequire = comes_after(*ENGINE)
+autorequire = comes_after("A network comes after the engine.", *ENGINE)
 
 OPPOSITE = {"present": "absent"}

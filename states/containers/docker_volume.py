@@ -87,4 +87,4 @@ def absent(name: Name, driver: Line | None = None) -> Planned:
     return f"Removed volume '{name}'"
 
 
-autorequire = comes_after(*ENGINE)
+autorequire = comes_after("A volume comes after the engine.", *ENGINE)

@@ -91,4 +91,4 @@ def absent(name: NonEmptyLine, server: Connection = MysqlServer()) -> Planned:
     return DATABASE.absent(there, lambda: server.execute(drop), name=name)
 
 
-autorequire = comes_after(*SERVER)
+autorequire = comes_after("A database comes after the server.", *SERVER)

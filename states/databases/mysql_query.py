@@ -163,4 +163,6 @@ def _executed(server: MysqlServer, text: str, target: AnswerTarget, overwrite: b
     return str(answer)
 
 
-autorequire = comes_after(*SERVER, database="mysql_database")
+autorequire = comes_after(
+    "A query comes after the server and the database.", *SERVER, database="mysql_database"
+)

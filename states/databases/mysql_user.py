@@ -103,6 +103,6 @@ def absent(name: Line, host: Line = "localhost", server: Connection = MysqlServe
     return USER.absent(account, lambda: server.execute(drop), name=name, host=host)
 
 
-autorequire = comes_after(*SERVER)
+autorequire = comes_after("An account comes after the server.", *SERVER)
 
 OPPOSITE = {"present": Opposite("absent", by=("host",))}

@@ -95,4 +95,8 @@ def absent(name: Name, version: Name) -> Planned:
     return CLUSTER.absent(there, remove, name=f"{version}/{name}")
 
 
-autorequire = comes_after(("pkg", "postgresql"), ("pkg", "postgresql-common"))
+autorequire = comes_after(
+    "A cluster comes after the packages that make it.",
+    ("pkg", "postgresql"),
+    ("pkg", "postgresql-common"),
+)

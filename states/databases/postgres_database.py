@@ -144,5 +144,9 @@ def absent(name: NonEmptyLine, server: Connection = PostgresServer()) -> Planned
 
 
 autorequire = comes_after(
-    *SERVER, owner="postgres_user", tablespace="postgres_tablespace", template="postgres_database"
+    "A database comes after the server, its owner and its tablespace.",
+    *SERVER,
+    owner="postgres_user",
+    tablespace="postgres_tablespace",
+    template="postgres_database",
 )

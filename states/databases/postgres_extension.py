@@ -89,6 +89,7 @@ def absent(
 
 
 autorequire = comes_after(
+    "An extension comes after its database and its schema.",
     ("pkg", "postgresql-contrib"),
     *SERVER,
     maintenance_db="postgres_database",

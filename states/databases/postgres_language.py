@@ -53,4 +53,6 @@ def absent(name: NonEmptyLine, maintenance_db: Line, server: Login = PostgresSer
     return LANGUAGE.absent(it.row(FOUND), it.drop, name=name)
 
 
-autorequire = comes_after(*SERVER, maintenance_db="postgres_database")
+autorequire = comes_after(
+    "A language comes after its database.", *SERVER, maintenance_db="postgres_database"
+)

@@ -73,4 +73,9 @@ def absent(dbname: Line, name: NonEmptyLine, server: Login = PostgresServer()) -
     return SCHEMA.absent(it.row(FOUND), it.drop, name=name, dbname=dbname)
 
 
-autorequire = comes_after(*SERVER, dbname="postgres_database", owner="postgres_user")
+autorequire = comes_after(
+    "A schema comes after its database and its owner.",
+    *SERVER,
+    dbname="postgres_database",
+    owner="postgres_user",
+)

@@ -92,4 +92,9 @@ def absent(name: NonEmptyLine, server: Connection = PostgresServer()) -> Planned
     return TABLESPACE.absent(it.row(FOUND), it.drop, name=name)
 
 
-autorequire = comes_after(*SERVER, directory="file", owner="postgres_user")
+autorequire = comes_after(
+    "A tablespace comes after its folder and its owner.",
+    *SERVER,
+    directory="file",
+    owner="postgres_user",
+)

@@ -89,6 +89,6 @@ def removed(name: Name) -> Planned:
     return SNAP.absent(version, lambda: snap.remove(name), name=name, version=version)
 
 
-autorequire = comes_after(("pkg", "snapd"), ("service", "snapd"))
+autorequire = comes_after("Snaps come after snapd.", ("pkg", "snapd"), ("service", "snapd"))
 
 __all__ = ["autorequire", "installed", "removed"]

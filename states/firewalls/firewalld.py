@@ -228,4 +228,8 @@ def service(
     return (yield from _configured(name, changes, steps))
 
 
-autorequire = comes_after(("pkg", "firewalld"), ("service", "firewalld"))
+autorequire = comes_after(
+    "The firewall comes after its package and its service.",
+    ("pkg", "firewalld"),
+    ("service", "firewalld"),
+)

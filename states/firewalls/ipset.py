@@ -231,6 +231,6 @@ def _change(failed: str, *commands: str) -> None:
         ipset.change(*commands)
 
 
-autorequire = comes_after(("pkg", "ipset"))
+autorequire = comes_after("Sets come after the program that makes them.", ("pkg", "ipset"))
 
 OPPOSITE = {"set_present": "set_absent", "present": Opposite("absent", by=("set_name", "entry"))}

@@ -333,4 +333,4 @@ def _apply_rules(function: Callable[..., Planned], name: str, rules: Rules) -> P
     return Done("\n".join(comments), changes)
 
 
-autorequire = comes_after(("pkg", "iptables"))
+autorequire = comes_after("Rules come after the program that sets them.", ("pkg", "iptables"))

@@ -450,4 +450,8 @@ def _ensure_saved(save: bool | str, comment: str) -> Planned:
     return f"{comment}\nSaved the rules to {_path(save)}"
 
 
-autorequire = comes_after(("pkg", "nftables"), ("service", "nftables"))
+autorequire = comes_after(
+    "Rules come after the program that sets them, and the service that would replace them.",
+    ("pkg", "nftables"),
+    ("service", "nftables"),
+)

@@ -169,4 +169,4 @@ def _change(*words: str) -> None:
         ufw.change(*words)
 
 
-autorequire = comes_after(("pkg", "ufw"))
+autorequire = comes_after("The firewall comes after its package.", ("pkg", "ufw"))

@@ -86,6 +86,11 @@ def removed(name: Crate, root: AbsolutePath | None = None, user: Name | None = N
     )
 
 
-autorequire = comes_after(("pkg", "cargo"), ("pkg", "rust"), user="user")
+autorequire = comes_after(
+    "Packages come after cargo and the user who builds them.",
+    ("pkg", "cargo"),
+    ("pkg", "rust"),
+    user="user",
+)
 
 __all__ = ["autorequire", "installed", "removed"]

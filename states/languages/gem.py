@@ -159,7 +159,11 @@ def sources_remove(name: Name, ruby: Name | None = None, user: Name | None = Non
 
 
 autorequire = comes_after(
-    ("pkg", "ruby"), ("pkg", "rubygems"), ("pkg", "ruby-rubygems"), user="user"
+    "Gems come after Ruby and the user who installs them.",
+    ("pkg", "ruby"),
+    ("pkg", "rubygems"),
+    ("pkg", "ruby-rubygems"),
+    user="user",
 )
 
 __all__ = ["autorequire", "installed", "removed", "sources_add", "sources_remove"]

@@ -50,4 +50,6 @@ def joined(
 join = joined  # its older name
 
 
-autorequire = comes_after(*SERVER, ("file", "/var/lib/rabbitmq/.erlang.cookie"))
+autorequire = comes_after(
+    "A node joins after its server started.", *SERVER, ("file", "/var/lib/rabbitmq/.erlang.cookie")
+)

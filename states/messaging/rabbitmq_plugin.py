@@ -60,4 +60,6 @@ def disabled(name: Name, runas: Name | None = None) -> Planned:
     )
 
 
-autorequire = comes_after(("pkg", "rabbitmq-server"))
+autorequire = comes_after(
+    "A plugin comes after the package of the server.", ("pkg", "rabbitmq-server")
+)

@@ -101,4 +101,8 @@ def absent(name: Name, runas: Name | None = None) -> Planned:
     )
 
 
-autorequire = comes_after(*SERVER, ("rabbitmq_plugin", "rabbitmq_federation"))
+autorequire = comes_after(
+    "An upstream comes after the server and the plugin of the federation.",
+    *SERVER,
+    ("rabbitmq_plugin", "rabbitmq_federation"),
+)

@@ -56,4 +56,4 @@ def absent(name: Name) -> Planned:
     return VHOST.absent(there, lambda: rabbitmq.delete_vhost(name), name=name)
 
 
-autorequire = comes_after(*SERVER)
+autorequire = comes_after("A virtual host comes after the server.", *SERVER)

@@ -116,6 +116,7 @@ def slaveof(
 
 
 autorequire = comes_after(
+    "Keys come after the server.",
     *(("service", name) for name in redis.SERVICES),
     *(("pkg", name) for name in ("redis-server", "redis", "valkey")),
 )

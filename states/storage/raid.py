@@ -139,4 +139,4 @@ def absent(name: AbsolutePath) -> Planned:
     return f"Raid {name} has been destroyed"
 
 
-autorequire = comes_after(("pkg", "mdadm"))
+autorequire = comes_after("An array comes after the program that makes it.", ("pkg", "mdadm"))

@@ -144,11 +144,11 @@ def test_steps_that_know_more() -> None:
 
 
 def test_what_states_come_after() -> None:
-    after = comes_after(("pkg", "sql"), owner="user", groups="group", home="file")
+    after = comes_after("After sql.", ("pkg", "sql"), owner="user", groups="group", home="file")
     assert [*after(name="a", owner="zoe", groups=["x", "y"], home=None)] == [
         ("pkg", "sql"),
         ("user", "zoe"),
         ("group", "x"),
         ("group", "y"),
     ]
-    assert [*after(name="a")] == [("pkg", "sql")]
+    assert [*after(name="a")] == [("pkg", "sql")] and after.__doc__ == "After sql."
