@@ -19,6 +19,7 @@ from contextlib import contextmanager, suppress
 
 from runner.model.chunk import Chunk
 from runner.model.records import Record
+from runner.support.files.descriptors import held
 
 MOST = 64  # folders that are held open; with one more they are synced
 
@@ -68,12 +69,11 @@ class FolderSyncs:
             waits = self._waiting.get((at.st_dev, at.st_ino))
             if waits is None and len(self._waiting) >= MOST:
                 self._commit()
-            try:
-                held = os.dup(descriptor) if waits is None else waits.descriptor
-            except OSError:  # there are no more descriptors
+            copy = held(descriptor) if waits is None else waits.descriptor
+            if copy is None:
                 _sync(descriptor)
                 return
-            self._waiting[at.st_dev, at.st_ino] = Unsynced(held, path, who)
+            self._waiting[at.st_dev, at.st_ino] = Unsynced(copy, path, who)
 
     def commit(self) -> str:
         """Make the names in all folders that wait durable: the words for what failed, or "". The

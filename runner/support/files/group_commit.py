@@ -18,6 +18,7 @@ from itertools import chain
 
 from runner.model.chunk import Chunk
 from runner.model.records import Record
+from runner.support.files.descriptors import held
 from runner.support.files.folder_syncs import FOLDER_SYNCS
 
 MOST = 128  # files that wait
@@ -102,13 +103,11 @@ class GroupCommit:
         if self._owner is None or name in _LOOKED_AT_BY_OTHERS or not name.isascii():
             return False
         at = os.fstat(folder)
-        try:
-            file = os.dup(descriptor)
-        except OSError:  # there are no more
+        file = held(descriptor)
+        if file is None:
             return False
-        try:
-            place = os.dup(folder)
-        except OSError:
+        place = held(folder)
+        if place is None:
             os.close(file)
             return False
         waits = WaitingFile(chunk, at.st_dev, file, place, hidden, path)

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Descriptors that are held for long: never the last ones, which whatever comes next needs."""
+
+from __future__ import annotations
+
+import os
+
+RESERVE = 16  # that stay free
+
+
+def held(descriptor: int) -> int | None:
+    """Return a copy of a descriptor; None where few are left."""
+    import resource
+
+    try:
+        copy = os.dup(descriptor)  # the lowest number that is free
+    except OSError:
+        return None
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    if most == resource.RLIM_INFINITY or copy < most - RESERVE:
+        return copy
+    os.close(copy)
+    return None
