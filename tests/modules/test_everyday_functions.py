@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 import shutil
 import socket
@@ -15,14 +14,14 @@ from typing import Any
 
 import pytest
 from command import Machine
-from harness import HarnessHere
+from harness import HarnessHere, needs_a_name, own_name
 from starting import background, wait_until
 
 from modules import cmd, file, git, mount, network, ps, shadow, ssh, status, sysfs
 from modules.service import user_units
 from runner.api import ChangeNotAllowed, RunnerError, StateFailed, changes_allowed, running
 
-ME = getpass.getuser()
+ME = own_name()
 KEY = "AAAAC3NzaC1lZDI1NTE5AAAAIMkV4nX2nZ0yN0Xw6m1b8N2v3mJkq5o4s7c9d1e2f3g4"
 OTHER = "AAAAC3NzaC1lZDI1NTE5AAAAIE+s/hvh1AjslQWzWYgmlagr3H1igmT2NC4WLuvrz2pR"
 DIGITS = "900ce6d019e5d4120d4d5597f467e368404930edc3a1d7a44d8bf5c3b0c9b0a6"
@@ -46,6 +45,7 @@ def change() -> Iterator[None]:
 # ---------------------------------------------------------------- ssh
 
 
+@needs_a_name
 def test_keys_that_let_in(tmp_path: Path, change: None) -> None:
     config = str(tmp_path / "keys")
     assert ssh.auth_keys(ME, config) == {}
@@ -76,6 +76,7 @@ def test_keys_that_let_in(tmp_path: Path, change: None) -> None:
     assert (tmp_path / "keys").read_text() == ""
 
 
+@needs_a_name
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -96,11 +97,13 @@ def test_a_key_that_is_none_is_refused(
     assert not (tmp_path / "keys").exists()
 
 
+@needs_a_name
 def test_a_look_changes_no_key(tmp_path: Path) -> None:
     with pytest.raises(ChangeNotAllowed):
         ssh.set_auth_key(ME, KEY, "ed25519", config=str(tmp_path / "keys"))
 
 
+@needs_a_name
 def test_hosts_that_are_known(tmp_path: Path, change: None) -> None:
     known: dict[str, Any] = {"config": str(tmp_path / "known")}
     given: dict[str, Any] = {"key": OTHER, "enc": "ed25519", **known}
@@ -130,6 +133,7 @@ def test_hosts_that_are_known(tmp_path: Path, change: None) -> None:
     assert ssh.check_known_host(ME, "h1", OTHER, **known) == "add"
 
 
+@needs_a_name
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -147,6 +151,7 @@ def test_a_host_that_cannot_be_known(change: None, call: Callable[[], Any], mess
         call()
 
 
+@needs_a_name
 def test_keys_of_users_and_of_the_machine(tmp_path: Path, here: HarnessHere) -> None:
     for name, phrase in (("open", ""), ("closed", "secret")):
         words = ["-q", "-t", "ed25519", "-N", phrase, "-C", "", "-f", str(tmp_path / name)]

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import getpass
 import json
 import os
 from collections.abc import Iterator
@@ -13,7 +12,7 @@ from typing import Any
 
 import pytest
 from command import Machine
-from harness import HarnessHere
+from harness import HarnessHere, own_name
 
 from modules import (
     _paths,
@@ -72,10 +71,7 @@ OWN_NAME = Path("/proc/self/comm").read_text().strip()  # pytest or python
         (
             lambda: (
                 os.getpid()
-                in (
-                    ps.pgrep(f"^.{OWN_NAME[1:]}$", user=getpass.getuser(), pattern_is_regex=True)
-                    or ()
-                )
+                in (ps.pgrep(f"^.{OWN_NAME[1:]}$", user=own_name(), pattern_is_regex=True) or ())
             ),
             True,
         ),

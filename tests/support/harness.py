@@ -6,6 +6,7 @@ from __future__ import annotations
 import gc
 import importlib
 import os
+import pwd
 import sys
 import tempfile
 import weakref
@@ -14,6 +15,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from runner.api import Done, Plan, changes_allowed, first_plan, refuse_unforeseen, running
@@ -299,3 +301,16 @@ def apply(
             done = Done(stop.value) if isinstance(stop.value, str) else stop.value
             return Done(done.comment, changes if done.changes is None else done.changes, done.extra)
         raise AssertionError("a second yield")
+
+
+def own_name() -> str:
+    """Return the name of the user who runs the tests; the number of one without a name."""
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        return str(os.geteuid())
+
+
+needs_a_name = pytest.mark.skipif(
+    own_name().isdigit(), reason="the user who runs the tests has no name"
+)

@@ -8,16 +8,17 @@ from __future__ import annotations
 import atexit
 import functools
 import os
+import pwd
 import shutil
 import signal
 import subprocess
 import tempfile
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from starting import wait_until
 
 from runner.engine.rehearsal.namespaces import die_with_parent
 
@@ -35,6 +36,10 @@ def _programs() -> Path:
         )
     if not found:
         pytest.skip("PostgreSQL's server is not installed")
+    try:
+        pwd.getpwuid(os.geteuid())
+    except KeyError:
+        pytest.skip("PostgreSQL's server is run by no user without a name")
     return found[-1].parent
 
 
@@ -86,11 +91,8 @@ def started() -> bool:
 
     atexit.register(stop)
     ready = [programs / "pg_isready", "-q", "-h", base, "-p", str(PORT)]
-    for _ in range(300):
-        if subprocess.run(ready, check=False).returncode == 0:
-            return True
-        time.sleep(0.1)
-    raise RuntimeError("PostgreSQL did not start within 30 seconds")
+    wait_until(lambda: subprocess.run(ready, check=False).returncode == 0, "PostgreSQL")
+    return True
 
 
 def sql(*statements: str, database: str = "postgres") -> str:

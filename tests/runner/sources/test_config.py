@@ -4,13 +4,13 @@
 import glob
 import json
 import os
-import pwd
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command import Machine
+from harness import needs_a_name, own_name
 
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError, UsageError
@@ -440,6 +440,7 @@ def test_the_yaml_reader_is_an_argument(tmp_path: Path) -> None:
     assert seen == [("x", str(tmp_path / "c.yaml"))]
 
 
+@needs_a_name
 def test_keys_without_an_effect_are_reported_once_with_what_to_use(machine: Machine) -> None:
     machine.write(a="x: test.nop\n")
     asked: dict[str, Any] = {
@@ -481,7 +482,7 @@ def test_keys_without_an_effect_are_reported_once_with_what_to_use(machine: Mach
         **machine.config,
         **dict.fromkeys(asked),
         "fileserver_backend": ["roots", "s3fs"],
-        "user": pwd.getpwuid(os.geteuid()).pw_name,
+        "user": own_name(),
     }
     said = machine("sls", "a").stderr
     assert "warning: fileserver_backend has no effect in runner" in said
