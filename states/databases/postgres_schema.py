@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from modules.databases import postgres
 from modules.databases.postgres import Login, PostgresServer
 from runner.api import Line, Name, NonEmptyLine, Planned
@@ -51,10 +49,10 @@ def present(
     Behaviour: Salt 3008's postgres_schema.present; the owner is seen to.
     """
     it = Entity(server.within(dbname), "SCHEMA", name)
-    create = partial(it.create, owner and f"AUTHORIZATION {postgres.name(owner)}")
+    options = owner and f"AUTHORIZATION {postgres.name(owner)}"
     properties = [Property("owner", owner, set=owned_by)]
     about = {"name": name, "dbname": dbname, "owner": owner}
-    return SCHEMA.present(it.row(FOUND), create, properties, it.alter, **about)
+    return SCHEMA.present(it.row(FOUND), lambda: it.create(options), properties, it.alter, **about)
 
 
 def absent(dbname: Line, name: NonEmptyLine, server: Login = PostgresServer()) -> Planned:
