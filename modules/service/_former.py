@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ParamSpec
 
-from runner.api import FormerState
+from runner.api import FormerState, changer
+
+P = ParamSpec("P")
 
 
 def state_of(looks: Any, name: str, user: str = "") -> FormerState:
@@ -25,11 +27,16 @@ def state_of(looks: Any, name: str, user: str = "") -> FormerState:
     return FormerState("service", shown, state)
 
 
-def former_of(provider: str) -> Callable[..., FormerState]:
-    """Return what gives the state of a service of a provider. provider: the name of its module."""
+def acts(
+    provider: str, plan: Callable[P, object]
+) -> Callable[[Callable[P, None]], Callable[P, None]]:
+    """Declare the changer of a provider. provider: the name of its module; plan: what a dry run
+    calls instead.
+    """
 
     def former_state(name: str, *_: object, user: str = "", **__: object) -> FormerState:
         looks = sys.modules[provider]
         return state_of(looks.of_user(user) if user else looks, name, user)
 
-    return former_state
+    touched = {"touches": ["services", "files"], "planned_touches": ["files"]}
+    return changer(before=former_state, planned=plan, **touched)

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 from modules import _paths, cmd, file
 from modules.service import _planned
-from modules.service._former import former_of
+from modules.service._former import acts
 from modules.service._names import file_name
-from runner.api import CommandFailed, cached_look, changer
+from runner.api import CommandFailed, cached_look
 
 NAMES: tuple[str, ...] = ("openrc", "gentoo_service", "rc-service")
 SCRIPTS = ("/etc/init.d", "/usr/local/etc/init.d")
@@ -101,12 +101,7 @@ def _plan(name: str, action: str, options: Sequence[str] = ()) -> None:
         _planned.act(name, action)
 
 
-@changer(
-    touches=["services", "files"],
-    before=former_of(__name__),
-    planned=_plan,
-    planned_touches=["files"],
-)
+@acts(__name__, _plan)
 def act(name: str, action: str, options: Sequence[str] = ()) -> None:
     """Start, stop, restart, reload, enable or disable a service. Raises CommandFailed.
 

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 
 from modules import _paths, cmd
 from modules.service import _planned, _supervised
-from modules.service._former import former_of
+from modules.service._former import acts
 from modules.service._supervised import Folders, Supervisor, first_process
-from runner.api import changer
 
 NAMES: tuple[str, ...] = ("runit",)
 FOLDERS = Folders(
@@ -46,12 +45,7 @@ def _plan(name: str, action: str, options: Sequence[str] = ()) -> None:
     SUPERVISOR.plan(name, action)
 
 
-@changer(
-    touches=["services", "files"],
-    before=former_of(__name__),
-    planned=_plan,
-    planned_touches=["files"],
-)
+@acts(__name__, _plan)
 def act(name: str, action: str, options: Sequence[str] = ()) -> None:
     """Start, stop, restart, reload, enable or disable a service. Raises CommandFailed."""
     SUPERVISOR.perform(name, action)

@@ -12,7 +12,7 @@ from typing import Any
 
 from modules import _paths, cmd, file
 from modules.service import _planned_units
-from modules.service._former import former_of
+from modules.service._former import acts
 from modules.service._planned import will_be_enabled, will_run
 from modules.service._refusals import refuse_act
 from modules.service.unit import Unit
@@ -228,12 +228,7 @@ def _plan(name: str, action: str, options: Sequence[str] = (), user: str = "") -
     _planned_units.act(name, action, options, user)
 
 
-@changer(
-    touches=["services", "files"],
-    before=former_of(__name__),
-    planned=_plan,
-    planned_touches=["files"],
-)
+@acts(__name__, _plan)
 def act(name: str, action: str, options: Sequence[str] = (), user: str = "") -> None:
     """Start, stop, restart, reload, enable, disable, mask, unmask a unit; units are read anew where
     they changed.
