@@ -6,45 +6,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from modules.ip.configuration import BOND_MODES, DERIVED, Family, Interface, bond_mode
+from modules.ip.configuration import (
+    BOND_MODES,
+    BOND_OPTIONS,
+    BRIDGE_OPTIONS,
+    DERIVED,
+    OFFLOADS,
+    Family,
+    Interface,
+    bond_mode,
+)
 from runner.api import here
 
-BOND = {
-    "ad_select",
-    "arp_interval",
-    "arp_ip_target",
-    "downdelay",
-    "lacp_rate",
-    "miimon",
-    "mode",
-    "primary",
-    "slaves",
-    "updelay",
-    "use_carrier",
-    "xmit_hash_policy",
-}
-BRIDGE = {
-    "ageing",
-    "bridgeprio",
-    "fd",
-    "gcint",
-    "hello",
-    "hw",
-    "maxage",
-    "maxwait",
-    "pathcost",
-    "portprio",
-    "ports",
-    "stp",
-    "waitport",
-}
 CARD = {
     "autoneg": "ethernet-autoneg",
     "duplex": "link-duplex",
     "port": "ethernet-port",
     "speed": "link-speed",
     "wol": "ethernet-wol",
-    **{key: f"offload-{key}" for key in ("gro", "gso", "lro", "rx", "sg", "tso", "tx", "ufo")},
+    **{key: f"offload-{key}" for key in OFFLOADS},
 }
 
 
@@ -123,9 +103,9 @@ def option_lines(name: str, kind: str, options: Mapping[str, Any]) -> list[str]:
 
 
 def _option(key: str, kind: str) -> str | None:
-    if kind == "bond" and key in BOND:
+    if kind == "bond" and key in BOND_OPTIONS:
         return f"bond-{key}"
-    if kind == "bridge" and key in BRIDGE:
+    if kind == "bridge" and key in BRIDGE_OPTIONS:
         return f"bridge_{key}"
     return CARD.get(key) or (key if "-" in key or key.startswith("bridge_") else None)
 

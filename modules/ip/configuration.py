@@ -55,6 +55,40 @@ DERIVED = frozenset(
         "domain",
     }
 )
+BOND_OPTIONS = frozenset(
+    {
+        "ad_select",
+        "arp_interval",
+        "arp_ip_target",
+        "downdelay",
+        "lacp_rate",
+        "miimon",
+        "mode",
+        "primary",
+        "slaves",
+        "updelay",
+        "use_carrier",
+        "xmit_hash_policy",
+    }
+)
+BRIDGE_OPTIONS = frozenset(
+    {
+        "ageing",
+        "bridgeprio",
+        "fd",
+        "gcint",
+        "hello",
+        "hw",
+        "maxage",
+        "maxwait",
+        "pathcost",
+        "portprio",
+        "ports",
+        "stp",
+        "waitport",
+    }
+)
+OFFLOADS = ("gro", "gso", "lro", "rx", "sg", "tso", "tx", "ufo")  # options of a card
 BOND_MODES = (
     "balance-rr",
     "active-backup",

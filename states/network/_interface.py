@@ -6,66 +6,34 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from modules.ip.configuration import Family, Interface, words
+from modules.ip.configuration import (
+    BOND_OPTIONS,
+    BRIDGE_OPTIONS,
+    DERIVED,
+    OFFLOADS,
+    Family,
+    Interface,
+    words,
+)
 from runner.api import StateFailed
 
 # options that some tool has, beside ifupdown's with a hyphen
-OPTIONS = frozenset(
-    {
+OPTIONS = (
+    DERIVED
+    | BOND_OPTIONS
+    | BRIDGE_OPTIONS
+    | {
+        *OFFLOADS,
         "autoneg",
         "duplex",
         "port",
         "speed",
         "wol",
-        "gro",
-        "gso",
-        "lro",
-        "rx",
-        "sg",
-        "tso",
-        "tx",
-        "ufo",
-        "ad_select",
-        "arp_interval",
-        "arp_ip_target",
-        "downdelay",
-        "lacp_rate",
-        "miimon",
-        "mode",
-        "primary",
-        "slaves",
-        "updelay",
-        "use_carrier",
-        "xmit_hash_policy",
         "hashing-algorithm",
-        "ageing",
-        "bridgeprio",
-        "fd",
-        "gcint",
-        "hello",
-        "hw",
-        "maxage",
-        "maxwait",
-        "pathcost",
-        "portprio",
-        "ports",
-        "stp",
-        "waitport",
         "delay",
         "bypassfirewall",
-        "parent",
-        "phys_dev",
-        "vlan_id",
-        "id",
         "vlan",
         "reorder_hdr",
-        "bridge",
-        "macaddr",
-        "ipv6addr",
-        "ipv6addrs",
-        "prefix",
-        "ipv6_autoconf",
-        "domain",
         "arpcheck",
         "defroute",
         "dhcpv6c",
