@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from runner.model.errors import RunnerError
+from runner.model.nested import mapped
 from runner.model.patterns import pattern
 from runner.model.places import Value
 
@@ -28,13 +29,8 @@ def has_slot(value: Value) -> bool:
 
 def fill(value: Value, call: Callable[..., Any]) -> Value:
     """The value with its slots replaced by what their functions return."""
-    if isinstance(value, str) and value.startswith(PREFIX):
-        return _evaluate(value, call)
-    if isinstance(value, Mapping):
-        return {key: fill(item, call) for key, item in value.items()}
-    if isinstance(value, list):
-        return [fill(item, call) for item in value]
-    return value
+    filled: Value = mapped(value, lambda item: _evaluate(item, call) if has_slot(item) else item)
+    return filled
 
 
 def _evaluate(text: str, call: Callable[..., Any]) -> Value:

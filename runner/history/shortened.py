@@ -5,19 +5,16 @@ the disk.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
+
+from runner.model.nested import mapped
 
 LONGEST = 256 * 1024  # characters of one text
 
 
 def shortened(value: Any) -> Any:
     """The same value with its long texts cut."""
-    if isinstance(value, str):
-        return shortened_text(value)
-    if isinstance(value, Mapping):
-        return {key: shortened(item) for key, item in value.items()}
-    return [shortened(item) for item in value] if isinstance(value, list | tuple) else value
+    return mapped(value, lambda item: shortened_text(item) if isinstance(item, str) else item)
 
 
 def shortened_text(text: str) -> str:

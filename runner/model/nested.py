@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 
@@ -12,6 +12,19 @@ def without_places(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: without_places(item) for key, item in value.items()}
     return [without_places(item) for item in value] if isinstance(value, list) else value
+
+
+def mapped(value: Any, change: Callable[[Any], Any]) -> Any:
+    """A copy with what is no mapping and no list changed.
+
+    >>> mapped({"a": ["x", 1]}, str)
+    {'a': ['x', '1']}
+    """
+    if isinstance(value, Mapping):
+        return {key: mapped(item, change) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [mapped(item, change) for item in value]
+    return change(value)
 
 
 def strings(value: Any) -> Iterator[str]:

@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from runner.model.chunk import Chunk
+from runner.model.nested import mapped
 from runner.model.plain_values import plain
 from runner.model.records import Record
 from runner.model.result import Report, Result, RunFacts
@@ -34,7 +35,7 @@ def command(run: Report, facts: RunFacts) -> dict[str, Any]:
     failed = run.failed or bool(run.interrupted)
     changed = any(event["status"] == "success" for event in events)
     corrective = any(event["corrective_change"] for event in events)
-    answer: dict[str, Any] = _storable(
+    answer: dict[str, Any] = mapped(
         {
             "certname": facts.machine,
             "environment": facts.environment,
@@ -56,7 +57,8 @@ def command(run: Report, facts: RunFacts) -> dict[str, Any]:
             "resources": resources,
             "metrics": list(_metrics(run, facts, events)),
             "logs": list(writer.logs()),
-        }
+        },
+        _storable,
     )
     return answer
 
@@ -251,8 +253,4 @@ def _uuid(facts: RunFacts) -> str:
 
 
 def _storable(value: Any) -> Any:
-    if isinstance(value, str):
-        return _UNSTORABLE.sub("\ufffd", value)
-    if isinstance(value, dict):
-        return {key: _storable(item) for key, item in value.items()}
-    return [_storable(item) for item in value] if isinstance(value, list) else value
+    return _UNSTORABLE.sub("\ufffd", value) if isinstance(value, str) else value

@@ -19,6 +19,7 @@ from runner.language.targeting.top_includes import including
 from runner.model import handed_over_pillar
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError
+from runner.model.nested import mapped
 from runner.model.plain_values import texts_in
 from runner.model.said_in import key_folder
 from runner.pipeline import git_pillar, undecrypted
@@ -84,16 +85,13 @@ def _resolve_stored_values(session: Session) -> None:
         return
 
     def resolved(value: Any) -> Any:
-        if isinstance(value, str):
-            return session.run.call("sdb.get", value) if value.startswith("sdb://") else value
-        if isinstance(value, Mapping):
-            return {key: resolved(item) for key, item in value.items()}
-        return [resolved(item) for item in value] if isinstance(value, list) else value
+        is_address = isinstance(value, str) and value.startswith("sdb://")
+        return session.run.call("sdb.get", value) if is_address else value
 
     for key, value in raw.items():
         if not is_store(value) and key != "grains":
             try:
-                raw[key] = resolved(value)
+                raw[key] = mapped(value, resolved)
             except RunnerError as error:
                 place = setting_place(raw, key)
                 raise RunnerError(error.message, place, error.hint) from None

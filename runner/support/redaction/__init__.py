@@ -29,7 +29,7 @@ from runner.model.events import (
 )
 from runner.model.former_state import FormerState
 from runner.model.made import Thing
-from runner.model.nested import strings
+from runner.model.nested import mapped, strings
 from runner.model.patterns import pattern
 from runner.model.places import Value
 from runner.model.requisite_kinds import REQUISITE_KEYS
@@ -554,11 +554,12 @@ def _standing_alone(value: str) -> Iterator[str]:
 
 def _blank(value: Value) -> Value:
     """A value that shows only its shape."""
-    if isinstance(value, Mapping):
-        return {key: _blank(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_blank(item) for item in value]
-    return value if value is None or isinstance(value, bool) or value == "" else HIDDEN
+
+    def hidden(item: Value) -> Value:
+        return item if item is None or isinstance(item, bool) or item == "" else HIDDEN
+
+    blank: Value = mapped(value, hidden)
+    return blank
 
 
 def _united(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from runner.model import json_text
 from runner.model.errors import MAY_READ, RenderError, RunnerError
+from runner.model.nested import mapped
 from runner.model.places import Document, Source
 from runner.support.files.text import read_bounded, size_limit
 
@@ -76,7 +77,7 @@ def load_toml(text: str, document: Document) -> Any:
     import tomllib
 
     try:
-        return _undated(tomllib.loads(text))
+        return mapped(tomllib.loads(text), _undated)
     except tomllib.TOMLDecodeError as error:
         position = re.search(r"^(.*) \(at line (\d+), column (\d+)\)$", str(error))
         what, line, column = (
@@ -86,8 +87,4 @@ def load_toml(text: str, document: Document) -> Any:
 
 
 def _undated(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _undated(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_undated(item) for item in value]
     return value if isinstance(value, str | int | float) else str(value)
