@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tests themselves where a stranger may run them: a user without a name, in a checkout of
+somebody else, with an odd environment.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from debian import ROOT, Debian
+
+# a sample: what asks for users, servers, programs, descriptors, texts and the clock
+SAMPLE = (
+    "tests/modules/test_everyday_functions.py",
+    "tests/modules/test_for_templates.py",
+    "tests/runner/support/test_group_commit.py",
+    "tests/states/test_umask.py",
+)
+FIRST = "tests/test_laws.py::test_laws_of_first_scenarios"
+SCENARIOS = (
+    "test_laws.py and not (cmd or cron or file or gem or postgres or rabbitmq or supervisord)"
+)
+ODD = ("HOME=/srv/ho me", "TMPDIR=/srv/tmp", "LANG=C", "LC_ALL=C", "TZ=Pacific/Chatham")
+
+
+def test_a_stranger_runs_the_tests(fresh: Debian) -> None:
+    fresh.run("mkdir -m 777 '/srv/ho me'; mkdir -m 1777 /srv/tmp; chmod 755 /root")
+    fresh.run("rm -f /usr/bin/unshare; mount -t tmpfs -o ro none /dev/shm")
+    fresh.run("echo 1 | tee /proc/sys/net/ipv6/conf/*/disable_ipv6 >/dev/null", code=None)
+    pytest = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    words = ("--shuffle-seed", "7", *SAMPLE, FIRST, "-k", f"not ({SCENARIOS})")
+    nobody = ("setpriv", "--reuid", "4242", "--regid", "4242", "--clear-groups")
+    line = 'umask 077; cd "$0"; exec "$@"'
+    done = fresh.run("sh", "-c", line, str(ROOT), *nobody, "env", *ODD, *pytest, *words, code=None)
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr
+    assert "has no name" in done.stdout, "what it skips has its reason"
