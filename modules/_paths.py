@@ -103,9 +103,9 @@ def realpath(path: str) -> str:
     if files is None:
         return os.path.realpath(path)
     try:
-        return files.way(os.path.abspath(path), follow=True).path
+        return files.way(path, follow=True).path
     except (FileNotFoundError, NotADirectoryError) as problem:
-        return str(problem.filename)
+        return os.path.normpath(str(problem.filename))
     except OSError:
         return path
 
@@ -143,9 +143,8 @@ def planned_among(words: Iterable[str]) -> str | None:
         return None
     for word in words:
         path = word if word.startswith("/") else word.partition("=")[2]
-        with suppress(OSError):  # it cannot be looked at
-            if path.startswith("/") and not path.startswith(KERNELS) and is_planned(path):
-                return path
+        if path.startswith("/") and not path.startswith(KERNELS) and is_planned(path):
+            return path
     return None
 
 

@@ -342,7 +342,10 @@ def is_planned(path: str) -> bool:
     files = planned_files()
     if files is None:
         return False
-    entry = files.entry(path)
+    try:
+        entry = files.entry(path)
+    except OSError:  # it cannot be looked at
+        return False
     if entry is None:
         return os.path.exists(path)
     if entry.names or entry.contents is not None:

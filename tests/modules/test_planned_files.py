@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is at a path as a dry run sees it is what is there after the real run."""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness import HarnessHere
+
+from modules import _paths, file
+from modules._planned.files import Held, is_planned, planned_files
+from runner.api import changes_allowed, running
+from runner.api.planning import changes_planned
+from runner.support.files.permissions import MOST_LINKS
+
+PATHS = (
+    *("", "new", "new/text", "new/.hidden", "new/text/below", "new/nothing/below", "new/program"),
+    *("new/link", "new/dangling", "new/loop", "new/dir", "new/dir/kept", "new/dir/gone"),
+    *("new/absolute", "new/absolute/kept", "new/dir/../new/text", "new/fifo", "new/empty"),
+    *("old", "old/kept", "old/gone", "old/moved", "old/added", "old/link", "old/text/.."),
+    *("moved", "moved/inside", "was", "was/inside", "far40", "far41", "nothing"),
+)
+
+
+def there_before(top: Path) -> None:
+    """Make what the states find."""
+    (top / "old").mkdir()
+    (top / "was").mkdir(0o2750)
+    for name in ("old/kept", "old/gone", "old/moved", "was/inside"):
+        (top / name).write_text(name)
+    (top / "old/link").symlink_to("kept")
+
+
+def made(top: str) -> None:
+    """Make what states make of that."""
+    file.makedirs(f"{top}/new")
+    file.write(f"{top}/new/text", b"planned\n", mode="0640")
+    file.write(f"{top}/new/program", b"#!/bin/sh\n", mode="0755")
+    file.write(f"{top}/new/.hidden", b"")
+    file.mkdir(f"{top}/new/empty", mode="0711")
+    targets = {"link": "text", "dangling": "nowhere", "loop": "loop", "dir": "../old"}
+    for name, target in {**targets, "absolute": f"{top}/old"}.items():
+        file.symlink(target, f"{top}/new/{name}")
+    file.mknod_fifo(f"{top}/new/fifo", "0600")
+    file.remove(f"{top}/old/gone")
+    file.rename(f"{top}/old/moved", f"{top}/old/added")
+    file.rename(f"{top}/was", f"{top}/moved")
+    file.write(f"{top}/old/kept", b"altered")
+    for number in range(MOST_LINKS + 2):
+        file.symlink(f"far{number - 1}" if number else "new/text", f"{top}/far{number}")
+
+
+def attributes(status: os.stat_result) -> tuple[Any, ...]:
+    size = 0 if stat.S_ISDIR(status.st_mode) else status.st_size
+    return stat.filemode(status.st_mode), status.st_uid, status.st_gid, size
+
+
+def is_fifo(path: str) -> bool:
+    return stat.S_ISFIFO(_paths.lstat(path).st_mode)  # nobody writes into it
+
+
+def contents(path: str) -> bytes:
+    with _paths.open_bytes(os.devnull if is_fifo(path) else path) as file:
+        return file.read()
+
+
+def text(path: str) -> str:
+    with _paths.open_text(os.devnull if is_fifo(path) else path, "utf-8") as file:
+        return file.read()
+
+
+def opened(path: str) -> tuple[Any, ...]:
+    with _paths.open_bytes(os.devnull if is_fifo(path) else path) as file:
+        return attributes(_paths.stat_of(file))
+
+
+LOOKS: dict[str, Callable[[str], Any]] = {
+    "lstat": lambda path: attributes(_paths.lstat(path)),
+    "stat": lambda path: attributes(_paths.stat(path)),
+    "a stat once opened": opened,
+    "lexists": _paths.lexists,
+    "exists": _paths.exists,
+    "isfile": _paths.isfile,
+    "isdir": _paths.isdir,
+    "islink": _paths.islink,
+    "listdir": lambda path: sorted(_paths.listdir(path)),
+    "readlink": _paths.readlink,
+    "realpath": _paths.realpath,
+    "access": lambda path: [_paths.access(path, how) for how in (os.R_OK, os.W_OK, os.X_OK)],
+    "contents": contents,
+    "text": text,
+    "below": lambda path: [
+        (found, stat.filemode(at.st_mode)) for found, at in _paths.below(path) if "l" not in found
+    ],
+    "walk": lambda path: sorted((at, sorted(d), sorted(f)) for at, d, f in _paths.walk(path)),
+    "walk from below": lambda path: sorted(
+        (at, sorted(d), sorted(f)) for at, d, f in _paths.walk(path, topdown=False)
+    ),
+    "glob": lambda path: sorted(_paths.glob(f"{path}/*")),
+    "glob of one": lambda path: _paths.glob(path),
+}
+
+
+def seen(top: str) -> dict[tuple[str, str], Any]:
+    """What each look says of each path."""
+    answers: dict[tuple[str, str], Any] = {}
+    for path in PATHS:
+        for name, look in LOOKS.items():
+            try:
+                answer = look(f"{top}/{path}".rstrip("/"))
+            except OSError as error:
+                answer = type(error).__name__, error.errno
+            answers[name, path] = repr(answer).replace(top, "TOP")
+    return answers
+
+
+@pytest.fixture(scope="module")
+def both(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> tuple[dict[tuple[str, str], Any], dict[tuple[str, str], Any]]:
+    """What is seen in a dry run and after the real one."""
+    dry, real = (tmp_path_factory.mktemp("x") for _ in range(2))
+    there_before(dry)
+    there_before(real)
+    with running(HarnessHere(dry=True)):
+        with changes_planned():
+            made(str(dry))
+        planned = seen(str(dry))
+    assert sorted(os.listdir(dry)) == ["old", "was"]
+    with running(HarnessHere()):
+        with changes_allowed():
+            made(str(real))
+        return planned, seen(str(real))
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_a_look_says_what_it_would_say_after_the_real_run(
+    both: tuple[dict[tuple[str, str], Any], dict[tuple[str, str], Any]], look: str
+) -> None:
+    planned, real = both
+    differing = {
+        path: (planned[look, path], real[look, path])
+        for path in PATHS
+        if planned[look, path] != real[look, path]
+        and not (look == "realpath" and path.startswith("far"))  # Python counts no links there
+    }
+    assert differing == {}
+
+
+def test_what_is_planned(tmp_path: Path) -> None:
+    there_before(tmp_path)
+    with running(HarnessHere(dry=True)):
+        assert planned_files() is None
+        with changes_planned():
+            made(str(tmp_path))
+        planned = {path for path in PATHS if is_planned(f"{tmp_path}/{path}")}
+    assert {"new", "new/text", "old", "old/kept", "old/gone", "old/added", "moved"} <= planned
+    assert not {"nothing", "new/nothing/below", "new/loop"} & planned
+    with running(HarnessHere()):
+        assert planned_files() is None
+    assert not is_planned(str(tmp_path / "new"))
+
+
+def test_a_planned_file_is_as_old_as_its_plan(tmp_path: Path) -> None:
+    before = time.time_ns()
+    with running(HarnessHere(dry=True)):
+        with changes_planned():
+            file.write(str(tmp_path / "f"), b"x")
+        status, again = _paths.stat(str(tmp_path / "f")), _paths.stat(str(tmp_path / "f"))
+        numbers = {_paths.stat(path).st_ino for path in (str(tmp_path / "f"), str(tmp_path))}
+    assert before <= status.st_mtime_ns <= time.time_ns()
+    assert status.st_mtime == pytest.approx(status.st_mtime_ns / 1e9)
+    assert status.st_ino == again.st_ino
+    assert len(numbers) == 2
+
+
+def test_a_file_without_a_name_goes_with_who_holds_it() -> None:
+    handle = os.memfd_create("x")
+    held = Held(handle)
+    assert os.readlink(held.path).startswith("/memfd:x")
+    del held
+    with pytest.raises(OSError):
+        os.fstat(handle)
