@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Secrets alone: what is hidden in values of each type, and what is known of former runs."""
+
+from __future__ import annotations
+
+import base64
+import time
+import urllib.parse
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runner.model.events import ChangerCalled
+from runner.support.redaction import HIDDEN, Secrets, command_line
+from runner.support.redaction.former_secrets import KEY, NAME, Former
+from runner.support.redaction.forms import spelled
+
+PASSWORD = "S3cret/of the-house"
+
+
+def secrets(*values: str) -> Secrets:
+    known = Secrets()
+    for value in values:
+        known.add(value)
+    return known
+
+
+def is_no_name(text: str) -> bool:
+    return False
+
+
+# ---------------------------------------------------------------- former runs
+
+
+def ran(folder: Path, *values: str) -> Secrets:
+    """The secrets of a run with these, after its recall."""
+    known = secrets(*values)
+    known.recall(str(folder), remember=True)
+    return known
+
+
+def test_secrets_of_all_former_runs_are_hidden(tmp_path: Path) -> None:
+    ran(tmp_path, PASSWORD)
+    ran(tmp_path, "another of them")
+    run = ran(tmp_path)
+    assert run
+    quoted = spelled(PASSWORD, "URL")
+    assert urllib.parse.unquote(quoted) == PASSWORD != quoted
+    for value in (PASSWORD, "another of them", quoted):
+        assert run.mask(f"old: {value}", former=True) == f"old: {HIDDEN}"
+        assert run.mask(f"old: {value}") == f"old: {value}"
+    encoded = base64.b64encode(PASSWORD.encode()).decode()
+    assert run.mask(f"old: {encoded}", former=True) == f"old: {HIDDEN}"
+
+
+def test_where_there_were_none_nothing_is_kept(tmp_path: Path) -> None:
+    assert not ran(tmp_path)
+    assert not (tmp_path / NAME).exists()
+
+
+def test_the_file_holds_a_key_of_its_own_and_no_secret(tmp_path: Path) -> None:
+    texts = []
+    for name in ("one", "two"):
+        ran(tmp_path / name, PASSWORD)
+        texts.append((tmp_path / name / NAME).read_bytes())
+        ran(tmp_path / name, PASSWORD)
+        assert (tmp_path / name / NAME).read_bytes() == texts[-1]
+    one, two = texts
+    assert len(one) == len(two) > KEY
+    assert one[:KEY] != two[:KEY] and one[KEY:] != two[KEY:]
+    assert PASSWORD.encode() not in one
+
+
+def test_a_secret_counts_by_its_length_and_last_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    former = Former(str(tmp_path))
+    for day, values in ((100, ["first", "second"]), (101, ["first"])):
+        monkeypatch.setattr(time, "time", lambda day=day: day * 86400)
+        former = Former(str(tmp_path))
+        former.remember(values)
+    again = Former(str(tmp_path))
+    assert sorted(again._days.values()) == [(5, 101), (6, 100)]
+    assert {*again.spans("second first third", is_no_name)} == {(0, 6), (7, 12)}
+    assert [*again.spans("second", lambda text: text == "second")] == []
+
+
+@pytest.mark.parametrize("damage", [b"", b"x" * (KEY - 1), b"x" * (KEY + 1)])
+def test_a_broken_file_is_begun_anew(tmp_path: Path, damage: bytes) -> None:
+    ran(tmp_path, PASSWORD)
+    (tmp_path / NAME).write_bytes(damage)
+    assert not Former(str(tmp_path))
+    ran(tmp_path, PASSWORD)
+    assert Former(str(tmp_path))
+
+
+# ---------------------------------------------------------------- values
+
+PW = "hunter22"
+KNOWN = secrets(PW, "4711", "s3cret-of-old")
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("a hunter22 b", f"a {HIDDEN} b"),
+        (4711, HIDDEN),
+        (4712, 4712),
+        (True, True),
+        (None, None),
+        (("hunter22", 1), [HIDDEN, 1]),
+        ({"hunter22": "x"}, {HIDDEN: "x"}),
+        ({"b", "a"}, {"b", "a"}),
+        ({"b", "hunter22"}, [HIDDEN, "b"]),
+        (frozenset(["hunter22"]), [HIDDEN]),
+        (b"a hunter22", f"a {HIDDEN}"),
+        (bytearray(b"nothing"), bytearray(b"nothing")),
+        (Path("/etc/hunter22"), f"/etc/{HIDDEN}"),
+        (Path("/etc"), Path("/etc")),
+        # the two sides of a change: what stood where a secret stands now
+        ({"old": "x s3cr3t", "new": "x hunter22"}, {"old": f"x {HIDDEN}", "new": f"x {HIDDEN}"}),
+        (
+            {"old": ["a", "b"], "new": ["a", "hunter22"]},
+            {"old": ["a", HIDDEN], "new": ["a", HIDDEN]},
+        ),
+        ({"old": {"k": 1}, "new": "hunter22"}, {"old": {"k": HIDDEN}, "new": HIDDEN}),
+        ({"old": {"k": [1, ""]}, "new": 4711}, {"old": {"k": [HIDDEN, ""]}, "new": HIDDEN}),
+        ({"before": None, "after": "hunter22"}, {"before": None, "after": HIDDEN}),
+        ({"old": "x", "new": "y"}, {"old": "x", "new": "y"}),
+    ],
+)
+def test_what_is_shown_of_a_value(value: Any, shown: Any) -> None:
+    answer = KNOWN.mask(value)
+    assert (answer, type(answer)) == (shown, type(shown))
+
+
+def test_former_states_are_shown_without_secrets() -> None:
+    called = ChangerCalled(None, "/hunter22", {"several": [{"path": "/a", "text": "hunter22"}]})
+    shown = KNOWN.event(called)
+    assert isinstance(shown, ChangerCalled)
+    assert (shown.target, shown.before) == (
+        f"/{HIDDEN}",
+        {"several": [{"path": "/a", "text": HIDDEN}]},
+    )
+    assert shown.for_undo == called.before
+    link = KNOWN.event(called._replace(before={"target": "/old s3cr3t"}, target="/old hunter22"))
+    assert isinstance(link, ChangerCalled)
+    assert link.before == {"target": f"/old {HIDDEN}"}
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        (["sls", "a", "--pillar", "{pw: x}", "b"], ["sls", "a", "--pillar", HIDDEN, "b"]),
+        (["--pillar={pw: x}", "b"], [f"--pillar={HIDDEN}", "b"]),
+        (["pillar={pw: x}"], [f"pillar={HIDDEN}"]),
+        (["--pillar", "-"], ["--pillar", "-"]),
+        (["--pillar", "@file"], ["--pillar", "@file"]),
+        (["password=x", "name=y"], [f"password={HIDDEN}", "name=y"]),
+        (["https://me:s3cret@host/", "ftp://host"], [f"https://me:{HIDDEN}@host/", "ftp://host"]),
+    ],
+)
+def test_what_others_may_see_of_a_command_line(words: list[str], shown: list[str]) -> None:
+    assert command_line(words) == shown
+
+
+@pytest.mark.parametrize(
+    ("pillar", "shown"), [("{a: 1}", "{a: 1}"), ("{pw: 1}", HIDDEN), ("{", HIDDEN)]
+)
+def test_a_pillar_without_secrets_may_stay(pillar: str, shown: str) -> None:
+    assert command_line(["--pillar", pillar], ["pw"]) == ["--pillar", shown]
