@@ -19,13 +19,40 @@ from runner.api import changes_allowed, running
 from runner.api.planning import changes_planned
 from runner.support.files.permissions import MOST_LINKS
 
-PATHS = (
-    *("", "new", "new/text", "new/.hidden", "new/text/below", "new/nothing/below", "new/program"),
-    *("new/link", "new/dangling", "new/loop", "new/dir", "new/dir/kept", "new/dir/gone"),
-    *("new/absolute", "new/absolute/kept", "new/dir/../new/text", "new/fifo", "new/empty"),
-    *("old", "old/kept", "old/gone", "old/moved", "old/added", "old/link", "old/text/.."),
-    *("moved", "moved/inside", "was", "was/inside", "far40", "far41", "nothing"),
-)
+PATHS = [
+    ".",
+    "new",
+    "new/text",
+    "new/.hidden",
+    "new/text/below",
+    "new/nothing/below",
+    "new/program",
+    "new/link",
+    "new/dangling",
+    "new/loop",
+    "new/dir",
+    "new/dir/kept",
+    "new/dir/gone",
+    "new/absolute",
+    "new/absolute/kept",
+    "new/dir/../new/text",
+    "new/fifo",
+    "new/empty",
+    "old",
+    "old/kept",
+    "old/gone",
+    "old/moved",
+    "old/added",
+    "old/link",
+    "old/text/..",
+    "moved",
+    "moved/inside",
+    "was",
+    "was/inside",
+    "far40",
+    "far41",
+    "nothing",
+]
 
 
 def there_before(top: Path) -> None:
@@ -113,7 +140,7 @@ def seen(top: str) -> dict[tuple[str, str], Any]:
     for path in PATHS:
         for name, look in LOOKS.items():
             try:
-                answer = look(f"{top}/{path}".rstrip("/"))
+                answer = look(top if path == "." else f"{top}/{path}")
             except OSError as error:
                 answer = type(error).__name__, error.errno
             answers[name, path] = repr(answer).replace(top, "TOP")

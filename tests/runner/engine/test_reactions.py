@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which reactions stay pending when a run has not done them, and which the next run does."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from command import Machine
+
+CHANGED = "c: {test.succeed_with_changes: []}\n"
+SAME = "c: {test.succeed_without_changes: []}\n"
+
+
+def pending(machine: Machine) -> list[tuple[str, str, str]]:
+    """The kind, reactor and source of each."""
+    answer = json.loads(machine("show", "pending", "--out", "json").stdout)["local"]
+    return [
+        (each["kind"], each["reactor"].split("_|-")[1], each["source"].split("_|-")[1])
+        for each in answer
+    ]
+
+
+def reactor(kind: str) -> str:
+    """A state that fails as long as there is no file `well`."""
+    function = "wait" if kind == "watch" else "run"
+    return f"r: {{cmd.{function}: [name: 'test -e {{tmp}}/well', {kind}: [test: c]]}}\n"
+
+
+@pytest.mark.parametrize("kind", ["watch", "onchanges"])
+def test_a_reaction_that_failed_is_done_by_the_next_run(machine: Machine, kind: str) -> None:
+    machine.write(a=CHANGED + reactor(kind))
+    machine("sls", "a", code=2)
+    assert pending(machine) == [(kind, "r", "c")]
+    (machine.folder / "well").touch()
+    machine.write(a=SAME + reactor(kind))
+    assert machine.results("sls", "a")["r"]["changes"]
+    assert pending(machine) == []
+    assert not machine.results("sls", "a")["r"]["changes"]
+
+
+@pytest.mark.parametrize("kind", ["watch", "onchanges"])
+def test_a_reaction_that_was_done_is_not_pending(machine: Machine, kind: str) -> None:
+    (machine.folder / "well").touch()
+    machine.write(a=CHANGED + reactor(kind))
+    assert machine.results("sls", "a")["r"]["changes"]
+    assert pending(machine) == []
+
+
+def test_what_cannot_react_owes_nothing(machine: Machine) -> None:
+    machine.write(a=CHANGED + "r: {file.exists: [name: '{tmp}/none', watch: [test: c]]}\n")
+    machine("sls", "a", code=2)
+    assert pending(machine) == []
+
+
+def test_a_reaction_of_a_state_that_is_left_out_is_done_when_it_is_not(machine: Machine) -> None:
+    (machine.folder / "well").touch()
+    machine.write(a=CHANGED + reactor("watch"))
+    machine("sls", "a", "--only", "c")
+    assert pending(machine) == [("watch", "r", "c")]
+    machine.write(a=SAME + reactor("watch"))
+    assert machine.results("sls", "a")["r"]["changes"]
+    assert pending(machine) == []
+
+
+RETRIED = """
+c: {{test.configurable_test_state: [changes: {changes}, result: {result}]}}
+r: {{cmd.wait: [name: 'true', watch: [test: c]]}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("result", "changes", "left"),
+    [
+        (False, True, [("watch", "r", "c")]),
+        (False, False, []),
+        (True, False, []),
+        (True, True, []),
+    ],
+)
+def test_a_source_that_changed_and_failed_owes_its_reaction(
+    machine: Machine, result: bool, changes: bool, left: list[Any]
+) -> None:
+    machine.write(a=RETRIED.format(changes=changes, result=result))
+    machine("sls", "a", code=None)
+    assert pending(machine) == left
