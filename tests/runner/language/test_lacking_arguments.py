@@ -5,7 +5,6 @@ it, and what the row says is done.
 
 from __future__ import annotations
 
-import inspect
 import json
 
 import pytest
@@ -15,7 +14,7 @@ from runner.engine.loader.missing import arguments_of_salt, lacking_arguments, o
 from runner.engine.loader.registry import Registry
 from runner.language.arguments import lacking
 from runner.language.arguments.schema import schema_of
-from runner.output.manual.docstring import read
+from runner.output.manual.descriptions import describe
 
 LIBRARY = Registry({})
 LACKING = list(lacking_arguments(LIBRARY))
@@ -65,8 +64,7 @@ def ignored_arguments() -> set[tuple[str, str]]:
     found = set()
     for module in LIBRARY.state_modules():
         for name in LIBRARY.state_functions(module):
-            function = LIBRARY.state(f"{module}.{name}").function
-            described = read(inspect.getdoc(function) or "", schema_of(function).parameters)
+            described = describe(LIBRARY, f"{module}.{name}")
             for argument, text in described.arguments.items():
                 if text.lower().startswith("ignored"):
                     found.add((f"{module}.{name}", argument))
