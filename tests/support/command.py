@@ -41,6 +41,7 @@ class Machine:
             "PATH": os.environ["PATH"],
             "HOME": str(folder),
             "PYTHONPATH": str(ROOT),
+            **{name: os.environ[name] for name in ("TMPDIR",) if name in os.environ},
         }
 
     def write(self, **files: str) -> None:
