@@ -355,9 +355,23 @@ def test_all_files_that_the_map_names_exist() -> None:
 
 
 def lost_tests(tests: Path, rooms: set[str]) -> list[str]:
-    """Tests below `tests/runner` that lie beside the rooms, or in one that there is not."""
+    """Tests below a folder of tests that lie beside the rooms, or in one that there is not."""
     tried = [path.relative_to(tests).parts for path in tests.rglob("test_*.py")]
     return ["/".join(parts) for parts in tried if parts[0] not in rooms]
+
+
+@pytest.mark.parametrize("top", ["states", "modules"])
+def test_tests_of_a_package_lie_in_its_folder(top: str) -> None:
+    """Those of a family in the family's, those of modules that are files beside the folders."""
+    packages = {path.parent.name for path in (ROOT / top).glob("*/__init__.py")} | set(FAMILIES)
+    inside = {
+        path.parent.relative_to(ROOT / "tests" / top)
+        for path in (ROOT / "tests" / top).rglob("test_*.py")
+    }
+    assert {folder.parts[0] for folder in inside if folder.parts} <= packages
+    of_families = {path.stem for name in FAMILIES for path in (ROOT / top / name).glob("[a-z]*")}
+    names = {path.stem.removeprefix("test_") for path in (ROOT / "tests" / top).glob("test_*.py")}
+    assert names & of_families == set()
 
 
 def test_tests_lie_in_the_rooms_that_they_try(tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """How the packages of languages and application stores are tried: with programs that answer as npm
 11, gem 3.3, cargo 1.8, composer 2.5, flatpak 1.14 and snap 2.5x do, and keep what is installed in
-files. tests/machine/test_language_packages.py drives a real gem, tests/modules/test_npm.py npm.
+files. tests/machine/test_language_packages.py drives a real gem,
+tests/modules/languages/test_npm.py npm.
 """
 
 from __future__ import annotations
