@@ -12,7 +12,7 @@ def making(verb: str, made: str, changes: str) -> Wording:
         "{Title} is already present",
         f"{{Title}} is set to be {made}",
         f"The {{title}} has been {made}",
-        f"Failed to {verb} {{title}}: {{reason}}",
+        f"Failed to {verb} {{title}}",
         {"{name}": changes},
     )
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from runner.api import (
     Wording,
     comes_after,
 )
+from runner.engine.loader.registry import Registry
 
 MADE = Wording(
     "{Title} is there",
@@ -152,3 +154,24 @@ def test_what_states_come_after() -> None:
         ("group", "y"),
     ]
     assert [*after(name="a")] == [("pkg", "sql")] and after.__doc__ == "After sql."
+
+
+def test_states_leave_the_reason_of_a_failure_to_the_kind() -> None:
+    library = Registry({})
+    functions = [
+        library.state(f"{module}.{name}").function
+        for module in library.state_modules()
+        for name in library.state_functions(module)
+    ]
+    homes = {function.__module__: inspect.unwrap(function).__globals__ for function in functions}
+    kinds = {
+        f"{module}.{name}": value
+        for module, names in homes.items()
+        for name, value in names.items()
+        if isinstance(value, Kind)
+    }
+    assert "states.databases.postgres_schema.SCHEMA" in kinds and len(kinds) > 10
+    for name, kind in kinds.items():
+        wordings = (kind.created, kind.changed, kind.removed)
+        assert not any("{reason}" in text for each in wordings for text in each[:4]), name
+        assert kind.reason in (": {reason}", " ({reason})"), name
