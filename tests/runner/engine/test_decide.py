@@ -186,3 +186,11 @@ def test_a_second_plan_is_a_failure() -> None:
     assert again.comment == "Done\nThis did not converge: it would change x again"
     failed = verified(done, result("fail")._replace(comment="broken"))
     assert failed.comment == "Done\nThis did not converge: broken"
+
+
+def test_what_a_state_that_is_left_out_would_have_set_off_stays_pending() -> None:
+    edges = [Edge(0, KINDS["onchanges"], 1, PLACE)]
+    left_out = decide(edges, lambda edge: None)
+    assert (left_out.verdict, left_out.postponed, left_out.cause) == (Verdict.SKIP, True, None)
+    same = decide(edges, lambda edge: result("same"))
+    assert (same.verdict, same.postponed) == (Verdict.SKIP, False)

@@ -74,6 +74,8 @@ def test_what_cannot_be_settled_is_an_error(journal: ReactionJournal, tmp_path: 
     other.close()
     with pytest.raises(OSError, match=f"{tmp_path / NAME}: no such table"):
         journal.settle(ONE.reactor)
+    with pytest.raises(OSError, match=f"{tmp_path / NAME}: no such table"):
+        journal.record([ONE])
 
 
 def test_who_only_looks_leaves_a_broken_file(tmp_path: Path) -> None:

@@ -68,6 +68,11 @@ def order(machine: Machine, *names: str) -> str:
             "include: [.b]\nd:\n  test.nop:\n    - before:\n      - sls: a.*\n" + nops("e"),
             "d b1 b2 e",
         ),
+        ("x-sls:\n  test.nop: []\nd:\n  test.nop:\n    - before: [x-sls]\n", "d x-sls"),
+        (
+            "chain: ['test: x* -> test: a']\na: test.nop\nn: {test.nop: [name: 5]}\nx1: test.nop\n",
+            "x1 a n",
+        ),
         ("chain: ['sls: a.b -> sls: self']\ninclude: [.b]\n" + nops("z"), "b1 b2 z"),
         (
             (

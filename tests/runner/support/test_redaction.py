@@ -4,12 +4,17 @@
 from __future__ import annotations
 
 import base64
+import html
+import json
+import re
 import time
 import urllib.parse
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from runner.model.events import ChangerCalled
 from runner.support.redaction import HIDDEN, Secrets, command_line
@@ -170,3 +175,32 @@ def test_what_others_may_see_of_a_command_line(words: list[str], shown: list[str
 )
 def test_a_pillar_without_secrets_may_stay(pillar: str, shown: str) -> None:
     assert command_line(["--pillar", pillar], ["pw"]) == ["--pillar", shown]
+
+
+ODD = "p\u00e4/'\u20ac\"<&>=\U0001f600 \\x"
+WRITERS: dict[str, Callable[[str], str]] = {
+    "JSON": json.dumps,
+    "JSON with Unicode": lambda text: json.dumps(text, ensure_ascii=False),
+    "JSON with slashes": lambda text: json.dumps(text).replace("/", "\\/"),
+    "JSON in capitals": lambda text: re.sub(
+        r"u[0-9a-f]{4}", lambda code: "u" + code[0][1:].upper(), json.dumps(text)
+    ),
+    "JSON in HTML": lambda text: "".join(
+        f"\\u{ord(char):04x}" if char in "<>&'=+`" else char for char in json.dumps(text)
+    ),
+    "HTML": html.escape,
+    "YAML": lambda text: yaml.safe_dump(text, default_style='"', width=999),
+    "Python": ascii,
+    "a URL": lambda text: urllib.parse.quote(text, safe=""),
+    "a URL in small letters": lambda text: re.sub(
+        "%..", lambda code: code[0].lower(), urllib.parse.quote(text, safe="")
+    ),
+    "base64": lambda text: base64.b64encode(text.encode()).decode(),
+    "hexadecimal": lambda text: text.encode().hex(),
+}
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_a_secret_is_hidden_as_programs_write_it(writer: str) -> None:
+    written = WRITERS[writer](ODD).strip().strip("\"'")
+    assert secrets(ODD).mask(f"value: {written}") == f"value: {HIDDEN}"
