@@ -18,6 +18,7 @@ from typing import IO
 
 from modules._planned.files import KERNELS, Entry, PlannedFiles, is_planned, planned_files
 from modules._planned.machine import planned_machine
+from modules.file._paths import walk as _paths_walk
 from runner.api import for_states, here
 from runner.api.planning import doubts
 
@@ -292,9 +293,7 @@ def _open_in_place(path: str, follow: bool) -> int:
     """A descriptor of a file of the machine, through no link that somebody has put on the way since
     it was looked at. Raises OSError and StateFailed.
     """
-    from modules.file._paths.walk import resolved
-
-    at = resolved(path, follow)
+    at = _paths_walk.resolved(path, follow)
     try:
         return os.open(at.name, READ, dir_fd=at.folder)
     finally:

@@ -12,12 +12,13 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ParamSpec, TypeVar
 
-from modules import _paths
+from modules import _accounts, _paths
 from modules._machine import processes, surroundings
 from modules._machine.processes import LOCALE as LOCALE
 from modules._machine.processes import Completed as Completed
 from modules._machine.scripts import temporary_script
-from runner.api import CommandFailed, changer, for_states, here
+from modules.file import _rights
+from runner.api import CommandFailed, changer, command_lines, for_states, here
 from runner.api.alterations import Alterations
 from runner.api.shell_tests import ShellTest, shell_test
 
@@ -99,15 +100,20 @@ SETGID, SETUID = 6, 7  # capabilities(7)
 
 
 def _refuse_without_root(cwd: str | None, runas: str | None, group: str | None) -> None:
-    from modules import _accounts
-    from modules.file._rights import has_capability
-
     if cwd and not _paths.access(cwd, os.X_OK):
         raise CommandFailed(
             f'Desired working directory "{cwd}" cannot be entered: {os.strerror(errno.EACCES)}'
         )
-    user = runas and _accounts.user(runas).pw_uid != os.geteuid() and not has_capability(SETUID)
-    others = group and _accounts.group(group).gr_gid != os.getegid() and not has_capability(SETGID)
+    user = (
+        runas
+        and _accounts.user(runas).pw_uid != os.geteuid()
+        and not _rights.has_capability(SETUID)
+    )
+    others = (
+        group
+        and _accounts.group(group).gr_gid != os.getegid()
+        and not _rights.has_capability(SETGID)
+    )
     if user or others:
         raise CommandFailed(
             f"Only root may run a command as {runas if user else f'group {group}'}: this is"
@@ -140,9 +146,7 @@ def _words(line: str) -> list[str]:
 @for_states
 def alterations(command: str, cwd: str | None, runas: str | None) -> Alterations:
     """Return what a command line may do to paths, named without the links on the way to them."""
-    from runner.api.command_lines import alterations
-
-    found = alterations(command, cwd or surroundings.home(runas))
+    found = command_lines.alterations(command, cwd or surroundings.home(runas))
     return Alterations(
         _led_to(found.made),
         _led_to(found.files),

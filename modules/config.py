@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from modules import sdb
 from modules.slsutil.merging import MISSING, merged, traverse
 from runner.api import here
 
@@ -47,8 +48,6 @@ def _resolved(value: Any) -> Any:
     """A value, or what is at its address `sdb://...`."""
     if not isinstance(value, str) or not value.startswith("sdb://"):
         return value
-    from modules import sdb
-
     return sdb.get(value)
 
 

@@ -7,7 +7,9 @@ import datetime
 import os
 from typing import Any
 
-from modules import _paths
+from modules import _paths, cmd, mount, ps
+from modules._machine import processes
+from modules.ps import table
 from runner.api import RunnerError, here
 
 
@@ -27,8 +29,6 @@ def uptime() -> dict[str, Any]:
 
     {{ salt['status.uptime']().days }}
     """
-    from modules import cmd
-
     seconds = int(float(_read("/proc/uptime").split()[0]))
     now = datetime.datetime.now(datetime.UTC).replace(tzinfo=None)
     since = now - datetime.timedelta(seconds=seconds)
@@ -89,8 +89,6 @@ def diskusage(*args: str) -> dict[str, dict[str, int]]:
     """
     from fnmatch import fnmatch
 
-    from modules import mount
-
     types = [arg for arg in args if not arg.startswith("/")]
     wanted = [arg for arg in args if arg.startswith("/")]
     if types or not args:
@@ -115,8 +113,6 @@ def procs() -> dict[str, dict[str, str]]:
 
     runner call status.procs
     """
-    from modules.ps import table
-
     described = {}
     for pid in table.numbers():
         process, owner = table.process(pid), table.owner_of(pid)
@@ -132,18 +128,13 @@ def pid(sig: str) -> str:
 
     {% if salt['status.pid']('/usr/sbin/sshd') %}
     """
-    from modules.ps import pgrep, table
-
     own = table.own_family()
-    return "\n".join(str(number) for number in pgrep(sig, full=True) or () if number not in own)
+    return "\n".join(str(number) for number in ps.pgrep(sig, full=True) or () if number not in own)
 
 
 def w() -> list[dict[str, str]]:
     """Who is logged in, and does what: user, tty, login, idle, jcpu, pcpu, what of each."""
-    from modules import cmd
-    from modules._machine.processes import needs
-
-    needs("w", "procps")
+    processes.needs("w", "procps")
     names = ("user", "tty", "login", "idle", "jcpu", "pcpu", "what")
     lines = (line.split(None, 6) for line in cmd.probe(["w", "-fh"]).stdout.splitlines())
     return [dict(zip(names, words, strict=False)) for words in lines if words]

@@ -7,7 +7,7 @@ import threading
 import time
 from typing import Any
 
-from modules import _paths
+from modules import _paths, service
 from modules._texts.call_options import options_of
 from runner.api import RunnerError, StateFailed, here
 
@@ -83,8 +83,6 @@ def _service() -> str:
     """The service provider as Salt's modules choose it: what is booted, else by the system that the
     grains tell.
     """
-    from modules import service
-
     certain = service.PROVIDERS.certain()
     if certain is not None and "systemd" in certain.NAMES:
         return "systemd_service"

@@ -7,13 +7,14 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from modules import _accounts, _paths, file
+from modules import _accounts, _paths, file, group, shadow
 from modules._accounts import busybox, defaults, planned, refusals
 from modules._accounts.tools import are_of_busybox, run, tools
 from modules._accounts.values import Account as Account
 from modules._accounts.values import Ranges as Ranges
 from modules._machine.processes import attempt, probe
 from modules._texts.lines import plain_name
+from modules.file import _snapshot
 from runner.api import CommandFailed, FormerState, changer, for_states
 
 GECOS = ("fullname", "roomnumber", "workphone", "homephone", "other")
@@ -154,12 +155,9 @@ def former_state(name: str) -> FormerState:
 
 def _before_useradd(account: Account) -> dict[str, Any]:
     """The home folder that useradd may make from the skeleton, the group and the user."""
-    from modules import group
-    from modules.file._snapshot import missing_folders
-
     name = account.name
     home = defaults.home(name) if account.home is None else account.home
-    made = missing_folders(home)
+    made = _snapshot.missing_folders(home)
     skeleton = defaults.skeleton() if made else ""
     paths = [defaults.spool(name), *(f"{home}/{path}" for path in _below(skeleton))]
     made += [{"path": path, "type": "none"} for path in paths if not file.lexists(path)]
@@ -181,8 +179,6 @@ def _before_userdel(name: str, home: bool = False, force: bool = False) -> dict[
     """The home folder with all that it holds where it goes, too; the password, the user, and the
     group that goes with it.
     """
-    from modules import group, shadow
-
     account = info(name)
     paths = [account["home"], defaults.spool(name)] if account and home else []
     removed = [

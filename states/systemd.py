@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from modules import file, service
+from modules import cmd, file, service
 from modules.service import systemd, unit_files
 from modules.service.user_units import account, systemctl
 from runner.api import (
@@ -223,8 +223,6 @@ def _act(handled: str, steps: list[str], user: str) -> None:
 @planned_as(unit_files.ends_by_itself)
 def _ends(handled: str, user: str) -> bool:
     """Return whether a unit is one that ends by itself (a oneshot service that has worked)."""
-    from modules import cmd
-
     argv = systemctl(user, "show", "--property=Type,Result", "--", handled)
     return set(cmd.probe(argv).stdout.split()) >= {"Type=oneshot", "Result=success"}
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from modules import _paths
 from modules._machine import salt_call, streams
 from modules._machine import umask as _umask
+from modules._planned import view as _planned_view
 from modules._planned.files import planned_files
 from runner.api import (
     CommandFailed,
@@ -76,9 +77,7 @@ def view() -> View | None:
     """The planned files of a dry run, for a program that is to see them; None where none can."""
     if planned_files() is None:
         return None
-    from modules._planned.view import planned_view
-
-    return planned_view()
+    return _planned_view.planned_view()
 
 
 def probe(

@@ -17,6 +17,7 @@ from copy import copy as copy_of
 from itertools import count
 
 from modules._planned.machine import of_dry_run, planned_machine
+from modules.file._paths import closed_folders
 from runner.api import MOST_LINKS, Record, Unforeseen, here, is_planning, link_of_others
 from runner.api.planning import doubts
 
@@ -254,11 +255,9 @@ class PlannedFiles:
         import tempfile
         import weakref
 
-        from modules.file._paths.closed_folders import remove_scratch
-
         folder = tempfile.mkdtemp(prefix="scratch-", dir=here.cache_folder().path)
         self._scratch.append(f"{folder}/")
-        weakref.finalize(self, remove_scratch, folder)
+        weakref.finalize(self, closed_folders.remove_scratch, folder)
         return folder
 
     def copy_of(self, path: str) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from runner.api import here
+from runner.api import apart, here
 from runner.api.planning import MACHINE, Overview
 
 if TYPE_CHECKING:
@@ -62,10 +62,8 @@ class PlannedMachine(Overview):
 
     def copied(self) -> PlannedMachine:
         """Return a copy, in which something else can be planned."""
-        from runner.api.apart import copied
-
         copy = PlannedMachine()
-        copy.__dict__ |= {name: copied(value) for name, value in vars(self).items()}
+        copy.__dict__ |= {name: apart.copied(value) for name, value in vars(self).items()}
         return copy
 
 

@@ -11,6 +11,7 @@ import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ParamSpec, cast
 
+from modules.file._validation import judge
 from runner.api import Added, NonEmptyLine, Planned, for_states
 
 if TYPE_CHECKING:
@@ -373,9 +374,7 @@ def validated(function: Callable[P, Planned]) -> Callable[P, Planned]:
         look = functools.partial(function, *args, **kwargs)
         if not validate:
             return look()
-        from modules.file._validation.judge import judged
-
-        return judged(validate, look)
+        return judge.judged(validate, look)
 
     call.__dict__["adds"] = {"validate": VALIDATE}
     return cast(Callable[P, Planned], call)

@@ -13,6 +13,7 @@ from typing import ParamSpec, TypeVar
 
 from modules import _paths
 from modules._machine import umask
+from modules.file import _attributes, _look
 from modules.file._owners import gid_of, uid_of
 from modules.file._paths.mounts import refuse_mounted
 from modules.file._paths.of_path import place
@@ -269,16 +270,12 @@ def mknod(path: str, kind: str, major: int = 0, minor: int = 0, mode: str = "060
 
 
 def _former_attributes(path: str, _: str) -> object:
-    from modules.file import _look
-
     return _look.former_attributes(path)
 
 
 @alters(before=_former_attributes, planned=False)
 def set_attributes(path: str, change: str) -> None:
     """Set the attributes of a file or folder as chattr does: "+i", "-a" or "=ai", say."""
-    from modules.file import _attributes
-
     with place(path) as where:
         handle = where.open()
         try:

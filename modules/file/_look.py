@@ -12,6 +12,7 @@ from typing import IO
 from modules import _paths
 from modules._paths import fetched as fetched
 from modules._planned.files import PlannedFiles, planned_files
+from modules.file import _attributes
 from modules.file._contents.limit import read_limited
 from modules.file._owners import gid_to_group, uid_to_user
 from modules.file._paths.of_path import place
@@ -259,8 +260,8 @@ def get_attributes(path: str) -> str | None:
 
 def former_attributes(path: str, *_: object) -> FormerState:
     """The attributes of a path that chattr can change, as undo restores them."""
-    from modules.file._attributes import LETTERS
-
     letters = get_attributes(path)
-    settable = "".join(letter for letter in letters or "" if letter in LETTERS and letter != "e")
+    settable = "".join(
+        letter for letter in letters or "" if letter in _attributes.LETTERS and letter != "e"
+    )
     return FormerState("attributes", path, {} if letters is None else {"chattr": f"={settable}"})

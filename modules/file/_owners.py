@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from modules import _paths
+from modules import _accounts, _paths
 from runner.api import for_states
 
 
@@ -58,26 +58,18 @@ class _Names:
 
 
 def _user_number(name: str) -> int:
-    from modules import _accounts
-
     return _accounts.user(name).pw_uid
 
 
 def _user_name(number: int) -> str:
-    from modules import _accounts
-
     return _accounts.user_of(number).pw_name
 
 
 def _group_number(name: str) -> int:
-    from modules import _accounts
-
     return _accounts.group(name).gr_gid
 
 
 def _group_name(number: int) -> str:
-    from modules import _accounts
-
     return _accounts.group_of(number).gr_name
 
 
@@ -109,8 +101,6 @@ def _number(names: _Names, wanted: str | int) -> int | None:
 @for_states
 def primary_gid(uid: int) -> int:
     """The number of a user's primary group; the user's own where there is no such user."""
-    from modules import _accounts
-
     try:
         return _accounts.user_of(uid).pw_gid
     except (KeyError, OverflowError):

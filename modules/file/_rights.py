@@ -8,6 +8,7 @@ import stat as bits
 from functools import cache
 
 from modules import _paths
+from modules.file import _attributes
 from modules.file._owners import gid_of, uid_of, uid_to_user
 from modules.file._paths.resolve import real_path
 from runner.api import StateFailed, for_states
@@ -155,8 +156,6 @@ def _lstat(path: str) -> os.stat_result | None:
 
 def _lock(path: str) -> str:
     """Why not even root may change a file or a folder: chattr +i or +a; empty without a reason."""
-    from modules.file._attributes import LETTERS, flags
-
     at = _lstat(path)
     if at is None or not (bits.S_ISREG(at.st_mode) or bits.S_ISDIR(at.st_mode)):
         return ""
@@ -166,12 +165,12 @@ def _lock(path: str) -> str:
     except OSError:
         return ""
     try:
-        present = flags(handle)
+        present = _attributes.flags(handle)
     except OSError:  # a file system without such flags
         return ""
     finally:
         os.close(handle)
-    return next((why for letter, why in LOCKS.items() if present & LETTERS[letter]), "")
+    return next((why for letter, why in LOCKS.items() if present & _attributes.LETTERS[letter]), "")
 
 
 def _caller_name() -> str:

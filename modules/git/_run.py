@@ -15,6 +15,7 @@ from typing import Any
 
 from modules import _paths, cmd, file
 from modules import user as users
+from modules._planned import view
 from modules._planned.files import PlannedFiles, planned_files
 from modules._texts.lines import split
 from modules.file._change import make_folders
@@ -142,9 +143,7 @@ def _copy(files: PlannedFiles, path: str) -> str:
     """Where a planned repository was cloned to, with what is planned in it; empty for any other."""
     copy = files.copy_of(path)
     if copy and (entry := files.entry(path)) is not None:
-        from modules._planned.view import settle
-
-        settle(entry)
+        view.settle(entry)
     return copy
 
 

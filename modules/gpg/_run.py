@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from modules import _accounts, cmd
+from modules import _accounts, cmd, file
 from modules._machine.processes import Completed
 from modules._machine.scripts import temporary_script
 from runner.api import CommandFailed, Record, StateFailed, here
@@ -81,8 +81,6 @@ def passphrase_of_pillar() -> str:
 
 def text_or_file(text: str | None, filename: str | None) -> str:
     """The text, or that of a file. Raises StateFailed without one of them."""
-    from modules import file
-
     if text:
         return str(text)
     if not filename:

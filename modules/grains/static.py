@@ -8,6 +8,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from modules import file
 from modules._texts import yaml as _yaml
 from runner.api import StateFailed, here
 
@@ -21,8 +22,6 @@ def place() -> str:
 
 def read() -> dict[str, Any]:
     """Read the grains of the file. Raises StateFailed when it is not a mapping."""
-    from modules import file
-
     path = place()
     grains = (
         _yaml.load(file.read_bytes(path).decode("utf-8", "replace")) if file.is_file(path) else None
@@ -44,8 +43,6 @@ def drop(name: str) -> None:
 
 def _write(values: Mapping[str, Any]) -> None:
     import yaml
-
-    from modules import file
 
     file.makedirs(os.path.dirname(place()))
     file.write(place(), yaml.safe_dump(dict(values), default_flow_style=False).encode())

@@ -13,6 +13,7 @@ from typing import Any
 
 from modules import _paths, cmd
 from modules._machine.scripts import temporary_script
+from modules.git import _run
 from runner.api import CommandFailed, StateFailed, cached_look, changer
 
 
@@ -446,21 +447,19 @@ def _without_git_logins(words: Sequence[str]) -> tuple[list[str], dict[str, str]
     """
     from urllib.parse import unquote
 
-    from modules.git._run import host_of, logins
-
     of_hosts: dict[str, tuple[str, str]] = {}
     of_addresses: dict[str, tuple[str, str]] = {}
 
     def without(match: re.Match[str]) -> str:
         bare, login = match[1] + match[4], (unquote(match[2]), unquote(match[3] or ""))
-        if of_hosts.setdefault(host_of(bare), login) != login:
+        if of_hosts.setdefault(_run.host_of(bare), login) != login:
             address = bare + match[5]
             if of_addresses.setdefault(address, login) != login:
                 raise StateFailed(f"there are two logins for {address}")
         return bare + match[5]
 
     left = [GIT_LOGIN.sub(without, word) if "git+http" in word else word for word in words]
-    return left, logins({**of_hosts, **of_addresses})
+    return left, _run.logins({**of_hosts, **of_addresses})
 
 
 __func_alias__ = {"list_": "list"}

@@ -8,7 +8,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from modules import _paths, cmd, file
+from modules import _paths, cmd, file, service
 from modules._planned.machine import merged, planned_machine
 from modules._texts.lines import encoded, fields, one_line, plain_name, split
 from modules.file._paths.mounts import unescaped as unescaped
@@ -287,8 +287,6 @@ def _write(config: str, lines: Sequence[str]) -> None:
     data = encoded(lines)
     file.write(config, data, mode=None if file.is_file(config) else "0644")
     if config == FSTAB and _paths.isdir("/run/systemd/system"):  # it makes units of its lines
-        from modules import service
-
         service.systemctl_reload()
 
 

@@ -6,25 +6,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from modules import file
+from modules import file, pkg
 from modules.pkg.package_manager import PackageTarget, Transaction
 from runner.api import CommandFailed, FormerState
 
 
 def all_packages() -> FormerState:
     """All packages with their versions, those that a killed run left unpacked, too."""
-    from modules.pkg import provider  # of which the providers are a part
-
-    manager = provider()
+    manager = pkg.provider()
     versions = manager.list_pkgs() | getattr(manager, "unfinished", dict)()
     return FormerState("package", "", {name: {"version": versions[name]} for name in versions})
 
 
 def automatic_packages() -> FormerState:
     """All packages that are installed for others. Raises CommandFailed where nobody can say."""
-    from modules.pkg import provider
-
-    manager, names = provider(), set[str]()
+    manager, names = pkg.provider(), set[str]()
     if manager.has("install_reasons"):
         names = manager.list_pkgs().keys() - set(manager.manually_installed())
     return FormerState("automatic package", "", {name: {"automatic": True} for name in names})
@@ -51,9 +47,7 @@ def former_packages(transaction: object = None, *_: object, **__: object) -> dic
 
 def _configuration(packages: Iterable[str]) -> list[dict[str, str]]:
     """The files and folders of packages below /etc, what a folder holds before it."""
-    from modules.pkg import provider
-
-    manager = provider()
+    manager = pkg.provider()
     if not manager.has("ownership"):
         return []
     paths = {path for name in packages for path in manager.file_list(name)}
@@ -66,9 +60,7 @@ def _configuration(packages: Iterable[str]) -> list[dict[str, str]]:
 
 def former_holds(*_: object, **__: object) -> FormerState:
     """All packages that stay at their version."""
-    from modules.pkg import provider
-
-    return FormerState("held package", "", {name: {"held": True} for name in provider().held()})
+    return FormerState("held package", "", {name: {"held": True} for name in pkg.provider().held()})
 
 
 def nothing_lasting(*_: object, **__: object) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from modules import _paths, cmd
 from modules._machine.processes import needs
-from modules.ps import table
+from modules.ps import _machine, table
 from runner.api import CommandFailed, changer
 
 
@@ -203,9 +203,7 @@ def _open_files(process: table.Process) -> list[str]:
 
 
 def _share(process: table.Process) -> float:
-    from modules.ps._machine import total_physical_memory
-
-    return 100 * _memory(process)["rss"] / (total_physical_memory() or 1)
+    return 100 * _memory(process)["rss"] / (_machine.total_physical_memory() or 1)
 
 
 _ATTRIBUTES: dict[str, Callable[[table.Process], Any]] = {

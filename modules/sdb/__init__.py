@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from modules._texts.secret_values import hide
+from modules.sdb import _drivers
 from runner.api import StateFailed, here
 
 SCHEME = "sdb://"
@@ -27,8 +28,6 @@ def get(uri: Any, strict: bool = False) -> Any:
     place = _place(uri, strict)
     if place is None:
         return uri
-    from modules.sdb import _drivers
-
     profile, key = place
     value = _drivers.driver_of(profile).get(key)
     hide(value)
@@ -44,8 +43,6 @@ def set_(uri: str, value: Any) -> Any:
     place = _place(uri, False)
     if place is None:
         return False
-    from modules.sdb import _drivers
-
     hide(value)
     return _drivers.change("set", *place, value)
 
@@ -59,8 +56,6 @@ def delete(uri: str) -> Any:
     place = _place(uri, False)
     if place is None:
         return False
-    from modules.sdb import _drivers
-
     return _drivers.change("delete", *place)
 
 

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+from modules import cmd
 from modules.service import _planned, systemd, sysv
 from modules.service.unit import Unit
 from runner.api import (
@@ -120,8 +121,6 @@ def status(name: str, sig: str | None = None, user: str | None = None) -> bool:
 
 def _status(manager: Services, name: str, sig: str | None) -> bool:
     if sig and "sysv" in getattr(manager, "NAMES", ()):
-        from modules import cmd
-
         pids = cmd.probe(["pgrep", "-f", "--", sig]).stdout.split()
         return bool(
             {int(pid) for pid in pids} - {os.getpid(), os.getppid()}

@@ -7,6 +7,7 @@ import os
 import time
 
 from modules import _accounts, _paths
+from modules import user as users
 from modules._planned.files import is_planned
 from runner.api import Record, StateFailed, here
 
@@ -67,8 +68,6 @@ def systemctl(user: str, *words: str) -> list[str]:
 
 def _require_manager(owner: Account) -> None:
     """Wait for the manager of a user who lingers. Raises StateFailed where none runs."""
-    from modules import user as users
-
     waited = here.store("user_managers_waited_for")
     socket = f"{owner.runtime()}/systemd/private"
     lingers = users.lingers(owner.name)

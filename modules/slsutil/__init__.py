@@ -7,7 +7,7 @@ import posixpath
 from collections import OrderedDict
 from typing import Any
 
-from modules import _paths
+from modules import _paths, log
 from modules._texts import yaml
 from modules.slsutil import merging, serializers
 from runner.api import RunnerError, StateFailed, here
@@ -37,8 +37,6 @@ def merge(
     if strategy == "smart" and renderer.startswith("yamlex"):
         strategy = "aggregate"
     if strategy not in STRATEGIES:
-        from modules import log
-
         log.warning(f"Unknown merging strategy '{strategy}', fallback to recurse")
     return merging.combined(obj_a, obj_b, strategy, merge_lists)
 

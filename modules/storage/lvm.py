@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from modules import _paths, cmd
 from modules._machine.processes import Completed, needs
 from modules._texts.lines import one_line, plain_name
+from modules.storage import blockdev
 from runner.api import CommandFailed, Record, StateFailed, cached_look, changer, for_states
 
 NEEDS_PROGRAM = "lvm"  # without it templates find no function of this module
@@ -320,8 +321,6 @@ def pvcreate(
     mistake. force: whatever a device holds is overwritten. options: those of pvcreate,
     `dataalignment=1m`.
     """
-    from modules.storage import blockdev
-
     names = [blockdev.resolve(name) for name in _devices(devices)]
     if override:
         names = [name for name in names if name.path not in physical_volumes()]
@@ -358,8 +357,6 @@ def vgcreate(
     """Make a volume group; what it is then. devices: several, or separated by commas. force:
     overwrite what the devices hold. options: those of vgcreate, `physicalextentsize=8m`.
     """
-    from modules.storage import blockdev
-
     paths = []
     for name in _devices(devices):
         device = blockdev.resolve(name)
@@ -374,8 +371,6 @@ def vgextend(vgname: str, devices: str | Sequence[str], force: bool = False) -> 
     """Add devices to a volume group. devices: several, or separated by commas. force: overwrite
     what they hold.
     """
-    from modules.storage import blockdev
-
     paths = []
     for name in _devices(devices):
         device = blockdev.resolve(name)

@@ -9,6 +9,8 @@ from typing import Annotated, Any
 from modules import file
 from modules.certificates import x509
 from modules.certificates.x509 import arguments as known_arguments
+from modules.certificates.x509 import building, describe, loading
+from modules.certificates.x509 import encoding as encoded
 from modules.certificates.x509.library import need
 from runner.api import (
     AbsolutePath,
@@ -112,12 +114,8 @@ def private_key_managed(
     Behaviour: Salt 3008's x509_v2.
     """
     need()
-    from modules.certificates.x509 import building
-    from modules.certificates.x509 import encoding as encoded
-    from modules.certificates.x509.encoding import KEY_ENCODINGS, valid
-
     building.key_size(algo, keysize)
-    valid(encoding, "encoding", KEY_ENCODINGS)
+    encoded.valid(encoding, "encoding", encoded.KEY_ENCODINGS)
     arguments = arguments._replace(dir_mode=arguments.dir_mode or "0700")
     writing = arguments.writing(name, private=True)
     data = present_data(writing)
@@ -146,8 +144,6 @@ def _key_changes(
     overwrite: bool,
 ) -> tuple[Any, dict[str, Any]]:
     """(the key if it stays, how its file differs)."""
-    from modules.certificates.x509 import building, describe, loading
-
     try:
         loaded = loading.private_key(data, passphrase)
         stays = True
@@ -285,9 +281,6 @@ def certificate_managed(
 
 
 def _certificate(name: str, given: dict[str, Any], arguments: FileArguments) -> Planned:
-    from modules.certificates.x509 import building, loading
-    from modules.certificates.x509 import encoding as encoded
-
     encoding = given["encoding"]
     encoded.valid(encoding, "encoding", encoded.CERTIFICATE_ENCODINGS)
     wanted = building.certificate(given)
@@ -334,8 +327,6 @@ def _certificate_changes(
     name: str, data: bytes, given: dict[str, Any], wanted: Any, chain: list[Any], key: Any
 ) -> dict[str, Any]:
     """The differences between a certificate's file and what it should be."""
-    from modules.certificates.x509 import loading
-
     passphrase = given.get("pkcs12_passphrase")
     try:
         loaded = loading.certificate(data, passphrase)
@@ -389,9 +380,6 @@ def csr_managed(
     Behaviour: Salt 3008's x509_v2.
     """
     need()
-    from modules.certificates.x509 import building, loading
-    from modules.certificates.x509 import encoding as encoded
-
     keep_secret(private_key)
     encoded.valid(encoding, "encoding", encoded.PLAIN_ENCODINGS)
     wanted = building.request(
@@ -462,9 +450,6 @@ def crl_managed(
     Behaviour: Salt 3008's x509_v2.
     """
     need()
-    from modules.certificates.x509 import building, loading
-    from modules.certificates.x509 import encoding as encoded
-
     keep_secret(signing_private_key)
     encoded.valid(encoding, "encoding", encoded.PLAIN_ENCODINGS)
     wanted = building.revocation_list(
@@ -507,9 +492,6 @@ def _signed(
     what: it in words. read: (the present one, its encoding). differences: those of the present one.
     sign: the new one, made with the present one (None where there is none).
     """
-    from modules.certificates.x509 import encoding as encoded
-    from modules.certificates.x509 import loading
-
     writing = arguments.writing(name)
     data = present_data(writing)
     present = None

@@ -7,6 +7,9 @@ import importlib
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from runner.api import claims
+from states.file import _claims, _obstacles
+
 if TYPE_CHECKING:
     from runner.api import Plan
     from runner.api.claims import Claim, Trap
@@ -86,8 +89,6 @@ def dry_run_check(
     plan: Plan, name: str, user: object = None, group: object = None, **arguments: object
 ) -> None:
     """Raise StateFailed for a plan that the caller may not carry out."""
-    from states.file import _obstacles
-
     follow = bool(arguments.get("follow_symlinks", True))
     unlocks = arguments.get("attrs") is not None
     _obstacles.dry_run_check(plan, name, user, group, follow, unlocks)
@@ -95,27 +96,22 @@ def dry_run_check(
 
 def owns(fun: str, name: str, **arguments: object) -> Iterator[Claim]:
     """Return what a state decides of its path."""
-    from states.file import _claims
-
     return _claims.claims(fun, name, arguments)
 
 
 def traps(fun: str, name: str, contents_pillar: object = None, **_: object) -> Iterator[Trap]:
     """A value of the pillar that is not there: the state fails."""
-    from runner.api.claims import Trap
-    from states.file import _claims
-
     for key in _claims.missing_pillar(contents_pillar):
         message = f"contents_pillar: the pillar of this machine has no {key}"
-        yield Trap("contents_pillar", message, "`runner show pillar` prints what it has", True)
+        yield claims.Trap(
+            "contents_pillar", message, "`runner show pillar` prints what it has", True
+        )
 
 
 def prune_check(
     fun: str, names: Sequence[str], going: Collection[str]
 ) -> Iterator[tuple[str, str]]:
     """Paths that belong to a package, and folders that hold what stays."""
-    from states.file import _obstacles
-
     return _obstacles.prune_check(names, going)
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import codecs
 
 from modules import file
+from modules.file import differences
 
 HIDDEN = "<show_changes=False>"
 _ASCII = bytes([7, 8, 9, 10, 12, 13, 27, *range(0x20, 0x7F)])
@@ -52,9 +53,7 @@ def diff(
         return "Replace text file with binary file"
     if kinds == (True, False):
         return "Replace binary file with text file"
-    from modules.file.differences import not_shown
-
-    return not_shown(file.size_of(old), file.size_of(new)) or unified(
+    return differences.not_shown(file.size_of(old), file.size_of(new)) or unified(
         file.whole(old), file.whole(new)
     )
 

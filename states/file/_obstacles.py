@@ -9,7 +9,7 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from modules import file
+from modules import file, pkg
 from runner.api import Plan
 
 DRESS = {"mode", "user", "group", "attrs", "ownership", "selinux", "lsattr"}
@@ -90,8 +90,6 @@ def _kind(parts: Mapping[str, Any]) -> str:
 
 def prune_check(paths: Sequence[str], going: Collection[str]) -> Iterator[tuple[str, str]]:
     """The paths that have to stay, and why. going: all that is to be removed."""
-    from modules import pkg  # it costs a start its time, and only this needs it
-
     owners = pkg.owners(paths)
     staying: set[str] = set()
     for path in sorted(paths, key=len, reverse=True):  # what is in a folder before the folder

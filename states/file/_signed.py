@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Annotated
 
-from modules import file
+from modules import asymmetric, file, gpg
 from runner.api import Group, OneOrMany, Record, StateFailed
 
 ADDRESSES = ("salt://", "/", "file://", "http://", "https://", "ftp://")
@@ -80,8 +80,6 @@ class Signed(Record):
 
     def _gpg(self, path: str, files: Sequence[str]) -> str:
         """Name what is wrong with the signatures of a file; empty when they are good."""
-        from modules import gpg
-
         signed_by: list[str] = []
         for signature in files or (None,):
             signers, problem = gpg.signers(path, signature, self.keyring, self.home)
@@ -103,8 +101,6 @@ class Signed(Record):
         return f"it is signed by {signed}, and not by {missed} as it should be"
 
     def _asymmetric(self, path: str, files: Sequence[str]) -> str:
-        from modules import asymmetric
-
         if not files:
             return "the file carries no signature of its own: `signature` has to say where it is"
         answer = asymmetric.verify(

@@ -7,6 +7,8 @@ import importlib
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from runner.api import claims
+
 if TYPE_CHECKING:
     from runner.api.claims import Claim
 
@@ -43,12 +45,10 @@ def owns(
     fun: str, name: str, target: object = None, separate_git_dir: object = None, **_: object
 ) -> Iterator[Claim]:
     """That there is something where the clone is to be."""
-    from runner.api.claims import PRESENT, Claim
-
     paths = [name, separate_git_dir] if fun == "present" else [target]
     for path in paths:
         if not fun.startswith("config") and isinstance(path, str):
-            yield Claim(PRESENT, path.rstrip("/"))
+            yield claims.Claim(claims.PRESENT, path.rstrip("/"))
 
 
 def __getattr__(name: str) -> Callable[..., Any]:

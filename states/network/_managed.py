@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from modules import file, ip, pkg
+from modules.ip import ifupdown
 from modules.ip.configuration import Action, Interface, NetworkTool, Texts
 from runner.api import (
     Check,
@@ -252,8 +253,6 @@ def _description(status: str, differs: bool, difference: str) -> str:
 
 
 def _sourced(name: str, pattern: str, tool: NetworkTool) -> Planned:
-    from modules.ip import ifupdown
-
     if not tool.has("sources"):
         raise StateFailed(
             f"{tool.NAMES[0]} has no files that take in others: leave type source out"

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from modules import file, pkg
+from modules import debconf, file, pkg
 from modules.pkg import package_manager
 from runner.api import CommandFailed, Line, Name, StateFailed, here
 from runner.api.versions import holds
@@ -154,8 +154,6 @@ def refuse_unlisted(names: Collection[str], newest: Mapping[str, str]) -> None:
 
 def answer(source: str | None) -> None:
     """Give the answers in a file, if there is one, to the questions of packages."""
-    from modules import debconf
-
     if source:
         debconf.set_file(local_file(source))
 

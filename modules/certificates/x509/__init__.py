@@ -12,6 +12,8 @@ from typing import Any
 from modules import _paths, file
 from modules._texts.call_options import options_of
 from modules.certificates.x509 import arguments as _arguments
+from modules.certificates.x509 import building, describe, loading
+from modules.certificates.x509 import encoding as encoded
 from modules.certificates.x509.library import need as _need
 from runner.api import CommandFailed, for_states, here
 
@@ -20,8 +22,6 @@ PRIVATE = "0600"
 
 
 def _text(data: bytes, encoding: str, raw: bool) -> Any:
-    from modules.certificates.x509 import encoding as encoded
-
     return data if raw else encoded.text(data, encoding)
 
 
@@ -56,9 +56,6 @@ def create_private_key(
         runner call x509.create_private_key algo=ec path=/etc/ssl/private/www.key
     """
     _need()
-    from modules.certificates.x509 import building
-    from modules.certificates.x509 import encoding as encoded
-
     key = building.new_key(algo, keysize)
     data = encoded.private_key(key, encoding, passphrase, pkcs12_encryption_compat)
     if path:
@@ -78,9 +75,6 @@ def encode_private_key(
     one.
     """
     _need()
-    from modules.certificates.x509 import encoding as encoded
-    from modules.certificates.x509 import loading
-
     key = loading.private_key(private_key, private_key_passphrase).key
     data = encoded.private_key(key, encoding, passphrase, pkcs12_encryption_compat)
     return _secret(_text(data, encoding, raw))
@@ -106,9 +100,6 @@ def create_certificate(
         runner call x509.create_certificate signing_private_key=/etc/ssl/private/ca.key CN=test
     """
     _need()
-    from modules.certificates.x509 import building, loading
-    from modules.certificates.x509 import encoding as encoded
-
     given = _arguments.with_policy(
         {"ca_server": ca_server, "signing_policy": signing_policy, **_further(kwargs)}
     )
@@ -167,8 +158,6 @@ def _further(kwargs: Mapping[str, Any], *more: str) -> dict[str, Any]:
 @for_states
 def chain(sources: Source | Sequence[Source] | None) -> list[Any]:
     """The certificates of one or several sources, for states."""
-    from modules.certificates.x509 import loading
-
     several = [sources] if isinstance(sources, str | bytes) else list(sources or ())
     found = []
     for source in several:
@@ -209,9 +198,6 @@ def encode_certificate(
 ) -> Any:
     """Encode a certificate anew: pem, der, pkcs7_pem, pkcs7_der or pkcs12."""
     _need()
-    from modules.certificates.x509 import encoding as encoded
-    from modules.certificates.x509 import loading
-
     key = loading.private_key(private_key, private_key_passphrase).key if private_key else None
     data = encoded.certificate(
         loading.certificate(certificate).certificate,
@@ -240,9 +226,6 @@ def create_csr(
     The further arguments are those of the state x509.csr_managed.
     """
     _need()
-    from modules.certificates.x509 import building
-    from modules.certificates.x509 import encoding as encoded
-
     given = {
         "private_key": private_key,
         "private_key_passphrase": private_key_passphrase,
@@ -256,9 +239,6 @@ def create_csr(
 def encode_csr(csr: Source, encoding: str = "pem", raw: bool = False) -> Any:
     """Encode a certificate signing request anew: pem or der."""
     _need()
-    from modules.certificates.x509 import encoding as encoded
-    from modules.certificates.x509 import loading
-
     return _text(encoded.plain(loading.request(csr)[0], encoding), encoding, raw)
 
 
@@ -280,9 +260,6 @@ def create_crl(
     The arguments are those of the state x509.crl_managed.
     """
     _need()
-    from modules.certificates.x509 import building
-    from modules.certificates.x509 import encoding as encoded
-
     given = {
         "signing_private_key": signing_private_key,
         "signing_private_key_passphrase": signing_private_key_passphrase,
@@ -300,9 +277,6 @@ def create_crl(
 def encode_crl(crl: Source, encoding: str = "pem", raw: bool = False) -> Any:
     """Encode a certificate revocation list anew: pem or der."""
     _need()
-    from modules.certificates.x509 import encoding as encoded
-    from modules.certificates.x509 import loading
-
     return _text(encoded.plain(loading.revocation_list(crl)[0], encoding), encoding, raw)
 
 
@@ -312,16 +286,12 @@ def read_certificate(certificate: Source) -> dict[str, Any]:
     {{ salt['x509.read_certificate']('/etc/ssl/certs/www.crt').not_after }}
     """
     _need()
-    from modules.certificates.x509 import describe, loading
-
     return describe.certificate(loading.certificate(certificate).certificate)
 
 
 def read_certificates(glob_path: str) -> dict[str, Any]:
     """Describe the certificates whose paths a glob matches; what is none is left out."""
     _need()
-    from modules.certificates.x509 import describe, loading
-
     described = {}
     for path in sorted(_paths.glob(glob_path)):
         try:
@@ -334,16 +304,12 @@ def read_certificates(glob_path: str) -> dict[str, Any]:
 def read_csr(csr: Source) -> dict[str, Any]:
     """Describe a certificate signing request."""
     _need()
-    from modules.certificates.x509 import describe, loading
-
     return describe.request(loading.request(csr)[0])
 
 
 def read_crl(crl: Source) -> dict[str, Any]:
     """Describe a certificate revocation list."""
     _need()
-    from modules.certificates.x509 import describe, loading
-
     return describe.revocation_list(loading.revocation_list(crl)[0])
 
 
@@ -352,16 +318,12 @@ def get_public_key(key: Source, passphrase: str | None = None, asObj: bool | Non
     argument for its own use, without effect.
     """
     _need()
-    from modules.certificates.x509 import describe, loading
-
     return describe.public_text(loading.public_key(key, passphrase))
 
 
 def get_private_key_size(private_key: Source, passphrase: str | None = None) -> int | None:
     """The bits of a private key; none for ed25519 and ed448."""
     _need()
-    from modules.certificates.x509 import describe, loading
-
     return describe.size_of(loading.private_key(private_key, passphrase).key)
 
 
@@ -383,8 +345,6 @@ def expires(certificate: Source, days: int = 0) -> bool:
     _need()
     from datetime import UTC, datetime, timedelta
 
-    from modules.certificates.x509 import loading
-
     end = loading.certificate(certificate).certificate.not_valid_after_utc
     return bool(end <= datetime.now(UTC) + timedelta(days=days))
 
@@ -403,8 +363,6 @@ def will_expire(certificate: Source, days: int) -> dict[str, Any]:
 
 def _identity(certificate: Source) -> dict[str, Any]:
     _need()
-    from modules.certificates.x509 import loading
-
     path = (
         {"path": certificate} if isinstance(certificate, str) and file.is_file(certificate) else {}
     )
@@ -416,8 +374,6 @@ def verify_private_key(
 ) -> bool:
     """Return whether a private key belongs to a public key, a certificate or a request."""
     _need()
-    from modules.certificates.x509 import loading
-
     key = loading.private_key(private_key, passphrase).key
     return loading.same_key(key.public_key(), loading.public_key(public_key))
 
@@ -431,8 +387,6 @@ def verify_signature(
     one, by its own.
     """
     _need()
-    from modules.certificates.x509 import building, loading
-
     key = loading.public_key(signing_pub_key or certificate, signing_pub_key_passphrase)
     return building.signed_by(loading.certificate(certificate).certificate, key)
 
@@ -440,8 +394,6 @@ def verify_signature(
 def verify_crl(crl: Source, cert: Source) -> bool:
     """Return whether a revocation list is signed by the key of a certificate."""
     _need()
-    from modules.certificates.x509 import building, loading
-
     return building.signed_by(loading.revocation_list(crl)[0], loading.public_key(cert))
 
 
@@ -451,8 +403,6 @@ def get_pem_entry(text: Source, pem_type: str | None = None) -> str:
     pem_type: CERTIFICATE, for example. Raises CommandFailed unless there is exactly one.
     """
     _need()
-    from modules.certificates.x509 import loading
-
     found = loading.entries(loading.data_of(text).decode("utf-8", "replace"))
     entries = [entry for kind, entry in found if pem_type in (None, kind)]
     if len(entries) != 1 and not (entries and pem_type is None):

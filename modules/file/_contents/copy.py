@@ -12,6 +12,7 @@ from typing import IO
 
 from modules import _paths
 from modules.file._change import alters, owner_ids
+from modules.file._contents import holes, space
 from modules.file._contents.streamed import streamed
 from modules.file._contents.write import Owner, replace
 from modules.file._paths.mounts import refuse_mounted
@@ -79,10 +80,8 @@ def copy(
 
 def _needed_below(folder: str) -> int:
     """The bytes that the files below a folder take."""
-    from modules.file._contents.space import needed
-
     stats = (_paths.lstat(path) for path in paths_below(folder))
-    return sum(needed(at) for at in stats if bits.S_ISREG(at.st_mode))
+    return sum(space.needed(at) for at in stats if bits.S_ISREG(at.st_mode))
 
 
 def copy_place(
@@ -124,11 +123,8 @@ def _make_special(source: Pinned, target: Place) -> None:
 
 
 def _copy_file(source: Place, target: Place, owner: Owner, preserve: bool) -> None:
-    from modules.file._contents.holes import copy_contents
-    from modules.file._contents.space import needed
-
     with source.reading() as (file, pinned):
-        target.refuse_too_large(needed(pinned.at))
+        target.refuse_too_large(space.needed(pinned.at))
         ask(target.path, streamed(source.path))
 
         def finish(new: Pinned) -> None:
@@ -139,7 +135,7 @@ def _copy_file(source: Place, target: Place, owner: Owner, preserve: bool) -> No
             if take := getattr(new, "take", None):  # of a planned file
                 take(source.path, pinned.at.st_size)
             else:
-                copy_contents(file, new)
+                holes.copy_contents(file, new)
 
         replace(target, fill, owner, pinned.at.st_mode, finish)
 

@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Any
 
 from modules._texts.url import ascii_url
+from modules.file._contents import space
 from modules.file._contents.hash import get_hash
 from modules.file._paths.place import beside_name
 from runner.api import fetcher, here, refuse_unforeseen
@@ -166,8 +167,6 @@ def _save(answer: Any, file: IO[bytes], folder: str) -> None:
     """Write an answer into a file below a folder. Raises _Stopped for one that is not whole, and
     before the file system is full.
     """
-    from modules.file._contents import space
-
     size = _announced_size(answer)
     room = space.free(folder)
     if size is not None and room is not None and size > room:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import IO
 
 from modules._paths import stat_of
+from modules.file._contents import holes, space
 from modules.file._look import opened_to_read
 from runner.api import Record, StateFailed
 
@@ -44,17 +45,13 @@ class Streamed(Record):
 
     def room(self) -> int:
         """The bytes that the contents take on a disk."""
-        from modules.file._contents.space import needed
-
         with self._opened() as file:
-            return needed(stat_of(file))
+            return space.needed(stat_of(file))
 
     def copy_to(self, target: IO[bytes]) -> None:
         """Write the contents into an open file."""
-        from modules.file._contents.holes import copy_contents
-
         with self._opened() as file:
-            copy_contents(file, target)
+            holes.copy_contents(file, target)
             if _identity(stat_of(file)) != self.identity:
                 raise self._has_changed()
 

@@ -14,6 +14,7 @@ from typing import IO
 
 from modules._machine.umask import umask
 from modules.file._change import alters, owner_ids
+from modules.file._contents import holes
 from modules.file._contents.streamed import Contents, copy_into, room_for
 from modules.file._paths.of_path import place
 from modules.file._paths.place import Pinned, Place
@@ -180,8 +181,6 @@ def _keep_file(where: Place) -> str:
     """
     import time
 
-    from modules.file._contents.holes import copy_contents
-
     at = where.seen()
     if at is None or not bits.S_ISREG(at.st_mode):
         return ""
@@ -196,7 +195,7 @@ def _keep_file(where: Place) -> str:
         open(where.open_file(), "rb") as source,  # os: its place opens it
     ):
         at = os.fstat(source.fileno())
-        copy_contents(source, target)
+        holes.copy_contents(source, target)
         with suppress(PermissionError):
             os.fchown(handle, at.st_uid, at.st_gid)
         os.fchmod(handle, bits.S_IMODE(at.st_mode))

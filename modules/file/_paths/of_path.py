@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from modules._planned.files import planned_files
+from modules.file._paths import planned_place
 from modules.file._paths.place import Place
 from modules.file._paths.walk import resolved
 
@@ -15,6 +16,4 @@ def place(path: str, follow: bool = False) -> Place:
     files = planned_files()
     if files is None:
         return Place(resolved(path, follow))
-    from modules.file._paths.planned_place import PlannedPlace
-
-    return PlannedPlace(files, files.way(path, follow))
+    return planned_place.PlannedPlace(files, files.way(path, follow))

@@ -19,6 +19,7 @@ from types import TracebackType
 from typing import IO
 
 from modules._paths import READ as READ
+from modules.file._contents import space
 from modules.file._paths.walk import FOLDER, PATH_ONLY, Resolved
 from runner.api import StateFailed, here, others_write
 from runner.api.durability import collects_files, commits_later, sync_folder
@@ -132,8 +133,6 @@ class Place:
 
     def refuse_too_large(self, size: int) -> None:
         """Raise StateFailed where the file system has certainly no room for so many bytes."""
-        from modules.file._contents import space
-
         room = space.lacking(self.folder, size)
         if room is not None:
             raise space.too_large(self.path, size, room)

@@ -7,7 +7,8 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from modules import _paths
+from modules import _paths, cmd
+from modules._machine import processes
 from modules.file import _change, _look
 from modules.file._salt.arguments import path_given
 from modules.file._salt.looks import get_group, get_mode, get_user
@@ -19,13 +20,10 @@ def lsattr(path: str) -> dict[str, list[str]]:
 
     {{ salt['file.lsattr']('/etc/resolv.conf') }}
     """
-    from modules import cmd
-    from modules._machine.processes import needs
-
     path = path_given(path)
     if not _paths.lexists(path):
         raise StateFailed(f"File or directory does not exist: {path}", missing=("file", path))
-    needs("lsattr", "e2fsprogs")
+    processes.needs("lsattr", "e2fsprogs")
     done = cmd.probe(["lsattr", "--", path])
     pairs = (line.split(" ", 1) for line in done.stdout.splitlines() if " " in line)
     return {

@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 from modules import _paths
-from modules.file import _look, bounded_regex, differences, edits
+from modules.file import _look, bounded_regex, differences, edit_line, edits
 from modules.file._backed_up import backed_up
 from modules.file._contents import write
 from modules.file._salt.arguments import lines_given
@@ -166,12 +166,10 @@ def line(
         raise StateFailed(f'Unknown mode: "{mode}"; it is ensure, replace, delete or insert')
     if doing != "delete" and content is None:
         raise StateFailed("Content can only be empty if mode is ['delete']")
-    from modules.file.edit_line import LinePlace, edited_line
-
     old = _text(path)
-    place = LinePlace(location, before, after, indent)
+    place = edit_line.LinePlace(location, before, after, indent)
     new = "\n".join(
-        edited_line(
+        edit_line.edited_line(
             old.split("\n") if old else [], content or "", match or content or "", doing, place
         )
     )

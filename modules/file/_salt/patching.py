@@ -6,7 +6,8 @@ from __future__ import annotations
 import shlex
 from typing import Any
 
-from modules import _paths
+from modules import _paths, cmd
+from modules._machine import processes
 from modules.file import _look
 from modules.file._contents import write
 from modules.file._salt.arguments import path_given
@@ -23,10 +24,7 @@ def patch(
 
         runner call file.patch /opt/app/config.c /root/config.patch dry_run=true
     """
-    from modules import cmd
-    from modules._machine.processes import needs
-
-    needs("patch", "patch")
+    processes.needs("patch", "patch")
     target, words = path_given(originalfile), shlex.split(options)
     argv = ["patch", "--forward", "--reject-file=-", f"--input={path_given(patchfile)}", *words]
     if _paths.isdir(target):

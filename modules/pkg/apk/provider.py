@@ -16,6 +16,7 @@ from modules import _paths, cmd
 from modules.pkg._former import former_packages, former_reasons, nothing_lasting
 from modules.pkg._planned import plan_transaction
 from modules.pkg.apk import database as apk_database
+from modules.pkg.apk import repositories as apk_repositories
 from modules.pkg.apk import run as apk_run
 from modules.pkg.apk import versions as apk_versions
 from modules.pkg.package_manager import (
@@ -296,6 +297,4 @@ def info_installed(names: tuple[str, ...]) -> dict[str, dict[str, Any]]:
 
 def repositories() -> Repositories:
     """Return the functions of apk's repositories, which few runs need."""
-    from modules.pkg.apk import repositories as apk_repositories
-
     return apk_repositories

@@ -17,6 +17,7 @@ from modules.pkg._run import error_list
 from modules.pkg.apt import depends as apt_depends
 from modules.pkg.apt import get as apt_get
 from modules.pkg.apt import marks as apt_marks
+from modules.pkg.apt import repositories as apt_repositories
 from modules.pkg.apt import shipped as apt_shipped
 from modules.pkg.apt import status as apt_status
 from modules.pkg.package_manager import (
@@ -533,8 +534,6 @@ def show(names: tuple[str, ...]) -> dict[str, dict[str, dict[str, str]]]:
 
 def repositories() -> Repositories:
     """Return the functions of apt's repositories, which few runs need."""
-    from modules.pkg.apt import repositories as apt_repositories
-
     return apt_repositories
 
 

@@ -11,6 +11,8 @@ from modules import _paths, cmd
 from modules.pkg._former import former_holds, former_packages, former_reasons, nothing_lasting
 from modules.pkg._planned import plan_holds, plan_transaction
 from modules.pkg.dnf import marks as dnf_marks
+from modules.pkg.dnf import needs as dnf_needs
+from modules.pkg.dnf import repositories as dnf_repositories
 from modules.pkg.dnf import run as dnf_run
 from modules.pkg.package_manager import (
     TOUCHED,
@@ -318,8 +320,6 @@ def run(transaction: Transaction) -> None:
 @cached_look("candidates", *_KNOWLEDGE)
 def needs(names: tuple[str, ...]) -> dict[str, list[Need]]:
     """Return what packages bring along in the version that would be installed."""
-    from modules.pkg.dnf import needs as dnf_needs
-
     return dnf_needs.needs(names)
 
 
@@ -512,8 +512,6 @@ def resolve_capabilities(names: tuple[str, ...]) -> dict[str, str]:
 
 def repositories() -> Repositories:
     """Return the functions of dnf's repositories, which few runs need."""
-    from modules.pkg.dnf import repositories as dnf_repositories
-
     return dnf_repositories
 
 

@@ -29,8 +29,10 @@ from modules.pkg.package_manager import (
     Versions,
 )
 from modules.pkg.pacman import conf as pacman_conf
+from modules.pkg.pacman import keys as pacman_keys
 from modules.pkg.pacman import marks as pacman_marks
 from modules.pkg.pacman import records as pacman_records
+from modules.pkg.pacman import repositories as pacman_repositories
 from modules.pkg.pacman import run as pacman_run
 from modules.pkg.pacman.records import Package
 from modules.pkg.pacman.versions import compare, newest_first
@@ -482,14 +484,10 @@ def resolve_capabilities(names: tuple[str, ...]) -> dict[str, str]:
 
 def repositories() -> Repositories:
     """Return the functions of pacman's repositories, which few runs need."""
-    from modules.pkg.pacman import repositories as pacman_repositories
-
     return pacman_repositories
 
 
 @changer(touches=["candidates"])
 def import_key(key: bytes) -> None:
     """Have pacman trust what is signed with a key: its keyring has it, signed by this machine."""
-    from modules.pkg.pacman import keys as pacman_keys
-
     pacman_keys.import_key(key)

@@ -35,6 +35,7 @@ from modules.pkg.rpm.packages import (
 )
 from modules.pkg.zypper import command as zypper_command
 from modules.pkg.zypper import marks as zypper_marks
+from modules.pkg.zypper import repositories as zypper_repositories
 from runner.api import CommandFailed, cached_look, changer, fetcher, here
 
 NAMES: tuple[str, ...] = ("zypper", "zypperpkg")
@@ -480,8 +481,6 @@ def _providing(name: str) -> str:
 
 def repositories() -> Repositories:
     """Return the functions of zypper's repositories, which few runs need."""
-    from modules.pkg.zypper import repositories as zypper_repositories
-
     return zypper_repositories
 
 

@@ -329,8 +329,8 @@ def offered(module: ModuleType, name: str) -> Callable[..., Any] | None:
             function = module.__dict__.get(candidate)
         else:
             function = getattr(module, candidate, None)
-        if isinstance(function, ModuleType):  # states/file/managed.py with its function `managed`
-            function = getattr(function, candidate, None)
+        if isinstance(function, ModuleType) and name in module.__dict__.get("FUNCTIONS", ()):
+            function = getattr(function, candidate, None)  # states/file/managed.py
         if isinstance(function, FunctionType) and _own(module, function):
             if "for_states" in function.__dict__:
                 return None

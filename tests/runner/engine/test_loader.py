@@ -284,6 +284,20 @@ def test_which_state_modules_react_is_told_without_importing_them() -> None:
     assert done.stdout.startswith("True ") and "states.service" not in done.stdout.split()
 
 
+def test_functions_are_listed_without_what_they_are_made_of() -> None:
+    """A module that another one imports is no function of it, and may need what is not here."""
+    program = (
+        "import sys; sys.modules['cryptography'] = None;"
+        " from runner.engine.loader.registry import Registry; r = Registry({});"
+        " print(*r.functions('x509'), *r.state_functions('x509'))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert {"create_csr", "csr_managed"} <= {*done.stdout.split()}
+    assert not {"building", "loading", "encoded"} & {*done.stdout.split()}
+
+
 def test_what_is_for_states_alone_is_no_execution_function(machine: Machine) -> None:
     """`cmd.complete` and `pkg.provider` are public in their modules, for states."""
     (machine.folder / "states/_modules").mkdir()
