@@ -282,6 +282,40 @@ def test_the_test_of_circles_sees_one_inside_of_functions(tmp_path: Path) -> Non
     assert circles(tmp_path) == [{"modules.a", "modules.b", "modules.c"}]
 
 
+def inside_functions(root: Path = ROOT) -> list[str]:
+    """Imports of our own modules inside of functions: `from package import module` at the top of a
+    file costs a start next to nothing (`runner/support/own_modules.py`).
+    """
+    return [
+        f"{path.relative_to(root)} imports {name}"
+        for path in sources(root)
+        for function in ast.walk(ast.parse(path.read_text()))
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in _imported(node, module_name(path, root).split(".")[:-1])
+        if name.split(".")[0] in TOP
+    ]
+
+
+LATER = {  # and why
+    "runner/cli/commands/lsp.py imports runner.tools.lsp.server.serve": "pygls may be missing",
+}
+
+
+def test_imports_stand_at_the_top() -> None:
+    assert sorted(inside_functions()) == sorted(LATER)
+
+
+@pytest.mark.parametrize(
+    "text", ["from modules import web", "import runner.api", "from .web import look"]
+)
+def test_the_test_of_imports_inside_functions_sees_one(tmp_path: Path, text: str) -> None:
+    (tmp_path / "modules").mkdir()
+    (tmp_path / "modules/planted.py").write_text(f"import os\n\ndef look():\n    {text}\n")
+    assert len(inside_functions(tmp_path)) == 1
+
+
 def ambiguous(root: Path = ROOT) -> list[str]:
     """What a package calls as one of its files is called: `from package import name` would mean one
     or the other, depending on which was imported before (`runner/support/own_modules.py`).
