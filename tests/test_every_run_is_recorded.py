@@ -59,7 +59,8 @@ def locked(machine: Machine, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def crashed(machine: Machine, *words: str) -> subprocess.CompletedProcess[str]:
-    broken = "from runner.engine.executor import Executor; Executor._next = lambda *_: 1 / 0"
+    crash = "Executor._state; Executor._state = lambda *_: 1 / 0"
+    broken = f"from runner.engine.executor import Executor; {crash}"
     return with_code(machine, broken, "highstate", *words)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import http.server
 import json
-import os
 import subprocess
 import time
 from contextlib import suppress
@@ -14,10 +13,11 @@ from typing import Any
 
 import pytest
 from command import Machine
+from harness import may_mount
 from serving import served
 from starting import PATIENCE
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to mount a file system")
+pytestmark = pytest.mark.skipif(not may_mount(), reason="needs root, to mount a file system")
 
 SMALL = """mount -t tmpfs -o size=20m,mode=700 none {0}
 mkdir {0}/old

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import importlib
 import os
 import pwd
+import shutil
+import subprocess
 import sys
 import tempfile
 import weakref
@@ -314,3 +317,12 @@ def own_name() -> str:
 needs_a_name = pytest.mark.skipif(
     own_name().isdigit(), reason="the user who runs the tests has no name"
 )
+
+
+@functools.cache
+def may_mount() -> bool:
+    """Return whether this user may mount, in a name space: root, outside of a locked container."""
+    return os.geteuid() == 0 and (
+        shutil.which("unshare") is not None
+        and subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode == 0
+    )

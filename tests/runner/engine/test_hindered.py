@@ -12,12 +12,14 @@ from pathlib import Path
 
 import pytest
 from command import Machine
+from harness import may_mount
 from starting import PATIENCE
 
 from modules import cmd
 from runner.api import CommandFailed
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be somebody else")
+needs_mounts = pytest.mark.skipif(not may_mount(), reason="needs the right to mount")
 
 SLS = """
 {tmp}/site/rewritten:
@@ -164,6 +166,7 @@ def test_a_plain_user_in_a_sticky_folder(machine: Machine, site: Path) -> None:
     assert set(compare(machine, SOMEBODY)) == {f"site/{name}" for name in names}
 
 
+@needs_mounts
 def test_a_read_only_mount(machine: Machine, site: Path) -> None:
     refused = compare(machine, ["unshare", "-m", "sh", "-c", READ_ONLY.format(site), "sh"])
     assert len(refused) == 15
@@ -208,6 +211,7 @@ def test_what_is_locked_in_a_folder_append_only_or_unlocked_by_the_state(
             subprocess.run(["chattr", "-ia", site / name], capture_output=True, check=False)
 
 
+@needs_mounts
 def test_an_archive_for_a_read_only_mount(machine: Machine, site: Path) -> None:
     with tarfile.open(machine.folder / "a.tar", "w") as archive:
         archive.add(machine.folder / "own/linked", "new")
@@ -454,6 +458,7 @@ READ_ONLY_SYS = (
 )
 
 
+@needs_mounts
 def test_a_read_only_proc_sys(machine: Machine) -> None:
     machine.write(all="net.ipv4.ip_default_ttl:\n  sysctl.present: [value: 65, persist: false]\n")
     unshared = ["unshare", "-m", "--fork", "sh", "-c", READ_ONLY_SYS, "sh"]
