@@ -50,7 +50,7 @@ def present(
     """
     it = Entity(server, "EXTENSION", name)
     create = partial(
-        it.create,
+        it._replace(kind="EXTENSION IF NOT EXISTS").create,
         schema and f"SCHEMA {postgres.name(schema)}",
         ext_version and f"VERSION {literal(ext_version)}",
         from_version and f"FROM {literal(from_version)}",
