@@ -41,6 +41,7 @@ __all__ = [
     "timer_text",
     "unit_name",
 ]
+__load__ = ["is_enabled", "list_"]
 JOB = "highstate"
 
 

@@ -51,7 +51,7 @@ class Engine:
         return SimpleNamespace(raw={}, quiet=False, state_dir="/nowhere"), []
 
     def recorder(self, name: str) -> Any:
-        def function(options: Any, *args: Any) -> Any:
+        def function(options: Any, *args: Any, **named: Any) -> Any:
             self.calls.append((name, *_without_notices(args)))
             if isinstance(self.answer, BaseException):
                 raise self.answer
