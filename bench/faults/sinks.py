@@ -168,7 +168,8 @@ def main() -> int:
     chance, score = seeded(options.seed), Score("secrets in sinks")
     letters = string.ascii_letters + string.digits
     password = "Pw&/+'\"% " + "".join(chance.choices(letters, k=12))
-    token = "".join(chance.choices(letters, k=20))
+    # a state is called by it, and what may be a word stays visible there
+    token = "".join(chance.choices(letters, k=19)) + chance.choice(string.digits)
     key = "-----BEGIN KEY-----\n" + "\n".join(
         "".join(chance.choices(letters, k=64)) for _ in range(4)
     )
