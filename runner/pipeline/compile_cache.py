@@ -34,6 +34,7 @@ from runner.pipeline.kept_plan import CompiledPlan, NotKept
 from runner.pipeline.selection import EVERYTHING
 from runner.pipeline.session import Session
 from runner.support.files.trusted_folder import trusted_folder
+from runner.support.own_modules import executed
 from runner.support.yaml.rendered_text import Rendered
 
 FEWEST = 20  # states: fewer are compiled as fast as they are read
@@ -212,7 +213,7 @@ def _code() -> tuple[str, ...]:
     which is not where its work was kept.
     """
     own = os.path.dirname(os.__file__)
-    files = {getattr(module, "__file__", None) for module in [*sys.modules.values()]}
+    files = {getattr(module, "__file__", None) for module in map(executed, [*sys.modules])}
     others = [file for file in files if file and not file.startswith(own)]
     packages = [file for file in files if file and "-packages/" in file]
     return tuple(sorted({*others, *packages, *code_revision.parser_files()}))

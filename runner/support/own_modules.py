@@ -66,6 +66,12 @@ class NotYet(ModuleType):
         ModuleType.__setattr__(self, name, value)
 
 
+def executed(name: str) -> ModuleType | None:
+    """A module that was executed in this process; None for one that is only known, or not."""
+    module = sys.modules.get(name)
+    return module if type(module) is not NotYet else None
+
+
 class _Executing(ModuleType):
     """A module that a thread executes: others wait until it is whole."""
 

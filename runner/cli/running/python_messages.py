@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import Any
 
 from runner.output import text
+from runner.support.own_modules import executed
 from runner.support.redaction import redact_all
 
 
@@ -78,7 +79,7 @@ def _plain_formatter(logging: Any) -> Any:
 
 def _make_room() -> None:
     """Remove the line that says what runs, where a terminal shows one."""
-    live = sys.modules.get("runner.output.live")
+    live = executed("runner.output.live")
     if live is not None:
         live.make_room()
 

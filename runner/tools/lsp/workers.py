@@ -22,6 +22,7 @@ from typing import Any
 
 from runner.engine.interrupts import ending
 from runner.model.diagnostics import bug
+from runner.support.own_modules import executed
 from runner.tools.lsp.analysis import Analysis, Job, analyse
 
 SECONDS = 120.0  # for one check
@@ -123,9 +124,9 @@ def _serve(control: socket.socket) -> None:
 def _import(names: Iterable[str]) -> None:
     """Import modules of the library, once for all children to come."""
     for name in names:
-        if name not in sys.modules and name.partition(".")[0] in LIBRARY:
+        if not executed(name) and name.partition(".")[0] in LIBRARY:
             with suppress(Exception):  # the child that needs it reports it
-                importlib.import_module(name)
+                vars(importlib.import_module(name))  # executes it
 
 
 def _answer(descriptor: int) -> None:
@@ -140,7 +141,9 @@ def _answer(descriptor: int) -> None:
         try:
             with ending(SECONDS):
                 answer = analyse(Job(**json.loads(text)))
-            loaded = [name for name in sys.modules if name.partition(".")[0] in LIBRARY]
+            loaded = [
+                name for name in sys.modules if name.partition(".")[0] in LIBRARY and executed(name)
+            ]
             answer = answer._replace(loaded=loaded)
         except KeyboardInterrupt:  # outdated
             return

@@ -139,7 +139,9 @@ def test_a_module_is_executed_when_it_is_asked_for_something(log: list[str]) -> 
     )
     assert package.late is late and package.later.__file__.endswith("/later.py")
     assert "modules.planted.later" in repr(package.later) and log == []
+    assert not own_modules.executed("modules.planted.late")
     assert late.value == 1 and log == ["late"] and type(late) is ModuleType
+    assert own_modules.executed("modules.planted.late") is late
     assert package.own == 1 and log == ["late", "package", "eager"]
     assert sys.modules["modules.planted.later"].value == 2 and log[3:] == ["later"]
     assert not hasattr(late, "vaule") and not hasattr(package, "onw")
