@@ -169,7 +169,7 @@ def main() -> int:
     letters = string.ascii_letters + string.digits
     password = "Pw&/+'\"% " + "".join(chance.choices(letters, k=12))
     # a state is called by it, and what may be a word stays visible there
-    token = "".join(chance.choices(letters, k=19)) + chance.choice(string.digits)
+    token = chance.choice(string.digits) + "".join(chance.choices(letters, k=19))
     key = "-----BEGIN KEY-----\n" + "\n".join(
         "".join(chance.choices(letters, k=64)) for _ in range(4)
     )
