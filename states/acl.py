@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
 from modules import acl, file
+from modules import group as groups
+from modules import user as users
 from runner.api import (
     AbsolutePath,
     Check,
@@ -23,13 +25,30 @@ from runner.api.opposite import Opposite
 from states._tools import explained
 
 
-def dry_run_check(plan: Plan, name: str, recurse: bool = False, **arguments: object) -> None:
-    """Raise StateFailed when the caller may not set the rights."""
+def dry_run_check(
+    plan: Plan,
+    name: str,
+    acl_type: str,
+    acl_name: str = "",
+    acl_names: Sequence[str] | None = None,
+    recurse: bool = False,
+    **arguments: object,
+) -> None:
+    """Raise StateFailed for nobody's rights, and when the caller may not set them."""
+    if "new" in plan.changes:
+        for account in acl_names or [acl_name]:
+            _refuse_unknown(_full_type(acl_type).rpartition(":")[2], account)
     file.refuse_chmod(file.real_path(name))
     if recurse and file.is_dir(name):
         for entry in file.entries_below(name):
             if not file.is_link(entry.path):
                 file.refuse_chmod(entry.path)
+
+
+def _refuse_unknown(kind: str, account: str) -> None:
+    infos = {"user": users.info, "group": groups.info}
+    if account and not account.isdecimal() and kind in infos and not infos[kind](account):
+        raise StateFailed(f"There is no {kind} {account}", missing=(kind, account))
 
 
 WORDS = "user, group, mask or other, or one of them behind `default:`"

@@ -7,7 +7,10 @@ from modules import alternatives, file
 from runner.api import AbsolutePath, Done, Name, Plan, Planned, StateFailed
 from runner.api.kinds import comes_after
 from runner.api.opposite import Opposite
+from states._rights import writing
 from states._tools import explained
+
+dry_run_check = writing("/etc/alternatives")
 
 OPPOSITE = {"install": Opposite("remove", by=("path",))}
 

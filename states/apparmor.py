@@ -5,6 +5,9 @@ from __future__ import annotations
 
 from modules import apparmor, file
 from runner.api import Name, Plan, Planned
+from states._rights import only_root
+
+dry_run_check = only_root("apparmor_parser")
 
 _LINKS = {"enforce": None, "complain": "force-complain", "disabled": "disable"}
 

@@ -19,8 +19,11 @@ from runner.api import (
     line_problem,
     without_end,
 )
+from states._rights import writing
 from states.file import _sources as sources
 from states.file._contents import Encoding, Template, source_data
+
+dry_run_check = writing("/var/cache/debconf")
 
 
 def _problem(data: dict[str, Any]) -> str | None:

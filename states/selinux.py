@@ -7,6 +7,9 @@ from typing import Any, Literal
 
 from modules import file, selinux
 from runner.api import AbsolutePath, Line, Name, Plan, Planned, StateFailed
+from states._rights import only_root
+
+dry_run_check = only_root("semanage")
 
 MODES = {"enforcing": "Enforcing", "1": "Enforcing", "permissive": "Permissive", "0": "Permissive"}
 ON = ("on", "true", "yes", "1")

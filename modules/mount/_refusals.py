@@ -55,11 +55,13 @@ def refuse_mount(
 
 
 def refuse_without_root(name: str, util: str = "mount") -> None:
-    """Raise StateFailed where only root may mount; what mounts by a program of its own may not need
-    root.
+    """Raise StateFailed where only root may mount, or `umount`; what mounts by a program
+    of its own may not need root.
     """
-    if os.geteuid() and util == "mount":
-        raise _refusal(name, "must be superuser to use mount.", ("right", name))
+    words = {"mount": "use mount", "umount": "unmount"}
+    if os.geteuid() and util in words:
+        why = f"{util}: {name}: must be superuser to {words[util]}."
+        raise StateFailed(why, missing=("right", name))
 
 
 def refuse_umount(name: str, path: str, mounts: Iterable[str]) -> None:

@@ -93,9 +93,11 @@ def _plan(name: str, action: str, options: Sequence[str] = ()) -> None:
             if not _paths.isdir(f"{RUNLEVELS}/{level}"):
                 raise CommandFailed(f"rc-update: runlevel `{level}' does not exist")
             if not _paths.lexists(f"{RUNLEVELS}/{level}/{service}"):
+                file.refuse_put(f"{RUNLEVELS}/{level}/{service}")
                 file.symlink(f"{SCRIPTS[0]}/{service}", f"{RUNLEVELS}/{level}/{service}")
     elif action == "disable":
         for level in options or runlevels(service):
+            file.refuse_put(f"{RUNLEVELS}/{level}/{service}")
             file.remove(f"{RUNLEVELS}/{level}/{service}")
     else:
         _planned.act(name, action)

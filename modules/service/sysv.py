@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from modules import _paths, cmd
+from modules import _paths, cmd, file
 from modules._planned.files import is_planned
 from modules.service import _planned
 from modules.service._former import acts
@@ -85,6 +85,7 @@ def get_running() -> list[str]:
 def _plan(name: str, action: str, options: Sequence[str] = ()) -> None:
     """Plan what an action does."""
     if action in ("enable", "disable"):
+        file.refuse_put(f"/etc/rc2.d/{name}")
         _planned.plan_enabled(name, action == "enable")
     else:
         _planned.act(name, action)

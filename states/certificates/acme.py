@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from modules import file
 from modules.certificates import acme
 from runner.api import AbsolutePath, Line, Mode, Name, Plan, Planned, StateFailed
+from states._rights import writing
+
+dry_run_check = writing("/etc/letsencrypt")
 
 LIVE = acme.LIVE
 
@@ -19,7 +22,7 @@ def cert(
     webroot: AbsolutePath | None = None,
     certname: Name | None = None,
     test_cert: bool = False,
-    renew: int | bool | Line | None = None,
+    renew: int | bool | Literal["force"] | None = None,
     keysize: int | None = None,
     server: Name | None = None,
     owner: Name = "root",

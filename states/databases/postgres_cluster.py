@@ -8,7 +8,10 @@ from functools import partial
 from modules.databases import postgres
 from runner.api import AbsolutePath, Line, Name, Planned, StateFailed
 from runner.api.kinds import Kind, comes_after
+from states._rights import only_root
 from states.databases._wording import CREATED, REMOVED
+
+dry_run_check = only_root("pg_createcluster")
 
 CLUSTER = Kind("cluster {name}", CREATED._replace(provides={"file": "{datadir}"}), removed=REMOVED)
 

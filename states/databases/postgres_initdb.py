@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from typing import Literal
 
+from modules import cmd
 from modules.databases import postgres
 from runner.api import AbsolutePath, Line, Name, Plan, Planned, Secret, StateFailed
 from states._tools import explained
@@ -24,6 +25,11 @@ Auth = Literal[
     "cert",
     "gss",
 ]
+
+
+def dry_run_check(plan: Plan, name: str, runas: str | None = None, **arguments: object) -> None:
+    """Raise StateFailed where the caller may not run a program as that user."""
+    cmd.refuse_surroundings(None, runas or "postgres", None, None)
 
 
 def present(

@@ -8,7 +8,10 @@ from typing import Annotated, Literal
 from modules.firewalls import ufw
 from runner.api import Group, Line, Name, Plan, Planned, Record
 from runner.api.kinds import comes_after
+from states._rights import only_root
 from states._tools import explained
+
+dry_run_check = only_root("ufw")
 
 Direction = Literal["in", "out"]
 Port = int | Name

@@ -8,8 +8,10 @@ from typing import Annotated
 
 from modules.storage import blockdev, disk
 from runner.api import AbsolutePath, Line, Named, Plan, Planned, StateFailed
+from states._rights import only_root
 from states._tools import explained
 
+dry_run_check = only_root("mkfs and blockdev")
 Option = Annotated[bool | int | Line, Named(disk.TUNABLE.__contains__)]
 
 

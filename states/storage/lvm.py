@@ -19,7 +19,10 @@ from runner.api import (
     Planned,
     StateFailed,
 )
+from states._rights import only_root
 from states._tools import explained
+
+dry_run_check = only_root("lvm")
 
 MEMBER = "LVM2_member"  # what a device holds that is a physical volume
 

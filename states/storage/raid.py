@@ -9,7 +9,10 @@ from modules.storage import blockdev, raid
 from modules.storage.blockdev import Device
 from runner.api import AbsolutePath, Done, Line, Name, Named, Plan, Planned, StateFailed
 from runner.api.kinds import comes_after
+from states._rights import only_root
 from states._tools import explained
+
+dry_run_check = only_root("mdadm")
 
 
 def _names_option(name: str) -> bool:

@@ -6,8 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from runner.api import Name, Planned
+from states._rights import writing
 from states.web import _apache
 
+dry_run_check = writing("/etc/apache2/mods-enabled")
 OPPOSITE = {"enabled": "disabled"}
 
 
