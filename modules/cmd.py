@@ -18,7 +18,7 @@ from modules._machine.processes import LOCALE as LOCALE
 from modules._machine.processes import Completed as Completed
 from modules._machine.scripts import temporary_script
 from modules.file import _rights
-from runner.api import CommandFailed, changer, command_lines, for_states, here
+from runner.api import CommandFailed, changer, command_lines, for_states, here, unknown_encoding
 from runner.api.alterations import Alterations
 from runner.api.shell_tests import ShellTest, shell_test
 
@@ -246,15 +246,6 @@ def complete(
 
 
 @for_states
-def unknown_encoding(name: str) -> str | None:
-    """Return what is wrong with the name of an encoding of texts; None for nothing."""
-    try:
-        b"x".decode(name, "replace")
-    except (LookupError, UnicodeError, ValueError):
-        return f"unknown encoding: {name}"
-    return None
-
-
 # ---------------------------------------------------------------- Salt's functions
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from modules._machine.surroundings import inherited
@@ -39,14 +39,16 @@ def items() -> dict[str, str]:
     return inherited()
 
 
-def refuse_names(names: Iterable[str]) -> None:
-    """Raise CommandFailed for what cannot be the name of a variable."""
-    for name in names:
+def refuse_variables(variables: Mapping[str, object]) -> None:
+    """Raise CommandFailed for what cannot be a variable's name, or its value."""
+    for name, value in variables.items():
         if not name or "=" in name or "\0" in name:
             raise CommandFailed(
                 f"{name!r} cannot be the name of a variable: it is empty, or has an equals sign or"
                 " a NUL character in it"
             )
+        if "\0" in str(value):
+            raise CommandFailed(f"{name}: a value cannot have a NUL character in it")
 
 
 @only_files
@@ -80,7 +82,7 @@ def _assigned(
     environ: Mapping[str, Any], false_unsets: bool, clear_all: bool
 ) -> dict[str, str | None]:
     """The variables to be set, with their values; None for those to be removed."""
-    refuse_names(map(str, environ))
+    refuse_variables({str(name): value for name, value in environ.items()})
     cleared = dict.fromkeys(set(inherited()) - set(environ), False) if clear_all else {}
     unset = None if false_unsets else ""
     return {

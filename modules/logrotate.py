@@ -140,6 +140,8 @@ def edit(key: str, value: Any, setting: Any, conf_file: str) -> LogrotateEdit:
             raise CommandFailed(f"{text!r}: {problem or 'a brace begins or ends a block'}")
     text = _read(conf_file)
     if setting is None:
+        if len(key.split()) != 1:
+            raise CommandFailed(f"{key!r} is no command: expected one word")
         if any(line.block == key for line in _lines(text)):
             raise CommandFailed(
                 f"Error: {key} includes a dict, and a specific setting inside the dict was not"

@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from modules import aliases, file
-from runner.api import NonEmptyLine, Plan, Planned
+from runner.api import Munge, NonEmptyLine, Plan, Planned
 from runner.api.claims import edits
 
 owns = edits("", "/etc/aliases")
 
 OPPOSITE = {"present": "absent"}
+Alias = Annotated[NonEmptyLine, Munge(str.strip)]
 
 
 def dry_run_check(plan: Plan, name: str, target: str = "") -> None:
@@ -18,7 +21,7 @@ def dry_run_check(plan: Plan, name: str, target: str = "") -> None:
 
 
 @file.validated
-def present(name: NonEmptyLine, target: NonEmptyLine) -> Planned:
+def present(name: Alias, target: Alias) -> Planned:
     """Make sure that mail for a name goes to a target.
 
     name: The alias.
@@ -38,7 +41,7 @@ def present(name: NonEmptyLine, target: NonEmptyLine) -> Planned:
 
 
 @file.validated
-def absent(name: NonEmptyLine) -> Planned:
+def absent(name: Alias) -> Planned:
     """Make sure that there is no such alias.
 
     name: The alias.

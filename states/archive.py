@@ -18,6 +18,7 @@ from runner.api import (
     Planned,
     Record,
     Secret,
+    ShellWords,
     StateFailed,
 )
 from runner.api.claims import makes
@@ -46,7 +47,7 @@ def extracted(
     skip_files_list_verify: bool = False,
     skip_verify: bool = False,
     password: Secret[Line] | None = None,
-    options: str | None = None,
+    options: ShellWords | None = None,
     list_options: str | None = None,
     force: bool = False,
     overwrite: bool = False,

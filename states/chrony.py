@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from modules import chrony, file
-from runner.api import AbsolutePath, Line, Name, Plan, Planned
+from runner.api import AbsolutePath, Line, Name, Plan, Planned, WordsLine
 from runner.api.claims import edits
 
 owns = edits("conf_file")
@@ -15,7 +15,7 @@ def managed(
     name: Line,
     servers: list[Name] | None = None,
     pools: list[Name] | None = None,
-    options: Line = "iburst",
+    options: WordsLine = "iburst",
     conf_file: AbsolutePath | None = None,
 ) -> Planned:
     """Make sure that chronyd's configuration names these servers and pools, and no others.

@@ -55,7 +55,7 @@ def setenv(
     if clear_all:
         wanted = {**dict.fromkeys(environ.items(), False), **wanted}
     wanted = {str(key): content for key, content in wanted.items()}
-    environ.refuse_names(wanted)
+    environ.refuse_variables(wanted)
     values = {
         key: (None if false_unsets else "") if content is False else content
         for key, content in wanted.items()

@@ -18,7 +18,9 @@ from runner.api import (
     Line,
     Plan,
     Planned,
+    Separator,
     StateFailed,
+    TextEncoding,
     line_problem,
 )
 from runner.api.claims import VALUE, Claim, edits
@@ -86,9 +88,9 @@ def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
 def options_present(
     name: IniFile,
     sections: Sections | None = None,
-    separator: Line = "=",
+    separator: Separator = "=",
     strict: bool = False,
-    encoding: Line | None = None,
+    encoding: TextEncoding | None = None,
     no_spaces: bool = False,
 ) -> Planned:
     """Make sure that an ini file has options.
@@ -234,8 +236,8 @@ def _with_removals(
 def options_absent(
     name: IniFile,
     sections: Sections | None = None,
-    separator: Line = "=",
-    encoding: Line | None = None,
+    separator: Separator = "=",
+    encoding: TextEncoding | None = None,
 ) -> Planned:
     """Make sure that an ini file does not have options.
 
@@ -299,8 +301,8 @@ def _deletions(sections: Sections, unwanted: dict[str, list[str]]) -> Iterator[s
 def sections_present(
     name: IniFile,
     sections: list[Line] | dict[Line, Any] | None = None,
-    separator: Line = "=",
-    encoding: Line | None = None,
+    separator: Separator = "=",
+    encoding: TextEncoding | None = None,
 ) -> Planned:
     """Make sure that an ini file has sections, empty ones if they are missing.
 
@@ -336,8 +338,8 @@ def sections_present(
 def sections_absent(
     name: IniFile,
     sections: list[Line] | dict[Line, Any] | None = None,
-    separator: Line = "=",
-    encoding: Line | None = None,
+    separator: Separator = "=",
+    encoding: TextEncoding | None = None,
 ) -> Planned:
     """Make sure that an ini file does not have sections.
 

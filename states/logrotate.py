@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from modules import file, logrotate
-from runner.api import AbsolutePath, Line, Plan, Planned
+from runner.api import AbsolutePath, Line, Munge, Plan, Planned, WordsLine
 from runner.api.claims import edits
 
 owns = edits("conf_file", logrotate.CONFIGURATION)
@@ -15,9 +15,9 @@ owns = edits("conf_file", logrotate.CONFIGURATION)
 @file.validated
 def set_(
     name: Line,
-    key: Line,
-    value: bool | int | Line,
-    setting: bool | int | Line | None = None,
+    key: Annotated[Line, Munge(str.strip)],
+    value: bool | int | WordsLine,
+    setting: bool | int | WordsLine | None = None,
     conf_file: AbsolutePath = logrotate.CONFIGURATION,
 ) -> Planned:
     """Make sure that a command of logrotate has a value.
@@ -59,6 +59,6 @@ def _typed(value: Any) -> Any:
     text = str(value)
     if logrotate.is_off(text):
         return False
-    if text.lower() in ("true", "yes", "on"):
+    if text.lower() in ("true", "yes", "on", ""):
         return True
     return int(text) if text.isdigit() else text

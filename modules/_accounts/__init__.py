@@ -53,9 +53,9 @@ def user(name: str) -> pwd.struct_passwd:
 
     try:
         return _one(PASSWD, _user, lambda entry: entry.pw_name == name, lambda: pwd.getpwnam(name))
-    except KeyError:
+    except (KeyError, ValueError):  # a NUL character
         if not _may_come(name):
-            raise
+            raise KeyError(name) from None
         return pwd.struct_passwd((name, "x", 999, 999, "", f"/var/lib/{name}", NO_SHELL))
 
 
@@ -86,9 +86,9 @@ def group(name: str) -> grp.struct_group:
 
     try:
         return _one(GROUP, _group, lambda entry: entry.gr_name == name, lambda: grp.getgrnam(name))
-    except KeyError:
+    except (KeyError, ValueError):  # a NUL character
         if not _may_come(name):
-            raise
+            raise KeyError(name) from None
         return grp.struct_group((name, "x", 999, []))
 
 

@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from modules import _paths
@@ -100,6 +99,7 @@ def probe(
         stdin=stdin,
         timeout=timeout,
         view=seen,
+        exact=True,
     )
 
 
@@ -120,11 +120,12 @@ def run_to_end(
     view: View | None = None,
     encoding: str | None = None,
     rstrip: bool = True,
+    exact: bool = False,
     **identity: Any,
 ) -> Completed:
     """Start a program, and wait for its end unless it is to stay in the background. view: the
     planned files that it sees. encoding: of its streams, instead of UTF-8. rstrip: without the end
-    of the last line. identity: as of Popen.
+    of the last line. exact: bytes of its output that are no text stay. identity: as of Popen.
 
     most: the bytes of each stream that are kept, the first and the last; None where nothing may be
     missing. Raises CommandFailed when it cannot be started, or nothing may be missing and it prints
@@ -190,8 +191,8 @@ def run_to_end(
         raise
     if most is None and (out.left_out or err.left_out):
         raise CommandFailed(f"{argv[0]!r} printed more than {MOST >> 20} MB")
-    text = partial(_text, encoding=encoding, rstrip=rstrip)
-    return Completed(process.returncode, text(out.data()), text(err.data()), process.pid)
+    told = [_text(each, encoding, rstrip, exact) for each in (out.data(), err.data())]
+    return Completed(process.returncode, told[0], told[1], process.pid)
 
 
 PACKAGES = {"crontab": "cron", "modprobe": "kmod", "augtool": "augeas-tools"} | dict.fromkeys(
@@ -206,6 +207,8 @@ def _not_started(argv: list[str], error: BaseException, user: object) -> BaseExc
     if not isinstance(error, OSError | ValueError | subprocess.SubprocessError):
         return error
     reason = getattr(error, "strerror", None) or str(error)
+    if isinstance(error, ValueError) and "null" in reason:
+        reason = "there is a NUL character in its arguments or its variables"
     if isinstance(error, UnicodeEncodeError):
         reason = (
             f"there is half a character (\\u{ord(error.object[error.start]):04x}) in its arguments"
@@ -295,6 +298,6 @@ def _stat(pid: int) -> list[str]:
         return []
 
 
-def _text(data: bytes, encoding: str | None, rstrip: bool) -> str:
-    text = data.decode(encoding or "utf-8", errors="replace")
+def _text(data: bytes, encoding: str | None, rstrip: bool, exact: bool) -> str:
+    text = data.decode(encoding or "utf-8", errors="surrogateescape" if exact else "replace")
     return text[:-1] if rstrip and text.endswith("\n") else text

@@ -68,13 +68,17 @@ def strip_of(options: str) -> tuple[int, list[str]]:
         match = re.fullmatch(r"--strip(?:-components)?=(\d+)", word)
         if match:
             strip = int(match[1])
-        elif word in ("--strip", "--strip-components") and index + 1 < len(words):
+        elif word in ("--strip", "--strip-components") and _is_level(words, index + 1):
             strip = int(words[index + 1])
         elif not _FLAGS.fullmatch(word) and not (
             word.isdigit() and words[index - 1].startswith("--strip")
         ):
             rest.append(word)
     return strip, rest
+
+
+def _is_level(words: list[str], index: int) -> bool:
+    return index < len(words) and words[index].isdecimal()
 
 
 def plain(name: str) -> str:

@@ -372,7 +372,7 @@ def _for_remount(name: str, device: str, opts: Sequence[str]) -> list[str]:
 
 
 def _plan_unmount(name: str, lazy: bool = False) -> None:
-    _mount_refusals.refuse_without_root(name, "umount")
+    _refusals.refuse_without_root(name, "umount")
     path, mounts = file.real_path(name), active_mounts()
     there = mounts[path].number if path in mounts else ""
     if there and not lazy:  # of one that is only planned nobody makes use

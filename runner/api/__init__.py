@@ -45,10 +45,16 @@ from runner.api.argtypes import (
     OneOrMany,
     Pattern,
     Secret,
+    Separator,
+    ShellWords,
+    TextEncoding,
     TreeFolder,
+    Word,
+    WordsLine,
     line_problem,
     name_problem,
     requires_feature,
+    unknown_encoding,
     without_end,
 )
 from runner.api.planning import Unforeseen, is_planning, leave_pending, refuse_unforeseen, stand_in

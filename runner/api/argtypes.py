@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, TypeVar
 
 from runner.api import homes
+from runner.model.plain_values import texts_in
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -250,6 +251,34 @@ def name_problem(value: str) -> str | None:
     return line_problem(value)
 
 
+def unknown_encoding(name: str) -> str | None:
+    """What is wrong with the name of an encoding of texts; None for nothing, and for no name."""
+    try:
+        b"x".decode(name or "utf-8", "replace")
+    except (LookupError, ValueError):  # a name that is too long, a NUL character
+        return f"unknown encoding: {name[:40]}"
+    return None
+
+
+def word_problem(value: Any) -> str | None:
+    """The reason why something is no word for a program, or has a text in it that is none: C ends
+    texts at a NUL character.
+    """
+    nul = any("\0" in text for text in texts_in(value))
+    return "there is a NUL character in it, which no program can be given" if nul else None
+
+
+def words_problem(value: str) -> str | None:
+    """The reason why a text cannot be split into words, as a shell does it."""
+    import shlex
+
+    try:
+        shlex.split(value)
+    except ValueError as problem:
+        return f"it cannot be split into words: {problem}"
+    return None
+
+
 def without_end(value: str) -> str:
     """A line without the line ends behind it."""
     return value.rstrip("\r\n")
@@ -264,10 +293,19 @@ Line = Annotated[
     str, Check(line_problem, ONE_LINE), Munge(without_end)
 ]  # no line end or control character in it
 NonEmptyLine = Annotated[Line, NotEmpty()]
+WordsLine = Annotated[
+    Line, Munge(lambda text: " ".join(text.split()))
+]  # whose words are read one by one, whatever space lies between them
 NameOrEmpty = Annotated[
     str, Check(name_problem, PLAIN_NAME), Munge(without_end)
 ]  # a Line that is never taken for an option
 Name = Annotated[NameOrEmpty, NotEmpty()]
+Separator = Annotated[
+    Line, Check(lambda text: None if text else "expected a separator, and this text is empty")
+]  # between a name and its value; spaces may be one
+TextEncoding = Annotated[str, Check(unknown_encoding)]  # that Python knows
+Word = Annotated[T, Check(word_problem)]  # what programs are started with
+ShellWords = Annotated[str, Check(words_problem)]  # options in one text
 Leftovers = Annotated[Any, Leftover()]
 TreeFolder = Annotated[str, Form("salt:// folder", str)]
 AbsolutePath = Annotated[str, Form("absolute path", _absolute)]

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from modules import cmd, file
-from runner.api import OPEN, Mode, Plan, Planned, StateFailed, here
+from runner.api import OPEN, Mode, Plan, Planned, StateFailed, Word, here
 from runner.api.alterations import Alterations
 from states.cmd._call import call, wait_call
 from states.cmd._command import AnyCommand, Command, ScriptCommand
@@ -37,7 +37,7 @@ def dry_run_check(
     cmd.refuse_surroundings(cwd, runas, group, shell, root, umask)
 
 
-def run(name: str, command: AnyCommand = Command()) -> Planned:
+def run(name: Word[str], command: AnyCommand = Command()) -> Planned:
     """Run a command in a shell.
 
     name: The command.
@@ -74,7 +74,7 @@ def run(name: str, command: AnyCommand = Command()) -> Planned:
     return outcome(f'Command "{name}" run', done, command)
 
 
-def wait(name: str, command: AnyCommand = Command()) -> str:
+def wait(name: Word[str], command: AnyCommand = Command()) -> str:
     """Run a command only when something that the state watches changed. The arguments are those of
     cmd.run.
 
@@ -95,12 +95,12 @@ def wait(name: str, command: AnyCommand = Command()) -> str:
 
 
 def script(
-    name: str,
+    name: Word[str],
     source: str | None = None,
     template: str | None = None,
     context: dict[str, Any] | None = None,
     defaults: dict[str, Any] | None = None,
-    args: str | list[Any] | None = None,
+    args: Word[str | list[Any]] | None = None,
     command: ScriptCommand = Command(),
 ) -> Planned:
     """Run a script of the tree.
@@ -167,12 +167,12 @@ def _typed(args: str | list[Any]) -> str:
 
 
 def wait_script(
-    name: str,
+    name: Word[str],
     source: str | None = None,
     template: str | None = None,
     context: dict[str, Any] | None = None,
     defaults: dict[str, Any] | None = None,
-    args: str | list[Any] | None = None,
+    args: Word[str | list[Any]] | None = None,
     command: ScriptCommand = Command(),
 ) -> str:
     """Run a script of the tree only when something that the state watches changed.

@@ -6,10 +6,18 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from modules import cmd
-from runner.api import Check, Group, Mode, OneOrMany, Record, Secret, StateFailed
+from runner.api import (
+    Group,
+    Mode,
+    OneOrMany,
+    Record,
+    Secret,
+    StateFailed,
+    TextEncoding,
+    Word,
+)
 
-Variables = dict[str, Any] | list[Any] | str
-Encoding = Annotated[str, Check(cmd.unknown_encoding)]
+Variables = Word[dict[str, Any] | list[Any] | str]
 
 
 class Command(Record):
@@ -52,7 +60,7 @@ class Command(Record):
     shell: str | None = None
     env: Variables | None = None
     clean_env: bool = False
-    prepend_path: str | None = None
+    prepend_path: Word[str] | None = None
     stateful: bool | list[Any] = False
     stdin: str | None = None
     umask: Mode | None = None
@@ -67,7 +75,7 @@ class Command(Record):
     success_stdout: OneOrMany[str] | None = None
     success_stderr: OneOrMany[str] | None = None
     rstrip: bool = True
-    output_encoding: Encoding | None = None
+    output_encoding: TextEncoding | None = None
     reset_system_locale: bool = True
 
     def options(self) -> dict[str, Any]:

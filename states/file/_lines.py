@@ -23,14 +23,11 @@ Text = str | int | float | bool
 
 def read_text(name: str, encoding: str | None = None) -> str:
     """The text of a file; bytes that are not of the encoding (UTF-8) survive a later `write_text`.
-    Raises StateFailed for a folder and an unknown encoding.
+    Raises StateFailed for a folder.
     """
     if file.is_dir(name):
         raise StateFailed(f"{name} is a directory; expected a file")
-    try:
-        return file.read_bytes(name).decode(encoding or "utf-8", "surrogateescape")
-    except LookupError:
-        raise StateFailed(f"encoding: {encoding!r} is none that Python knows") from None
+    return file.read_bytes(name).decode(encoding or "utf-8", "surrogateescape")
 
 
 def write_text(

@@ -6,7 +6,15 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from modules import file
-from runner.api import AbsolutePath, Leftovers, Mode, OneOrMany, Planned, StateFailed
+from runner.api import (
+    AbsolutePath,
+    Leftovers,
+    Mode,
+    OneOrMany,
+    Planned,
+    StateFailed,
+    TextEncoding,
+)
 from states.file import _sources as sources
 from states.file._contents import (
     Encoding,
@@ -51,7 +59,7 @@ def managed(
     contents_grains: OneOrMany[str] | None = None,
     contents_newline: bool = True,
     contents_delimiter: str = ":",
-    encoding: str | None = None,
+    encoding: TextEncoding | None = None,
     encoding_errors: str = "strict",
     allow_empty: bool = True,
     follow_symlinks: bool = True,

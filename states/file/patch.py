@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from modules import cmd, file
-from runner.api import AbsolutePath, Done, Plan, Planned, StateFailed, here
+from runner.api import AbsolutePath, Done, Plan, Planned, ShellWords, StateFailed, here
 from states.file import _sources as sources
 from states.file._contents import Encoding, Template, engine_of, source_data
 
@@ -37,7 +37,7 @@ def patch(
     template: str | bool | None = None,
     context: dict[str, Any] | None = None,
     defaults: dict[str, Any] | None = None,
-    options: str = "",
+    options: ShellWords = "",
     reject_file: AbsolutePath | None = None,
     strip: int | None = None,
     saltenv: str | None = None,
@@ -183,11 +183,7 @@ def _shown_output(done: cmd.Completed) -> dict[str, Any]:
 
 def _checked_options(options: str) -> tuple[list[str], int | None]:
     """The options to hand on, and the number of folders that -p or --strip among them takes off."""
-    try:
-        words = shlex.split(options)
-    except ValueError as problem:
-        raise StateFailed(f"options: {options!r} cannot be split into words: {problem}") from None
-    words, strip = _take_strip_level(words)
+    words, strip = _take_strip_level(shlex.split(options))
     long = tuple(REFUSED.values())
     refused = [word for word in words if word[:2] in REFUSED or word.startswith(long)]
     if refused:

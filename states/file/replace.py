@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from modules import file
 from modules.file.edits import added, found_in, substituted
-from runner.api import AbsolutePath, Plan, Planned, StateFailed
+from runner.api import AbsolutePath, Plan, Planned, StateFailed, TextEncoding
 from states.file import _lines
 
 
@@ -24,7 +24,7 @@ def replace(
     show_changes: bool = True,
     ignore_if_missing: bool = False,
     backslash_literal: bool = False,
-    encoding: str | None = None,
+    encoding: TextEncoding | None = None,
 ) -> Planned:
     """Replace what matches a regular expression in a file.
 

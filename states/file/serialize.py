@@ -9,7 +9,7 @@ from typing import Any
 from modules import file, pillar
 from modules.slsutil import serializers as kinds
 from modules.slsutil.merging import merged
-from runner.api import AbsolutePath, Done, Mode, Plan, Planned, StateFailed, here
+from runner.api import AbsolutePath, Done, Mode, Plan, Planned, StateFailed, TextEncoding, here
 from states.file.managed import managed
 
 
@@ -27,7 +27,7 @@ def serialize(
     show_changes: bool = True,
     create: bool = True,
     merge_if_exists: bool = False,
-    encoding: str | None = None,
+    encoding: TextEncoding | None = None,
     encoding_errors: str = "strict",
     serializer: str | None = None,
     formatter: str | None = None,

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from modules.firewalls import iptables
-from runner.api import AbsolutePath, Done, Name, Plan, Planned, StateFailed
+from runner.api import AbsolutePath, Done, Name, Pattern, Plan, Planned, StateFailed
 from runner.api.kinds import comes_after
 from states.firewalls._iptables import (
     Position,
@@ -21,13 +21,17 @@ from states.firewalls._iptables import (
 )
 
 Family = Literal["ipv4", "ipv6"]
+Table = Literal["filter", "nat", "mangle", "raw", "security"]
+Chain = Annotated[
+    Name, Pattern(r"[^\s!-]\S{0,27}", "name of a chain: a word of up to 28 characters")
+]
 Rules = list[dict[str, Any]]
 
 
 def append(
     name: Name,
-    chain: Name | None = None,
-    table: Name = "filter",
+    chain: Chain | None = None,
+    table: Table = "filter",
     family: Family = "ipv4",
     save: bool | AbsolutePath = False,
     rules: Rules | None = None,
@@ -77,9 +81,9 @@ def append(
 
 def insert(
     name: Name,
-    chain: Name | None = None,
+    chain: Chain | None = None,
     position: int = 1,
-    table: Name = "filter",
+    table: Table = "filter",
     family: Family = "ipv4",
     save: bool | AbsolutePath = False,
     rules: Rules | None = None,
@@ -124,8 +128,8 @@ def insert(
 
 def delete(
     name: Name,
-    chain: Name | None = None,
-    table: Name = "filter",
+    chain: Chain | None = None,
+    table: Table = "filter",
     family: Family = "ipv4",
     save: bool | AbsolutePath = False,
     rules: Rules | None = None,
@@ -164,7 +168,7 @@ def delete(
     return done(wanted, shown, "Deleted", f"Delete iptables rule for {name} {shown}")
 
 
-def chain_present(name: Name, table: Name = "filter", family: Family = "ipv4") -> Planned:
+def chain_present(name: Chain, table: Table = "filter", family: Family = "ipv4") -> Planned:
     """Make sure that there is a chain.
 
     name: The chain.
@@ -190,7 +194,7 @@ def chain_present(name: Name, table: Name = "filter", family: Family = "ipv4") -
     return f"iptables {name} chain in {table} table create success for {family}"
 
 
-def chain_absent(name: Name, table: Name = "filter", family: Family = "ipv4") -> Planned:
+def chain_absent(name: Chain, table: Table = "filter", family: Family = "ipv4") -> Planned:
     """Make sure that there is no such chain; its rules go with it.
 
     name, table, family: As of iptables.chain_present.
@@ -218,9 +222,9 @@ def chain_absent(name: Name, table: Name = "filter", family: Family = "ipv4") ->
 
 def set_policy(
     name: Name,
-    chain: Name,
+    chain: Chain,
     policy: Literal["ACCEPT", "DROP"],
-    table: Name = "filter",
+    table: Table = "filter",
     family: Family = "ipv4",
     save: bool | AbsolutePath = False,
 ) -> Planned:
@@ -267,7 +271,7 @@ def set_policy(
 
 
 def flush(
-    name: Name, chain: Name | None = None, table: Name = "filter", family: Family = "ipv4"
+    name: Name, chain: Chain | None = None, table: Table = "filter", family: Family = "ipv4"
 ) -> Planned:
     """Make sure that a table, or one of its chains, has no rules.
 

@@ -4,7 +4,18 @@
 from __future__ import annotations
 
 from modules import git
-from runner.api import OPEN, AbsolutePath, Line, Name, OneOrMany, Plan, Planned, Secret, StateFailed
+from runner.api import (
+    OPEN,
+    AbsolutePath,
+    Line,
+    Name,
+    NonEmptyLine,
+    OneOrMany,
+    Plan,
+    Planned,
+    Secret,
+    StateFailed,
+)
 from states._tools import explained
 from states.git._clone import Repository, clone, refuse_full
 
@@ -12,7 +23,7 @@ from states.git._clone import Repository, clone, refuse_full
 def cloned(
     name: Line,
     target: AbsolutePath,
-    branch: Line | None = None,
+    branch: NonEmptyLine | None = None,
     user: Name | None = None,
     password: Secret[Line] | None = None,
     identity: OneOrMany[Line] | None = None,

@@ -9,6 +9,8 @@ from typing import Any
 from modules import file, git
 from runner.api import AbsolutePath, Line, Name, OneOrMany, Plan, Planned, Secret, StateFailed
 
+VARIABLE = re.compile("[A-Za-z][A-Za-z0-9-]*")
+
 
 def config_set(
     name: Line,
@@ -48,6 +50,9 @@ def config_set(
     failed = f"Failed to set '{name}' to {shown}: "
     if "." not in name:
         raise StateFailed(f"{failed}error: key does not contain a section: {name}")
+    section, variable = name.partition(".")[0], name.rpartition(".")[2]
+    if not re.fullmatch("[A-Za-z0-9-]+", section) or not VARIABLE.fullmatch(variable):
+        raise StateFailed(f"{failed}error: invalid key: {name}")
     repo = _place(repo, user, global_, failed)
     old = git.config_values(name, repo, user, _scope(global_))
     label = f"{'Global key ' if global_ else ''}'{name}'"

@@ -3,9 +3,26 @@
 
 from __future__ import annotations
 
+import re
+from typing import Annotated
+
 from modules import file, git
-from runner.api import AbsolutePath, Line, Name, Plan, Planned, Secret, StateFailed
+from runner.api import AbsolutePath, Check, Line, Name, Plan, Planned, Secret, StateFailed
 from states.git._clone import Repository, sentence
+
+SHARED = "expected group, all, umask, true, false or an octal mode"
+Shared = Annotated[
+    Line,
+    Check(
+        lambda text: (
+            None
+            if re.fullmatch(
+                "(?i:group|all|world|everybody|umask|true|yes|on|false|no|off|[0-7]*)", text
+            )
+            else SHARED
+        )
+    ),
+]
 
 
 def present(
@@ -14,7 +31,7 @@ def present(
     bare: bool = True,
     template: AbsolutePath | None = None,
     separate_git_dir: AbsolutePath | None = None,
-    shared: Line | None = None,
+    shared: Shared | None = None,
     user: Name | None = None,
     password: Secret[Line] | None = None,
     output_encoding: Line | None = None,

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from modules.languages import gem
-from runner.api import OPEN, Line, Name, Plan, Planned
+from runner.api import OPEN, Line, Name, NonEmptyLine, Plan, Planned
 from runner.api.kinds import Kind, Wording, comes_after
 from runner.api.opposite import Opposite
 from states._run_as import dry_run_check as dry_run_check
@@ -48,7 +48,7 @@ def installed(
     ruby: Name | None = None,
     gem_bin: Name | None = None,
     user: Name | None = None,
-    version: Line | None = None,
+    version: NonEmptyLine | None = None,
     rdoc: bool = False,
     ri: bool = False,
     pre_releases: bool = False,

@@ -17,6 +17,7 @@ from runner.api import (
     Plan,
     Planned,
     StateFailed,
+    WordsLine,
     line_problem,
     requires_feature,
 )
@@ -24,7 +25,7 @@ from states.file._diff import unified
 from states.network._arguments import Address, Hostname, Netmask
 from states.network._interface import build, is_known
 
-Commands = Annotated[OneOrMany[Line] | None, requires_feature("commands")]
+Commands = Annotated[OneOrMany[WordsLine] | None, requires_feature("commands")]
 
 
 def _is_option(value: Any) -> str | None:

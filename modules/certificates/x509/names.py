@@ -165,7 +165,10 @@ def _ascii(domain: str) -> str:
     if domain.isascii():
         return domain
     prefix = domain[:2] if domain.startswith("*.") else domain[:1] if domain[:1] == "." else ""
-    return prefix + domain[len(prefix) :].encode("idna").decode()
+    try:
+        return prefix + domain[len(prefix) :].encode("idna").decode()
+    except UnicodeError:
+        raise CommandFailed(f"{domain!r} is the name of no host") from None
 
 
 def _address(value: str) -> Any:

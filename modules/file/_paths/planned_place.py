@@ -32,6 +32,8 @@ from modules.file._rights import refuse_put
 from runner.api import StateFailed, Unforeseen, lies_in
 from runner.api.planning import is_state_planning
 
+_LONGEST = 4096  # bytes of a path, with the NUL character behind it
+
 
 class PlannedPlace(Place):
     """A name in a planned folder."""
@@ -191,6 +193,7 @@ class PlannedPlace(Place):
         self._make(made)
 
     def symlink(self, target: str) -> None:
+        _refuse_target(target, self.path)
         self._make(Entry.new(bits.S_IFLNK, 0o777, self._above)).target = target
 
     def link_to(self, target: Place) -> None:
@@ -372,6 +375,17 @@ class PlannedFolder(Folder):
     def place(self, name: str) -> Place:
         path = os.path.join(self._path, name)
         return PlannedPlace(self._files, Way(self._inside, name, path, ()))
+
+
+def _refuse_target(target: str, path: str) -> None:
+    """Refuse what the system takes for no link: an empty text, one that is too long."""
+    size = len(os.fsencode(target))
+    if "\0" in target:
+        raise ValueError("embedded null byte")
+    if not target:
+        raise _error(FileNotFoundError, errno.ENOENT, path)
+    if size >= _LONGEST:
+        raise _error(OSError, errno.ENAMETOOLONG, path)
 
 
 def _error(kind: type[OSError], number: int, path: str) -> OSError:

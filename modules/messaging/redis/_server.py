@@ -53,6 +53,8 @@ class RedisServer(Record):
                         whole.append(_read(answers))
         except (OSError, UnicodeError) as error:
             reason = getattr(error, "strerror", None) or str(error)
+            if isinstance(error, UnicodeError):
+                reason = "no host has such a name"
             raise CommandFailed(
                 f"redis at {host}:{port}: {reason}",
                 missing=[("service", name) for name in SERVICES],

@@ -150,15 +150,13 @@ def _union(members: tuple[Any, ...]) -> Shape:
     some = [item for item in shapes if item is not SIMPLE[type(None)]]
     nullable = any(item.nullable for item in shapes)
     if len(some) == 1:
-        spared = (None, "") if some[0].filled else (None,)
-        return some[0]._replace(convert=_except_for(spared, some[0].convert), nullable=True)
+        optional = _or_nothing(some[0].convert, some[0].filled)
+        return some[0]._replace(convert=optional, nullable=True)
     title = " or ".join(dict.fromkeys(item.title for item in some))
 
     def convert(value: Any) -> Any:
-        if value is None and nullable:
+        if nullable and _says_nothing(value, any(item.filled for item in some)):
             return None
-        if value == "" and nullable and any(item.filled for item in some):
-            return value
         mismatch: Mismatch | None = None
         for item in sorted(some, key=lambda item: _rank(item, value)):
             try:
@@ -179,9 +177,11 @@ def _union(members: tuple[Any, ...]) -> Shape:
 
 
 def _rank(item: Shape, value: Any) -> int:
-    """Literals are tried first, then types that the value has, then those that it can become;
-    patterns last of each.
+    """Literals are tried first, but for a switch that is one; then types that the value has, then
+    those that it can become; patterns last of each.
     """
+    if isinstance(value, bool) and bool in item.exact:
+        return -1
     if "enum" in item.schema:
         return 0
     return (1 if type(value) in _with_placed(item.exact) else 3) + ("pattern" in item.schema)
@@ -195,10 +195,13 @@ def _with_placed(exact: tuple[type, ...]) -> set[type]:
     }
 
 
-def _except_for(
-    spared: tuple[str | None, ...], convert: Callable[[Any], Any]
-) -> Callable[[Any], Any]:
-    return lambda value: value if value in spared else convert(value)
+def _or_nothing(convert: Callable[[Any], Any], filled: bool) -> Callable[[Any], Any]:
+    return lambda value: None if _says_nothing(value, filled) else convert(value)
+
+
+def _says_nothing(value: Any, filled: bool) -> bool:
+    """Return whether an optional argument is not given; an empty text says so where none may be."""
+    return value is None or (filled and value == "")
 
 
 # ---------------------------------------------------------------- containers

@@ -228,7 +228,7 @@ def connection_check(
     try:
         with socket.create_connection((name, port), timeout=3) as connection:
             return str(connection.getpeername()[0])
-    except OSError as problem:
+    except (OSError, UnicodeError) as problem:
         if safe:
             return ""
         raise ValueError(f"{name}:{port} takes no connection: {problem}") from None
