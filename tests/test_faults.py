@@ -18,6 +18,7 @@ SCRIPTS = Path(__file__).parent.parent / "bench/faults"
 SAMPLES = {
     "kills at random moments": "kills.py --trials 5",
     "kills at calls that write": "kills.py --every-call --below target --trials 6",
+    "kills of each state function": "laws.py",
     "calls that write fail": "errors.py --below target --trials 10",
     "a full disk, a read-only one": "errors.py --full-disk --read-only",
     "targets swapped for links": "swap.py --only mode",
@@ -40,6 +41,7 @@ def test_sample(sample: str, tmp_path: Path) -> None:
         pytest.skip("mounting needs root")
     if shutil.which("cc") is None and words[0] in (
         "kills.py",
+        "laws.py",
         "pulls.py",
         "errors.py",
         "swap.py",

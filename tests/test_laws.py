@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import errno
 import os
+import random
 import re
 import shutil
 import stat
@@ -21,8 +22,11 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
+from carried_out import Trial, can_be_said, snapshot
 from harness import HarnessHere, apply, foresee, look
-from laws import Scenario, all_scenarios
+from law_table import LAWS
+from laws import EVERYTHING, Scenario, all_scenarios
+from trying import REGISTRY, bound
 from validation import WITHOUT, is_excepted, refused, takes_validate, wrote
 
 from modules._planned.view import planned_view
@@ -31,12 +35,7 @@ from modules.file._contents.write import Owner
 from modules.file._paths.of_path import place
 from runner.api import CommandFailed, Plan, StateFailed, running
 from runner.api.planning import changes_planned
-from runner.engine.loader.registry import Registry
-from runner.language.arguments.bind import bind, schema_of
-from runner.model.places import Place, Untyped
-
-REGISTRY = Registry({})
-
+from runner.language.arguments.schema import schema_of
 
 ALL = all_scenarios()
 HERE = [scenario for scenario in ALL if not scenario.machine]
@@ -50,18 +49,6 @@ def functions() -> list[str]:
         for module in REGISTRY.state_modules()
         for name in REGISTRY.state_functions(module)
     ]
-
-
-def bound(scenario: Scenario, tmp: Path) -> dict[str, Any]:
-    place = Place(Untyped("scenario"))
-    given = {"name": str(tmp / "thing"), **scenario.arguments(tmp)}
-    found = REGISTRY.state(scenario.function)
-    with running(HarnessHere()):
-        return dict(
-            bind(
-                found.function, given, places={}, default_place=place, where=scenario.function
-            ).arguments
-        )
 
 
 LOOKS: dict[str, dict[str, Any]] = {
@@ -99,23 +86,9 @@ def looks_at(path: str, current: HarnessHere) -> dict[str, Any]:
     return found
 
 
-def snapshot(folder: Path) -> dict[str, Any]:
-    """Everything below a folder that a state could change."""
-    found: dict[str, Any] = {}
-    for root, folders, files in os.walk(folder):
-        for name in [*folders, *files]:
-            path = os.path.join(root, name)
-            stat = os.lstat(path)
-            content: Any = os.readlink(path) if os.path.islink(path) else None
-            if content is None and os.path.isfile(path):
-                content = Path(path).read_bytes()
-            found[path] = (stat.st_mode, stat.st_uid, stat.st_gid, stat.st_mtime_ns, content)
-    return found
-
-
 def _without_folder_times(folder: Path) -> dict[str, Any]:
     """As snapshot; a check_cmd of file.managed has a temporary file in its tmp_dir."""
-    found = snapshot(folder).items()
+    found = snapshot(folder, times=True).items()
     return {path: at if at[4] is not None else at[:3] for path, at in found}
 
 
@@ -133,7 +106,7 @@ def not_owned(scenario: Scenario, tmp: Path, before: dict[str, Any]) -> list[str
     function = REGISTRY.state(scenario.function)
     if scenario.function in OWNS_NONE or not scenario.plans:
         return []
-    after = snapshot(tmp)
+    after = snapshot(tmp, times=True)
     given = {"name": str(tmp / "thing"), **scenario.arguments(tmp)}
     paths = {value.rstrip("/") for value in given.values() if isinstance(value, str)}
     contents = {path: (before.get(path), after.get(path)) for path in paths}
@@ -193,20 +166,20 @@ def hold_laws(scenario: Scenario, tmp_path: Path) -> None:
     arguments = bound(scenario, tmp_path)
     see_behind_a_plan(scenario, tmp_path)
     root = tmp_path if (tmp_path / "tree").is_dir() is False else tmp_path / "tree"
-    before = snapshot(tmp_path)
+    before = snapshot(tmp_path, times=True)
 
     if scenario.fails is not None:
         with pytest.raises(StateFailed) as dry:
             look(function, **arguments, current=HarnessHere(root, dry=True))
         assert scenario.fails in dry.value.message
-        assert snapshot(tmp_path) == before, "a dry run changes nothing"
+        assert snapshot(tmp_path, times=True) == before, "a dry run changes nothing"
         with pytest.raises(StateFailed) as failed:
             apply(function, **arguments, current=HarnessHere(root))
         assert scenario.fails in failed.value.message
         return
 
     plan = look(function, **arguments, current=HarnessHere(root, dry=True))
-    assert snapshot(tmp_path) == before, "a dry run changes nothing"
+    assert snapshot(tmp_path, times=True) == before, "a dry run changes nothing"
     assert isinstance(plan, Plan) is scenario.plans, plan
     if scenario.breaks is not None:
         with pytest.raises(StateFailed) as broken:
@@ -215,7 +188,7 @@ def hold_laws(scenario: Scenario, tmp_path: Path) -> None:
         return
     planned = HarnessHere(root, dry=True)
     foreseen = foresee(function, **bound(scenario, tmp_path), current=planned)
-    assert snapshot(tmp_path) == before, "a dry run changes nothing"
+    assert snapshot(tmp_path, times=True) == before, "a dry run changes nothing"
     path = arguments.get("name")
     has_path = isinstance(path, str) and path.startswith(str(tmp_path))
     seen = foreseen and has_path and not scenario.function.startswith("x509.")  # at random
@@ -245,10 +218,35 @@ def hold_laws(scenario: Scenario, tmp_path: Path) -> None:
             "the keys of a sure Plan are those of the real run"
         )
     if not isinstance(plan, Plan):
-        assert snapshot(tmp_path) == before, "a state that plans nothing changes nothing"
+        after = snapshot(tmp_path, times=True)
+        assert after == before, "a state that plans nothing changes nothing"
     if scenario.converges:
         again = look(function, **arguments, current=HarnessHere(root, dry=True))
         assert not isinstance(again, Plan), f"a second run plans nothing, not {again}"
+
+
+GOOD = [each for each in HERE if LAWS["undone"].tries(each) and can_be_said(each)]
+OF_EACH = list({each.function: each for each in reversed(GOOD)}.values())
+UNDONE = GOOD if EVERYTHING else [*OF_EACH, *random.Random(33).sample(GOOD, 20)]
+
+
+@pytest.mark.parametrize("scenario", UNDONE, ids=names)
+def test_undo_brings_back_what_was_there(scenario: Scenario, tmp_path: Path) -> None:
+    with skipping_what_needs_root():
+        scenario.setup(tmp_path)
+    trial = Trial(scenario, tmp_path)
+    before = snapshot(tmp_path)
+    result = trial.run()
+    if os.geteuid() and result["result"] is False:
+        pytest.skip(f"needs root: {result['comment']}")
+    assert result["result"], result["comment"]
+    foreseen = trial.undo("--test")
+    assert trial.undo() == foreseen, "its dry run says what it does"
+    if LAWS["undone"].holds(scenario.function):
+        assert result["changes"] and not foreseen[1], foreseen
+        assert snapshot(tmp_path) == before
+    else:
+        assert foreseen[1] or snapshot(tmp_path) == before, "it says what it does not bring back"
 
 
 def see_behind_a_plan(scenario: Scenario, tmp_path: Path) -> None:
@@ -309,11 +307,14 @@ def test_what_is_excepted_from_validate_has_none(name: str) -> None:
     assert not [each for each in named if takes_validate(REGISTRY.state(each).function)]
 
 
-def test_every_function_has_a_scenario() -> None:
-    tried = {scenario.function for scenario in ALL}
-    assert not [
-        name for name in functions() if name not in tried and not name.endswith(".mod_watch")
-    ]
+@pytest.mark.parametrize("law", LAWS)
+def test_every_function_keeps_every_law_or_the_table_says_why_not(law: str) -> None:
+    tried = {scenario.function for scenario in ALL if LAWS[law].tries(scenario)}
+    own = [name for name in functions() if not name.endswith(".mod_watch")]
+    left_out = [name for name in own if name not in tried and LAWS[law].holds(name)]
+    assert not left_out, f"write a scenario that tries it, or the reason: {LAWS[law].says}"
+    idle = [glob for glob in LAWS[law].without if not any(fnmatchcase(n, glob) for n in own)]
+    assert not idle, "these names in the table are of no function"
 
 
 def test_every_argument_is_tried() -> None:

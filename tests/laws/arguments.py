@@ -146,13 +146,6 @@ SCENARIOS = [
         },
         script,
     ),
-    Scenario(
-        "file.replace",
-        {"name": "{tmp}/say.sh", "pattern": "x", "repl": "y", "encoding": "klingon"},
-        script,
-        plans=False,
-        fails="is none that Python knows",
-    ),
     Scenario("ini.sections_present", {"name": "{tmp}/i", "sections": ["a"], "separator": ":"}),
     Scenario(
         "ini.sections_absent", {"name": "{tmp}/i", "sections": ["a"], "separator": ":"}, plans=False

@@ -98,6 +98,8 @@ SCENARIOS = [
     ask(
         "/200",
         wait=True,
+        wait_for=0.2,
+        request_interval=0.1,
         method="PUT",
         data_render=True,
         header_render=True,

@@ -34,7 +34,13 @@ def _shared() -> str:
 
 
 def _setup(names: dict[str, str], first: tuple[str, ...]) -> Callable[[Path], None]:
+    """What prepares a scenario, once for a server: tried again it finds what it left."""
+    prepared: list[bool] = []
+
     def setup(_: Path) -> None:
+        if prepared:
+            return
+        prepared.append(True)
         shared = _shared()
         if names["db"] != shared:
             server.sql(f"CREATE DATABASE {names['db']} TEMPLATE laws")

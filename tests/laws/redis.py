@@ -91,9 +91,9 @@ class Talk(socketserver.StreamRequestHandler):
             words = []
             for _ in range(int(line[1:])):
                 size = int(self.rfile.readline()[1:])
-                words.append(self.rfile.read(size + 2)[:-2].decode())
+                words.append(self.rfile.read(size + 2)[:-2].decode(errors="surrogateescape"))
             assert isinstance(self.server, Keeper)
-            self.wfile.write(self.server.answer(*words).encode() + b"\r\n")
+            self.wfile.write(self.server.answer(*words).encode(errors="surrogateescape") + b"\r\n")
 
 
 def free_port() -> int:

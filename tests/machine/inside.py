@@ -7,6 +7,7 @@ line of JSON. The imports are done once; every copy is a process that forked off
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import select
@@ -14,23 +15,23 @@ import signal
 import subprocess
 import sys
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import laws
 import yaml
-from harness import HarnessHere, apply, look
+from harness import HarnessHere, apply, foresee, look
+from hostile import with_hostile_values
+from law_table import is_good
 from laws import Scenario
+from trying import REGISTRY, Current, bound, tried
 from validation import is_excepted, refused, wrote
 
-from runner.api import Plan, StateFailed, running
-from runner.engine.loader.registry import Registry
+from runner.api import Plan, StateFailed
 from runner.engine.rehearsal.holder import Spec, hold, unpack
 from runner.engine.rehearsal.namespaces import die_with_parent
-from runner.language.arguments.bind import bind
-from runner.model.places import Place, Untyped
 
 PATIENCE = 600  # seconds for a scenario, on a busy machine
 WATCHED = (
@@ -82,41 +83,75 @@ def providers(scenario: Scenario) -> dict[str, str]:
     return {**yaml.safe_load(text).get("providers", {}), **{k: v for k, v in named.items() if v}}
 
 
-def bound(function: Callable[..., Any], scenario: Scenario) -> dict[str, Any]:
-    """The scenario's arguments as the engine would hand them over."""
-    given: Mapping[str, Any] = {"name": "thing", **scenario.args}
-    with running(HarnessHere()):
-        return dict(
-            bind(function, given, places={}, default_place=Place(Untyped("scenario"))).arguments
-        )
-
-
-def attempt(scenario: Scenario) -> dict[str, Any]:
-    """Look, change and look again, on the machine that this is."""
+def attempt(scenario: Scenario, others: Sequence[Scenario] = ()) -> dict[str, Any]:
+    """Look, change and look again, on the machine that this is; a user without rights has tried it
+    before. others: scenarios to try then.
+    """
     prepared = subprocess.run(
         ["sh", "-c", scenario.prepare], stdin=subprocess.DEVNULL, capture_output=True, text=True
     )
-    function = Registry({}).state(scenario.function).function
-    arguments = bound(function, scenario)
-    before = state()
-    here = partial(HarnessHere, providers=providers(scenario))
+
+    def here(dry: bool) -> HarnessHere:
+        return HarnessHere(dry=dry, providers=providers(scenario))
+
     answer: dict[str, Any] = {"fails": None, "prepared": prepared.stderr, "sure": False}
+    if others:
+        answer["somebody"] = as_somebody(lambda: tried(scenario, None, here))
+    answer |= as_root(scenario, here)
+    answer["others"] = [tried(other, None, here) for other in others]
+    return answer
+
+
+def as_root(scenario: Scenario, here: Current) -> dict[str, Any]:
+    """What the laws want to know of a scenario."""
+    function = REGISTRY.state(scenario.function).function
+    arguments = bound(scenario)
+    before = state()
     try:
-        plan = look(function, **arguments, current=here(dry=True))
+        plan = look(function, **arguments, current=here(True))
     except StateFailed as failure:
-        return answer | {"fails": failure.message, "untouched": state() == before}
-    answer |= {"untouched": state() == before, "plans": isinstance(plan, Plan)}
+        return {"fails": failure.message, "untouched": state() == before}
+    answer = {"untouched": state() == before, "plans": isinstance(plan, Plan)}
     answer |= {"sure": isinstance(plan, Plan) and plan.exact, "keys": sorted(plan.changes or {})}
-    refusal = refused(function, arguments, lambda dry: here(dry=dry), state)
-    real = here()
-    done = apply(function, **arguments, current=real)
-    again = look(function, **arguments, current=here(dry=True))
+    planned = here(True)
+    if foresee(function, **arguments, current=planned) and scenario.converges:
+        ahead = look(function, **arguments, current=planned)
+        answer["ahead"] = ahead.comment if isinstance(ahead, Plan) else None
+    refusal = refused(function, arguments, here, state)
+    current = here(False)
+    done = apply(function, **arguments, current=current)
+    again = look(function, **arguments, current=here(True))
     return answer | {
         "made": sorted(done.changes or {}),
         "again": isinstance(again, Plan),
         "comment": done.comment,
-        "unvalidated": wrote(real) and not refusal and not is_excepted(scenario.function),
+        "unvalidated": wrote(current) and not refusal and not is_excepted(scenario.function),
     }
+
+
+def as_somebody(task: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """What a task answers as a user without rights, who may read everything as the tests do."""
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(reading)
+        libc = ctypes.CDLL(None)
+        libc.prctl(8, 1, 0, 0, 0)  # PR_SET_KEEPCAPS
+        os.setgroups([])
+        os.setresgid(65534, 65534, 65534)
+        os.setresuid(65534, 65534, 65534)
+        header, data = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)(*[1 << 2] * 3)
+        libc.capset(header, data)  # CAP_DAC_READ_SEARCH
+        libc.prctl(47, 2, 2, 0, 0)  # PR_CAP_AMBIENT_RAISE: what it starts has it, too
+        libc.prctl(4, 1, 0, 0, 0)  # PR_SET_DUMPABLE: its own /proc/PID/fd
+        os.environ["HOME"] = "/nonexistent"
+        _report(task, writing)
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as told:
+        text = told.read()
+    os.waitpid(pid, 0)
+    return json.loads(text)  # type: ignore[no-any-return]
 
 
 def on_a_copy(spec: Spec, task: Callable[[], dict[str, Any]]) -> dict[str, Any]:
@@ -156,8 +191,11 @@ def main() -> None:
     spec = Spec.load(sys.argv[1])
     unpack(spec.layer)
     scenarios = laws.machine_scenarios()
+    others = {id(scenario): more for scenario, more in with_hostile_values(scenarios)}
     for line in sys.stdin:
-        print(json.dumps(on_a_copy(spec, partial(attempt, scenarios[int(line)]))), flush=True)
+        scenario = scenarios[int(line)]
+        more = others.get(id(scenario), ()) if is_good(scenario) else ()
+        print(json.dumps(on_a_copy(spec, partial(attempt, scenario, more))), flush=True)
 
 
 if __name__ == "__main__":

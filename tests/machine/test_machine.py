@@ -22,6 +22,7 @@ from debian import ROOT, spec
 from debian_layer import layer_or_skip
 from laws import machine_scenarios
 from starting import background
+from trying import wrong
 
 ALL = machine_scenarios()
 
@@ -71,6 +72,8 @@ def attempt() -> Iterator[Callable[[int], dict[str, Any]]]:
 def test_laws_on_the_machine(number: int, attempt: Callable[[int], dict[str, Any]]) -> None:
     scenario, answer = ALL[number], attempt(number)
     assert "error" not in answer, answer["error"]
+    tried = (answer.get("somebody"), *answer["others"])
+    assert not [(why, each) for each in tried if each for why in wrong(each)]
     assert answer["untouched"], "a dry run changes nothing"
     if scenario.fails is not None:
         assert scenario.fails in (answer["fails"] or "")
@@ -78,6 +81,7 @@ def test_laws_on_the_machine(number: int, attempt: Callable[[int], dict[str, Any
     assert answer["fails"] is None, answer["prepared"]
     assert answer["plans"] is scenario.plans, answer["prepared"]
     assert not answer["unvalidated"], "what writes a file asks `validate` first"
+    assert not answer.get("ahead"), "what a dry run foresees has converged"
     if answer["sure"]:
         assert answer["keys"] == answer["made"], "the keys of a sure Plan are those of the real run"
     assert answer["again"] is not scenario.converges, (

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import properties as properties
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -78,6 +78,7 @@ def fits(value: Any, annotation: Any) -> bool:
 
 
 @given(annotations(), VALUES)
+@example(bool | CHOICES[0] | None, 0)
 def test_a_value_becomes_what_the_signature_says_or_is_refused(annotation: Any, value: Any) -> None:
     try:
         made = shape(annotation).convert(value)

@@ -30,6 +30,7 @@ class Machine:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.config_file = folder / "runner.yaml"
         (folder / "states").mkdir(parents=True)
         (folder / "pillar").mkdir()
         self.config: dict[str, Any] = {
@@ -54,10 +55,10 @@ class Machine:
             target.write_text(text.replace("{tmp}", str(self.folder)))
 
     def argv(self, *words: str) -> list[str]:
-        (self.folder / "runner.yaml").write_text(json.dumps(self.config))
+        self.config_file.write_text(json.dumps(self.config))
         where = [
             "--config",
-            str(self.folder / "runner.yaml"),
+            str(self.config_file),
             "--cachedir",
             str(self.folder / "cache"),
         ]

@@ -204,7 +204,7 @@ def look(
 
 
 def foresee(
-    function: Callable[..., Any], *args: Any, current: HarnessHere, **kwargs: Any
+    function: Callable[..., Any], /, *args: Any, current: HarnessHere, **kwargs: Any
 ) -> bool | None:
     """Carry a state function out on the planned machine, as a dry run does. Returns whether to its
     end; None without a Plan. StateFailed passes through.

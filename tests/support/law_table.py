@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The laws that state functions keep, in one table: what each says, which scenarios are a trial of
+it, and which functions need not keep it, with the reason.
+
+tests/test_laws.py asks of every function in the registry, law by law, that a scenario tries it, or
+that the table says why none does. The arguments of Salt's functions have a table of their own:
+runner/language/arguments/lacking.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+
+from laws import Scenario
+
+SLOW = ("pip.", "virtualenv.")  # whose preparations take seconds
+
+STAND_IN = "a stand-in of its program, which takes what the program would refuse"
+SERVER = "what its server has and refuses, the server knows"
+UNKNOWN = "what it runs says so when it has run"
+PROGRAM = "a program of its own writes, and undo says that it does not know what"
+REPEATS = "what it is given may be found again in what it wrote"
+PASSING = "it holds for the run, or in the cache of runner"
+NATURE = "it is there to change something in each run"
+ONLY_LOOKS = "it looks, or waits for another state"
+ON_MACHINES = "machines try it by examples: tests/machine/test_undo.py, test_planned_machine.py"
+
+
+@dataclass(frozen=True)
+class Law:
+    """says: what is kept. held_by: the test. tries: whether a scenario is a trial of it. without:
+    functions, or globs of them, that need not keep it, with the reason.
+    """
+
+    says: str
+    held_by: str
+    tries: Callable[[Scenario], bool]
+    without: Mapping[str, str] = field(default_factory=dict)
+
+    def holds(self, function: str) -> bool:
+        """Whether a function has to keep it."""
+        return not any(fnmatchcase(function, name) for name in self.without)
+
+
+def is_good(scenario: Scenario) -> bool:
+    """Whether it changes something, and to its end."""
+    return scenario.plans and scenario.fails is None and scenario.breaks is None
+
+
+def changes_here(scenario: Scenario) -> bool:
+    """Whether it does so without a machine of its own, and soon."""
+    return is_good(scenario) and not scenario.machine and not scenario.function.startswith(SLOW)
+
+
+def every(names: str, why: str) -> dict[str, str]:
+    return dict.fromkeys(names.split(), why)
+
+
+NOTHING_HERE = {
+    **every("*.wait *.wait_call *.wait_script *.watch *.nop file.exists file.missing", ONLY_LOOKS),
+    **every("file.accumulated file.not_cached file.shortcut grains.exists saltutil.*", ONLY_LOOKS),
+    **every("stateconf.* test.*", ONLY_LOOKS),
+    **every("acl.* acme.* alias.* alternatives.* apache_* apparmor.* augeas.*", ON_MACHINES),
+    **every("blockdev.* btrfs.* cron.* debconf.* firewalld.* group.* host.* ipset.*", ON_MACHINES),
+    **every("iptables.* kmod.* locale.* lvm.* mount.* mysql_* network.* nftables.*", ON_MACHINES),
+    **every("pkg.* pkgrepo.* postgres_cluster.* postgres_initdb.* raid.* schedule.*", ON_MACHINES),
+    **every("selinux.* service.* ssh_* sysctl.* systemd.* timezone.* ufw.* user.*", ON_MACHINES),
+}
+WRITTEN_BY_PROGRAMS = {
+    **every("cmd.* module.*", UNKNOWN),
+    **every("event.* http.* environ.* file.cached", PASSING),
+    **every("docker_* postgres_* rabbitmq_* redis.* supervisord.*", SERVER),
+    **every("cargo.* composer.* flatpak.* gem.* git.* npm.* pip.* snap.* virtualenv.*", PROGRAM),
+}
+
+LAWS = {
+    "still": Law(
+        "a dry run changes nothing; of a state that plans nothing the real run neither",
+        "test_laws.py, machine/test_machine.py",
+        lambda scenario: True,
+    ),
+    "foretold": Law(
+        "the keys of a sure Plan are those of the real run, and a failure is foreseen",
+        "test_laws.py, machine/test_machine.py",
+        lambda scenario: True,
+    ),
+    "settled": Law(
+        "a second run has nothing to do",
+        "test_laws.py, machine/test_machine.py",
+        lambda scenario: scenario.converges,
+        {
+            **every("cmd.call cmd.run cmd.script", UNKNOWN),
+            **every("environ.setenv event.send event.fire_master http.*", PASSING),
+            **every("test.fail_with_changes test.succeed_with_changes", NATURE),
+        },
+    ),
+    "ahead": Law(
+        "a dry run sees what earlier states would make as what is there, and itself as done",
+        "test_laws.py, machine/test_machine.py, test_foresight.py",
+        lambda scenario: not scenario.machine or is_good(scenario),
+        every(
+            "kmod.present pkg.declared service.masked service.unmasked systemd.unit", ON_MACHINES
+        ),
+    ),
+    "undone": Law(
+        "undo brings back what was there, and its dry run says so",
+        "test_laws.py",
+        changes_here,
+        {
+            **NOTHING_HERE,
+            **WRITTEN_BY_PROGRAMS,
+            "x509.private_key_managed": "a private key is kept nowhere else",
+        },
+    ),
+    "killed": Law(
+        "killed at a call that writes, files are the old or the new ones, and the next run goes on",
+        "test_faults.py, bench/faults/laws.py",
+        changes_here,
+        {**NOTHING_HERE, **WRITTEN_BY_PROGRAMS},
+    ),
+    "alike": Law(
+        "with values that nobody means, and for a user without rights, a dry run fails where the"
+        " real run does, and no text of Python's is a comment",
+        "test_laws_of_somebody.py, machine/test_machine.py",
+        lambda scenario: True,
+        {
+            **every("cmd.* service.dead service.running", UNKNOWN),
+            **every("http.* mysql_* postgres_*", SERVER),
+            **every("flatpak.* selinux.boolean", STAND_IN),
+            "alternatives.install": "which links others have, update-alternatives knows",
+            "pkg.installed": "which versions there are is known when the lists have been renewed",
+            "supervisord.running": "what the configuration adds is known when it has been read",
+            "test.fail_with_changes": "as with Salt its dry run does not fail",
+            "user.present": "how long a line of passwd may be, usermod knows",
+        },
+    ),
+    "repeated": Law(
+        "with such values a second run has nothing to do, either",
+        "test_laws_of_somebody.py, machine/test_machine.py",
+        lambda scenario: scenario.converges,
+        {
+            **every("cargo.* docker_* firewalld.* flatpak.* gem.* npm.* snap.*", STAND_IN),
+            **every("file.blockreplace file.comment file.line file.replace", REPEATS),
+            **every("cmd.call cmd.run cmd.script", UNKNOWN),
+            **every("environ.setenv event.send event.fire_master http.*", PASSING),
+            **every("test.fail_with_changes test.succeed_with_changes", NATURE),
+            "selinux.boolean": STAND_IN,
+        },
+    ),
+}
