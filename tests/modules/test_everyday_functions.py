@@ -199,7 +199,7 @@ def test_a_process_is_described_and_ended(sleeper: subprocess.Popen[str], change
     assert facts["cmdline"][1:] == ["1000"] and facts["uids"] == [os.getuid()] * 3
     assert abs(facts["create_time"] - time.time()) < 60 and "environ" not in facts
     assert ps.proc_info(pid, ["environ"])["environ"]["PATH"] == os.environ["PATH"]
-    assert {"pid": pid, "name": name} in ps.status("sleeping")
+    wait_until(lambda: {"pid": pid, "name": name} in ps.status("sleeping"), "it sleeps")
     text, lines, count = ps.psaux(name)
     assert (text, len(lines), count) == (name, 1, "1 occurrence(s).")
     assert status.pid(name) == str(pid) and status.procs()[str(pid)]["user"] == ME

@@ -31,9 +31,12 @@ options = {"cwd": cwd, "start_new_session": True, "stdin": subprocess.DEVNULL}
 if user:
     account = pwd.getpwnam(user)
     options |= {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
-with open(output, "wb") as out:  # Popen returns when the program has become itself
+with open(output, "wb") as out:
     program = subprocess.Popen(argv, stdout=out, stderr=out, **options)
 end = time.monotonic() + patience
+# Popen returns when exec(2) has begun: the kernel has the words of the program a moment later
+while not open(f"/proc/{program.pid}/cmdline").read() and program.poll() is None:
+    time.sleep(0.002)
 while subprocess.run(["sh", "-c", ready], capture_output=True).returncode:
     if program.poll():
         sys.exit(f"{argv} ended with {program.returncode} before: {ready}")
@@ -110,6 +113,9 @@ def background(
     done = ready.exists if isinstance(ready, Path) else ready
     with subprocess.Popen(argv, text=True, start_new_session=True, **more) as process:
         try:
+            # Popen returns when exec(2) has begun: the kernel has its words a moment later
+            words = Path(f"/proc/{process.pid}/cmdline")
+            wait_until(lambda: words.read_bytes() or process.poll() is not None, f"{argv}")
             if done:
                 wait_until(lambda: done() or process.poll() is not None, f"{ready} of {argv}")
                 assert done(), f"{argv} ended with {process.returncode} before {ready}"
