@@ -128,10 +128,11 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "README.md",
         *PROJECT["license-files"],
     )
-    for name in (*names, "runner/__init__.py", "runner/model/releases.py"):
+    code = ("runner/__init__.py", "runner/model/releases.py", "runner/support/own_modules.py")
+    for name in (*names, *code):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
-    for package in ("runner/model", "states", "modules"):
+    for package in ("runner/model", "runner/support", "states", "modules"):
         (folder / package).mkdir(exist_ok=True)
         (folder / package / "__init__.py").touch()
     git = ("git", "-C", str(folder), "-c", "user.name=a", "-c", "user.email=a@example.org")

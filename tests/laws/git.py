@@ -268,7 +268,7 @@ SCENARIOS = [
     ),
     git("config_set", **{**KEY, "repo": "{tmp}"}, value=1, fails="Failed to set 'foo.bar' to '1'"),
     git("config_set", **{**KEY, "repo": "{tmp}/none"}, value=1, fails="is not a folder"),
-    git("config_set", **{**KEY, "name": "foo.b_r"}, value=1, breaks="invalid key"),
+    git("config_set", **{**KEY, "name": "foo.b_r"}, value=1, fails="invalid key"),
     git(
         "config_set",
         **KEY,

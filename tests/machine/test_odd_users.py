@@ -14,7 +14,7 @@ SAMPLE = (
     "tests/modules/test_everyday_functions.py",
     "tests/modules/test_for_templates.py",
     "tests/runner/support/test_group_commit.py",
-    "tests/states/test_umask.py",
+    "tests/states/file/test_umask.py",
 )
 FIRST = "tests/test_laws.py::test_laws_of_first_scenarios"
 SCENARIOS = (
