@@ -137,11 +137,7 @@ def ranks() -> dict[str, tuple[int, int]]:
 
     A room itself stands for the files that lie in it directly, which come after its parts.
     """
-    rows = re.findall(
-        r"^\| (\d+) \| `(\w+)/` \| (.*?) \|",
-        (ROOT / "docs/architecture.md").read_text(),
-        re.MULTILINE,
-    )
+    rows = re.findall(ROOMS, (ROOT / "docs/architecture.md").read_text(), re.MULTILINE)
     ranked = {}
     for rank, room, named in rows:
         parts = re.findall(r"`(\w+)/?`", named)

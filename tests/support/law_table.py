@@ -68,6 +68,11 @@ NOTHING_HERE = {
     **every("pkg.* pkgrepo.* postgres_cluster.* postgres_initdb.* raid.* schedule.*", ON_MACHINES),
     **every("selinux.* service.* ssh_* sysctl.* systemd.* timezone.* ufw.* user.*", ON_MACHINES),
 }
+NEVER_SETTLED = {
+    **every("cmd.call cmd.run cmd.script", UNKNOWN),
+    **every("environ.setenv event.send event.fire_master http.*", PASSING),
+    **every("test.fail_with_changes test.succeed_with_changes", NATURE),
+}
 WRITTEN_BY_PROGRAMS = {
     **every("cmd.* module.*", UNKNOWN),
     **every("event.* http.* environ.* file.cached", PASSING),
@@ -90,11 +95,7 @@ LAWS = {
         "a second run has nothing to do",
         "test_laws.py, machine/test_machine.py",
         lambda scenario: scenario.converges,
-        {
-            **every("cmd.call cmd.run cmd.script", UNKNOWN),
-            **every("environ.setenv event.send event.fire_master http.*", PASSING),
-            **every("test.fail_with_changes test.succeed_with_changes", NATURE),
-        },
+        NEVER_SETTLED,
     ),
     "ahead": Law(
         "a dry run sees what earlier states would make as what is there, and itself as done",
@@ -143,9 +144,7 @@ LAWS = {
         {
             **every("cargo.* docker_* firewalld.* flatpak.* gem.* npm.* snap.*", STAND_IN),
             **every("file.blockreplace file.comment file.line file.replace", REPEATS),
-            **every("cmd.call cmd.run cmd.script", UNKNOWN),
-            **every("environ.setenv event.send event.fire_master http.*", PASSING),
-            **every("test.fail_with_changes test.succeed_with_changes", NATURE),
+            **NEVER_SETTLED,
             "selinux.boolean": STAND_IN,
         },
     ),

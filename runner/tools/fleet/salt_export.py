@@ -17,27 +17,12 @@ from runner.model.errors import UsageError
 from runner.sources.config.file import is_store, setting_place
 from runner.sources.config.keys import DEFAULTS, SALT_KEYS, SETTINGS
 from runner.sources.config.options import Options
+from runner.tools.fleet.salt_module import OF_MASTER
 
 MARK = "# Written by `runner fleet export salt`"
 MODULES = "modules"  # a folder of file_roots of its own: minions may read all that lies there
-# of a master: what it says about states to all its minions, ...
-OF_STATES = (
-    "default_top",
-    "env_order",
-    "failhard",
-    "jinja_env",
-    "jinja_lstrip_blocks",
-    "jinja_sls_env",
-    "jinja_trim_blocks",
-    "nodegroups",
-    "renderer",
-    "state_aggregate",
-    "state_auto_order",
-    "state_top",
-    "state_top_saltenv",
-    "top_file_merging_strategy",
-)
-# ... how it makes the pillar, ...
+# of a master, beside OF_MASTER, which is what it says about states to all its minions:
+# how it makes the pillar, ...
 OF_PILLAR = (
     "decrypt_pillar",
     "decrypt_pillar_default",
@@ -185,7 +170,7 @@ def _chosen(options: Options) -> dict[str, Any]:
 
 
 def _is_of_master(key: str, value: Any) -> bool:
-    known = key in OF_STATES or key in OF_PILLAR or key in OF_FILES or key.startswith(PREFIXES)
+    known = key in OF_MASTER or key in OF_PILLAR or key in OF_FILES or key.startswith(PREFIXES)
     return known or is_store(value)
 
 
