@@ -3,6 +3,7 @@
 # Needs python3 with its venv module; no root.
 set -eu
 cd "$(dirname "$0")/.."
+echo "== runner is installed into .venv (pip may take a minute)"
 [ -x .venv/bin/python ] || python3 -m venv .venv
 .venv/bin/pip install --quiet --disable-pip-version-check .
 scratch=$PWD/scratch

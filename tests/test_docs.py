@@ -225,6 +225,6 @@ def test_the_changelog_is_read_in_two_minutes() -> None:
     _, *releases = re.split(r"^## ", (ROOT / "CHANGELOG.md").read_text(), flags=re.MULTILINE)
     for release in releases:
         assert re.match(r"Unreleased\n|\d+\.\d+\.\d+ - \d{4}-\d\d-\d\d\n", release)
-        assert len(release.split()) < 600, "one line a capability; details are for docs"
+        assert len(release.split()) < 900, "one line a capability; details are for docs"
         headings = re.findall(r"^### .+", release, re.MULTILINE)
         assert sorted(set(headings)) == sorted(headings), "merged twice?"

@@ -353,9 +353,9 @@ def test_what_is_skipped_says_what_it_still_owes_and_because_of_whom(machine: Ma
         answer = machine.results("sls", "t", code=2)["react"]
         (owed,) = answer["__owed__"]
         assert answer["__cause__"].startswith("cmd_|-root_|-")
-        assert owed.startswith("watch pending since ")
+        assert owed.startswith(f"watch of file: {machine.folder}/f since ")
         assert owed.endswith("; it stays pending until cmd: root no longer fails")
-    assert "pending reaction: watch pending since" in machine("sls", "t", code=2).stdout
+    assert "pending reaction: watch of file:" in machine("sls", "t", code=2).stdout
     (machine.folder / "fine").touch()
     assert "__owed__" not in machine.results("sls", "t")["react"]
     assert (machine.folder / "reacted").exists()

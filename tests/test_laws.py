@@ -26,7 +26,7 @@ from carried_out import Trial, can_be_said, snapshot
 from harness import HarnessHere, apply, foresee, look
 from law_table import LAWS
 from laws import EVERYTHING, Scenario, all_scenarios
-from trying import REGISTRY, bound
+from trying import REGISTRY, WOULD, bound
 from validation import WITHOUT, is_excepted, refused, takes_validate, wrote
 
 from modules._planned.view import planned_view
@@ -204,6 +204,7 @@ def hold_laws(scenario: Scenario, tmp_path: Path) -> None:
     )
     real = HarnessHere(root)
     done = apply(function, **arguments, current=real)
+    assert not WOULD.search(done.comment), f"it was done: {done.comment}"
     assert refusal or is_excepted(scenario.function) or not wrote(real), (
         "what writes a file asks `validate` first"
     )

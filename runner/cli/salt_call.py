@@ -20,6 +20,7 @@ from runner.cli.running.options import Common, form_named, options_of
 from runner.model import releases
 from runner.model.errors import UsageError
 from runner.output.formats import SALT, forms_of
+from runner.output.text import choose_colour
 from runner.pipeline import calling
 from runner.support.files.links import open_output
 
@@ -33,7 +34,6 @@ ACCEPTED_FLAGS = (
     "--skip-grains",
     "--refresh-grains-cache",
     "--no-return-event",
-    "--force-color --force-colour",
     "--output-diff",
 )
 ACCEPTED = (
@@ -130,6 +130,7 @@ def _add_run_options(option: Callable[..., Any]) -> None:
         version=f"runner {releases.version()}",
     )
     option("--no-color", "--no-colour", action="store_true", help="no colours on a terminal")
+    option("--force-color", "--force-colour", action="store_true", help="colours in a pipe, too")
 
 
 def _run(arguments: list[str]) -> int:
@@ -158,8 +159,8 @@ def _run(arguments: list[str]) -> int:
             "states_dirs": parsed.states_dir and [parsed.states_dir],
         },
     )
-    if parsed.no_color:
-        os.environ["NO_COLOR"] = "1"
+    if parsed.no_color or parsed.force_color:
+        choose_colour("never" if parsed.no_color else "always")
     with ExitStack() as opened:
         if parsed.out_file:
             _into(parsed.out_file, "a" if parsed.out_file_append else "w", opened)

@@ -134,7 +134,7 @@ def described(reactions: Iterable[PendingReaction], cause: str | None) -> tuple[
     """
     until = f"; it stays pending until {_named(cause)} no longer fails" if cause else ""
     return tuple(
-        f"{pending.kind} pending since {pending.time} from {pending.source}{until}"
+        f"{pending.kind} of {_named(pending.source)} since {pending.time}{until}"
         for pending in reactions
     )
 

@@ -192,7 +192,7 @@ class History:
         date = time.strftime("%Y-%m-%d %H:%M", time.localtime(when))
         return (
             "drift",
-            (f"drift: the tree is as in run {number} ({date}), the machine was changed since"),
+            f"the tree is as in run {number} ({date}), the machine was changed since",
         )
 
     def _past(self, tag: str) -> list[tuple[bytes, int | None, str, int, float]]:

@@ -175,7 +175,7 @@ def forms_of(answer: str) -> tuple[Form, ...]:
     return tuple(
         form
         for form in FORMS
-        if (form.data and (answer == SALT or not form.for_salt)) or getattr(form, answer)
+        if (answer == SALT or not form.for_salt) and (form.data or getattr(form, answer))
     )
 
 

@@ -44,8 +44,18 @@ def _runs(runs: Sequence[Mapping[str, Any]], terminal: int) -> Iterator[str]:
     outcomes = [_KINDS[run["kind"]] + run["outcome"] for run in runs]
     width = max(map(len, outcomes), default=0)
     for run, outcome in zip(runs, outcomes, strict=True):
-        line = f"{run['id']:>6}  {_when(run)}  {outcome:<{width}}  {_counts(run)}  {run['command']}"
-        yield from _fitting(line, terminal)
+        end = f"  {outcome:<{width}}  {_counts(run)}  {run['command']}"
+        line = f"{run['id']:>6}  {_when(run)}{end}"
+        if 0 < terminal <= len(line):
+            line = f"{run['id']:>6}  {_when(run)[:-3]}  {_most_of(outcome, run)}  {run['command']}"
+        yield f"{line[: terminal - 2]}…" if 0 < terminal <= len(line) else line
+
+
+def _most_of(outcome: str, run: Mapping[str, Any]) -> str:
+    """The outcome of a run and what it did, as short as can be."""
+    loud = ("failed", "changed", "would change", "undecided")
+    parts = [f"{run['counts'][word]} {word}" for word in loud if (run["counts"] or {}).get(word)]
+    return f"{outcome}: {', '.join(parts)} of {run['total']}" if parts else outcome
 
 
 def _counts(run: Mapping[str, Any]) -> str:

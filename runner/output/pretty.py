@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from runner.output.live import LiveLine
 
 MOST = 40  # lines of changes that the report of a state shows
+MOST_NAMED = 10  # states that the end of a run names for a reason
 
 
 class Pretty:
@@ -77,6 +78,10 @@ class Pretty:
         self.counts: Counter[str] = Counter()
         self.total = 0  # states that are to run
         self.slowest: list[tuple[float, str]] = []  # (milliseconds, state)
+        self.shown = 0  # states that were printed
+        self.failed: list[str] = []  # with their places
+        self.owing: list[str] = []  # those whose reactions stay pending
+        self.drifted: Counter[str] = Counter()  # how many have changed since what
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, RunStarted):
@@ -103,42 +108,63 @@ class Pretty:
             self.slowest.append((result.duration, f"{result.chunk.function} {result.chunk.id}"))
         kind = result.outcome(self.dry)
         self.counts[kind] += 1
+        if result.owed:
+            self.owing.append(f"{result.chunk.function}  {result.chunk.id}")
         if kind != "unchanged" or (self.verbose and not self.quiet) or result.warnings:
-            if kind in ("skipped", "unchanged") and self.quiet:
+            if kind in ("skipped", "unchanged") and self.quiet and not result.owed:
                 return
             self._state(kind, result)
 
     def _state(self, kind: str, result: Result) -> None:
+        self.shown += 1
         chunk = result.chunk
         label = labelled({"function": chunk.function, "id": chunk.id, "name": result.name})
+        drifted = result.origin == "drift"
+        marks = "  (drift)" if drifted else ""
+        marks += f"  [{seconds(result.duration)}]" if result.duration >= SLOW else ""
         word = paint(f"{kind:>12}", _COLOUR[kind], self.colour)
-        took = f"  [{seconds(result.duration)}]" if result.duration >= 1000 else ""
-        first, *more = self._wrapped(f"{'':14}{safe(label + took, self.stream)}")
+        first, *more = self._wrapped(f"{'':14}{safe(label + marks, self.stream)}")
         self._line(f"{word}{first[12:]}", raw=True)
         for line in more:
             self._line(line, raw=True)
-        told = self.most is None or is_told_by(result.changes, result.name) or not result.comment
+        told = (
+            self.most is None
+            or kind == "failed"
+            or is_told_by(result.changes, result.name)
+            or not result.comment
+        )
+        if said := self._said(kind, result, told):
+            self._block(said)
         if kind == "failed":
-            self._block(result.comment)
             self._block(f"at {chunk.place}")
-            told = True
-        elif kind in ("skipped", "undecided") or self.verbose:
-            self._block(result.comment)
-        elif result.reaction:
-            self._block(result.reaction)
-        elif not told or (not result.changes and kind != "unchanged"):
-            self._block(result.comment)
+            self.failed.append(f"{chunk.function}  {chunk.id}  at {chunk.place}")
         if result.cause:
             self._block(f"because of {named(result.cause)}")
-        lines = change_lines(result.changes if told else {}, result.before, result.name)
+        changes = result.changes if told else {}
+        lines = change_lines(changes, result.before, result.name, self.verbose)
         for line, colour in lines if self.most is None else shortened(lines, self.most):
             self._line(" " * 14 + paint(safe(line, self.stream), colour, self.colour), raw=True)
-        if result.note and result.note not in result.comment:
+        if drifted:
+            self.drifted[result.note] += 1
+        elif result.note and result.note not in result.comment:
             self._block(result.note)
         for warning in result.warnings:
             self._block(f"warning: {warning}")
         for owed in result.owed:
             self._block(f"pending reaction: {owed}")
+
+    def _said(self, kind: str, result: Result, told: bool) -> str:
+        """Return what is said of a state beside its changes; empty where other lines say it."""
+        if self.verbose:
+            return result.comment
+        if kind == "failed":
+            is_command = result.comment == f'Command "{result.name}" run'
+            return "" if is_command and result.changes else result.comment
+        if kind in ("skipped", "undecided"):
+            return "" if result.cause and not result.ran else result.comment
+        if result.reaction:
+            return result.reaction
+        return result.comment if not told or (not result.changes and kind != "unchanged") else ""
 
     def _block(self, text: str) -> None:
         for line in text.rstrip("\n").split("\n"):
@@ -163,13 +189,30 @@ class Pretty:
         if len(self.slowest) > 1:
             slowest = sorted(self.slowest, reverse=True)[:SLOWEST]
             names = ", ".join(f"{name} ({seconds(took)})" for took, name in slowest)
-            for part in self._wrapped(f"Slowest: {safe(names, self.stream)}."):
-                self._line(part, raw=True)
+            self._block_of_summary(f"Slowest: {names}.")
         if report.interrupted:
             self._left(report)
+        if self.shown > 1:
+            self._named("Failed", self.failed)
+            self._named("Reactions are pending of", self.owing)
+        for since, number in self.drifted.items():
+            self._block_of_summary(f"Drift of {counted(number, 'state')}: {since}.")
         if self.dry and report.changed and self.command:
             self._line("Nothing was changed. To make these changes:")
             self._line(f"  {self.command}")
+
+    def _named(self, title: str, states: list[str]) -> None:
+        """Print the states of a kind, each on a line, as far as they are not too many."""
+        if states:
+            self._line(f"{title}:")
+            for state in states[:MOST_NAMED]:
+                self._block_of_summary(f"  {state}".replace("\n", " "))
+        if len(states) > MOST_NAMED:
+            self._line(f"  and {len(states) - MOST_NAMED} more")
+
+    def _block_of_summary(self, text: str) -> None:
+        for part in self._wrapped(safe(text, self.stream)):
+            self._line(part, raw=True)
 
     def _left(self, report: Report) -> None:
         """Print the states that an interrupted run did not reach."""

@@ -8,14 +8,43 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TextIO
 
+from runner.model.errors import UsageError
 from runner.output import diffs
 
 COLOURS = {"red": "31", "green": "32", "yellow": "33", "cyan": "36", "bold": "1", "dim": "2"}
 
 
+COLOUR = ("auto", "always", "never")
+_colour = ["auto"]  # of this process
+
+
+def choose_colour(when: str) -> None:
+    """Say when this process prints colours, one of COLOUR. Raises UsageError for another word."""
+    if when not in COLOUR:
+        raise UsageError(f"--color {when}: expected {', '.join(COLOUR)}")
+    _colour[0] = when
+
+
 def wants_colour(stream: TextIO, environ: Mapping[str, str]) -> bool:
-    """Colours only on a terminal that has them, unless NO_COLOR says no."""
-    return stream.isatty() and not environ.get("NO_COLOR") and environ.get("TERM", "dumb") != "dumb"
+    """Return whether colours go to a stream: what the command line says, else NO_COLOR (and
+    CLICOLOR=0), FORCE_COLOR and CLICOLOR_FORCE of the environment, in this order, else where a
+    terminal has them.
+    """
+    if _colour[0] != "auto":
+        return _colour[0] == "always"
+    if environ.get("NO_COLOR") or environ.get("CLICOLOR") == "0":
+        return False
+    if any(environ.get(name, "0") not in ("", "0") for name in ("FORCE_COLOR", "CLICOLOR_FORCE")):
+        return True
+    return can_redraw(stream, environ)
+
+
+def can_redraw(stream: TextIO, environ: Mapping[str, str]) -> bool:
+    """Return whether a stream is a terminal that may replace what it shows: none that is dumb, or
+    read aloud (ACCESSIBLE).
+    """
+    dumb = environ.get("TERM", "dumb") == "dumb" or environ.get("ACCESSIBLE", "0") not in ("", "0")
+    return stream.isatty() and not dumb
 
 
 def terminal_width() -> int:
@@ -64,16 +93,22 @@ LONGEST = 600  # characters of a line of changes that is shown in part
 
 
 def change_lines(
-    changes: Mapping[str, Any], before: Mapping[str, Any] | None = None, name: str = ""
+    changes: Mapping[str, Any],
+    before: Mapping[str, Any] | None = None,
+    name: str = "",
+    every: bool = False,
 ) -> Iterator[tuple[str, str]]:
     """The changes of a state as (line, colour). before: what they replaced, where they do not tell
-    it themselves. name: of the state, which is the file of a diff that names none.
+    it themselves. name: of the state, which is the file of a diff that names none. every: what says
+    nothing about the machine, too: the number of a process that has ended.
     """
     if changes.keys() == {"old", "new"} and not isinstance(changes["new"], Mapping):
         yield from _arrow("", changes)
         return
     of_paths = [value for value in changes.values() if isinstance(value, Mapping)]
     for key, value in changes.items():
+        if key == "pid" and not every:
+            continue
         if len(of_paths) == 1 and key in of_paths[0] and of_paths[0][key] == value:
             continue  # Salt says what was done to a single path without the path, too
         yield from _change(str(key), value, (before or {}).get(key), name)

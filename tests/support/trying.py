@@ -28,6 +28,7 @@ EXCEPTIONS = [
     if isinstance(value, type) and issubclass(value, Exception) and name.endswith(("Error", "Exit"))
 ]
 CLASS = re.compile(rf"\b({'|'.join(EXCEPTIONS)}|StateFailed|CommandFailed|Traceback)\b")
+WOULD = re.compile(r"\bwould\b")  # what a dry run says, and a real one does not
 Answer = tuple[str, str]  # "fails" | "plans" | "done", and the comment
 Current = Callable[[bool], HarnessHere]  # a run, dry or not
 
@@ -96,6 +97,8 @@ def wrong(result: dict[str, Any]) -> Iterator[str]:
     said = result["dry"][1] + result["real"][1]
     if CLASS.search(said) or "a mistake of runner" in said:
         yield "what Python says is no comment"
+    if result["real"][0] == "done" and WOULD.search(result["real"][1]):
+        yield "a real run says what it did, not what it would do"
     fails = {result[run][0] == "fails" for run in ("dry", "real")}
     if len(fails) == 2 and not result["only real"] and LAWS["alike"].holds(result["function"]):
         yield "a dry run says what the real run is denied"

@@ -19,7 +19,7 @@ from runner.output.formats import MACHINE_RUN
 from runner.pipeline import saved_plans
 
 OF_A_RUN = some_of(
-    "config cachedir pillar out log_level log_file verbose quiet test wait"
+    "config cachedir pillar out log_level log_file verbose color quiet test wait"
     " timeout events detailed_exitcodes"
 )
 

@@ -11,7 +11,7 @@ from runner.cli.running.options import Common, some_of, with_common
 from runner.output.formats import RUN
 from runner.tools.fleet import ACTIONS, FORKS
 
-OPTIONS = some_of("config out log_level log_file verbose quiet test")
+OPTIONS = some_of("config out log_level log_file verbose color quiet test")
 
 
 @with_common(OPTIONS, answer=RUN)

@@ -25,7 +25,7 @@ def history(
     words: Annotated[
         list[str] | None,
         argument(
-            metavar="[show RUN | diff RUN RUN | file PATH]",
+            metavar="[show [RUN] | diff RUN RUN | file PATH]",
             help="RUN: its number, or `last`.",
             complete=(("show", "diff", "file"), "runs"),
         ),
@@ -37,18 +37,20 @@ def history(
 ) -> int:
     """List the runs of this machine, or show what they did.
 
-    `show` shows one, `diff` compares two, `file` shows all versions of a file, each with the
-    command that restores it. Dry runs and undos are marked. `show RUN --out html` is a page for a
-    browser.
+    `show` shows one, the last if none is named, `diff` compares two, `file` shows all versions of a
+    file, each with the command that restores it. Dry runs and undos are marked. `show RUN --out
+    html` is a page for a browser.
 
-    Example: runner history show last
+    Example: runner history show
     """
     words = words or []
+    if words == ["show"]:
+        words = ["show", "last"]
     shapes = {(): 0, ("show",): 1, ("diff",): 2, ("file",): 1}
     if shapes.get(tuple(words[:1])) != len(words[1:]):
         raise UsageError(
-            "runner history, runner history show RUN, runner history diff RUN RUN, or runner"
-            " history file PATH"
+            "runner history, runner history show [RUN], runner history diff RUN RUN, or"
+            " runner history file PATH"
         )
     if limit < 1:
         raise UsageError(f"--limit {limit}: expected a number from 1")

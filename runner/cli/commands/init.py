@@ -85,7 +85,7 @@ repos:
         entry: runner check --config runner.yaml
         language: system
         pass_filenames: false
-        files: \\.(sls|jinja|j2|yaml)$
+        always_run: true  # a file that was deleted, or a template of any name, may break the tree
 """
     ),
     ".github/workflows/check.yml": (
@@ -99,9 +99,9 @@ jobs:
       - uses: actions/setup-python@v5
         with:
           python-version: '3.12'
-      # put here where your machines get runner from
-      - run: pip install git+https://git.example.org/runner.git
-      - run: runner check --config runner.yaml --out github
+      # runner itself: `runner bundle runner.tar` makes it, to be committed with the tree
+      - run: mkdir ../runner && tar -xf runner.tar -C ../runner
+      - run: ../runner/runner check --config runner.yaml --out github
 """
     ),
 }

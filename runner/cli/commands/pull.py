@@ -13,7 +13,7 @@ from runner.output.formats import MACHINE_RUN
 OF_A_PULL = (
     some_of(
         "config pillar id saltenv pillarenv cachedir out log_level log_file"
-        " verbose quiet test wait timeout pillar_stdin splay events detailed_exitcodes"
+        " verbose color quiet test wait timeout pillar_stdin splay events detailed_exitcodes"
     )
     | SCHEDULED
 )

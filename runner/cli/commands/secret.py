@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from runner.tools.secrets import SecretKeys
 
 ACTIONS = ("encrypt", "edit", "rekey", "recipients")
-OF_SECRETS = some_of("config cachedir log_level log_file out")
+OF_SECRETS = some_of("config cachedir log_level log_file out color quiet")
 
 
 @with_common(OF_SECRETS)
@@ -88,7 +88,8 @@ def _rekey(common: Common, keys: SecretKeys, files: list[str]) -> int:
     for path in files:
         count = secrets.rekey(path, keys)
         values = "1 value" if count == 1 else f"{count} values"
-        print(f"{path}: {values} encrypted anew")
+        if not common.quiet:
+            print(f"{path}: {values} encrypted anew")
     return 0
 
 
@@ -122,7 +123,8 @@ def _edit(common: Common, keys: SecretKeys, files: list[str]) -> int:
             raise RunnerError(f"{editor} ended with {done.returncode}; nothing was changed")
 
     changed = secrets.edit(files[0], keys, edit)
-    print(f"{files[0]}: {changed or 'not changed'}")
+    if not common.quiet:
+        print(f"{files[0]}: {changed or 'not changed'}")
     return 0
 
 

@@ -14,7 +14,7 @@ from runner.cli.running import failed_start, logs, values
 from runner.cli.running.answers import failed, show_problems
 from runner.model.errors import UsageError
 from runner.model.records import Record
-from runner.output import formats
+from runner.output import formats, text
 from runner.sources.config import load
 from runner.sources.config.keys import LONGEST
 from runner.sources.config.options import FLAGS, Options
@@ -46,6 +46,7 @@ class Common(Record):
     test: bool = False
     form: formats.Form = formats.FORMS[0]
     verbose: bool = False
+    color: str = "auto"
     quiet: bool = False
     log_level: str | None = None
     log_file: str | None = None
@@ -128,6 +129,9 @@ READING: dict[str, Any] = {
     "verbose": Annotated[
         bool, option("-v", "--verbose", help="More output: unchanged states too.")
     ],
+    "color": Annotated[
+        str, option("--color", metavar="WHEN", help="always, never, or auto: as the terminal is.")
+    ],
 }
 RUNNING: dict[str, Any] = _flags("running")
 CHOOSING: dict[str, Any] = _flags("choosing")
@@ -208,6 +212,7 @@ class WithCommon:
 
     def __call__(self, **values: Any) -> int:
         shared = {name: values.pop(name) for name in self._options}
+        text.choose_colour(shared.get("color", DEFAULTS.color))
         form = form_named(shared.pop("out", DEFAULTS.form.name), self._answer)
         settings = {name: shared.pop(name) for name in [*shared] if name not in Common._fields}
         common = Common(form=form, settings=settings, **shared)

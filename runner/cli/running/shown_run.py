@@ -151,18 +151,16 @@ def live_listener(common: Common, options: Any, command: str | None = None) -> A
     assert common.form.listener is not None, "the form of people has one"
     if command is None:
         command = _real_command(sys.argv[1:], options) if common.test else ""
-    colour = text.wants_colour(sys.stdout, os.environ)
     return common.form.listener(
         sys.stdout,
         verbose=common.verbose,
         whole=common.diff,
         quiet=common.quiet,
-        colour=colour,
+        colour=text.wants_colour(sys.stdout, os.environ),
         width=text.terminal_width(),
         dry=common.test,
         wrap=sys.stdout.isatty(),
-        live=not LOG.on_terminal
-        and (colour or (sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb")),
+        live=not LOG.on_terminal and text.can_redraw(sys.stdout, os.environ),
         command=command,
     )
 

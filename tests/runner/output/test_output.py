@@ -18,7 +18,7 @@ from runner.model.diagnostics import Diagnostic
 from runner.model.events import Event, RunFinished, RunStarted, StateFinished, StateStarted
 from runner.model.places import Place, Source, Untyped
 from runner.model.result import Report, Result
-from runner.output import diagnostics, diffs, history, json_, yaml_
+from runner.output import diagnostics, diffs, history, json_, text, yaml_
 from runner.output.diagnostics import format_one
 from runner.output.live import LiveLine, make_room
 from runner.output.pretty import MOST, Pretty
@@ -103,9 +103,66 @@ def test_results_for_people() -> None:
     assert "                +new\n" in text and "mode: 1 -> 2" in text
     assert "same" not in text
     assert "Parent directory not present\n              at a.sls:2:3" in text
-    assert "because of file: bad" in text
+    assert "because of file: bad" in text and "requisite failed" not in text
     assert "4 states: 1 failed, 1 changed, 1 skipped, 1 unchanged" in text
+    assert text.endswith("\nFailed:\n  file.managed  bad  at a.sls:2:3\n")
+    assert "Failed:" not in printed(FAILED), "one line above says it"
     assert "\x1b" not in text
+
+
+def test_the_end_of_a_run_names_what_failed_and_what_is_pending() -> None:
+    many = [Result(chunk(f"bad{number}"), False, "no") for number in range(12)]
+    owing = SKIPPED._replace(owed=("watch of file: ok since then",))
+    for quiet in (False, True):
+        text = printed(*many, owing, quiet=quiet)
+        assert "bad9  at a.sls:2:3\n  and 2 more\nReactions are pending of:\n" in text
+        assert text.endswith("\n  file.managed  sk\n")
+
+
+def test_drift_is_said_once() -> None:
+    drifted = CHANGED._replace(origin="drift", note="the tree is as in run 7")
+    text = printed(drifted, drifted)
+    assert text.count("ok (/x)  (drift)\n") == 2
+    assert text.endswith("\nDrift of 2 states: the tree is as in run 7.\n")
+
+
+def test_of_a_failed_command_what_says_nothing_more_is_told_on_demand_only() -> None:
+    changes = {"pid": 7, "retcode": 3, "stdout": "out", "stderr": ""}
+    failed = Result(chunk("c", "false"), False, 'Command "false" run', changes)
+    assert "Command" not in printed(failed) and "pid" not in printed(failed)
+    assert "retcode: 3" in printed(failed)
+    assert "Command" in printed(failed, verbose=True) and "pid: 7" in printed(failed, verbose=True)
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("environ", "on_terminal", "in_pipe"),
+    [
+        ({"TERM": "xterm"}, True, False),
+        ({"TERM": "xterm", "NO_COLOR": "1"}, False, False),
+        ({"TERM": "xterm", "CLICOLOR": "0"}, False, False),
+        ({"TERM": "dumb"}, False, False),
+        ({}, False, False),
+        ({"FORCE_COLOR": "1"}, True, True),
+        ({"CLICOLOR_FORCE": "1"}, True, True),
+        ({"FORCE_COLOR": "0", "TERM": "xterm"}, True, False),
+        ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False, False),
+    ],
+)
+def test_where_colours_go(environ: dict[str, str], on_terminal: bool, in_pipe: bool) -> None:
+    answers = [text.wants_colour(stream, environ) for stream in (_Terminal(), io.StringIO())]
+    assert answers == [on_terminal, in_pipe]
+
+
+def test_nothing_is_redrawn_for_who_listens() -> None:
+    assert text.can_redraw(_Terminal(), {"TERM": "xterm", "FORCE_COLOR": "1"})
+    assert not text.can_redraw(_Terminal(), {"TERM": "xterm", "ACCESSIBLE": "1"})
+    assert not text.can_redraw(_Terminal(), {"TERM": "dumb", "FORCE_COLOR": "1"})
+    assert not text.can_redraw(io.StringIO(), {"TERM": "xterm", "FORCE_COLOR": "1"})
 
 
 def test_a_long_change_is_shown_whole_when_asked_for() -> None:
@@ -331,17 +388,21 @@ def test_lines_end_between_words_on_a_terminal() -> None:
     assert comment in printed(long), "a pipe gets whole lines"
 
 
-def test_the_list_of_runs_ends_its_lines_between_words_on_a_terminal() -> None:
+def test_the_list_of_runs_has_a_line_for_each_on_a_terminal() -> None:
     command = "runner sls " + " ".join(f"--only state{number}" for number in range(12))
     run = {
         "id": 1,
         "kind": "run",
         "started": "2026-01-01T00:00:00",
-        "outcome": "done",
+        "outcome": "failed",
         "command": command,
     }
-    run |= {"errors": [], "total": 1, "changed": 0, "failed": 0, "skipped": 0, "counts": {}}
-    assert len(history.text([run], "list").splitlines()) == 1
-    lines = history.text([run], "list", 80).splitlines()
-    assert len(lines) > 1 and all(len(line) < 80 for line in lines)
-    assert " ".join(" ".join(lines).split()).endswith(command)
+    counts = {"failed": 2, "changed": 1, "unchanged": 4}
+    run |= {"errors": [], "total": 7, "changed": 1, "failed": 2, "skipped": 0, "counts": counts}
+    (whole,) = history.text([run], "list").splitlines()
+    assert whole.endswith(f"7 states: 2 failed, 1 changed, 4 unchanged  {command}")
+    (line,) = history.text([run], "list", 80).splitlines()
+    start = "     1  2026-01-01 00:00  failed: 2 failed, 1 changed of 7  runner sls --only"
+    assert line.startswith(start) and line.endswith("…") and len(line) == 79
+    (line,) = history.text([run | {"command": "runner highstate"}], "list", 80).splitlines()
+    assert line.endswith("  runner highstate")
