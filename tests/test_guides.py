@@ -8,6 +8,8 @@ import itertools
 import os
 import re
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any, get_args
 
@@ -42,6 +44,15 @@ def test_what_a_page_says_is_what_happens(name: str) -> None:
             file.write_text(text)
     wrong += [f"{file} is outdated" for file, text in drawn.items() if file.read_text() != text]
     assert not wrong, "\n" + "\n".join([name, *wrong])
+
+
+def test_the_recording_is_that_of_its_page() -> None:
+    done = subprocess.run(
+        [sys.executable, ROOT / "docs/recording.py"], capture_output=True, text=True, check=True
+    )
+    drawn = (ROOT / "docs/recording.svg").read_text()
+    assert done.stdout == drawn, "python docs/recording.py > docs/recording.svg"
+    assert "prefers-reduced-motion" in drawn and drawn.count("@keyframes") == drawn.count("<g ")
 
 
 PIPE = """$ runner sls $SLS --config ../runner.yaml |
@@ -118,12 +129,12 @@ def test_a_mistake_in_a_page(right: str, mistake: str, message: str) -> None:
     assert ("diff: New file\n\n1 state: 1 changed" in corrected) == ("diff" in right)
 
 
-def test_readme_and_site_have_every_page() -> None:
+def test_the_site_and_its_front_page_have_every_page() -> None:
     listed = re.findall(r"^ +- .+: (\S+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.M)
-    readme = re.findall(r"\]\(docs/([\w-]+\.md)\)", (ROOT / "README.md").read_text())
+    front = re.findall(r"\]\(([\w-]+\.md)\)", (ROOT / "docs/index.md").read_text())
     pages = sorted(path.name for path in (ROOT / "docs").glob("*.md"))
     assert sorted(listed) == sorted([*pages, "reference/README.md"])
-    assert sorted(set(readme)) == pages
+    assert sorted({*front, "index.md"}) == pages
     outside = [name for name in PAGES[1:] if "](../" in (ROOT / name).read_text()]
     assert not outside, "the site has only what lies in docs/: name other files in backquotes"
 
