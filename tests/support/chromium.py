@@ -115,6 +115,15 @@ class Browser:
             mobile=phone,
         )
 
+    def key(self, key: str, code: str) -> None:
+        """Press a key, as `KeyboardEvent` names it, and let it go."""
+        numbers = {"Enter": 13, "Tab": 9}
+        more: dict[str, Any] = {"text": {"Enter": "\r"}.get(key, key)} if key != "Tab" else {}
+        if key in numbers:
+            more["windowsVirtualKeyCode"] = numbers[key]
+        for kind in ("keyDown", "keyUp"):
+            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=code, **more)
+
     def dark(self, on: bool) -> None:
         features = [{"name": "prefers-color-scheme", "value": "dark" if on else "light"}]
         self.call("Emulation.setEmulatedMedia", features=features)
