@@ -13,7 +13,7 @@ run cannot know.
 Compared with Salt 3008.3: the low chunks of 19,000 trees of --full (seeds 1000 to 19999), the
 results of 1,000 real runs (20000 to 20499, 21000 to 21499) and of 1,000 dry runs (30000 to 30999).
 
-What differs has a row in docs/differences-from-salt.md. Of the 15,500 low states from seed 4500 on
+What differs has a row in tests/differences-from-salt.md. Of the 15,500 low states from seed 4500 on
 774 differ: Salt has a traceback (330), requires an SLS without states (248), excludes by a glob
 (158), lets `listen` name nothing (18), or says otherwise (20). Of the dry runs 459 differ, nearly
 all by design. With the documented ways of a dry run (`onfail`, reactions, `failhard`, undecided

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Makes docs/reference anew, from signatures and docstrings.
+# Makes docs/reference anew, from signatures and docstrings, and docs/differences-from-salt.md, from its register.
 set -eu
 cd "$(dirname "$0")/.."
 python=.venv/bin/python
@@ -12,3 +12,4 @@ PYTHONPATH=. $python -c 'from runner.cli import main; main()' doc --reference "$
     --state-tree "$work/empty" --cachedir "$work/empty"
 rm -rf docs/reference
 cp -r "$work/reference" docs/reference
+$python docs/differences.py > docs/differences-from-salt.md

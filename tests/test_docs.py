@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -211,7 +213,7 @@ def test_the_page_of_commands_names_each() -> None:
 
 
 def test_the_differences_are_in_tables_by_subject_and_each_is_there_once() -> None:
-    text = (ROOT / "docs/differences-from-salt.md").read_text()
+    text = (ROOT / "tests/differences-from-salt.md").read_text()
     rows = re.findall(r"^\| (?!what \|)(.+?) \| .+ \| (.+) \|$", text, re.MULTILINE)
     subjects = [subject for subject, _ in rows]
     assert len(subjects) > 150
@@ -219,6 +221,15 @@ def test_the_differences_are_in_tables_by_subject_and_each_is_there_once() -> No
     headings = re.findall(r"^## (.+)$", text, re.MULTILINE)
     assert text.count("| what | Salt | runner | why | test |") == len(headings) > 10
     assert all("tests/" in test for _, test in rows)
+
+
+def test_the_page_of_differences_has_the_rows_that_bite() -> None:
+    made = [sys.executable, ROOT / "docs/differences.py"]
+    page = subprocess.run(made, capture_output=True, text=True, check=True).stdout
+    shown = (ROOT / "docs/differences-from-salt.md").read_text()
+    assert shown == page, "sh docs/reference.sh"
+    assert page.count("\n| ") - 2 * page.count("| what | Salt |") <= 50
+    assert page.count("\n| ") > 40
 
 
 def test_the_readme_is_read_in_five_minutes() -> None:

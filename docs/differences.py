@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Prints docs/differences-from-salt.md, made of the rows with a ★ of the register,
+tests/differences-from-salt.md.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+REGISTER = Path(__file__).parent.parent / "tests/differences-from-salt.md"
+HEAD = """# Differences from Salt
+
+What may bite you when you come from Salt 3008. Each is deliberate. All others, with reasons and
+tests, are in `tests/differences-from-salt.md` of the project; `runner doc --missing` lists what
+runner does not have.
+"""
+TABLE = "\n## {}\n\n| what | Salt | runner |\n|---|---|---|\n"
+
+
+def page(register: str) -> str:
+    """The page, from the register's text."""
+    text = HEAD
+    for part in register.split("\n## ")[1:]:
+        title = part.partition("\n")[0]
+        if biting := re.findall(r"^\| ★ (.+?) \| (.+?) \| (.+) \| .+ \| .+ \|$", part, re.M):
+            text += TABLE.format(title)
+            text += "".join(f"| {what} | {salt} | {runner} |\n" for what, salt, runner in biting)
+    return text
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page(REGISTER.read_text()))
