@@ -16,7 +16,7 @@ from contextlib import suppress
 from io import FileIO
 from typing import IO
 
-from modules._planned.files import KERNELS, Entry, PlannedFiles, is_planned, planned_files
+from modules._planned.files import KERNELS, Entry, Later, PlannedFiles, is_planned, planned_files
 from modules._planned.machine import planned_machine
 from modules.file._paths import walk as _paths_walk
 from runner.api import for_states, here
@@ -274,14 +274,15 @@ def open_planned(entry: Entry) -> int:
     """A descriptor for the contents of a planned file."""
     if entry.contents is None:
         return _open_in_place(entry.origin or "", follow=False)
-    if not isinstance(entry.contents, bytes):
-        if entry.contents.held:
-            return os.open(entry.contents.path, READ & ~os.O_NOFOLLOW)
-        return _open_in_place(entry.contents.path, follow=True)
+    contents = entry.contents.stored() if isinstance(entry.contents, Later) else entry.contents
+    if not isinstance(contents, bytes):
+        if contents.held:
+            return os.open(contents.path, READ & ~os.O_NOFOLLOW)
+        return _open_in_place(contents.path, follow=True)
     handle = os.memfd_create("planned", os.MFD_CLOEXEC)
     try:
         with open(handle, "wb", closefd=False) as file:
-            file.write(entry.contents)
+            file.write(contents)
         os.lseek(handle, 0, os.SEEK_SET)
     except BaseException:
         os.close(handle)

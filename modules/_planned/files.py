@@ -13,6 +13,7 @@ import errno
 import os
 import stat as bits
 import time
+from collections.abc import Callable
 from copy import copy as copy_of
 from itertools import count
 
@@ -47,6 +48,19 @@ class Stored(Record):
     held: Held | None = None
 
 
+class Later:
+    """The contents of a planned file that are unpacked where somebody asks for them."""
+
+    def __init__(self, size: int, unpack: Callable[[], Stored]) -> None:
+        self.size, self._unpack = size, unpack
+        self._stored: Stored | None = None
+
+    def stored(self) -> Stored:
+        """The contents in a file of the machine. Raises StateFailed."""
+        self._stored = self._stored or self._unpack()
+        return self._stored
+
+
 class Entry:
     """What a name will stand for.
 
@@ -77,7 +91,7 @@ class Entry:
         self.number = 0
         self.device = 0
         self.target = ""
-        self.contents: bytes | Stored | None = b""  # None: those of the origin
+        self.contents: bytes | Stored | Later | None = b""  # None: those of the origin
         self.names: dict[str, Entry | None] = {}
         self.attributes: dict[str, bytes] | None = {}  # None: those of the origin
 
@@ -311,10 +325,30 @@ class PlannedFiles:
         """The last folder of a way, as one in which something can be planned."""
         self.changes += 1
         planned_machine().settled[way.path] = True
+        return self._held(way.folders)
+
+    def _held(self, folders: tuple[tuple[str, Entry], ...]) -> Entry:
         folder = self.root
-        for name, entry in way.folders[1:]:
+        for name, entry in folders[1:]:
             folder = folder.names.get(name) or folder.names.setdefault(name, entry) or entry
         return folder
+
+    def held_folder(self, path: str) -> tuple[str, Entry] | None:
+        """A folder, as one in which `put` can plan much, with its path without links; None where
+        there is none. Raises OSError.
+        """
+        way = self.way(path, follow=True)
+        entry = way.entry()
+        if entry is None or not entry.is_dir:
+            return None
+        inside = () if way.name == "." else ((way.name, entry),)
+        return way.path.rstrip("/"), self._held((*way.folders, *inside))
+
+    def put(self, folder: tuple[str, Entry], name: str, entry: Entry | None) -> None:
+        """Plan what a name in a held folder stands for."""
+        self.changes += 1
+        planned_machine().settled[f"{folder[0]}/{name}"] = True
+        folder[1].names[name] = entry
 
     def last(self, way: Way) -> Entry:
         """The last folder of a way, as it is planned by now."""

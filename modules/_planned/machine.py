@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from modules._planned.files import Entry, PlannedFiles
     from modules._planned.view import View
     from modules.mount import Mounted
+    from modules.pkg._ahead import PlannedPackage
     from modules.pkg.package_manager import Changes
     from runner.model.chunk import Chunk
 
@@ -33,7 +34,8 @@ class PlannedMachine(Overview):
     a file of accounts, and the version of the file.
     covered: by folder, what was mounted there and what was seen there before each planned mount.
     simulated: by the tag of a state, the packages that its Plan changes; carried_out: the tags of
-    those whose transactions were planned; purged: packages without configuration.
+    those whose transactions were planned; purged: packages without configuration. packages: those
+    of which it is known what they bring.
     """
 
     def __init__(self) -> None:
@@ -55,6 +57,7 @@ class PlannedMachine(Overview):
         self.carried_out: set[str] = set()
         self.purged: set[str] = set()
         self.holds: dict[str, bool] = {}
+        self.packages: dict[str, PlannedPackage] = {}
 
     @property
     def is_seen_by_commands(self) -> bool:

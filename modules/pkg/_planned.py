@@ -13,7 +13,9 @@ from typing import Any
 
 from modules import _paths, file
 from modules._planned.machine import merged_names, planned_machine
-from modules.pkg.package_manager import Changes, Transaction, Versions
+from modules.pkg._ahead import PlannedPackage, planned_packages
+from modules.pkg._laid import lay, take_away
+from modules.pkg.package_manager import Changes, PackageManager, Transaction, Versions
 from modules.pkg.providers import provider
 from modules.service._planned import plan_enabled, plan_running
 from runner.api import OPEN, Unforeseen, for_states, here, leave_pending
@@ -90,14 +92,51 @@ def plan_transaction(transaction: Transaction) -> None:
     if tag not in machine.simulated:
         raise Unforeseen(str(transaction))
     machine.carried_out.add(tag)
-    for name, change in machine.simulated[tag].items():
-        if not change["new"] and name in provider().list_pkgs():
+    changes = machine.simulated[tag]
+    manager = provider()
+    purges = transaction.action == "purge"
+    for name, change in changes.items():
+        if not change["new"] and name in manager.list_pkgs():
             _take_away(name)
-    if transaction.action == "purge":
+    if purges:
         machine.purged.update(target.name for target in transaction.targets)
     elif transaction.action == "install":
         machine.purged.difference_update(target.name for target in transaction.targets)
-    leave_pending()
+    packages = planned_packages(manager, changes, transaction)
+    if not packages:  # none, or nobody knows what is in them
+        leave_pending()
+        return
+    _lay(manager, packages, transaction)
+    leave_pending([fact for package in packages for fact in pending_facts(package)])
+
+
+def _lay(
+    manager: PackageManager, packages: Sequence[PlannedPackage], transaction: Transaction
+) -> None:
+    """Plan what packages bring, and that what older versions of them had is gone."""
+    machine = planned_machine()
+    for package in packages:
+        if package.old:
+            own = package.contents.by_path
+            former = manager.file_list(package.name) if package.name in manager.list_pkgs() else []
+            take_away(path for path in former if path not in own)
+        machine.packages[package.name] = package
+    placement = manager.placement(tuple(package.name for package in packages))
+    lay(packages, placement, transaction.options.replace_configuration)
+
+
+def pending_facts(package: PlannedPackage) -> list[Any]:
+    """Return what stays open although it is known what is in a package: what its scripts do."""
+    scripts = package.contents.control.keys() & {"preinst", "postinst", "triggers"}
+    return [("pkg", package.name)] if scripts else []
+
+
+@for_states
+def planned_archives() -> list[PlannedPackage]:
+    """Return the packages that the plans of this dry run install, as far as it is known what is in
+    them.
+    """
+    return [*planned_machine().packages.values()]
 
 
 def _take_away(name: str) -> None:

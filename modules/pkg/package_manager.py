@@ -210,6 +210,49 @@ class Shipped(Record):
     usual: frozenset[str]
 
 
+class Archive(Record):
+    """The archive of a package, as the package lists describe it.
+
+    path: where it lies once it is fetched. digest: of its bytes (sha256:...), by which it is known.
+    """
+
+    name: str
+    version: str
+    path: str
+    size: int
+    digest: str
+
+
+class Control(Record):
+    """What an archive says of itself.
+
+    texts: by name, its scripts (postinst, ...) among them. configuration: the paths of files that
+    stay as they are where this machine has them.
+    """
+
+    texts: Mapping[str, str]
+    configuration: tuple[str, ...] = ()
+
+
+class Placement(Protocol):
+    """How a package manager of this machine places what archives hold."""
+
+    LEFT: str
+    """What follows the name of a new configuration file beside the one that stays."""
+    REPLACED: str
+    """The same of the former one, beside the new one."""
+    configuration: dict[str, str]
+    """Configuration files that the packages have brought before, with the digests that they had."""
+
+    def path(self, package: str, path: str) -> str:
+        """Return where a member of a package goes; empty for one that is left out."""
+        ...
+
+    def rights(self, path: str) -> tuple[str, str, int] | None:
+        """Return user, group and mode of a path; None for those of the archive."""
+        ...
+
+
 class Repositories(Protocol):
     """What a provider knows of repositories: `modules/pkg/NAME/repositories.py`."""
 
@@ -237,6 +280,17 @@ FEATURES = {
     ),
     "downloadable": Feature(
         "packages can be downloaded without being installed", ("archives", "download")
+    ),
+    "archives_ahead": Feature(
+        "what is in a package is known before it is installed",
+        (
+            "package_lists",
+            "find_archives",
+            "fetch_archives",
+            "control",
+            "contents_words",
+            "placement",
+        ),
     ),
     "dependencies": Feature(
         "what a package brings along is known, so that one simulation answers for many states",
@@ -395,6 +449,36 @@ class PackageManager(Provider, Protocol):
 
     def download(self, transaction: Transaction) -> None:
         """Have the packages of an installation, and what they need, in the cache: a changer."""
+        ...
+
+    def package_lists(self) -> tuple[str, ...]:
+        """Return the files and folders of which one is another when the package lists are."""
+        ...
+
+    def find_archives(self, versions: tuple[tuple[str, str], ...]) -> dict[str, Archive]:
+        """Return the archives of packages in these versions, by name; those that nobody offers, or
+        that no digest vouches for, are missing.
+        """
+        ...
+
+    def fetch_archives(
+        self, versions: tuple[tuple[str, str], ...], options: InstallOptions, seconds: float
+    ) -> None:
+        """Have archives in the tool's own cache, its signatures checked: a fetcher. Raises
+        CommandFailed.
+        """
+        ...
+
+    def control(self, path: str) -> Control:
+        """Return what an archive says of itself."""
+        ...
+
+    def contents_words(self, path: str) -> list[str]:
+        """Return the program, with its arguments, that prints what an archive installs as tar."""
+        ...
+
+    def placement(self, names: tuple[str, ...]) -> Placement:
+        """Return how what is in the archives of packages is placed here."""
         ...
 
     def needs(self, names: tuple[str, ...]) -> dict[str, list[Need]]:

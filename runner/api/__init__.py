@@ -275,8 +275,12 @@ class OwnFolder(Protocol):
         """The contents of a file in it. Raises OSError."""
         ...
 
-    def write(self, name: str, data: bytes, mode: int = 0o600) -> None:
+    def write(self, name: str, data: bytes | Iterable[bytes], mode: int = 0o600) -> None:
         """Write a file whole: nobody sees a half of it. Raises OSError."""
+        ...
+
+    def remove(self, name: str) -> bool:
+        """Remove a file; false if it is not there."""
         ...
 
 

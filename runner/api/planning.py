@@ -9,7 +9,7 @@ nothing stands in for, it is left there: `Unforeseen`.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
@@ -28,11 +28,13 @@ _planning: ContextVar[Planning] = ContextVar("planning")
 
 class Planning:
     """A state that is carried out on the planned machine. only_files: it altered nothing else.
-    leaves_pending: it will make more than looks see.
+    leaves_pending: it will make more than looks see; pending: of that what is known (facts), None
+    for all that its Plan provides.
     """
 
     only_files = True
     leaves_pending = False
+    pending: Collection[object] | None = ()
 
 
 class Overview:
@@ -72,11 +74,14 @@ def changes_planned() -> Iterator[Planning]:
         _planning.reset(outer)
 
 
-def leave_pending() -> None:
+def leave_pending(facts: Collection[object] | None = None) -> None:
     """Keep what the Plan provides pending although its state is carried out: that will make more
-    than looks see.
+    than looks see. facts: only these.
     """
-    _planning.get().leaves_pending = True
+    planning = _planning.get()
+    planning.leaves_pending |= facts is None or bool(facts)
+    if planning.pending is not None:
+        planning.pending = None if facts is None else (*planning.pending, *facts)
 
 
 def is_planning() -> bool:

@@ -101,7 +101,7 @@ class PendingFacts:
                         self._by_root[state] = None
                 continue
             match fact:
-                case ("pkg", str(name)) if self._open.get(state) != frozenset():
+                case ("pkg", str(name)) if self._opens_packages(state, foreseen):
                     self._doubted.add(state)
                     self._open[state] = self._open.get(state, frozenset()) | {name}
                 case ("altered", str(path)) if foreseen is Foreseen.NOT:
@@ -113,6 +113,9 @@ class PendingFacts:
             brings = isinstance(fact, tuple) and fact[0] in BRINGING
             seen = foreseen is not Foreseen.NOT and not brings
             (self.seen if seen else self.facts).setdefault(fact, state)
+
+    def _opens_packages(self, state: str, foreseen: Foreseen) -> bool:
+        return foreseen is Foreseen.NOT and self._open.get(state) != frozenset()
 
     def brings(self, facts: Iterable[object], required: Sequence[str] = ()) -> str:
         """The state that will have provided one of some facts, or may have; empty when none.

@@ -8,7 +8,7 @@ is resumed after its Plan, or closed.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from contextlib import nullcontext
 from functools import partial
 
@@ -342,19 +342,23 @@ class Invoker:
         real run only plans (noop) is not: the others go by the machine.
         """
         foreseen, changes = Foreseen.NOT, plan.changes
+        pending: Collection[object] | None = None
         if self.run.dry and invocation.will_be_done and call.function.is_built_in:
             try:
                 with changes_planned() as planning:
                     next(outcome)
             except StopIteration as stop:
-                if not planning.leaves_pending:
+                if planning.pending is not None:
                     foreseen = Foreseen.IN_FILES if planning.only_files else Foreseen.BY_LOOKS
-                    if plan.exact:
-                        done = _done(invocation.chunk, stop.value, plan.changes)
-                        changes = done.changes
+                if not planning.leaves_pending and plan.exact:
+                    done = _done(invocation.chunk, stop.value, plan.changes)
+                    changes = done.changes
+                pending = planning.pending
             except Unforeseen:
                 pass
         self._note(invocation, plan.provides, foreseen)
+        if pending:
+            self._note(invocation, pending)
         return changes
 
     def _dry_run_check(self, invocation: Invocation, call: Call, plan: Plan) -> StateFailed | None:

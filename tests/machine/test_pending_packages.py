@@ -101,6 +101,7 @@ DECIDED = {
 
 def test_what_a_pending_package_may_bring_is_undecided(fresh: Debian) -> None:
     fresh.run(MAKE)
+    fresh.write("/etc/runner/runner.yaml", "foresee: {packages: never}\n")
     fresh.write("/srv/runner/states/t.j2", "{{ salt['dig.A']('localhost') }}")
     fresh.write("/srv/runner/states/_states/own.py", OWN)
     packages = {name: {"pkg.installed": []} for name in ("aaa", "tool", "ufw")}

@@ -18,6 +18,7 @@ from modules._planned.files import (
     KEPT_IN_MEMORY,
     Entry,
     Held,
+    Later,
     PlannedFiles,
     Stored,
     Way,
@@ -253,7 +254,7 @@ class PlannedPlace(Place):
             entry.contents = self._taken(contents.source) if contents.source else contents.stored()
             self._take(_room_for(entry))
 
-    def _taken(self, source: Stored) -> bytes | Stored:
+    def _taken(self, source: Stored) -> bytes | Stored | Later:
         other = self._files.entry(source.path)
         if other is None or (other.origin is None and other.contents is None):
             return source

@@ -14,6 +14,7 @@ from modules import _paths, cmd
 from modules.pkg._former import former_holds, former_packages, former_reasons, nothing_lasting
 from modules.pkg._planned import plan_holds, plan_transaction
 from modules.pkg._run import error_list
+from modules.pkg.apt import archives as apt_archives
 from modules.pkg.apt import depends as apt_depends
 from modules.pkg.apt import get as apt_get
 from modules.pkg.apt import marks as apt_marks
@@ -22,10 +23,13 @@ from modules.pkg.apt import shipped as apt_shipped
 from modules.pkg.apt import status as apt_status
 from modules.pkg.package_manager import (
     TOUCHED,
+    Archive,
     Changes,
+    Control,
     InstallOptions,
     Need,
     PackageTarget,
+    Placement,
     Repositories,
     Shipped,
     Simulation,
@@ -393,6 +397,42 @@ def download(transaction: Transaction) -> None:
     """Have packages, and what they need, in apt's cache."""
     action, *words = transaction_words(transaction)
     apt_get.run(action, "--download-only", "--reinstall", *words)
+
+
+def package_lists() -> tuple[str, ...]:
+    """Return where the package lists are."""
+    return (LISTS,)
+
+
+@cached_look("candidates", LISTS, *REPOSITORY_FILES)
+def find_archives(versions: tuple[tuple[str, str], ...]) -> dict[str, Archive]:
+    """Return the archives of packages, by name."""
+    return apt_archives.find(versions)
+
+
+@fetcher
+def fetch_archives(
+    versions: tuple[tuple[str, str], ...], options: InstallOptions, seconds: float
+) -> None:
+    """Have archives in apt's cache. Raises CommandFailed."""
+    words = ["--allow-unauthenticated"] if options.unsigned else []
+    apt_archives.fetch(words, versions, seconds)
+
+
+def control(path: str) -> Control:
+    """Return what an archive says of itself."""
+    return apt_archives.control(path)
+
+
+def contents_words(path: str) -> list[str]:
+    """Return the program that prints what an archive installs."""
+    return apt_archives.contents_words(path)
+
+
+def placement(names: tuple[str, ...]) -> Placement:
+    """Return how dpkg places what is in archives of packages."""
+    states = dpkg_states()
+    return apt_archives.DpkgPlacement([name for name in names if name in states])
 
 
 @cached_look("packages", *STATUS)

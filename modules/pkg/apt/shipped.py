@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from modules import _paths, cmd
 from modules.pkg.package_manager import Shipped
@@ -19,10 +20,11 @@ ACCOUNTS = ("/usr/share/base-passwd/*.master", "/usr/lib/sysusers.d/*.conf")
 _MAKES_ACCOUNT = re.compile(
     r"(?i)(?:add-?user|user-?add|add-?group|group-?add|user-?mod|(?:user|group)\w*=)"
 )
+_CONFFILE = re.compile(r" (/.*) ([0-9a-f]{32})( obsolete)?$")
 _USUAL = ("required", "important", "standard")  # priorities of what an installation begins with
 
 
-def _read(pattern: str) -> str:
+def read_all(pattern: str) -> str:
     """The contents of files, one behind the other; without those that cannot be read."""
     texts = []
     for path in sorted(_paths.glob(pattern)):
@@ -37,22 +39,29 @@ def _read(pattern: str) -> str:
 @cached_look("packages", "/var/lib/dpkg/status", INFO, UCF)
 def shipped() -> Shipped:
     """Return what the installed packages brought."""
-    listed = (_read(f"{INFO}/*.list") + _read(DIVERSIONS)).splitlines()
+    listed = (read_all(f"{INFO}/*.list") + read_all(DIVERSIONS)).splitlines()
     paths = {path: "" for path in listed if path.startswith("/")}
     paths |= {f"/usr{path}": "" for path in paths if path.startswith(MERGED)}
-    for line in _read(UCF).splitlines():
+    for line in read_all(UCF).splitlines():
         digest, _, path = line.partition("  ")
         paths[path] = f"md5:{digest}"
     usual, configuration = _declared()
-    digests = {f"md5:{line[:32]}" for line in _read(f"{INFO}/*.md5sums").splitlines()}
+    digests = {f"md5:{line[:32]}" for line in read_all(f"{INFO}/*.md5sums").splitlines()}
     copies = digests | {*configuration.values()}
-    scripts = _read(f"{INFO}/*.p[or][se]*inst").replace("\\\n", " ")
+    scripts = read_all(f"{INFO}/*.p[or][se]*inst").replace("\\\n", " ")
     making = filter(_MAKES_ACCOUNT.search, scripts.splitlines())
     words = re.findall(r"[\w-]+", "\n".join(making))
-    words += re.findall(r"[\w-]+", "".join(map(_read, ACCOUNTS)))
+    words += re.findall(r"[\w-]+", "".join(map(read_all, ACCOUNTS)))
     return Shipped(
         paths | configuration, frozenset(copies - {EMPTY}), frozenset(words), frozenset(usual)
     )
+
+
+def configuration(names: Sequence[str]) -> dict[str, str]:
+    """Return the configuration files of packages, with their digests."""
+    shown = cmd.probe(["dpkg-query", "-W", "-f", "${Conffiles}\\n", "--", *names]).stdout
+    matches = (_CONFFILE.match(line) for line in shown.splitlines())
+    return {match[1]: f"md5:{match[2]}" for match in matches if match}
 
 
 def _declared() -> tuple[list[str], dict[str, str]]:

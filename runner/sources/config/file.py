@@ -87,7 +87,7 @@ def read_settings(
         for problem in (*_jinja_option_problems(file, settings), *_tree_problems(file, settings)):
             (problems if problem.severity == "error" else warnings).append(problem)
         problems += _report_problems(file, settings)
-        problems += _command_problems(file, settings)
+        problems += [*_command_problems(file, settings), *_foresight_problems(file, settings)]
         for key, value in settings.items():
             complaint = _value_problem(key, value) or _range_problem(key, value)
             if complaint:
@@ -179,6 +179,29 @@ def _command_problems(file: str, settings: dict[str, Any]) -> Iterator[Diagnosti
             f"write `{key}: [[mail, -s, runner failed, root]]`; numbers in quotes",
             "config",
         )
+
+
+FORESIGHT = ("auto", "cache", "never")
+
+
+def _foresight_problems(file: str, settings: dict[str, Any]) -> Iterator[Diagnostic]:
+    """Yield what is wrong below `foresee`."""
+    given = settings.get("foresee")
+    for key, value in given.items() if isinstance(given, dict) else ():
+        wrong, hint = "", None
+        if key == "packages":
+            if value not in FORESIGHT:
+                wrong = f"has to be one of {', '.join(FORESIGHT)}, not {value!r}"
+        elif key not in ("size", "seconds"):
+            wrong = "is not known"
+            hint = did_you_mean(str(key), ("packages", "seconds", "size"))
+        elif isinstance(value, bool) or not isinstance(value, int | float):
+            wrong = f"has to be a number, not {value!r}"
+        elif not 0 <= value <= LONGEST:
+            wrong = f"has to be from 0 to {LONGEST}, not {value}"
+        if wrong:
+            place = place_of(file, "foresee", str(key))
+            yield Diagnostic(f"foresee: {key} {wrong}", place, hint, "config")
 
 
 def is_store(value: Any) -> bool:

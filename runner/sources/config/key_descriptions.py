@@ -111,6 +111,31 @@ BELOW: Mapping[str, Key] = {
         unit="trees",
         type="a whole number",
     ),
+    "foresee.packages": Key(
+        RUNNING,
+        "Whether a dry run knows what is in the packages that it plans: `auto` fetches them into"
+        " the package manager's cache where the machine has a network, `cache` goes by what lies"
+        " there already, `never` takes it for unknown.",
+        "foresee:\n  packages: cache",
+        default="auto",
+        type="one of auto, cache, never",
+    ),
+    "foresee.size": Key(
+        RUNNING,
+        "How much a dry run fetches; what would be more stays unknown, with a warning.",
+        "foresee:\n  size: 2048",
+        unit="MiB",
+        default="512",
+        type="a whole number",
+    ),
+    "foresee.seconds": Key(
+        RUNNING,
+        "How long a dry run fetches.",
+        "foresee:\n  seconds: 600",
+        unit="seconds",
+        default="180",
+        type="a number",
+    ),
     "report.to": Key(
         REPORTS,
         "The address: PostgreSQL, https, a folder, or a folder behind ssh.",

@@ -214,6 +214,15 @@ class PartSettings:
             default="128",
         ),
     ]
+    foresee: Annotated[
+        Mapping[str, Any],
+        Key(
+            RUNNING,
+            "What a dry run finds out for what it plans (docs/dry-run.md).",
+            "foresee:\n  packages: never",
+            default="{}",
+        ),
+    ]
     backup_mode: Annotated[
         Any,
         Key(

@@ -415,6 +415,23 @@ def test_options_that_jinja_does_not_have_are_warnings(tmp_path: Path) -> None:
     assert warnings[0].hint == "did you mean lstrip_blocks?"
 
 
+def test_what_a_dry_run_cannot_foresee_is_refused(tmp_path: Path) -> None:
+    for value, told in (
+        ("{packages: sometimes}", "packages has to be one of auto, cache, never, not 'sometimes'"),
+        ("{size: much}", "size has to be a number, not 'much'"),
+        ("{seconds: -1}", "seconds has to be from 0 to 1000000000, not -1"),
+        ("{packags: auto}", "packags is not known"),
+        ("never", "has to be a mapping, not 'never'"),
+    ):
+        with pytest.raises(UsageError) as raised:
+            load(tmp_path, f"foresee: {value}")
+        assert told in raised.value.message
+        assert str(raised.value.source).startswith(f"{tmp_path}/conf/runner.yaml:1:")
+    options, warnings = load(tmp_path, "foresee: {packages: cache, size: 0, seconds: 2.5}")
+    assert not warnings
+    assert options.raw["foresee"]["size"] == 0
+
+
 def test_a_pillarenv_that_is_not_there_is_a_warning(tmp_path: Path) -> None:
     _, (warning,) = load(tmp_path, "pillar_roots: {base: [x]}\npillarenv: bse")
     assert (

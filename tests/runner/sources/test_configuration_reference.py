@@ -13,6 +13,7 @@ import yaml
 from command import ROOT, Machine
 
 from modules.file._contents.limit import EDITED
+from modules.pkg._ahead import MOST_MEGABYTES, MOST_SECONDS
 from runner.cli.commands.fleet import FORKS
 from runner.language.render.jinja.bound import SECONDS
 from runner.language.render.renderers import CIPHERS
@@ -76,6 +77,8 @@ def test_types_and_defaults_are_said_once() -> None:
         ("age_identities", list(HOST_KEYS)),
         ("decrypt_pillar_renderers", list(CIPHERS)),
         ("tree.keep", 3),
+        ("foresee.size", MOST_MEGABYTES),
+        ("foresee.seconds", MOST_SECONDS),
         ("tree.fetch_timeout", 60),
         ("history_runs", 500),
         ("gitfs_update_interval", 60),

@@ -12,6 +12,7 @@ from typing import Any
 
 from modules.pkg import InstallOptions, Need, PackageTarget, Simulation, Transaction
 from modules.pkg.apt.provider import DETAILS
+from modules.pkg.package_manager import Archive
 
 DETAIL = "\x1f".join(["${db:Status-Status}", *(f"${{{field}}}" for field in DETAILS.values())])
 DETAIL += "\x1e"
@@ -48,6 +49,16 @@ ANSWERS = {
         " nginx | 1.22.1-9+deb12u1 | http://deb.debian.org/debian bookworm/main amd64 Packages\n"
         " nginx | 1.22.1-9 | http://deb.debian.org/debian bookworm/main Sources\n"
         " nginx | 1.22.1-9 | http://deb.debian.org/debian bookworm/main amd64 Packages\n"
+    ),
+    "apt-get -q --print-uris download -- nginx=1.22.1-9+deb12u1 tool=1:2.0": (
+        "'http://deb.debian.org/debian/pool/main/n/nginx/nginx_1.22.1-9%2bdeb12u1_amd64.deb'"
+        " nginx_1.22.1-9+deb12u1_amd64.deb 532468 SHA256:AB12\n"
+        "'file:/srv/own%20ones/./tool.deb' tool_1%3a2.0_all.deb 12 SHA512:cd34\n"
+        "'http://x.org/weak.deb' weak_1_all.deb 12 MD5Sum:ef\n"
+    ),
+    "dpkg-query -W -f ${Conffiles}\\n -- adduser": (
+        "\n /etc/adduser.conf 5a8b3d2c5a8b3d2c5a8b3d2c5a8b3d2c\n"
+        " /etc/deluser.conf 11111111111111111111111111111111 obsolete\n"
     ),
     "dpkg-deb --showformat=${Package}\\t${Version} --show -- /srv/x.deb": "hello\t2.10-3",
     f"dpkg-query -W -f {DETAIL} -- hello": (
@@ -103,6 +114,22 @@ CALLS: list[tuple[str, tuple[Any, ...], Any]] = [
             "man-db": "2.11.2-2",
         },
     ),
+    (
+        "find_archives",
+        ((("nginx", "1.22.1-9+deb12u1"), ("tool", "1:2.0")),),
+        {
+            "nginx": Archive(
+                "nginx",
+                "1.22.1-9+deb12u1",
+                "/var/cache/apt/archives/nginx_1.22.1-9+deb12u1_amd64.deb",
+                532468,
+                "sha256:ab12",
+            ),
+            "tool": Archive("tool", "1:2.0", "/srv/own ones/tool.deb", 12, "sha512:cd34"),
+        },
+    ),
+    ("package_lists", (), ("/var/lib/apt/lists",)),
+    ("contents_words", ("/srv/x.deb",), ["dpkg-deb", "--fsys-tarfile", "/srv/x.deb"]),
     ("leftovers", (), {"telnetd": "0.17-44"}),
     ("normal", ("nginx:amd64",), "nginx"),
     ("normal", ("nginx:all",), "nginx"),

@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is in the archives of packages, kept in the cache folder by the digests of the archives.
+
+An archive is read once: the list of its members, what it says of itself, and the texts that others
+look at. All else is unpacked when somebody asks for it.
+"""
+
+from __future__ import annotations
+
+# os in this file: it reads archives, which are no part of the planned machine
+import json
+import os
+import stat as bits
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+from modules._planned.files import Later, Stored
+from modules.file._paths.resolve import others_replace
+from modules.pkg._tar import BadArchive, opened_tar
+from modules.pkg.package_manager import Archive, PackageManager
+from runner.api import Record, StateFailed, fetcher, here
+
+if TYPE_CHECKING:
+    from tarfile import TarFile, TarInfo
+
+FOLDER = "packages"  # below the cache folder
+FORM = 1  # of what is kept; another one is read anew
+MOST_MEMBERS = 200_000
+MOST_RATIO, LEAST_ROOM = 50, 64 << 20  # unpacked, an archive may be so many times its own size
+MOST_TEXT, MOST_TEXTS = 128 << 10, 16 << 20  # bytes of a file, of all of an archive, that are kept
+KEPT = 2_000  # archives whose contents are kept; the oldest go first
+# what states and runner itself look at
+LOOKED_AT: tuple[str, ...] = ("/etc/", "/lib/systemd/", "/usr/lib/systemd/", "/usr/share/dbus-1/")
+LOOKED_AT += tuple(f"/usr/lib/{kind}.d/" for kind in ("sysctl", "sysusers", "tmpfiles"))
+_KINDS = {"0": bits.S_IFREG, "\0": bits.S_IFREG, "7": bits.S_IFREG}
+_KINDS |= {"1": bits.S_IFREG, "2": bits.S_IFLNK, "5": bits.S_IFDIR}
+
+
+class Member(Record):
+    """A member of an archive. mode: with its kind; link: what a link leads to, of a further name of
+    a file (hard) the path of the first.
+    """
+
+    path: str
+    mode: int
+    user: str
+    group: str
+    uid: int
+    gid: int
+    size: int
+    mtime: int
+    link: str = ""
+    hard: bool = False
+
+
+class Contents:
+    """What an archive holds. texts: of the small files that others look at, by their paths."""
+
+    def __init__(self, archive: Archive, kept: Mapping[str, Any], manager: PackageManager) -> None:
+        self.archive = archive
+        self.control: Mapping[str, str] = kept["control"]
+        self.configuration = frozenset(kept["configuration"])
+        self.members = tuple(Member(*values) for values in kept["members"])
+        self._texts: Mapping[str, str] = kept["texts"]
+        self._manager = manager
+
+    @cached_property
+    def by_path(self) -> dict[str, Member]:
+        return {member.path: member for member in self.members}
+
+    def of(self, member: Member) -> bytes | Later:
+        """The contents of a file."""
+        text = self._texts.get(member.path)
+        if text is not None:
+            return text.encode("latin-1")
+        return Later(member.size, lambda: self._unpacked(member))
+
+    def _unpacked(self, member: Member) -> Stored:
+        """A file of the cache with the contents of a member. Raises StateFailed."""
+        folder = here.cache_folder(FOLDER)
+        name = f"{_name(self.archive)}.{_name_of_member(member)}"
+        path = os.path.join(folder.path, name)
+        if not os.path.exists(path):
+            try:
+                verify(self.archive)
+                _unpack(self._manager, self.archive, member, name)
+            except (BadArchive, OSError) as problem:
+                raise StateFailed(
+                    f"cannot read {member.path} of the package {self.archive.name}: {problem}",
+                    missing=("pkg", self.archive.name),
+                ) from None
+        return Stored(path, member.size)
+
+
+def contents_of(archive: Archive, manager: PackageManager) -> Contents:
+    """What an archive holds. Raises BadArchive, and OSError where it is not there."""
+    name = f"{_name(archive)}.json"
+    try:
+        kept = json.loads(here.cache_folder(FOLDER).read(name))
+        if kept["form"] == FORM:
+            return Contents(archive, kept, manager)
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    verify(archive)
+    kept = _read(archive, manager)
+    _keep(name, json.dumps(kept))
+    return Contents(archive, kept, manager)
+
+
+def is_kept(archive: Archive) -> bool:
+    """Return whether it is known what an archive holds."""
+    return os.path.exists(os.path.join(here.cache_folder(FOLDER).path, f"{_name(archive)}.json"))
+
+
+def _name(archive: Archive) -> str:
+    return archive.digest.replace(":", "-")
+
+
+def _name_of_member(member: Member) -> str:
+    import hashlib
+
+    return hashlib.sha256(os.fsencode(member.path)).hexdigest()[:32]
+
+
+@fetcher
+def _keep(name: str, text: str) -> None:
+    folder = here.cache_folder(FOLDER)
+    folder.write(name, text.encode())
+    if len(names := os.listdir(folder.path)) > KEPT:
+        times = {name: os.lstat(os.path.join(folder.path, name)).st_mtime for name in names}
+        for old in sorted(times, key=times.__getitem__)[:-KEPT]:
+            folder.remove(old)
+
+
+def verify(archive: Archive) -> None:
+    """Raise BadArchive for one that is not what the package lists say, or may not stay it; OSError
+    where there is none.
+    """
+    import hashlib
+
+    if others_replace(archive.path):
+        raise BadArchive(f"others can write {archive.path}, or replace it")
+    with open(archive.path, "rb") as opened:
+        status = os.fstat(opened.fileno())
+        if not bits.S_ISREG(status.st_mode):
+            raise BadArchive(f"{archive.path} is no file")
+        if status.st_mode & 0o022 or status.st_uid not in (0, os.geteuid()):
+            raise BadArchive(f"others can write {archive.path}")
+        kind, _, digest = archive.digest.partition(":")
+        is_whole = status.st_size == archive.size
+        if not is_whole or hashlib.file_digest(opened, kind).hexdigest() != digest:
+            raise BadArchive(f"{archive.path} is not what the package lists say")
+
+
+def _read(archive: Archive, manager: PackageManager) -> dict[str, Any]:
+    """What an archive holds, as it is kept."""
+    control = manager.control(archive.path)
+    members: dict[str, Member] = {}
+    texts: dict[str, str] = {}
+    room = MOST_TEXTS
+    with _opened(archive, manager) as tar:
+        for info in tar:
+            member = _member(info, members)
+            if member is None:
+                continue
+            members[member.path] = member
+            if len(members) > MOST_MEMBERS:
+                raise BadArchive(f"it has more than {MOST_MEMBERS} members")
+            wanted = info.isreg() and member.path.startswith(LOOKED_AT)
+            if wanted and member.size <= min(MOST_TEXT, room):
+                taken = tar.extractfile(info)
+                texts[member.path] = taken.read().decode("latin-1") if taken else ""
+                room -= member.size
+    return {
+        "form": FORM,
+        "control": control.texts,
+        "configuration": control.configuration,
+        "members": [tuple(member) for member in members.values()],
+        "texts": texts,
+    }
+
+
+def _member(info: TarInfo, before: Mapping[str, Member]) -> Member | None:
+    """A member, checked; None for the top of the archive. Raises BadArchive."""
+    path = _path(info.name)
+    kind = _KINDS.get(info.type.decode("latin-1"))
+    if kind is None:
+        raise BadArchive(f"its member {info.name!r} is a device, a pipe or a socket")
+    link = ""
+    if info.issym():
+        link = info.linkname
+        if not link or "\0" in link or "\n" in link:
+            raise BadArchive(f"its member {info.name!r} is a link to {link!r}")
+    elif info.islnk():
+        link = _path(info.linkname)
+        first = before.get(link)
+        if first is None or not bits.S_ISREG(first.mode):
+            raise BadArchive(f"its member {info.name!r} is a further name of what it has not")
+    if path == "/":
+        return None
+    for above in _above(path):
+        if above in before and not bits.S_ISDIR(before[above].mode):
+            raise BadArchive(f"its member {info.name!r} lies behind what is no directory")
+    size = 0 if link or kind != bits.S_IFREG else info.size
+    mode = kind | (0o777 if info.issym() else info.mode & 0o7777)
+    rights = (info.uname, info.gname, info.uid, info.gid)
+    return Member(path, mode, *rights, size, int(info.mtime), link, info.islnk())
+
+
+def _path(name: str) -> str:
+    """The path of a member. Raises BadArchive for one that is not plain."""
+    names = [each for each in name.removeprefix("./").split("/") if each not in ("", ".")]
+    if name.startswith("/") or ".." in names or "\0" in name or "\n" in name:
+        raise BadArchive(f"its member {name!r} would lie elsewhere")
+    return "/" + "/".join(names)
+
+
+def _above(path: str) -> Iterator[str]:
+    while path := path.rpartition("/")[0]:
+        yield path
+
+
+def _opened(archive: Archive, manager: PackageManager) -> AbstractContextManager[TarFile]:
+    most = LEAST_ROOM + MOST_RATIO * archive.size
+    return opened_tar(manager.contents_words(archive.path), most)
+
+
+@fetcher
+def _unpack(manager: PackageManager, archive: Archive, member: Member, name: str) -> None:
+    """Put the contents of a member into a file of the cache."""
+    folder = here.cache_folder(FOLDER)
+    with _opened(archive, manager) as tar:
+        for info in tar:
+            if info.isreg() and _path(info.name) == member.path:
+                opened = tar.extractfile(info)
+                assert opened is not None, "it is a file"
+                folder.write(name, iter(partial(opened.read, 1 << 20), b""))
+                return
+    raise BadArchive(f"{archive.path} has it not any more")

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is in packages, laid over the planned files: by the rules by which package managers unpack.
+
+A directory that is there stays as it is, a link to one, too; a configuration file that is there
+keeps its contents. An upgrade takes away what the older version had and the newer one has not.
+"""
+
+from __future__ import annotations
+
+import os
+import stat as bits
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from modules import _accounts, _paths
+from modules._planned.files import Entry, PlannedFiles, planned_files
+from modules.pkg._ahead import PlannedPackage
+from modules.pkg._contents import Contents, Member
+from modules.pkg.package_manager import Placement
+
+
+def lay(
+    packages: Iterable[PlannedPackage], placement: Placement, replaces_configuration: bool
+) -> None:
+    """Put what packages hold into the planned files."""
+    laying = _Laying(_files(), placement, replaces_configuration)
+    for package in packages:
+        laying.all_of(package)
+
+
+def take_away(paths: Iterable[str]) -> None:
+    """Plan that files of a package are gone, with the directories that are empty then."""
+    files = _files()
+    folders = _Folders(files)
+    for path in sorted(paths, reverse=True):
+        above, name = os.path.split(path)
+        folder = folders.at(above)
+        entry = folder[1].child(name) if folder and name else None
+        if folder and entry and not (entry.is_dir and entry.listed()):
+            files.put(folder, name, None)
+
+
+def _files() -> PlannedFiles:
+    files = planned_files()
+    assert files is not None, "a dry run plans"
+    return files
+
+
+class _Folders:
+    """Folders in which much is planned, each walked to once."""
+
+    def __init__(self, files: PlannedFiles) -> None:
+        self._files = files
+        self._known: dict[str, tuple[str, Entry] | None] = {}
+
+    def at(self, path: str) -> tuple[str, Entry] | None:
+        """A folder; None where there is none."""
+        if path not in self._known:
+            try:
+                self._known[path] = self._files.held_folder(path)
+            except OSError:
+                self._known[path] = None
+        return self._known[path]
+
+
+class _Laying:
+    """Packages that are laid over the planned files."""
+
+    def __init__(
+        self, files: PlannedFiles, placement: Placement, replaces_configuration: bool
+    ) -> None:
+        self._files, self._placement = files, placement
+        self._replaces_configuration = replaces_configuration
+        self._folders = _Folders(files)
+        self._made: dict[str, Entry] = {}  # of the present package, by the path in its archive
+
+    def all_of(self, package: PlannedPackage) -> None:
+        contents = package.contents
+        self._made = {}
+        for member in contents.members:
+            path = self._placement.path(package.name, member.path)
+            above, name = os.path.split(path)
+            folder = self._folders.at(above) if name else None
+            if folder is None:  # left out, or a file is where a directory would be
+                continue
+            there = folder[1].child(name)
+            if there is not None and (bits.S_ISDIR(member.mode) or there.is_dir):
+                continue  # a directory, or a link to one
+            entry = self._entry(contents, member, path)
+            if entry is None:
+                continue
+            if member.path in contents.configuration:
+                self._put_configuration(folder, name, path, entry)
+            else:
+                self._files.put(folder, name, entry)
+
+    def _put_configuration(
+        self, folder: tuple[str, Entry], name: str, path: str, entry: Entry
+    ) -> None:
+        """Put a configuration file at its place, or beside the one that stays."""
+        there = folder[1].child(name)
+        known = self._placement.configuration.get(path)
+        if there is None:
+            if known is None or self._replaces_configuration:  # else somebody has removed it
+                self._files.put(folder, name, entry)
+            return
+        now, new = _digest(there), _digest(entry)
+        if now == known:  # nobody has changed it
+            self._files.put(folder, name, entry)
+        elif new in (known, now):
+            return
+        elif self._replaces_configuration:
+            self._files.put(folder, name + self._placement.REPLACED, there)
+            self._files.put(folder, name, entry)
+        else:
+            self._files.put(folder, name + self._placement.LEFT, entry)
+
+    def _entry(self, contents: Contents, member: Member, path: str) -> Entry | None:
+        """Return what a member becomes."""
+        if member.hard:
+            return self._made.get(member.link)
+        user, group, mode = self._placement.rights(path) or (member.user, member.group, member.mode)
+        uid = _number(_accounts.user, user, member.uid)
+        gid = _number(_accounts.group, group, member.gid)
+        entry = Entry(bits.S_IFMT(member.mode) | bits.S_IMODE(mode), uid, gid)
+        entry.mtime_ns = member.mtime * 1_000_000_000
+        if entry.is_link:
+            entry.target = member.link
+        elif entry.is_file:
+            entry.contents = contents.of(member)
+        self._made[member.path] = entry
+        return entry
+
+
+def _digest(entry: Entry) -> str:
+    """The digest of a file, as dpkg keeps them; empty for what is none."""
+    import hashlib
+
+    if not entry.is_file:
+        return ""
+    with _paths.reader_of(entry) as reader:
+        return f"md5:{hashlib.file_digest(reader, 'md5').hexdigest()}"
+
+
+def _number(look: Callable[[str], Sequence[Any]], name: str, number: int) -> int:
+    """The number of an account that this machine has by its name; else the one of the archive."""
+    if name in ("", "root"):
+        return 0 if name else number
+    try:
+        return int(look(name)[2])
+    except KeyError:
+        return number

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Debian's archives before they are installed: where they come from, and what dpkg would make of
+them here.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from urllib.parse import unquote, urlsplit
+
+from modules import cmd
+from modules.pkg._run import error_list
+from modules.pkg._tar import opened_tar
+from modules.pkg.apt import get as apt_get
+from modules.pkg.apt import shipped as apt_shipped
+from modules.pkg.package_manager import Archive, Control
+from runner.api import CommandFailed
+
+CACHE = "/var/cache/apt/archives"
+SETTINGS = ("/etc/dpkg/dpkg.cfg", "/etc/dpkg/dpkg.cfg.d/*")
+OVERRIDES = "/var/lib/dpkg/statoverride"
+DIGESTS = ("sha256", "sha512")  # those that are believed
+_URI = re.compile(r"'(?P<uri>\S+)' (?P<file>\S+) (?P<size>\d+) (?P<kind>\w+):(?P<digest>\w+)$")
+UNREAD = ("control", "md5sums")
+MOST_CONTROL = 16 << 20  # bytes of what an archive says of itself
+
+
+def words_of(versions: Iterable[tuple[str, str]]) -> list[str]:
+    """Return packages in these versions in apt-get's words."""
+    return [f"{name}={version}" for name, version in versions]
+
+
+def find(versions: Sequence[tuple[str, str]]) -> dict[str, Archive]:
+    """Return the archives of packages, by name."""
+    quiet = ["apt-get", "-q", "--print-uris", "download", "--", *words_of(versions)]
+    wanted = {(name.partition(":")[0], version): name for name, version in versions}
+    found = {}
+    for line in cmd.probe(quiet, env=apt_get.QUIET).stdout.splitlines():
+        match = _URI.match(line)
+        if match is None or match["kind"].lower() not in DIGESTS:
+            continue
+        plain, version, _ = match["file"].split("_")
+        name = wanted.get((plain, version.replace("%3a", ":")))
+        if name is None:
+            continue
+        digest = f"{match['kind'].lower()}:{match['digest'].lower()}"
+        path = _local(match["uri"]) or f"{CACHE}/{match['file']}"
+        version = dict(versions)[name]
+        found[name] = Archive(name, version, path, int(match["size"]), digest)
+    return found
+
+
+def _local(uri: str) -> str:
+    """The path of an archive that lies on this machine; empty for another."""
+    parts = urlsplit(uri)
+    return os.path.normpath(unquote(parts.path)) if parts.scheme in ("file", "copy") else ""
+
+
+def fetch(words: Sequence[str], versions: Sequence[tuple[str, str]], seconds: float) -> None:
+    """Have archives in apt's cache. Raises CommandFailed."""
+    options = ["Acquire::Retries=0", f"Acquire::http::Timeout={seconds:g}", "DPkg::Lock::Timeout=0"]
+    options += [f"Acquire::https::Timeout={seconds:g}"]
+    set_so = [word for option in options for word in ("-o", option)]
+    argv = ["apt-get", "install", "-q", "-y", "--download-only", *set_so]
+    argv += ["--allow-downgrades", "--allow-change-held-packages", "--no-install-recommends"]
+    argv += [*words, "--", *words_of(versions)]
+    done = cmd.probe(argv, env=apt_get.QUIET, timeout=seconds)
+    if done.retcode:
+        raise CommandFailed(error_list(done.stdout) if done.timed_out else apt_get.errors(done))
+
+
+def control(path: str) -> Control:
+    """Return what an archive says of itself. Raises BadArchive."""
+    texts = {}
+    with opened_tar(["dpkg-deb", "--ctrl-tarfile", path], MOST_CONTROL) as tar:
+        for info in tar:
+            name = info.name.removeprefix("./")
+            taken = tar.extractfile(info) if info.isreg() else None
+            if taken and name not in UNREAD:
+                texts[name] = taken.read().decode("utf-8", "surrogateescape")
+    lines = texts.get("conffiles", "").splitlines()
+    return Control(texts, tuple(line.strip() for line in lines if line.startswith("/")))
+
+
+def contents_words(path: str) -> list[str]:
+    """Return the program that prints what an archive installs."""
+    return ["dpkg-deb", "--fsys-tarfile", path]
+
+
+class DpkgPlacement:
+    """How dpkg places what archives hold: by its diversions, exclusions and overrides."""
+
+    LEFT, REPLACED = ".dpkg-dist", ".dpkg-old"
+
+    def __init__(self, names: Sequence[str]) -> None:
+        """names: packages that dpkg knows."""
+        self.configuration = apt_shipped.configuration(names) if names else {}
+        self._diversions = dict(_diversions())
+        self._filters = [*_filters()]
+        self._overrides = dict(_overrides())
+
+    def path(self, package: str, path: str) -> str:
+        """Return where a member of a package goes; empty for one that is left out."""
+        excluded = False
+        for excludes, pattern in self._filters:
+            if fnmatch.fnmatchcase(path, pattern):
+                excluded = excludes
+        if excluded:
+            return ""
+        by, to = self._diversions.get(path, ("", ""))
+        return path if not to or by == package else to
+
+    def rights(self, path: str) -> tuple[str, str, int] | None:
+        """Return user, group and mode that this machine wants for a path."""
+        return self._overrides.get(path)
+
+
+def _lines(pattern: str) -> list[str]:
+    return apt_shipped.read_all(pattern).splitlines()
+
+
+def _diversions() -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield the paths that are diverted, each with who diverts it and where to."""
+    lines = _lines(apt_shipped.DIVERSIONS)
+    for path, to, by in zip(lines[::3], lines[1::3], lines[2::3], strict=False):
+        yield path, (by, to)
+
+
+def _filters() -> Iterator[tuple[bool, str]]:
+    for pattern in SETTINGS:
+        for line in _lines(pattern):
+            key, _, value = line.strip().partition("=")
+            if key in ("path-exclude", "path-include"):
+                words = shlex.split(value, comments=False)
+                yield key == "path-exclude", words[0] if words else ""
+
+
+def _overrides() -> Iterator[tuple[str, tuple[str, str, int]]]:
+    for line in _lines(OVERRIDES):
+        words = line.split(" ", 3)
+        if len(words) == 4:
+            yield words[3], (words[0], words[1], int(words[2], 8))
+
+
+__all__ = ["DpkgPlacement", "contents_words", "control", "fetch", "find"]
