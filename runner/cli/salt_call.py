@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import sys
-import textwrap
 from collections.abc import Callable
 from contextlib import ExitStack, redirect_stdout
 from typing import Any
@@ -19,7 +18,8 @@ from runner.cli.running.exit_codes import FAILED, program
 from runner.cli.running.options import Common, form_named, options_of
 from runner.model import releases
 from runner.model.errors import UsageError
-from runner.output.formats import SALT, forms_of
+from runner.output.formats import SALT, SALTS_OWN, Form, forms_of, highstate
+from runner.output.salt_reports import STATE_OUTPUT
 from runner.output.text import choose_colour
 from runner.pipeline import calling
 from runner.support.files.links import open_output
@@ -37,8 +37,6 @@ ACCEPTED_FLAGS = (
     "--output-diff",
 )
 ACCEPTED = (
-    "--state-output --state_output",
-    "--state-verbose --state_verbose",
     "--saltfile",
     "--master",
     "-t --timeout",
@@ -79,9 +77,20 @@ def _add_output_options(option: Callable[..., Any]) -> None:
     option(
         "--out",
         "--output",
-        default="pretty",
         metavar="FORM",
         help=", ".join(form.name for form in forms_of(SALT)) + "; Salt's others are pretty",
+    )
+    option(
+        "--state-output",
+        "--state_output",
+        metavar="HOW",
+        help="of highstate: full, terse, mixed, changes; with _id at the end: IDs, not names",
+    )
+    option(
+        "--state-verbose",
+        "--state_verbose",
+        metavar="BOOL",
+        help="of highstate: False leaves out what is in order",
     )
     option("--out-file", "--output-file", metavar="FILE", help="write the answer there")
     option(
@@ -150,7 +159,7 @@ def _run(arguments: list[str]) -> int:
         cachedir=parsed.cachedir,
         log_level=parsed.log_level,
         log_file=parsed.log_file,
-        form=form_named(parsed.out, SALT),
+        form=_form(parsed),
         indent=parsed.out_indent,
         more={
             "as_salt": True,
@@ -170,6 +179,19 @@ def _run(arguments: list[str]) -> int:
             return _dispatch(common, function, positional, named, parsed.retcode_passthrough)
         except (Exception, KeyboardInterrupt) as error:
             return failed(common, error)
+
+
+def _form(parsed: Any) -> Form:
+    """The form that the options ask for. Raises UsageError where there is none like it."""
+    if parsed.out not in (None, "highstate"):
+        return form_named(parsed.out, SALT)
+    if parsed.out is None and parsed.state_output is None and parsed.state_verbose is None:
+        return SALTS_OWN
+    how = parsed.state_output or "full"
+    if how.removesuffix("_id") not in STATE_OUTPUT:
+        raise UsageError(f"--state-output {how}: expected {', '.join(STATE_OUTPUT)}")
+    verbose = str(parsed.state_verbose).lower() not in ("false", "0", "no", "off")
+    return form_named("highstate", SALT)._replace(data=highstate(how, verbose))
 
 
 def _into(path: str, mode: str, opened: ExitStack) -> None:
@@ -194,14 +216,7 @@ def _dispatch(
         value, failed = calling.call(
             options, function, positional, named, [shown_run.notices(options)]
         )
-    if function in ("sys.doc", "sys.state_doc") and common.for_people and isinstance(value, dict):
-        print(
-            "\n".join(
-                f"{name}:\n\n{textwrap.indent(text, '    ')}\n" for name, text in value.items()
-            )
-        )
-    else:
-        write_value(common, value)
+    write_value(common, value)
     return failed if passthrough else FAILED if failed else 0
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from runner.model import plain_values
 from runner.model.records import Record
 from runner.output import annotations as output_annotations
-from runner.output import json_, junit, pretty, puppetdb, salt_forms, yaml_
+from runner.output import json_, junit, pretty, puppetdb, salt_forms, salt_reports, yaml_
 from runner.output import orphans as printed
 from runner.support.drawing import dot_mermaid, page
 
@@ -119,6 +119,25 @@ def _sls(orphans: Any) -> str:
     return printed.sls(orphans)
 
 
+def _nested(data: Any, indent: int | None) -> str:
+    return salt_reports.nested(plain_values.plain(data))
+
+
+def highstate(state_output: str, verbose: bool) -> Renderer:
+    """Runs as salt-call prints them. state_output, verbose: Salt's `--state-output` and
+    `--state-verbose`.
+    """
+
+    def render(data: Any, indent: int | None) -> str:
+        return salt_reports.highstate(plain_values.plain(data), state_output, verbose)
+
+    return render
+
+
+def _salt_errors(problems: Sequence[Diagnostic], indent: int | None) -> str:
+    return salt_reports.errors(problems)
+
+
 def _of_salt(name: str) -> Renderer:
     def render(data: Any, indent: int | None) -> str:
         text: str = getattr(salt_forms, name)(plain_values.plain(data))
@@ -130,7 +149,7 @@ def _of_salt(name: str) -> Renderer:
 # ---------------------------------------------------------------- the table
 
 # what salt-call calls its forms for people
-_OF_PEOPLE = ("nested", "highstate", "key", "table", "progress", "overstatestage", "no_return")
+_OF_PEOPLE = ("key", "table", "progress", "overstatestage", "no_return")
 
 FORMS = (
     Form(
@@ -152,6 +171,20 @@ FORMS = (
     Form("svg", "a picture", graph=_svg),
     Form("html", "a page to read", graph=_html, past=True),
     Form("sls", "an SLS file that removes it", removals=_sls),
+    Form(
+        "nested",
+        "a line for each key, as salt-call prints it",
+        data=_nested,
+        errors=_salt_errors,
+        for_salt=True,
+    ),
+    Form(
+        "highstate",
+        "a run as salt-call prints it",
+        data=highstate("full", True),
+        errors=_salt_errors,
+        for_salt=True,
+    ),
     Form("txt", "a line for each line of an answer", data=_of_salt("txt"), for_salt=True),
     Form("raw", "as Python writes it", data=_of_salt("raw"), for_salt=True),
     Form("pprint", "as Python's pprint writes it", data=_of_salt("pprint"), for_salt=True),
@@ -163,6 +196,8 @@ FORMS = (
     ),
     Form("quiet", "nothing", data=_of_salt("quiet"), for_salt=True),
 )
+# of salt-call that is asked for none: runs as runner shows them, answers as Salt prints them
+SALTS_OWN = FORMS[0]._replace(data=_nested)
 DATA, RUN, CHECK, GRAPH, SALT = "data", "report", "check", "graph", "for_salt"
 MACHINE_RUN = "machine_run"
 REMOVALS, PAST = "removals", "past"

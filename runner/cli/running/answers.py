@@ -65,4 +65,5 @@ def print_text(text: str) -> None:
 
 def write_value(common: Common, value: Any) -> None:
     """Print what `show` and `call` found."""
-    write(common, value if common.for_people else {"local": value})
+    bare = common.for_people and not common.more.get("as_salt")
+    write(common, value if bare else {"local": value})

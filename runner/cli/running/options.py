@@ -70,7 +70,7 @@ class Common(Record):
     @property
     def for_people(self) -> bool:
         """The answer is for a person, not for a program."""
-        return self.form is formats.FORMS[0]
+        return self.form.listener is not None
 
 
 # what options are, by the types of the settings that they make

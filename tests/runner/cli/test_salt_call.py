@@ -95,6 +95,107 @@ def test_forms(ask: Ask, words: list[str], shown: str) -> None:
     assert ask(*words)[:2] == (0, shown)
 
 
+def test_answers_look_as_salt_prints_them(ask: Ask) -> None:
+    assert ask("test.ping")[1] == "local:\n    True\n"
+    words = ("test.arg", "[1, [2], {x: ''}, []]", "a\nb")
+    lines = ["local:", "-" * 10, "args:", "|_", "  - 1", "  |_", "    - 2", "  |_"]
+    lines += ["    " + "-" * 10, "    x:", "  |_", "- a", "  b", "kwargs:", "-" * 10]
+    margins = [0, 4, 4, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 4, 8]
+    assert ask(*words)[1].splitlines() == [
+        " " * margin + line for margin, line in zip(margins, lines, strict=True)
+    ]
+
+
+RUN = """local:
+----------
+          ID: b
+    Function: test.configurable_test_state
+      Result: True
+     Comment: 
+     Started: TIME
+    Duration: TOOK
+     Changes:   
+              ----------
+              testing:
+                  ----------
+                  new:
+                      Something pretended to change
+                  old:
+                      Unchanged
+----------
+          ID: c
+    Function: cmd.run
+        Name: false
+      Result: False
+     Comment: Command "false" run
+     Started: TIME
+    Duration: TOOK
+     Changes:   
+              ----------
+              retcode:
+                  1
+----------
+          ID: a
+    Function: test.nop
+      Result: True
+     Comment: Success!
+     Started: TIME
+    Duration: TOOK
+     Changes:   
+
+Summary for local
+------------
+Succeeded: 2 (changed=2)
+Failed:    1
+------------
+Total states run:     3
+Total run time: TOOK
+"""  # noqa: W291  # as Salt prints it
+TERSE = {
+    "b": "  Name: b - Function: test.configurable_test_state - Result: Changed - TIMES",
+    "c": "  Name: false - Function: cmd.run - Result: Failed - TIMES",
+    "a": "  Name: a - Function: test.nop - Result: Clean - TIMES",
+}
+
+
+@pytest.mark.parametrize(
+    ("options", "terse"),
+    [
+        (["--out=highstate"], ""),
+        (["--state-output=full"], ""),
+        (["--state-output=terse"], "bca"),
+        (["--state_output", "mixed"], "ba"),
+        (["--state-output=changes", "--out=highstate"], "a"),
+    ],
+)
+def test_a_run_as_salt_prints_it(ask: Ask, tmp_path: Path, options: list[str], terse: str) -> None:
+    sls = TREE["two"].replace("touch {tmp}/c", "'false'")
+    (tmp_path / "states/two.sls").write_text(sls + "\na: test.nop")
+    _, shown, _ = ask(*options, "state.apply", "two")
+    shown = re.sub(r"Started: [\d:.]+ - Duration: [\d.]+ ms", "TIMES", shown)
+    shown = re.sub(r"(Started:) [\d:.]+", r"\1 TIME", shown)
+    shown = re.sub(r"(Duration|run time): +[\d.]+ m?s", r"\1: TOOK", shown)
+    shown = re.sub(r" +pid:\n +\d+\n", "", shown)
+    shown = re.sub(r" +std(out|err):\n", "", shown)
+    whole, _, summary = RUN.partition("\nSummary")
+    head, *states = whole.split("-" * 10 + "\n          ID: ")
+    wanted = head + "".join(
+        f"{TERSE[state[0]]}\n" if state[0] in terse else f"{'-' * 10}\n          ID: {state}"
+        for state in states
+    )
+    assert shown == f"{wanted}\nSummary{summary}"
+
+
+def test_what_of_a_run_is_left_out_or_refused(ask: Ask) -> None:
+    shown = ask("state.apply", "one", "--state-verbose=False")[1]
+    assert "ID: b" in shown and "ID: a" not in shown and "Total states run:     3" in shown
+    assert "expected full, terse" in ask("--state-output=loud", "state.apply", "one")[2]
+    code, shown, _ = ask("--out=highstate", "state.apply", "nosuch")
+    assert code == 1 and shown.startswith(
+        "local:\n    Data failed to compile:\n----------\n    No "
+    )
+
+
 def test_looking_options(ask: Ask) -> None:
     assert answer(ask, "-g")["id"] == "m1"
     assert "test.ping" in ask("-d", "test.ping")[1]
@@ -336,7 +437,8 @@ def test_compile_errors_begin_with_salts_words(
 
 def test_documentation_is_text(machine: Machine) -> None:
     shown = typed(machine, "--local", "sys.doc", "pkg.install").stdout
-    assert shown.startswith("pkg.install:\n\n    Install packages") and "\\n" not in shown
+    start = f"local:\n    {'-' * 10}\n    pkg.install:\n        Install packages"
+    assert shown.startswith(start) and "\\n" not in shown
     assert shown.count("\n") > 5
 
 
