@@ -183,7 +183,8 @@ def _change(key: str, value: Any, before: Any = None, name: str = "") -> Iterato
         lines = value.rstrip("\n").split("\n")
         if is_diff:
             lines = diffs.shown(lines, name)
-        yield from ((f"  {line}", _diff_colour(line) if is_diff else "") for line in lines)
+        colours = _diff_colours(lines) if is_diff else [""] * len(lines)
+        yield from ((f"  {line}", colour) for line, colour in zip(lines, colours, strict=True))
     elif before is not None:
         yield from _arrow(f"{key}: ", {"old": before, "new": value})
     else:
@@ -200,8 +201,13 @@ def _arrow(key: str, value: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield f"{key}{old} -> {new}", ""
 
 
-def _diff_colour(line: str) -> str:
-    return {"+": "green", "-": "red", "@": "cyan"}.get(line[:1], "")
+def _diff_colours(lines: Iterable[str]) -> list[str]:
+    """The colours of the lines of a diff; its heads, before the first hunk, have none."""
+    colours, begun = list[str](), False
+    for line in lines:
+        begun = begun or line[:2] not in ("--", "++")
+        colours.append({"+": "green", "-": "red", "@": "cyan"}.get(line[:1], "") if begun else "")
+    return colours
 
 
 def short(value: object) -> str:

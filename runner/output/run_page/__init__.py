@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,7 @@ def html(page: Page) -> str:
     related = graph.related(states, page.requisites)
     sections = [
         Section("errors", "Errors", _errors(run)),
+        Section("failed", "Failed", _failed(states)),
         Section(
             "pending",
             "Pending reactions",
@@ -99,7 +101,7 @@ def html(page: Page) -> str:
             '<meta name="referrer" content="no-referrer">',
             f"<title>{escape(cut(title))}</title>\n<style>{style}</style>\n</head>\n<body>",
             '<a class="skip" href="#states">To the states</a>',
-            *_head(page, kind),
+            *_head(page, kind, any(state.outcome == "failed" for state in states)),
             _navigation(sections),
             "<main>",
             *map(_section, sections),
@@ -118,12 +120,15 @@ def _hash(text: str) -> str:
     return f"sha256-{digest}"
 
 
-def _head(page: Page, kind: str) -> Iterator[str]:
+def _head(page: Page, kind: str, failures: bool) -> Iterator[str]:
     run = page.run
     badge = f' <span class="mark">{kind}</span>' if kind else ""
+    outcome = escape(run["outcome"])
+    if failures:
+        outcome = f'<a href="#failed">{outcome}</a>'
     yield (
         f'<header>\n<h1>{escape(cut(page.machine))} <span class="soft">run {run["id"]}</span>'
-        f' <span class="outcome {_colour(run)}">{escape(run["outcome"])}</span>{badge}</h1>'
+        f' <span class="outcome {_colour(run)}">{outcome}</span>{badge}</h1>'
     )
     facts = {
         "Command": f"<code>{escape(cut(run['command'], 2000))}</code>",
@@ -190,6 +195,19 @@ def _drift(states: Sequence[PageState], left_by: Callable[[str], Mapping[str, An
             run = left_by(state.tag)
             left = f": run {run['id']} of {_when(run['started'])} left it in order" if run else ""
             items.append(f"<li>{state.link}{escape(left)}</li>")
+    if not items:
+        return ""
+    notes = f'<ul class="notes">{"".join(items)}</ul>'
+    return f"<details><summary>{counted(len(items), 'state')}</summary>{notes}</details>"
+
+
+def _failed(states: Sequence[PageState]) -> str:
+    items = [
+        f"<li>{state.link} {escape(state.comment.partition(chr(10))[0])}"
+        f' <span class="soft">{escape(state.place)}</span></li>'
+        for state in states
+        if state.outcome == "failed"
+    ]
     return f'<ul class="notes">{"".join(items)}</ul>' if items else ""
 
 
@@ -201,11 +219,23 @@ def _states(states: Sequence[PageState], related: Sequence[str]) -> str:
         return ""
     longest = max(state.duration for state in states) or 1.0
     open_ones = opened(states)
-    rows = (
+    rows = [
         row(state, longest, state.number in open_ones, links)
         for state, links in zip(states, related, strict=True)
+    ]
+    groups = [[*group] for _, group in groupby(states, key=lambda state: state.sls)]
+    parts = [_group(group, rows, alone=len(groups) == 1) for group in groups]
+    return f"{_filter(states)}\n{''.join(parts)}"
+
+
+def _group(states: Sequence[PageState], rows: Sequence[str], alone: bool) -> str:
+    """States of one SLS file that ran one after another. alone: there are no others."""
+    first = states[0].number
+    shown = "".join(rows[state.number - 1] for state in states)
+    title = "" if alone else f"<h3>{escape(states[0].sls)}</h3>\n"
+    return (
+        f'<div class="group">\n{title}<ol class="states" start="{first}">\n{shown}</ol>\n</div>\n'
     )
-    return f'{_filter(states)}\n<ol class="states">\n{"".join(rows)}</ol>'
 
 
 def _filter(states: Sequence[PageState]) -> str:

@@ -11,6 +11,7 @@ const isChosen = (state) => !state.hidden && document.getElementById("show-" + s
 const choose = () => {
   const wanted = words.value.toLowerCase().split(/\s+/).filter(Boolean);
   for (const state of states) state.hidden = !wanted.every((word) => textOf(state).includes(word));
+  for (const group of document.querySelectorAll(".group")) group.hidden = !group.querySelector("li:not([hidden])");
   const count = states.filter(isChosen).length;
   shown.textContent = `${count} of ${states.length} states`;
 };

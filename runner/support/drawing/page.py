@@ -18,6 +18,7 @@ from runner.support.drawing import MANY, Picture, by_sls, folded, label
 from runner.support.drawing.layout import telling
 from runner.support.drawing.svg import ENDS, Arrow, Node, drawing, escape
 
+UNFOLDED = 60  # so many states are all shown from the start
 FEW = 3  # so many states of another SLS are drawn; of more only the SLS
 
 State = Mapping[str, Any]
@@ -40,6 +41,7 @@ def html(drawn: Picture, title: str) -> str:
         if len(_telling(few)) < len(few["edges"])
         else ""
     )
+    opens = " open" * (len(states) <= UNFOLDED or len(groups) == 1)
     return "\n".join(
         [
             '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
@@ -48,15 +50,18 @@ def html(drawn: Picture, title: str) -> str:
             f'</head>\n<body>\n<h1>{escape(title)}</h1>\n<p class="soft">{summary}.</p>',
             _legend(),
             *_cycles(drawn),
-            "<h2>The SLS files</h2>",
-            f'<p class="soft">{how}</p>',
-            _framed(overview(drawn, anchors)),
+            *(
+                ["<h2>The SLS files</h2>", f'<p class="soft">{how}</p>']
+                + [_framed(overview(drawn, anchors))]
+                if len(groups) > 1
+                else []
+            ),
             (
                 '<h2>The states</h2>\n<p class="tools"><input type="search" placeholder="Words: an'
                 ' ID, a function, a file" aria-label="Find states"> <button type="button">Open or'
                 " close all</button></p>"
             ),
-            *(_section(sls, members, drawn, anchors) for sls, members in groups.items()),
+            *(_section(sls, members, drawn, anchors, opens) for sls, members in groups.items()),
             f"<script>{_asset('page.js')}</script>\n</body>\n</html>",
         ]
     )
@@ -195,7 +200,9 @@ def _state_node(state: State, where: str = "", style: str = "", link: str = "") 
 # ---------------------------------------------------------------- one SLS
 
 
-def _section(sls: str, members: Sequence[int], drawn: Picture, anchors: Mapping[str, str]) -> str:
+def _section(
+    sls: str, members: Sequence[int], drawn: Picture, anchors: Mapping[str, str], opens: str
+) -> str:
     states = drawn["states"]
     own = set(members)
     edges = [edge for edge in drawn["edges"] if own & {edge["first"], edge["then"]}]
@@ -207,7 +214,7 @@ def _section(sls: str, members: Sequence[int], drawn: Picture, anchors: Mapping[
     count = _many(len(members), "state")
     picture = _framed(_of_sls(members, edges, states, anchors))
     return (
-        f'<details id="{anchors[sls]}"><summary><code>{escape(sls)}</code> <span'
+        f'<details id="{anchors[sls]}"{opens}><summary><code>{escape(sls)}</code> <span'
         f' class="soft">{count}</span>{tied}'
         f"</summary>\n{picture}\n{_table(members, edges, states)}</details>"
     )

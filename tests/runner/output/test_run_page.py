@@ -186,13 +186,32 @@ def test_names_in_the_folder_that_others_have_made_are_not_followed(paged: Machi
     assert os.listdir(paged.folder / "pages") == ["a.html"]
 
 
+def test_failures_come_first_and_states_stand_by_sls() -> None:
+    failed = result(2, outcome="failed", result=False, comment="no\nroom", sls="db")
+    drifted = result(3, outcome="changed", origin="drift", changes={"mode": "0644"}, sls="db")
+    page = html([result(1), failed, drifted])
+    assert '<span class="outcome failed"><a href="#failed">failed</a></span>' in page
+    assert page.index('id="failed"') < page.index('id="drift"') < page.index('id="states"')
+    assert '<li><a href="#s2">file.managed <b>s2</b></a> no <span class="soft">' in page
+    assert page.count('<h3>db</h3>\n<ol class="states" start="2">') == 1
+    assert "<details><summary>1 state</summary>" in page, "drift is folded"
+    calm = html([result(1)])
+    assert 'href="#failed"' not in calm and "<h3>" not in calm
+
+
+def test_the_heads_of_a_diff_are_no_lines_of_it() -> None:
+    diff = "--- a\n+++ b\n@@ -1,2 +1,2 @@\n--- old\n+++ new\n"
+    page = html([result(1, outcome="changed", changes={"diff": diff})])
+    assert "<del>  --- old\n</del><ins>  +++ new\n</ins>" in page and "<del>  --- a" not in page
+
+
 # ---------------------------------------------------------------- what a page may hold
 
 
 def test_everything_is_escaped() -> None:
     page = attacked()
     page.encode()
-    parsed, harmless = Parsed(page), Parsed(html([result(1)]))
+    parsed, harmless = Parsed(page), Parsed(html([result(1), result(2, sls="db")]))
     assert parsed.wrong == [] and parsed.open == []
     assert page.count("<script") == 1 and "<img" not in page
     assert not any(name.startswith("on") or name == "style" for name in parsed.attributes)
