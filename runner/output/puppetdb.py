@@ -22,6 +22,8 @@ from runner.model.records import Record
 from runner.model.result import Report, Result, RunFacts
 
 FORMAT = 12  # of Puppet's own reports; those of Puppet 7 and 8 have this number
+# before the message of an event, and a tag of logs: PuppetDB keeps no corrective changes
+DRIFT = "drift"
 LONGEST = 16 * 1024  # characters of one text
 # what PostgreSQL cannot keep: NUL, and halves of characters (of names that are not UTF-8)
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
@@ -88,7 +90,10 @@ class _Writer:
         """A state that was come to."""
         moment = _moment(self._when(result))
         return self._resource(
-            result.chunk, moment, not result.ran, list(self._events(result, moment))
+            result.chunk,
+            moment,
+            result.outcome(self._run.dry) == "skipped",
+            list(self._events(result, moment)),
         )
 
     def left(self, chunk: Chunk) -> dict[str, Any]:
@@ -124,12 +129,17 @@ class _Writer:
                 "property": name,
                 "old_value": _value(old),
                 "new_value": _value(new),
-                "message": None if status == "success" else _cut(result.comment),
-                "corrective_change": result.origin == "drift",
+                "message": None if status == "success" and not drifted else _cut(message),
+                "corrective_change": drifted,
             }
 
+        drifted = result.origin == "drift"
+        message = f"{DRIFT}: {result.note}" if drifted else result.comment
         if result.result is False:
-            yield event("failure", None, None, None) | {"corrective_change": False}
+            name, _, value = _of_command(result.changes) or (None, None, None)
+            yield event("failure", name, None, value) | {"corrective_change": False}
+            if name:
+                return
         status = "noop" if result.result is None or self._run.dry else "success"
         for name, old, new in _changes(result.changes):
             yield event(status, name, old, new)
@@ -158,8 +168,10 @@ class _Writer:
             elif result.changes:
                 lines.append(("notice", result.comment))
             moment = _moment(self._when(result))
+            tags = [DRIFT] if result.origin == "drift" else []
             for level, line in lines:
-                yield _log(level, line, str(place), place.file, place.line, moment)
+                log = _log(level, line, str(place), place.file, place.line, moment)
+                yield log | {"tags": [*log["tags"], *tags]}
 
 
 def _log(
@@ -223,11 +235,19 @@ def _changes(changes: Mapping[str, Any]) -> Iterator[tuple[str | None, Any, Any]
         if changes:
             yield None, changes.get("old"), changes.get("new")
         return
+    if returned := _of_command(changes):
+        yield returned
+        return
     for name, value in changes.items():
         if isinstance(value, Mapping) and value and {*value} <= {"old", "new"}:
             yield str(name), value.get("old"), value.get("new")
         else:
             yield str(name), None, value
+
+
+def _of_command(changes: Mapping[str, Any]) -> tuple[str, None, Any] | None:
+    """The one property of a command that ran, as Puppet's exec has it; None of other changes."""
+    return ("returns", None, changes["retcode"]) if "retcode" in changes else None
 
 
 def _value(value: Any) -> str | None:

@@ -171,6 +171,8 @@ def test_the_life_of_a_machine(machine: Machine) -> None:
         assert drifted["corrective_change"] and by_title(drifted)[title]["corrective_change"]
         (event,) = by_title(drifted)[title]["events"]
         assert (event["property"], event["new_value"], event["status"]) == ("mode", "0600", status)
+        assert event["message"].startswith("drift: the tree is as in run ")
+        assert {tag for log in drifted["logs"] for tag in log["tags"]} == {"notice", "drift"}
         assert event["corrective_change"] and numbers(drifted, "resources")["out_of_sync"] == 1
 
     machine.write(a="x:\n  file.manged: []\n")
@@ -203,6 +205,21 @@ def test_failures_skips_and_noop(machine: Machine) -> None:
     levels = {(log["level"], log["source"]) for log in answer["logs"]}
     assert ("err", "test.fail_with_changes[bad (other)]") in levels
     assert ("warning", "test.nop[never]") in levels
+
+
+def test_a_command_is_one_event_and_no_reason_is_no_skip(machine: Machine) -> None:
+    tree = "good:\n  cmd.run: [name: echo hi]\nbad:\n  cmd.run: [name: exit 3]\n"
+    tree += "calm:\n  test.nop: []\nnot due:\n  cmd.run: [name: 'true', onchanges: [test: calm]]\n"
+    machine.write(a=tree)
+    answer = report(machine, "sls", "a", code=2)
+    resources = by_title(answer)
+    seen = {
+        title: [(event["status"], event["property"], event["new_value"]) for event in one["events"]]
+        for title, one in resources.items()
+    }
+    assert seen["good (echo hi)"] == [("success", "returns", "0")]
+    assert seen["bad (exit 3)"] == [("failure", "returns", "3")]
+    assert seen["not due (true)"] == [] and not resources["not due (true)"]["skipped"]
 
 
 def test_an_interrupted_run_names_what_it_did_not_come_to(machine: Machine) -> None:
