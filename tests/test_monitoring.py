@@ -20,7 +20,7 @@ from runner.output.prometheus import METRICS
 
 # what Prometheus adds to each sample
 OF_A_SCRAPE = {"instance", "job"}
-FUNCTIONS = {"time", "sum", "count", "label_values"}
+FUNCTIONS = {"time", "sum", "count", "group", "last_over_time", "label_values"}
 WORDS = {"and", "or", "unless", "bool", "by", "on", "without", "ignoring"}
 SAMPLE = re.compile(r"([a-z_]+)(?:\{(.*)\})? (\S+)")
 

@@ -276,8 +276,10 @@ LAYERS = {
         + ("supervisor", "logrotate", "chrony", "apparmor"),
         furnish="systemctl disable supervisor chrony apparmor",
     ),
-    # what shows the pages that runner writes, and the site of the documentation
-    "browser": Contents(("chromium-headless-shell",), furnish="rm /usr/lib/chromium/libVkLayer*"),
+    # what shows the pages that runner writes, and what judges the alerts
+    "browser": Contents(
+        ("chromium-headless-shell", "prometheus"), furnish="rm /usr/lib/chromium/libVkLayer*"
+    ),
 }
 # what only slows a machine without hardware down, or would reach for this computer's
 MASKED = (
