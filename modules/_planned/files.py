@@ -51,13 +51,15 @@ class Stored(Record):
 class Later:
     """The contents of a planned file that are unpacked where somebody asks for them."""
 
-    def __init__(self, size: int, unpack: Callable[[], Stored]) -> None:
+    def __init__(self, size: int, unpack: Callable[[bool], Stored]) -> None:
         self.size, self._unpack = size, unpack
         self._stored: Stored | None = None
 
-    def stored(self) -> Stored:
-        """The contents in a file of the machine. Raises StateFailed."""
-        self._stored = self._stored or self._unpack()
+    def stored(self, whole: bool = False) -> Stored:
+        """The contents in a file of the machine. whole: what comes from the same archive will be
+        asked for, too. Raises StateFailed.
+        """
+        self._stored = self._stored or self._unpack(whole)
         return self._stored
 
 

@@ -15,7 +15,7 @@ from runner.api.planning import MACHINE, Overview
 
 if TYPE_CHECKING:
     from modules._planned.files import Entry, PlannedFiles
-    from modules._planned.view import View
+    from modules._planned.view import Base, View
     from modules.mount import Mounted
     from modules.pkg._ahead import PlannedPackage
     from modules.pkg.package_manager import Changes
@@ -30,7 +30,8 @@ class PlannedMachine(Overview):
     """What was planned; all is empty where nothing was. None and False stand for what will be gone.
 
     files: with all that they hold; None where none was planned. view: what commands see of them,
-    and what it was made for; view_works: it could be laid over the machine. entries: what stands in
+    and what it was made for; view_works: it could be laid over the machine. base: what
+    commands see of packages. entries: what stands in
     a file of accounts, and the version of the file.
     covered: by folder, what was mounted there and what was seen there before each planned mount.
     simulated: by the tag of a state, the packages that its Plan changes; carried_out: the tags of
@@ -42,6 +43,7 @@ class PlannedMachine(Overview):
         super().__init__()
         self.files: PlannedFiles | None = None
         self.view: View | None = None
+        self.base: Base | None = None
         self.view_made_for: tuple[int, Chunk | None] | None = None
         self.view_works = False
         self.entries: dict[str, tuple[object, dict[str, Any]]] = {}

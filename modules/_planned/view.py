@@ -10,6 +10,8 @@ from __future__ import annotations
 
 # os in this file: it lays the view over the machine
 import ctypes
+import errno
+import operator
 import os
 import shutil
 import stat as bits
@@ -19,11 +21,11 @@ from contextlib import suppress
 from functools import cache
 
 from modules import _paths
-from modules._planned.files import Entry, PlannedFiles, planned_files
+from modules._planned.files import Entry, Later, PlannedFiles, planned_files
 from modules._planned.machine import planned_machine
 from modules.file._paths.mounts import mount_points
 from modules.file._paths.walk import PATH_ONLY, resolved
-from runner.api import Record, here
+from runner.api import Record, StateFailed, here
 
 NEW_MOUNTS = 1 << 17  # unshare(2)
 BIND, RECURSIVE, PRIVATE = 4096, 1 << 14, 1 << 18  # mount(2)
@@ -31,16 +33,92 @@ BIND, RECURSIVE, PRIVATE = 4096, 1 << 14, 1 << 18  # mount(2)
 RESTRICTIONS = os.ST_NOSUID | os.ST_NODEV | os.ST_NOEXEC
 NOWHERE = "/proc/self/nowhere"  # a path where nothing is
 MOST_BYTES, MOST_ENTRIES = 64 << 20, 5_000  # that are laid over the machine
+MOST_BASE_BYTES, MOST_BASE_FILES = 2 << 30, 100_000  # of packages, made once for all commands
+
+
+class Base:
+    """Planned files that were made in a folder of the machine, as they lie below /, so that views
+    need not make them for each command.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        self.packages = 0  # of how many packages it has the files
+        self._made: dict[str, tuple[object, ...]] = {}  # what was made, by its path
+
+    def copied(self) -> None:
+        """Return nothing: another planned machine has other files."""
+        return None
+
+    def has(self, path: str, entry: Entry) -> bool:
+        """Return whether it has what is planned at a path."""
+        made = self._made.get(path, ())
+        return bool(made) and all(map(operator.is_, made, _state_of(entry)))
+
+    def lies_at(self, path: str) -> bool:
+        """Return whether it has anything at a path."""
+        return bool(self._made) and os.path.lexists(self.folder + path)
+
+    def names(self, path: str) -> list[str]:
+        """Return what it has in a folder."""
+        at = self.folder + path
+        return os.listdir(at) if self._made and os.path.isdir(at) else []
+
+    def make(self, entry: Entry, path: str, room: list[int]) -> None:
+        """Make the files that are planned in a folder. room: bytes and files that may be made."""
+        for name, child in entry.names.items():
+            at = os.path.join(path, name)
+            if child is None or (child.is_real and not child.names) or self.has(at, child):
+                continue
+            if child.is_dir:
+                self.make(child, at, room)
+            elif child.is_file and isinstance(child.contents, bytes | Later):
+                room[0] -= child.size
+                room[1] -= 1
+                if min(room) < 0:
+                    raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), at)
+                self._make_file(child, at)
+
+    def _make_file(self, entry: Entry, path: str) -> None:
+        target = self.folder + path
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        with suppress(FileNotFoundError):
+            os.unlink(target)
+        mode = bits.S_IMODE(entry.bits)
+        if isinstance(entry.contents, Later):
+            source = entry.contents.stored(whole=True).path
+            at = os.stat(source)
+            if (at.st_uid, at.st_gid) != (entry.uid, entry.gid):
+                os.chown(source, entry.uid, entry.gid)
+            if bits.S_IMODE(at.st_mode) != mode:
+                os.chmod(source, mode)
+            os.link(source, target)
+        elif isinstance(entry.contents, bytes):
+            with open(target, "xb") as file:
+                file.write(entry.contents)
+            os.chown(target, entry.uid, entry.gid)
+            os.chmod(target, mode)
+        self._made[path] = _state_of(entry)
+
+
+NO_BASE = Base("")
+
+
+def _state_of(entry: Entry) -> tuple[object, ...]:
+    """What tells a planned file from another one, and from itself when it is altered."""
+    return entry, entry.bits, entry.uid, entry.gid, entry.contents
 
 
 class View(Record):
     """The planned files, to be laid over the machine's. folders: the outermost ones in which
-    something is planned. below: what is mounted below those. room: an empty folder.
+    something is planned. below: what is mounted below those. room: an empty folder. base: what has
+    been made of the files.
     """
 
     folders: tuple[tuple[str, Entry], ...]
     below: tuple[str, ...]
     room: str
+    base: Base
 
     @property
     def variables(self) -> dict[str, str]:
@@ -61,14 +139,17 @@ class View(Record):
             umask = os.umask(0)
             for number, (path, entry) in enumerate(self.folders):
                 os.mkdir(f"{self.room}/work{number}")
-                _put(entry, path, f"{self.room}/upper{number}")
+                _put(entry, path, f"{self.room}/upper{number}", self.base)
             os.umask(umask)
             os.chdir(self.room)  # which may be covered itself
             for number, (path, _) in enumerate(self.folders):
                 own = f"upperdir=upper{number},workdir=work{number}"
                 folder = _opened(path)
                 flags = os.fstatvfs(folder).f_flag & RESTRICTIONS
-                options = f"lowerdir={_by(folder)},{own}".encode()
+                lower = _by(folder)
+                if self.base.names(path):
+                    lower = f"{_by(os.open(self.base.folder + path, PATH_ONLY))}:{lower}"
+                options = f"lowerdir={lower},{own}".encode()
                 _checked(mount(b"overlay", _by(folder).encode(), b"overlay", flags, options))
             for path, handle in kept:
                 covered = _by(_opened(path)).encode()
@@ -102,9 +183,12 @@ def planned_view() -> View | None:
 
 def _made(files: PlannedFiles) -> View | None:
     folders = tuple(_covered(files.root, "/"))
-    if os.geteuid() != 0 or any(path == "/" for path, _ in folders) or not _fit(folders):
+    if os.geteuid() != 0 or any(path == "/" for path, _ in folders):
         return None
-    view = View(folders, _mounts_below(folders), here.scratch())
+    base = _base(files)
+    if base is None or not _fit(folders, base):
+        return None
+    view = View(folders, _mounts_below(folders), here.scratch(), base)
     if folders and not planned_machine().view_works:
         try:
             subprocess.run(["true"], preexec_fn=view.entering(None, None, None, None), check=True)
@@ -112,6 +196,24 @@ def _made(files: PlannedFiles) -> View | None:
             return None
         planned_machine().view_works = True
     return view
+
+
+def _base(files: PlannedFiles) -> Base | None:
+    """What was made of the planned files when packages came to them; None where that is too much,
+    or one of them cannot be read.
+    """
+    machine = planned_machine()
+    packages = len(machine.packages)
+    if not packages:
+        return NO_BASE
+    base = machine.base = machine.base or Base(files.scratch())
+    if base.packages != packages:
+        try:
+            base.make(files.root, "/", [MOST_BASE_BYTES, MOST_BASE_FILES])
+        except (OSError, StateFailed):
+            return None
+        base.packages = packages
+    return base
 
 
 def _covered(entry: Entry, path: str) -> Iterator[tuple[str, Entry]]:
@@ -134,7 +236,7 @@ def _differs(entry: Entry | None, path: str) -> bool:
     return not entry.is_real or entry.origin != path
 
 
-def _fit(folders: tuple[tuple[str, Entry], ...]) -> bool:
+def _fit(folders: tuple[tuple[str, Entry], ...], base: Base) -> bool:
     """Return whether the planned entries are not too many, and not too large, to be laid over the
     machine for each command.
     """
@@ -142,8 +244,9 @@ def _fit(folders: tuple[tuple[str, Entry], ...]) -> bool:
     number = size = 0
     while pending and number <= MOST_ENTRIES and size <= MOST_BYTES:
         path, entry = pending.pop()
-        number += 1
-        size += entry.size
+        if not (entry.is_file and base.has(path, entry)):
+            number += 1
+            size += entry.size
         if entry.is_dir:
             names = entry.names if entry.origin in (None, path) else entry.listed()
             inside = ((name, entry.child(name)) for name in names)
@@ -151,18 +254,21 @@ def _fit(folders: tuple[tuple[str, Entry], ...]) -> bool:
     return number <= MOST_ENTRIES and size <= MOST_BYTES
 
 
-def _put(entry: Entry, path: str, target: str) -> None:
-    """Make what is planned at a path in a folder of the overlay."""
+def _put(entry: Entry, path: str, target: str, base: Base = NO_BASE) -> None:
+    """Make what is planned at a path in a folder of the overlay, above the base."""
+    if entry.is_file and base.has(path, entry):
+        return
     if entry.is_dir:
         os.mkdir(target)
         names = {*entry.names}
         if entry.origin != path:  # it is new, or was moved here with all in it
             names |= {*entry.listed(), *(os.listdir(path) if os.path.isdir(path) else ())}
+        names |= {*base.names(path)}
         for name in names:
             inner, child = os.path.join(path, name), entry.child(name)
             if child is not None:
-                _put(child, inner, os.path.join(target, name))
-            elif os.path.lexists(inner):
+                _put(child, inner, os.path.join(target, name), base)
+            elif os.path.lexists(inner) or base.lies_at(inner):
                 os.mknod(os.path.join(target, name), bits.S_IFCHR, 0)  # hides what is there
     elif entry.is_link:
         os.symlink(entry.target, target)

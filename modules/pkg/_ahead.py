@@ -49,19 +49,19 @@ def planned_packages(
     missing = [archive for archive in archives.values() if not _is_there(archive)]
     if missing and not _fetched(manager, missing, transaction, settings):
         return None
-    try:
-        return [
-            PlannedPackage(
-                name,
-                version,
-                changes[name]["old"],
-                _contents.contents_of(archives[name], manager),
-            )
-            for name, version in versions
-        ]
-    except (BadArchive, OSError) as problem:
-        here.warn(f"what the packages bring is not foreseen: {problem}")
-        return None
+    packages = []
+    for name, version in versions:
+        try:
+            contents = _contents.contents_of(archives[name], manager)
+        except (BadArchive, OSError) as problem:
+            _warn(f"{archives[name].path}: {getattr(problem, 'strerror', None) or problem}")
+            return None
+        packages.append(PlannedPackage(name, version, changes[name]["old"], contents))
+    return packages
+
+
+def _warn(why: str) -> None:
+    here.warn(f"what the packages bring is not foreseen: {why}")
 
 
 def _settings() -> dict[str, Any]:
@@ -106,7 +106,7 @@ def _fetched(
         spent["seconds"] = spent.get("seconds", 0.0) + time.monotonic() - began
         spent["size"] = size
     if why:
-        here.warn(f"what the packages bring is not foreseen: {why}")
+        _warn(why)
         return False
     return all(map(_is_there, missing))
 

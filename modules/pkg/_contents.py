@@ -17,20 +17,22 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from modules._planned.files import Later, Stored
+from modules.file._paths import closed_folders
 from modules.file._paths.resolve import others_replace
 from modules.pkg._tar import BadArchive, opened_tar
 from modules.pkg.package_manager import Archive, PackageManager
-from runner.api import Record, StateFailed, fetcher, here
+from runner.api import OwnFolder, Record, StateFailed, fetcher, here
 
 if TYPE_CHECKING:
     from tarfile import TarFile, TarInfo
 
 FOLDER = "packages"  # below the cache folder
+LIST = "contents.json"  # in the folder of an archive
 FORM = 1  # of what is kept; another one is read anew
 MOST_MEMBERS = 200_000
 MOST_RATIO, LEAST_ROOM = 50, 64 << 20  # unpacked, an archive may be so many times its own size
 MOST_TEXT, MOST_TEXTS = 128 << 10, 16 << 20  # bytes of a file, of all of an archive, that are kept
-KEPT = 2_000  # archives whose contents are kept; the oldest go first
+KEPT = 1_000  # archives whose contents are kept; the oldest go first
 # what states and runner itself look at
 LOOKED_AT: tuple[str, ...] = ("/etc/", "/lib/systemd/", "/usr/lib/systemd/", "/usr/share/dbus-1/")
 LOOKED_AT += tuple(f"/usr/lib/{kind}.d/" for kind in ("sysctl", "sysusers", "tmpfiles"))
@@ -75,63 +77,73 @@ class Contents:
         text = self._texts.get(member.path)
         if text is not None:
             return text.encode("latin-1")
-        return Later(member.size, lambda: self._unpacked(member))
+        return Later(member.size, partial(self._unpacked, member))
 
-    def _unpacked(self, member: Member) -> Stored:
-        """A file of the cache with the contents of a member. Raises StateFailed."""
-        folder = here.cache_folder(FOLDER)
-        name = f"{_name(self.archive)}.{_name_of_member(member)}"
-        path = os.path.join(folder.path, name)
+    def _unpacked(self, member: Member, whole: bool) -> Stored:
+        """A file of the cache with the contents of a member. whole: those of all others come, too.
+        Raises StateFailed.
+        """
+        path = os.path.join(_folder(self.archive).path, _name_of(member.path))
         if not os.path.exists(path):
             try:
                 verify(self.archive)
-                _unpack(self._manager, self.archive, member, name)
+                wanted = [member, *(self._later() if whole else ())]
+                _unpack(self._manager, self.archive, {each.path for each in wanted})
             except (BadArchive, OSError) as problem:
                 raise StateFailed(
-                    f"cannot read {member.path} of the package {self.archive.name}: {problem}",
+                    f"cannot read {member.path} of the package {self.archive.name}:"
+                    f" {self.archive.path}: {problem}",
                     missing=("pkg", self.archive.name),
                 ) from None
         return Stored(path, member.size)
 
+    def _later(self) -> Iterator[Member]:
+        for member in self.members:
+            if bits.S_ISREG(member.mode) and not member.hard and member.path not in self._texts:
+                yield member
+
 
 def contents_of(archive: Archive, manager: PackageManager) -> Contents:
     """What an archive holds. Raises BadArchive, and OSError where it is not there."""
-    name = f"{_name(archive)}.json"
+    folder = _folder(archive)
     try:
-        kept = json.loads(here.cache_folder(FOLDER).read(name))
+        kept = json.loads(folder.read(LIST))
         if kept["form"] == FORM:
             return Contents(archive, kept, manager)
     except (OSError, ValueError, KeyError, TypeError):
         pass
     verify(archive)
     kept = _read(archive, manager)
-    _keep(name, json.dumps(kept))
+    _keep(folder, json.dumps(kept).encode())
     return Contents(archive, kept, manager)
 
 
 def is_kept(archive: Archive) -> bool:
     """Return whether it is known what an archive holds."""
-    return os.path.exists(os.path.join(here.cache_folder(FOLDER).path, f"{_name(archive)}.json"))
+    return os.path.exists(os.path.join(_folder(archive).path, LIST))
 
 
-def _name(archive: Archive) -> str:
-    return archive.digest.replace(":", "-")
+def _folder(archive: Archive) -> OwnFolder:
+    """The folder in the cache of what an archive holds."""
+    return here.cache_folder(FOLDER, archive.digest.replace(":", "-"))
 
 
-def _name_of_member(member: Member) -> str:
+def _name_of(path: str) -> str:
+    """The name in that folder of a file with the contents of a member."""
     import hashlib
 
-    return hashlib.sha256(os.fsencode(member.path)).hexdigest()[:32]
+    return hashlib.sha256(os.fsencode(path)).hexdigest()[:32]
 
 
 @fetcher
-def _keep(name: str, text: str) -> None:
-    folder = here.cache_folder(FOLDER)
-    folder.write(name, text.encode())
-    if len(names := os.listdir(folder.path)) > KEPT:
-        times = {name: os.lstat(os.path.join(folder.path, name)).st_mtime for name in names}
+def _keep(folder: OwnFolder, text: bytes) -> None:
+    folder.write(LIST, text)
+    above = os.path.dirname(folder.path)
+    others = [found for found in os.scandir(above) if found.is_dir(follow_symlinks=False)]
+    if len(others) > KEPT:
+        times = {found.path: found.stat(follow_symlinks=False).st_mtime for found in others}
         for old in sorted(times, key=times.__getitem__)[:-KEPT]:
-            folder.remove(old)
+            closed_folders.remove_scratch(old)
 
 
 def verify(archive: Archive) -> None:
@@ -141,17 +153,17 @@ def verify(archive: Archive) -> None:
     import hashlib
 
     if others_replace(archive.path):
-        raise BadArchive(f"others can write {archive.path}, or replace it")
+        raise BadArchive("others can replace it")
     with open(archive.path, "rb") as opened:
         status = os.fstat(opened.fileno())
         if not bits.S_ISREG(status.st_mode):
-            raise BadArchive(f"{archive.path} is no file")
+            raise BadArchive("it is no file")
         if status.st_mode & 0o022 or status.st_uid not in (0, os.geteuid()):
-            raise BadArchive(f"others can write {archive.path}")
+            raise BadArchive("others can write it")
         kind, _, digest = archive.digest.partition(":")
         is_whole = status.st_size == archive.size
         if not is_whole or hashlib.file_digest(opened, kind).hexdigest() != digest:
-            raise BadArchive(f"{archive.path} is not what the package lists say")
+            raise BadArchive("it is not what the package lists say")
 
 
 def _read(archive: Archive, manager: PackageManager) -> dict[str, Any]:
@@ -228,14 +240,15 @@ def _opened(archive: Archive, manager: PackageManager) -> AbstractContextManager
 
 
 @fetcher
-def _unpack(manager: PackageManager, archive: Archive, member: Member, name: str) -> None:
-    """Put the contents of a member into a file of the cache."""
-    folder = here.cache_folder(FOLDER)
+def _unpack(manager: PackageManager, archive: Archive, wanted: set[str]) -> None:
+    """Put the contents of members into files of the cache."""
+    folder = _folder(archive)
     with _opened(archive, manager) as tar:
         for info in tar:
-            if info.isreg() and _path(info.name) == member.path:
-                opened = tar.extractfile(info)
-                assert opened is not None, "it is a file"
-                folder.write(name, iter(partial(opened.read, 1 << 20), b""))
-                return
-    raise BadArchive(f"{archive.path} has it not any more")
+            path = _path(info.name)
+            taken = tar.extractfile(info) if info.isreg() and path in wanted else None
+            if taken is not None:
+                wanted.remove(path)
+                folder.write(_name_of(path), iter(partial(taken.read, 1 << 20), b""))
+    if wanted:
+        raise BadArchive(f"it has no member {wanted.pop()}")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is in packages, laid over the planned files: by the rules by which package managers unpack.
+"""What is in packages, laid over the planned files, and taken away again: by the rules by which
+package managers do it.
 
 A directory that is there stays as it is, a link to one, too; a configuration file that is there
 keeps its contents. An upgrade takes away what the older version had and the newer one has not.
@@ -9,35 +10,101 @@ from __future__ import annotations
 
 import os
 import stat as bits
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from modules import _accounts, _paths
 from modules._planned.files import Entry, PlannedFiles, planned_files
+from modules._planned.machine import planned_machine
 from modules.pkg._ahead import PlannedPackage
 from modules.pkg._contents import Contents, Member
-from modules.pkg.package_manager import Placement
+from modules.pkg.package_manager import PackageManager, Placement
+from runner.api import Record
+
+REMOVING = frozenset(("prerm", "postrm"))  # scripts of a package that goes
 
 
-def lay(
-    packages: Iterable[PlannedPackage], placement: Placement, replaces_configuration: bool
+class Former(Record):
+    """A package that is installed, or will be. paths: what it has brought; configuration: of that
+    what stays until it is purged. scripts: those that run when it goes.
+    """
+
+    name: str
+    paths: tuple[str, ...]
+    configuration: frozenset[str]
+    scripts: Mapping[str, str]
+
+
+def former_package(manager: PackageManager, name: str) -> Former | None:
+    """Return a package that is there, or planned; None where it is not known what it has."""
+    planned = planned_machine().packages.get(name)
+    if planned is not None:
+        contents = planned.contents
+        paths = tuple(member.path for member in contents.members)
+        scripts = {each: contents.control[each] for each in contents.control.keys() & REMOVING}
+        return Former(name, paths, contents.configuration, scripts)
+    if not manager.has("archives_ahead"):
+        return None
+    installed = manager.installed_scripts(name)
+    scripts = {each: installed[each] for each in installed.keys() & REMOVING}
+    configuration = frozenset(manager.placement((name,)).configuration)
+    return Former(name, tuple(manager.file_list(name)), configuration, scripts)
+
+
+def install(
+    manager: PackageManager, packages: Sequence[PlannedPackage], replaces_configuration: bool
 ) -> None:
-    """Put what packages hold into the planned files."""
+    """Plan what packages bring, and that what older versions of them had is gone."""
+    if not packages:
+        return
+    placement = manager.placement(tuple(package.name for package in packages))
     laying = _Laying(_files(), placement, replaces_configuration)
     for package in packages:
+        former = former_package(manager, package.name) if package.old else None
+        planned_machine().packages[package.name] = package
+        if former is not None:
+            own = package.contents.by_path
+            gone = tuple(path for path in former.paths if path not in own)
+            take_away(manager, former._replace(paths=gone), purges=False)
         laying.all_of(package)
 
 
-def take_away(paths: Iterable[str]) -> None:
-    """Plan that files of a package are gone, with the directories that are empty then."""
-    files = _files()
+def take_away(manager: PackageManager, former: Former, purges: bool) -> None:
+    """Plan that the files of a package are gone, with the directories that are empty then. purges:
+    its configuration, too.
+    """
+    files, placement = _files(), manager.placement((former.name,))
+    stay = frozenset() if purges else former.configuration
     folders = _Folders(files)
-    for path in sorted(paths, reverse=True):
+    empty: list[tuple[str, tuple[str, Entry], str]] = []
+    paths = [placement.path(former.name, path) for path in former.paths if path not in stay]
+    if purges:
+        paths += [path + end for path in former.configuration for end in ("", *placement.BESIDE)]
+    for path in sorted({*paths}, reverse=True):
         above, name = os.path.split(path)
-        folder = folders.at(above)
-        entry = folder[1].child(name) if folder and name else None
-        if folder and entry and not (entry.is_dir and entry.listed()):
+        folder = folders.at(above) if name else None
+        entry = folder[1].child(name) if folder else None
+        if folder and entry and (entry.is_dir or (entry.is_link and _paths.isdir(path))):
+            empty.append((path, folder, name))
+        elif folder and entry:
             files.put(folder, name, None)
+    kept: Collection[str] | None = None
+    for path, folder, name in empty:  # what is inside comes first
+        entry = folder[1].child(name)
+        if entry is None or entry.listed():
+            continue
+        if kept is None:
+            kept = _kept_by_others(manager, former.name, [path for path, *_ in empty])
+        if path not in kept:
+            files.put(folder, name, None)
+
+
+def _kept_by_others(manager: PackageManager, name: str, paths: Sequence[str]) -> set[str]:
+    """The directories that other packages have, too."""
+    planned = planned_machine().packages
+    others = [package for other, package in planned.items() if other != name]
+    kept = {path for path in paths if any(path in each.contents.by_path for each in others)}
+    return kept | manager.kept_by_others(name, tuple(paths))
 
 
 def _files() -> PlannedFiles:
@@ -100,17 +167,14 @@ class _Laying:
         """Put a configuration file at its place, or beside the one that stays."""
         there = folder[1].child(name)
         known = self._placement.configuration.get(path)
-        if there is None:
-            if known is None or self._replaces_configuration:  # else somebody has removed it
-                self._files.put(folder, name, entry)
-            return
-        now, new = _digest(there), _digest(entry)
-        if now == known:  # nobody has changed it
+        now, new = _digest(there) if there else "", _digest(entry)
+        if (there is None and known is None) or now == known:
             self._files.put(folder, name, entry)
         elif new in (known, now):
             return
         elif self._replaces_configuration:
-            self._files.put(folder, name + self._placement.REPLACED, there)
+            if there is not None:
+                self._files.put(folder, name + self._placement.REPLACED, there)
             self._files.put(folder, name, entry)
         else:
             self._files.put(folder, name + self._placement.LEFT, entry)

@@ -8,13 +8,13 @@ provider itself (`provider().list_pkgs()`) is about the machine as it is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from modules import _paths, file
 from modules._planned.machine import merged_names, planned_machine
 from modules.pkg._ahead import PlannedPackage, planned_packages
-from modules.pkg._laid import lay, take_away
+from modules.pkg._laid import former_package, install, take_away
 from modules.pkg.package_manager import Changes, PackageManager, Transaction, Versions
 from modules.pkg.providers import provider
 from modules.service._planned import plan_enabled, plan_running
@@ -95,34 +95,18 @@ def plan_transaction(transaction: Transaction) -> None:
     changes = machine.simulated[tag]
     manager = provider()
     purges = transaction.action == "purge"
-    for name, change in changes.items():
-        if not change["new"] and name in manager.list_pkgs():
-            _take_away(name)
+    going = [name for name, change in changes.items() if not change["new"]]
+    pending = _take_away(manager, going, purges)
     if purges:
         machine.purged.update(target.name for target in transaction.targets)
     elif transaction.action == "install":
         machine.purged.difference_update(target.name for target in transaction.targets)
     packages = planned_packages(manager, changes, transaction)
-    if not packages:  # none, or nobody knows what is in them
+    if pending is None or packages is None:  # nobody knows what they bring, or take away
         leave_pending()
         return
-    _lay(manager, packages, transaction)
-    leave_pending([fact for package in packages for fact in pending_facts(package)])
-
-
-def _lay(
-    manager: PackageManager, packages: Sequence[PlannedPackage], transaction: Transaction
-) -> None:
-    """Plan what packages bring, and that what older versions of them had is gone."""
-    machine = planned_machine()
-    for package in packages:
-        if package.old:
-            own = package.contents.by_path
-            former = manager.file_list(package.name) if package.name in manager.list_pkgs() else []
-            take_away(path for path in former if path not in own)
-        machine.packages[package.name] = package
-    placement = manager.placement(tuple(package.name for package in packages))
-    lay(packages, placement, transaction.options.replace_configuration)
+    install(manager, packages, transaction.options.replace_configuration)
+    leave_pending([*pending, *(fact for package in packages for fact in pending_facts(package))])
 
 
 def pending_facts(package: PlannedPackage) -> list[Any]:
@@ -131,27 +115,46 @@ def pending_facts(package: PlannedPackage) -> list[Any]:
     return [("pkg", package.name)] if scripts else []
 
 
+def _take_away(
+    manager: PackageManager, names: Sequence[str], purges: bool
+) -> Sequence[object] | None:
+    """Plan that the files of packages are gone, and what they ran; return what stays open then:
+    None for all.
+    """
+    pending: list[object] | None = []
+    for name in names:
+        former = former_package(manager, name)
+        if former is None:
+            _stop(manager.file_list(name) if manager.has("ownership") else ())
+            pending = None
+            continue
+        _stop(former.paths)
+        take_away(manager, former, purges)
+        if former.scripts:
+            pending = None
+        planned_machine().packages.pop(name, None)
+    return pending
+
+
+def _stop(paths: Iterable[str]) -> None:
+    """Plan that commands and units are gone, and what they ran."""
+    for path in paths:
+        folder, _, name = path.rpartition("/")
+        is_unit = folder.endswith("/systemd/system")
+        if not (is_unit or folder in COMMANDS) or not _paths.lexists(path) or _paths.isdir(path):
+            continue
+        file.remove(path)
+        if is_unit:
+            plan_running(name, False)
+            plan_enabled(name, False)
+
+
 @for_states
 def planned_archives() -> list[PlannedPackage]:
     """Return the packages that the plans of this dry run install, as far as it is known what is in
     them.
     """
     return [*planned_machine().packages.values()]
-
-
-def _take_away(name: str) -> None:
-    """Plan that the commands and the units of an installed package are gone, and what it ran."""
-    if not provider().has("ownership"):
-        return
-    for path in provider().file_list(name):
-        folder, _, file_name = path.rpartition("/")
-        is_unit = folder.endswith("/systemd/system")
-        if not (is_unit or folder in COMMANDS) or _paths.isdir(path):
-            continue
-        file.remove(path)
-        if is_unit:
-            plan_running(file_name, False)
-            plan_enabled(file_name, False)
 
 
 def plan_holds(names: Sequence[str], release: Sequence[str] = ()) -> None:

@@ -241,6 +241,8 @@ class Placement(Protocol):
     """What follows the name of a new configuration file beside the one that stays."""
     REPLACED: str
     """The same of the former one, beside the new one."""
+    BESIDE: tuple[str, ...]
+    """What follows the names of all copies that go with a configuration file."""
     configuration: dict[str, str]
     """Configuration files that the packages have brought before, with the digests that they had."""
 
@@ -290,6 +292,8 @@ FEATURES = {
             "control",
             "contents_words",
             "placement",
+            "installed_scripts",
+            "kept_by_others",
         ),
     ),
     "dependencies": Feature(
@@ -479,6 +483,14 @@ class PackageManager(Provider, Protocol):
 
     def placement(self, names: tuple[str, ...]) -> Placement:
         """Return how what is in the archives of packages is placed here."""
+        ...
+
+    def installed_scripts(self, name: str) -> dict[str, str]:
+        """Return the scripts of an installed package, by name."""
+        ...
+
+    def kept_by_others(self, name: str, paths: tuple[str, ...]) -> set[str]:
+        """Return those paths that belong to other installed packages than this one, too."""
         ...
 
     def needs(self, names: tuple[str, ...]) -> dict[str, list[Need]]:

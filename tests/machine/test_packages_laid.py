@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
+import pytest
 from debian import Debian
 from debian_archive import INDEX, package
 
@@ -40,6 +42,10 @@ STATES: dict[str, dict[str, list[dict[str, Any]]]] = {
     "grep": {"test.nop": [{"onlyif": "grep -q shipped /etc/tool/own.conf"}]},
     "which": {"test.nop": [{"onlyif": "which tool"}]},
     "runs": {"test.nop": [{"onlyif": "tool"}]},
+    "sees edits": {"test.nop": [{"onlyif": "grep -q Pain /etc/tool/plain"}]},
+    "sees modes": {"test.nop": [{"onlyif": "ls -l /usr/bin/tool | grep -q rwx------"}]},
+    "sees removals": {"test.nop": [{"unless": "ls /var/lib/tool/state"}]},
+    "sees more": {"test.nop": [{"unless": "ls /etc/tool | grep -c . | grep -q 3"}]},
     "creates": {"cmd.run": [{"name": "true"}, {"creates": "/usr/bin/tool"}]},
     "unit": {"service.enabled": [{"name": "tool"}]},
 }
@@ -65,8 +71,117 @@ def assert_foreseen(machine: Debian, code: int = 0) -> dict[str, Any]:
     return dry
 
 
-def test_states_see_what_a_planned_package_brings(fresh: Debian) -> None:
-    fresh.run(MAKE)
-    fresh.tree(all=tree(("tool",), STATES))
-    dry = assert_foreseen(fresh)
+@pytest.fixture
+def machine(debian: Debian) -> Iterator[Debian]:
+    """A machine with an archive of the test's own; what a test installs is gone afterwards."""
+    yield debian
+    debian.run(
+        "dpkg --purge tool other 2>/dev/null; rm -rf /srv/archive /srv/packages /etc/tool*"
+        " /etc/apt/sources.list.d/own.list /var/cache/runner; apt-get -q update"
+    )
+
+
+def test_states_see_what_a_planned_package_brings(machine: Debian) -> None:
+    machine.run(MAKE)
+    machine.tree(all=tree(("tool",), STATES))
+    dry = assert_foreseen(machine)
     assert "-host = here" in dry["managed"]["changes"]["diff"]
+
+
+def test_an_upgrade_replaces_files_and_keeps_what_was_changed_here(machine: Debian) -> None:
+    common = {
+        "DEBIAN/conffiles": "\n".join(f"/etc/tool/{name}" for name in ("a", "b", "c", "d", "e")),
+        "usr/share/tool/stays": "same",
+    }
+    one = common | {f"etc/tool/{name}": "one" for name in "abcde"}
+    two = common | {f"etc/tool/{name}": "two" for name in "abcd"} | {"etc/tool/e": "one"}
+    one |= {"usr/share/tool/goes": "x", "usr/share/tool/old/goes": "x", "etc/tool/gone": "x"}
+    one["DEBIAN/conffiles"] += "\n/etc/tool/gone"
+    two |= {"usr/share/tool/comes": "x", "usr/share/tool/stays": "other"}
+    machine.run(package("tool", "1", one))
+    machine.run(f"{INDEX} apt-get -q -y install tool; {package('tool', '2', two)} {INDEX}")
+    machine.run(
+        "echo mine >/etc/tool/b; rm /etc/tool/c; echo two >/etc/tool/d; echo x >/etc/tool/e"
+    )
+    paths = [f"/etc/tool/{name}" for name in ("a", "b", "c", "d", "e", "gone")]
+    paths += [f"/etc/tool/{name}.dpkg-{end}" for name in "abcde" for end in ("dist", "old")]
+    paths += [f"/usr/share/tool/{name}" for name in ("goes", "old", "comes", "stays")]
+    latest = {"tool": {"pkg.latest": []}}
+    machine.tree(all=json.dumps(latest | contents_of(paths)))
+    assert_foreseen(machine)
+
+
+def test_configuration_is_replaced_where_a_state_says_so(machine: Debian) -> None:
+    names = "ab"
+    files = {"DEBIAN/conffiles": "\n".join(f"/etc/tool/{name}" for name in names)}
+    machine.run(package("tool", "1", files | dict.fromkeys(("etc/tool/a", "etc/tool/b"), "1")))
+    machine.run(f"{INDEX} apt-get -q -y install tool; echo mine >/etc/tool/a; rm /etc/tool/b")
+    machine.run(package("tool", "2", files | dict.fromkeys(("etc/tool/a", "etc/tool/b"), "2")))
+    machine.run(INDEX)
+    paths = [f"/etc/tool/{name}{end}" for name in names for end in ("", ".dpkg-old", ".dpkg-dist")]
+    forced = {"tool": {"pkg.latest": [{"force_conf_new": True}]}}
+    machine.tree(all=json.dumps(forced | contents_of(paths)))
+    assert_foreseen(machine)
+
+
+def test_dpkg_places_what_a_package_brings(machine: Debian) -> None:
+    files = {f"usr/share/{name}": "new" for name in ("tool/a", "tool/b", "tool/kept", "other/c")}
+    machine.run(package("tool", "1", files) + INDEX)
+    machine.run(
+        "mkdir -p /srv/real /usr/share; ln -s /srv/real /usr/share/other; groupadd -f toolers;"
+        " dpkg-divert --local --rename --divert /usr/share/tool/a.real /usr/share/tool/a;"
+        " dpkg-statoverride --force-all --add root toolers 0640 /usr/share/tool/b;"
+        " printf 'path-exclude=/usr/share/tool/*\\npath-include=/usr/share/tool/[ab]*\\n'"
+        " >/etc/dpkg/dpkg.cfg.d/own"
+    )
+    paths = ["/usr/share/tool/a", "/usr/share/tool/a.real", "/usr/share/tool/b"]
+    paths += ["/usr/share/tool/kept", "/srv/real/c", "/usr/share/other/c"]
+    states = contents_of(paths)
+    states["rights"] = {
+        "file.managed": [
+            {"name": "/usr/share/tool/b"},
+            {"user": "root"},
+            {"group": "root"},
+            {"mode": "0600"},
+            {"replace": False},
+        ]
+    }
+    machine.tree(all=tree(("tool",), states))
+    dry = assert_foreseen(machine)
+    assert dry["rights"]["changes"]["group"] == "root"
+    machine.run(
+        "dpkg --purge tool; dpkg-divert --local --remove /usr/share/tool/a;"
+        " dpkg-statoverride --remove /usr/share/tool/b;"
+        " rm -rf /srv/real /usr/share/other /etc/dpkg/dpkg.cfg.d/own"
+    )
+
+
+@pytest.mark.parametrize("function", ["removed", "purged"])
+def test_files_go_with_their_package(machine: Debian, function: str) -> None:
+    files = {"DEBIAN/conffiles": "/etc/tool/a", "etc/tool/a": "1", "usr/share/tool/a/b": "1"}
+    files |= {"usr/share/shared/a": "1", "usr/share/tool-own/a": "1"}
+    machine.run(package("tool", "1", files))
+    machine.run(package("other", "1", {"usr/share/shared/b": "1"}) + INDEX)
+    paths = ["/etc/tool/a", "/usr/share/tool", "/usr/share/shared", "/usr/share/tool-own"]
+    seen = contents_of(paths)
+    gone = {"gone": {f"pkg.{function}": [{"name": "tool"}]}}
+    for before in ("tool other", ""):
+        if before:
+            machine.run(f"apt-get -q -y install {before}; echo x >/usr/share/tool-own/mine")
+            machine.tree(all=json.dumps(gone | seen))
+        else:  # planned, and gone in the same run
+            machine.tree(all=tree(("tool", "other"), gone | seen))
+        assert_foreseen(machine)
+        machine.run("dpkg --purge tool other; rm -rf /usr/share/tool-own")
+
+
+def contents_of(paths: list[str]) -> dict[str, Any]:
+    """States whose results tell whether files are there, and what is in them."""
+    return {
+        f"{kind} {path}": {function: [{"name": path}, *arguments]}
+        for path in paths
+        for kind, function, arguments in (
+            ("there", "test.nop", [{"unless": f"test -e {path}"}]),
+            ("in", "file.managed", [{"contents": "own"}, {"onlyif": f"test -f {path}"}]),
+        )
+    }

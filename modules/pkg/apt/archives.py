@@ -95,6 +95,7 @@ class DpkgPlacement:
     """How dpkg places what archives hold: by its diversions, exclusions and overrides."""
 
     LEFT, REPLACED = ".dpkg-dist", ".dpkg-old"
+    BESIDE: tuple[str, ...] = ("~", ".dpkg-new", ".dpkg-tmp", LEFT, REPLACED)
 
     def __init__(self, names: Sequence[str]) -> None:
         """names: packages that dpkg knows."""

@@ -436,6 +436,23 @@ def placement(names: tuple[str, ...]) -> Placement:
 
 
 @cached_look("packages", *STATUS)
+def installed_scripts(name: str) -> dict[str, str]:
+    """Return the scripts of an installed package, by name."""
+    return apt_shipped.scripts((name, f"{name}:{architecture()}"))
+
+
+@cached_look("packages", *STATUS)
+def kept_by_others(name: str, paths: tuple[str, ...]) -> set[str]:
+    """Return those paths that belong to other installed packages, too."""
+    kept = set()
+    for line in cmd.probe(["dpkg-query", "-S", "--", *paths]).stdout.splitlines():
+        packages, _, path = line.partition(": ")
+        if {*map(normal, packages.split(", "))} - {name}:
+            kept.add(path)
+    return kept & {*paths}
+
+
+@cached_look("packages", *STATUS)
 def held() -> list[str]:
     """The packages that stay at their version."""
     return cmd.probe(["apt-mark", "showhold"]).stdout.split()

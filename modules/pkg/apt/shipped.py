@@ -36,6 +36,16 @@ def read_all(pattern: str) -> str:
     return "".join(texts)
 
 
+def scripts(stems: Sequence[str]) -> dict[str, str]:
+    """Return the scripts of an installed package. stems: the names that it may have."""
+    found = {}
+    for stem in stems:
+        for kind in ("preinst", "postinst", "prerm", "postrm", "triggers"):
+            if text := read_all(f"{INFO}/{stem}.{kind}"):
+                found[kind] = text
+    return found
+
+
 @cached_look("packages", "/var/lib/dpkg/status", INFO, UCF)
 def shipped() -> Shipped:
     """Return what the installed packages brought."""
