@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -18,6 +19,7 @@ import pytest
 from command import ROOT
 from looks import dotted, unmarked
 
+from runner.engine.loader.registry import Registry
 from runner.model.families import FAMILIES
 from runner.model.records import Record
 
@@ -355,6 +357,53 @@ def test_the_test_of_names_sees_a_second_meaning(tmp_path: Path, text: str) -> N
     (tmp_path / "modules/web/look.py").touch()
     (tmp_path / "modules/web/__init__.py").write_text(f"{text}\nfrom modules.web import look as l")
     assert ambiguous(tmp_path) == ["modules.web.look"]
+
+
+def idle(root: Path = ROOT) -> list[str]:
+    """The names that the face of a package of modules/ or states/ imports for nobody: neither does
+    it use them itself, nor is there a user elsewhere, nor are they functions for people.
+    """
+    words: Counter[str] = Counter()
+    for folder in ("runner", "states", "modules", "tests"):
+        for path in (root / folder).rglob("*.py"):
+            words.update(set(re.findall(r"\w+", path.read_text())))
+    found = []
+    for top in ("modules", "states"):
+        for path in (root / top).rglob("__init__.py"):
+            text = path.read_text()
+            for node in ast.walk(ast.parse(text)):
+                if not isinstance(node, ast.ImportFrom) or node.module == "__future__":
+                    continue
+                names = [alias.asname or alias.name for alias in node.names]
+                said = f"{str(path.relative_to(root).parent).replace('/', '.')}"
+                own = (node.module or "").startswith(said)
+                for name in names:
+                    used = len(re.findall(rf"\b{name}\b", text)) > 1
+                    # where it is made, in the face, and by a third
+                    if not used and words[name] <= (2 if own else 1):
+                        found.append(f"{path.relative_to(root)}: {name}")
+    return found
+
+
+def test_a_face_imports_nothing_for_nobody() -> None:
+    registry = Registry({})
+    states = {
+        name for module in registry.state_modules() for name in registry.state_functions(module)
+    }
+    offered = states | {
+        name for module in registry.modules() for name in registry.functions(module)
+    }
+    assert [each for each in idle() if each.rpartition(" ")[2] not in offered] == []
+
+
+def test_the_test_of_faces_sees_an_idle_name(tmp_path: Path) -> None:
+    (tmp_path / "modules/a").mkdir(parents=True)
+    (tmp_path / "modules/a/__init__.py").write_text(
+        "from modules.a._b import one, two, three\none()"
+    )
+    (tmp_path / "modules/a/_b.py").write_text("def one(): ...\ndef two(): ...\ndef three(): ...\n")
+    (tmp_path / "modules/c.py").write_text("from modules import a\na.two()\n")
+    assert idle(tmp_path) == ["modules/a/__init__.py: three"]
 
 
 def missing_files(text: str) -> list[str]:

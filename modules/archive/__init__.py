@@ -11,25 +11,4 @@ from modules.archive._extract import Unpacked, discard, place, shortage, unpack
 from modules.archive._members import Member, kind_of, members, strip_of
 from modules.archive._salt import gunzip, gzip, is_encrypted, list_, tar, unzip, zip_
 
-__all__ = [
-    "Member",
-    "Unpacked",
-    "discard",
-    "gunzip",
-    "gzip",
-    "is_encrypted",
-    "keep_sum",
-    "kept_sum",
-    "kind_of",
-    "list_",
-    "members",
-    "place",
-    "shortage",
-    "strip_of",
-    "tar",
-    "unpack",
-    "unzip",
-    "zip_",
-]
-
 __func_alias__ = {"list_": "list", "zip_": "zip"}

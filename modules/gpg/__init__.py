@@ -18,23 +18,3 @@ from modules.gpg._keys import (
     trust_key,
 )
 from modules.gpg._messages import decrypt, encrypt, sign, signers, verify
-
-__all__ = [
-    "create_key",
-    "decrypt",
-    "delete_key",
-    "encrypt",
-    "export_key",
-    "get_key",
-    "get_secret_key",
-    "import_key",
-    "list_keys",
-    "list_secret_keys",
-    "read_key",
-    "receive_keys",
-    "search_keys",
-    "sign",
-    "signers",
-    "trust_key",
-    "verify",
-]

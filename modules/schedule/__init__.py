@@ -25,22 +25,6 @@ from modules.schedule._jobs import (
 )
 from runner.api import SCHEDULE
 
-__all__ = [
-    "When",
-    "about",
-    "command",
-    "cron_file",
-    "cron_text",
-    "files",
-    "is_enabled",
-    "list_",
-    "of_times",
-    "service_text",
-    "starts_by_cron",
-    "switched",
-    "timer_text",
-    "unit_name",
-]
 __load__ = ["is_enabled", "list_"]
 JOB = "highstate"
 

@@ -26,22 +26,3 @@ from modules.ssh._known import (
     rm_known_host,
     set_known_host,
 )
-
-__all__ = [
-    "auth_keys",
-    "check_key",
-    "check_key_file",
-    "check_known_host",
-    "get_known_host_entries",
-    "hash_known_hosts",
-    "host_keys",
-    "key_is_encrypted",
-    "recv_known_host_entries",
-    "rm_auth_key",
-    "rm_auth_key_from_file",
-    "rm_known_host",
-    "set_auth_key",
-    "set_auth_key_from_file",
-    "set_known_host",
-    "user_keys",
-]

@@ -10,9 +10,9 @@ from typing import Any
 from modules import cmd, file
 from runner.api import OPEN, Mode, Plan, Planned, StateFailed, Word, here
 from runner.api.alterations import Alterations
+from states.cmd import _outcome
 from states.cmd._call import call, wait_call
 from states.cmd._command import AnyCommand, Command, ScriptCommand
-from states.cmd._outcome import outcome, stateful_answer
 
 NON_IDEMPOTENT = {
     "run": "a command is run in each run; guard it with onlyif, unless, creates or onchanges",
@@ -71,7 +71,7 @@ def run(name: Word[str], command: AnyCommand = Command()) -> Planned:
         done = cmd.execute_shell(name, **command.options())
     except StateFailed as failure:
         raise StateFailed(failure.message, changes={}, missing=failure.missing) from None
-    return outcome(f'Command "{name}" run', done, command)
+    return _outcome.outcome(f'Command "{name}" run', done, command)
 
 
 def wait(name: Word[str], command: AnyCommand = Command()) -> str:
@@ -154,7 +154,7 @@ def script(
         words = name.partition(" ")[2]
     line = " ".join(part for part in (path, words, _typed(args or "")) if part)
     done = cmd.execute_shell(line, **command.options())
-    return outcome(f"Command '{name}' run", done, command)
+    return _outcome.outcome(f"Command '{name}' run", done, command)
 
 
 def _typed(args: str | list[Any]) -> str:
@@ -256,22 +256,9 @@ def _run_test(trial: str, command: Command) -> Plan | str:
     done = cmd.complete(
         trial, cwd=command.cwd, runas=command.runas, env=command.env, shell=command.shell
     )
-    comment, changes = stateful_answer(
+    comment, changes = _outcome.stateful_answer(
         done, {"pid": done.pid, "retcode": done.retcode, "stdout": "", "stderr": done.stderr}
     )
     if done.retcode:
         raise StateFailed(comment, changes=changes)
     return Plan(changes, comment, exact=False, why=WHY, provides=OPEN) if changes else comment
-
-
-__all__ = [
-    "call",
-    "dry_run_check",
-    "mod_watch",
-    "run",
-    "script",
-    "wait",
-    "wait_call",
-    "wait_script",
-    "watch",
-]

@@ -23,7 +23,7 @@ class Entity(Record):
 
     @property
     def sql(self) -> str:
-        return f"{self.kind} {postgres.name(self.name)}"
+        return f"{self.kind} {postgres.quoted(self.name)}"
 
     def row(self, query: str) -> dict[str, Any] | None:
         """What a query for its name answers."""
@@ -47,7 +47,7 @@ class Entity(Record):
 
 def owned_by(role: str) -> str:
     """How a statement gives a thing to a role."""
-    return f"OWNER TO {postgres.name(role)}"
+    return f"OWNER TO {postgres.quoted(role)}"
 
 
 SERVER = (("pkg", "postgresql"), ("service", "postgresql"))  # what all of these come after

@@ -95,7 +95,7 @@ class Role(Record):
 
     @property
     def _role(self) -> str:
-        return postgres.name(self.name)
+        return postgres.quoted(self.name)
 
     def _role_options(self, words: list[str], password: str | None, until: bool = True) -> str:
         if password is not None:
@@ -116,7 +116,7 @@ class Role(Record):
         )
 
     def _joined(self, groups: Sequence[str]) -> list[str]:
-        return [f"GRANT {postgres.name(group)} TO {self._role}" for group in groups]
+        return [f"GRANT {postgres.quoted(group)} TO {self._role}" for group in groups]
 
 
 def _moment(server: PostgresServer, text: str) -> str:

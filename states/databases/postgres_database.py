@@ -79,12 +79,12 @@ def present(
     it = Entity(server, "DATABASE", name)
     create = partial(
         it.create,
-        owner and f"OWNER = {postgres.name(owner)}",
-        template and f"TEMPLATE = {postgres.name(template)}",
+        owner and f"OWNER = {postgres.quoted(owner)}",
+        template and f"TEMPLATE = {postgres.quoted(template)}",
         encoding and f"ENCODING = {literal(encoding)}",
         lc_collate and f"LC_COLLATE = {literal(lc_collate)}",
         lc_ctype and f"LC_CTYPE = {literal(lc_ctype)}",
-        tablespace and f"TABLESPACE = {postgres.name(tablespace)}",
+        tablespace and f"TABLESPACE = {postgres.quoted(tablespace)}",
     )
     now = postgres.databases(server).get(name)
     fixed = {"Encoding": encoding, "Collate": lc_collate, "Ctype": lc_ctype}
@@ -101,7 +101,9 @@ def present(
     inside = _foreign(server.within(name), owner) if now and owner and owner_recurse else []
     properties = [
         Property("Owner", owner, set=owned_by),
-        Property("Tablespace", tablespace, set=lambda new: f"SET TABLESPACE {postgres.name(new)}"),
+        Property(
+            "Tablespace", tablespace, set=lambda new: f"SET TABLESPACE {postgres.quoted(new)}"
+        ),
         Property("contents", "of the owner" if inside else None, lambda: ""),
     ]
 
@@ -116,7 +118,7 @@ def _foreign(server: PostgresServer, owner: str) -> list[str]:
     """The statements that give all in a database to its owner."""
     rows = server.select(OWNED)
     return [
-        f"ALTER {row['thing']} OWNER TO {postgres.name(owner)}"
+        f"ALTER {row['thing']} OWNER TO {postgres.quoted(owner)}"
         for row in rows
         if row["owner"] != owner
     ]

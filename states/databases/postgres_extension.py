@@ -51,13 +51,13 @@ def present(
     it = Entity(server, "EXTENSION", name)
     create = partial(
         it._replace(kind="EXTENSION IF NOT EXISTS").create,
-        schema and f"SCHEMA {postgres.name(schema)}",
+        schema and f"SCHEMA {postgres.quoted(schema)}",
         ext_version and f"VERSION {literal(ext_version)}",
         from_version and f"FROM {literal(from_version)}",
     )
     properties = [
         Property("version", ext_version, set=lambda new: f"UPDATE TO {literal(new)}"),
-        Property("schema", schema, set=lambda new: f"SET SCHEMA {postgres.name(new)}"),
+        Property("schema", schema, set=lambda new: f"SET SCHEMA {postgres.quoted(new)}"),
     ]
     return EXTENSION.present(it.row(FOUND), create, properties, it.alter, name=name)
 

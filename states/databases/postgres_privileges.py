@@ -117,7 +117,7 @@ def _shown(kind: str, thing: str, privileges: list[str] | None) -> str:
 
 def _statement_object(kind: str, thing: str, schema: str, rights: list[str]) -> str:
     if kind == "group":
-        return postgres.name(thing)
+        return postgres.quoted(thing)
     return f"{', '.join(rights)} ON {postgres.target(kind, thing, schema)}"
 
 

@@ -49,7 +49,7 @@ def present(
     Behaviour: Salt 3008's postgres_schema.present; the owner is seen to.
     """
     it = Entity(server.within(dbname), "SCHEMA", name)
-    options = owner and f"AUTHORIZATION {postgres.name(owner)}"
+    options = owner and f"AUTHORIZATION {postgres.quoted(owner)}"
     properties = [Property("owner", owner, set=owned_by)]
     about = {"name": name, "dbname": dbname, "owner": owner}
     return SCHEMA.present(it.row(FOUND), lambda: it.create(options), properties, it.alter, **about)

@@ -59,10 +59,10 @@ def present(
             f" and recreating the tablespace. It is at {now['place']}."
         )
     wanted = {key: str(value) for key, value in (options or {}).items()}
-    settings = ", ".join(f"{postgres.name(key)} = {literal(wanted[key])}" for key in wanted)
+    settings = ", ".join(f"{postgres.quoted(key)} = {literal(wanted[key])}" for key in wanted)
     create = partial(
         it.create,
-        owner and f"OWNER {postgres.name(owner)}",
+        owner and f"OWNER {postgres.quoted(owner)}",
         f"LOCATION {literal(directory)}",
         wanted and f"WITH ({settings})",
     )

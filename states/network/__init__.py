@@ -18,6 +18,3 @@ def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:
     """An interface comes after the package of the tool that configures it."""
     for package in PACKAGES:
         yield "pkg", package
-
-
-__all__ = ["PROVIDERS", "autorequire", "managed", "routes", "system"]

@@ -349,8 +349,8 @@ def _packages(
 
 def _held_names(name: str, pkgs: Names | None = None, **_: object) -> Iterator[Removal]:
     for entry in pkgs or [name]:
-        held = selection.name_of(entry)
-        yield Removal(held, check={}, thing=f"{held}, held")
+        package = selection.name_of(entry)
+        yield Removal(package, check={}, thing=f"{package}, held")
 
 
 OPPOSITE = {
@@ -375,29 +375,3 @@ def prune_check(
             yield name, f"other packages need it: {', '.join(sorted(others))}"
         elif name in vital:
             yield name, "this machine, or runner, works by it, or it is held"
-
-
-__all__ = [
-    "COMES_LAST",
-    "NON_IDEMPOTENT",
-    "OPPOSITE",
-    "PROVIDERS",
-    "declared",
-    "downloaded",
-    "dry_run_check",
-    "group_installed",
-    "held",
-    "installed",
-    "latest",
-    "mod_aggregate",
-    "mod_watch",
-    "module_disabled",
-    "module_enabled",
-    "patch_downloaded",
-    "patch_installed",
-    "prune_check",
-    "purged",
-    "removed",
-    "unheld",
-    "uptodate",
-]

@@ -16,7 +16,6 @@ from modules import cmd, network
 from modules._machine import resolver
 from modules.network import _routes
 from runner.api import StateFailed, running
-from runner.engine.loader.registry import Registry
 
 LINKS = """[
  {"ifname": "lo", "flags": ["LOOPBACK", "UP"], "address": "00:00:00:00:00:00", "addr_info": [
@@ -239,8 +238,3 @@ def test_a_resolver_that_is_silent_holds_nobody_up(
     began = time.monotonic()
     assert resolver.resolve("example.invalid") == []
     assert time.monotonic() - began < PATIENCE
-
-
-def test_templates_find_every_function() -> None:
-    offered = Registry({}).functions("network")
-    assert set(network.__all__) == set(offered)

@@ -10,7 +10,7 @@ from typing import Any
 
 from modules.databases.postgres._roles import roles, stored
 from modules.databases.postgres._server import AskedServer, PostgresServer, change, literal, name
-from runner.api import changer
+from runner.api import changer, for_states
 
 FLAGS = {
     "createdb": "CREATEDB",
@@ -21,6 +21,7 @@ FLAGS = {
 FLAGS |= {"superuser": "SUPERUSER", "replication": "REPLICATION"}
 
 
+@for_states
 def server_of(
     user: str | None = None,
     host: str | None = None,

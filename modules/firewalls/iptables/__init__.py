@@ -25,8 +25,6 @@ from modules.firewalls.iptables._commands import (
     version,
 )
 from modules.firewalls.iptables._kernel import (
-    MATCHES,
-    OF_TARGETS,
     change,
     command,
     has_rule,
@@ -38,34 +36,3 @@ from modules.firewalls.iptables._kernel import (
     saved_at,
     write_saved,
 )
-
-__all__ = [
-    "MATCHES",
-    "OF_TARGETS",
-    "append",
-    "build_rule",
-    "change",
-    "check",
-    "check_chain",
-    "command",
-    "delete",
-    "delete_chain",
-    "flush",
-    "get_policy",
-    "get_rules",
-    "get_saved_policy",
-    "get_saved_rules",
-    "has_rule",
-    "insert",
-    "is_saved",
-    "listed",
-    "new_chain",
-    "program",
-    "rule",
-    "rules",
-    "save",
-    "saved_at",
-    "set_policy",
-    "version",
-    "write_saved",
-]
