@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from modules.pkg import _contents
@@ -20,6 +21,7 @@ from modules.pkg.package_manager import Archive, Changes, PackageManager, Transa
 from runner.api import CommandFailed, Record, fetcher, here
 
 MOST_MEGABYTES, MOST_SECONDS = 512, 180.0  # of what is fetched, and for how long, in one run
+PAUSE = 0.02  # seconds between two looks for archives that are being fetched
 KNOWN = "archives.json"
 Versions = tuple[tuple[str, str], ...]
 
@@ -40,28 +42,82 @@ def planned_packages(
     settings = _settings()
     if settings["packages"] == "never" or not manager.has("archives_ahead"):
         return None
-    if any(target.path for target in transaction.targets):
-        return None
     versions = tuple(sorted((name, each["new"]) for name, each in changes.items() if each["new"]))
-    archives = _archives(manager, versions)
+    try:
+        archives = _own_archives(manager, changes, transaction)
+    except OSError:  # a file that is only planned
+        return None
+    listed = tuple((name, version) for name, version in versions if name not in archives)
+    archives |= _archives(manager, listed)
     if len(archives) < len(versions):
         return None
-    missing = [archive for archive in archives.values() if not _is_there(archive)]
-    if missing and not _fetched(manager, missing, transaction, settings):
-        return None
-    packages = []
-    for name, version in versions:
-        try:
-            contents = _contents.contents_of(archives[name], manager)
-        except (BadArchive, OSError) as problem:
-            _warn(f"{archives[name].path}: {getattr(problem, 'strerror', None) or problem}")
+    missing = tuple(archive for archive in archives.values() if not _is_there(archive))
+    fetch = None
+    if missing:
+        if settings["packages"] != "auto" or os.geteuid() != 0 or not has_network():
             return None
-        packages.append(PlannedPackage(name, version, changes[name]["old"], contents))
-    return packages
+        fetch = partial(_fetch, manager, missing, transaction, settings)
+    try:
+        contents = _read(manager, archives, fetch)
+    except (BadArchive, CommandFailed) as problem:
+        here.warn(f"what the packages bring is not foreseen: {problem}")
+        return None
+    return [
+        PlannedPackage(name, version, changes[name]["old"], contents[name])
+        for name, version in versions
+    ]
 
 
-def _warn(why: str) -> None:
-    here.warn(f"what the packages bring is not foreseen: {why}")
+def _own_archives(
+    manager: PackageManager, changes: Changes, transaction: Transaction
+) -> dict[str, Archive]:
+    """Return the archives that a transaction names itself, by their packages. Raises OSError."""
+    import hashlib
+
+    archives = {}
+    for target in transaction.targets:
+        name = manager.normal(target.name)
+        if target.path and name in changes:
+            with open(target.path, "rb") as file:
+                size = os.fstat(file.fileno()).st_size
+                digest = f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
+            archives[name] = Archive(name, changes[name]["new"], target.path, size, digest)
+    return archives
+
+
+def _read(
+    manager: PackageManager, archives: Mapping[str, Archive], fetch: Callable[[], None] | None
+) -> dict[str, Contents]:
+    """What archives hold, each read as soon as it is there. fetch: has them come. Raises
+    BadArchive, and what that raises.
+    """
+    from concurrent.futures import ThreadPoolExecutor, wait
+    from contextvars import copy_context
+
+    known = [name for name, archive in archives.items() if _contents.is_kept(archive)]
+    contents = {name: _contents.contents_of(archives[name], manager) for name in known}
+    waiting = {name: archive for name, archive in archives.items() if name not in contents}
+    if not waiting:
+        return contents
+    reading = {}
+    with ThreadPoolExecutor(1 + (os.cpu_count() or 1)) as pool:
+        fetching = [pool.submit(copy_context().run, fetch)] if fetch else []
+        while waiting:
+            ended = all(each.done() for each in fetching)
+            for name in [name for name in waiting if ended or _is_there(waiting[name])]:
+                look = _contents.contents_of
+                reading[name] = pool.submit(copy_context().run, look, waiting.pop(name), manager)
+            if waiting:
+                wait(fetching, PAUSE)
+    for each in fetching:
+        each.result()
+    for name, result in reading.items():
+        try:
+            contents[name] = result.result()
+        except (BadArchive, OSError) as problem:
+            why = getattr(problem, "strerror", None) or problem
+            raise BadArchive(f"{archives[name].path}: {why}") from None
+    return contents
 
 
 def _settings() -> dict[str, Any]:
@@ -79,36 +135,27 @@ def _is_there(archive: Archive) -> bool:
         return False
 
 
-def _fetched(
+def _fetch(
     manager: PackageManager,
-    missing: list[Archive],
+    missing: Sequence[Archive],
     transaction: Transaction,
     settings: Mapping[str, Any],
-) -> bool:
-    """Fetch archives, and tell whether all are there."""
-    if settings["packages"] != "auto" or os.geteuid() != 0 or not has_network():
-        return False
+) -> None:
+    """Have archives come, within the limits of a run. Raises CommandFailed."""
     spent = here.store("packages ahead")
     size = spent.get("size", 0) + sum(archive.size for archive in missing)
     seconds = float(settings["seconds"]) - spent.get("seconds", 0.0)
-    why = ""
     if size > int(settings["size"]) << 20:
-        why = f"{size / 1048576:.0f} MiB would be fetched; `foresee: {{size: MiB}}` allows more"
-    elif seconds <= 0:
-        why = "fetching took too long; `foresee: {seconds: SECONDS}` allows more"
-    else:
-        began = time.monotonic()
-        versions = tuple((archive.name, archive.version) for archive in missing)
-        try:
-            manager.fetch_archives(versions, transaction.options, seconds)
-        except CommandFailed as failure:
-            why = failure.message
-        spent["seconds"] = spent.get("seconds", 0.0) + time.monotonic() - began
-        spent["size"] = size
-    if why:
-        _warn(why)
-        return False
-    return all(map(_is_there, missing))
+        raise CommandFailed(
+            f"{size / 1048576:.0f} MiB would be fetched; `foresee: {{size: MiB}}` allows more"
+        )
+    if seconds <= 0:
+        raise CommandFailed("fetching took too long; `foresee: {seconds: SECONDS}` allows more")
+    began = time.monotonic()
+    versions = tuple((archive.name, archive.version) for archive in missing)
+    manager.fetch_archives(versions, transaction.options, seconds)
+    spent["seconds"] = spent.get("seconds", 0.0) + time.monotonic() - began
+    spent["size"] = size
 
 
 def has_network() -> bool:

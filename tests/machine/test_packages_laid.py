@@ -185,3 +185,27 @@ def contents_of(paths: list[str]) -> dict[str, Any]:
             ("in", "file.managed", [{"contents": "own"}, {"onlyif": f"test -f {path}"}]),
         )
     }
+
+
+def test_a_package_of_a_file_is_foreseen(machine: Debian) -> None:
+    machine.run(package("tool", "1", {"etc/tool/a": "1"}) + INDEX)
+    machine.run("mv /srv/archive/tool_1_all.deb /srv/own.deb; rm /srv/archive/Packages")
+    installed = {"tool": {"pkg.installed": [{"sources": [{"tool": "/srv/own.deb"}]}]}}
+    machine.tree(all=json.dumps(installed | contents_of(["/etc/tool/a", "/etc/tool/b"])))
+    assert_foreseen(machine)
+
+
+def test_an_archive_that_fills_the_disk_is_refused(machine: Debian) -> None:
+    folder = "/srv/packages/tool-1"
+    machine.run(package("tool", "1"))
+    machine.run(f"mkdir -p {folder}/usr/share; truncate -s 512M {folder}/usr/share/zeros")
+    machine.run(f"dpkg-deb -Zgzip -z1 -b {folder} /srv/archive; rm -r {folder}; {INDEX}")
+    machine.tree(all=tree(("tool",), contents_of(["/usr/share/zeros"])))
+    dry = machine.results("sls", "all", "--test")
+    [warning] = dry["tool"]["warnings"]
+    assert warning == (
+        "what the packages bring is not foreseen: /srv/archive/tool_1_all.deb: what is in it is far"
+        " larger than itself"
+    )
+    assert "decided when pkg: tool is done" in dry["there /usr/share/zeros"]["comment"]
+    machine.run("find /var/cache/runner -size +1M | grep . && exit 1 || true")
