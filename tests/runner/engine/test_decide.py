@@ -6,6 +6,8 @@ from __future__ import annotations
 import pytest
 
 from runner.engine.decide import (
+    NOT_REACTED,
+    SKIPPED,
     Decision,
     Verdict,
     decide,
@@ -22,13 +24,30 @@ PLACE = Place(Untyped("t.sls"))
 
 
 def result(name: str) -> Result:
-    """ok | same | fail | failch | dry | open | skipped | stopped: how a target came out."""
-    outcomes = {"fail": False, "failch": False, "stopped": False, "dry": None, "open": None}
-    outcome = outcomes.get(name, True)
-    changes = {"x": 1} if name in ("ok", "failch", "dry") else {}
+    """How a target came out. quiet: its change is to set nothing off; unprepared: what should have
+    prepared its change failed.
+    """
+    outcomes = {"fail": False, "failch": False, "stopped": False}
+    undone = ("dry", "open", "undecided", "noop", "unprepared")
+    outcome = None if name in undone else outcomes.get(name, True)
+    changes = {"x": 1} if name in ("ok", "failch", "dry", "noop", "quiet") else {}
     chunk = Chunk("test", "nop", name, name, 1, "t", "base", {}, {}, (), PLACE)
     ran = name not in ("skipped", "stopped")
-    return Result(chunk, outcome, "", changes, ran=ran, exact=name != "open")
+    return Result(
+        chunk,
+        outcome,
+        "",
+        changes,
+        ran=ran,
+        exact=name != "open",
+        undecided=name == "undecided",
+        noop=name == "noop",
+        extra={"skip_req": True} if name == "quiet" else {},
+        cause="root" if name == "unprepared" else None,
+    )
+
+
+NO_CHANGE = "State was not run because none of the onchanges reqs changed"
 
 
 CASES = [
@@ -43,14 +62,14 @@ CASES = [
     (
         "onchanges same",
         Verdict.SKIP,
-        "State was not run because none of the onchanges reqs changed",
+        NO_CHANGE,
     ),
     ("onchanges ok", Verdict.RUN, ""),
     ("onchanges same; onchanges ok", Verdict.RUN, ""),
     (
         "onchanges failch",
         Verdict.SKIP,
-        "State was not run because none of the onchanges reqs changed",
+        NO_CHANGE,
     ),
     ("onchanges_any same; onchanges_any ok", Verdict.RUN, ""),
     ("onfail ok", Verdict.SKIP, "State was not run because onfail req did not change"),
@@ -112,17 +131,55 @@ CASES = [
     ),
     ("watch ok; onfail ok", Verdict.SKIP, "State was not run because onfail req did not change"),
     ("onchanges ok; onfail ok; watch ok", Verdict.WATCH, ""),
+    ("onchanges undecided", Verdict.OPEN, "It would be run if test: undecided changed something"),
+    ("onchanges undecided; onchanges ok", Verdict.RUN, ""),
+    ("watch undecided", Verdict.WATCH, ""),
+    ("onchanges noop", Verdict.SKIP, NO_CHANGE),
+    ("watch noop", Verdict.RUN, ""),
+    ("onchanges quiet", Verdict.SKIP, SKIPPED),
+    ("onchanges quiet; onchanges ok", Verdict.RUN, ""),
+    ("watch quiet", Verdict.RUN, NOT_REACTED),
+    ("watch quiet; watch ok", Verdict.WATCH, ""),
+    ("onfail unprepared", Verdict.RUN, ""),
+    ("onfail unprepared; onfail ok", Verdict.RUN, ""),
+    ("onfail noop", Verdict.SKIP, "State was not run because onfail req did not change"),
 ]
+
+
+def decided(text: str) -> Decision:
+    """The decision of requisites; the target `none` is left out of the run."""
+    parts = [part.split() for part in text.split("; ") if part]
+    edges = [Edge(0, KINDS[kind], number, PLACE) for number, (kind, _) in enumerate(parts)]
+    names = [name for _, name in parts]
+    return decide(
+        edges, lambda edge: None if names[edge.target] == "none" else result(names[edge.target])
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "postponed", "cause"),
+    [
+        ("onchanges none", True, None),
+        ("onchanges same", False, None),
+        ("onchanges same; onchanges none", True, None),
+        ("onchanges failch", True, result("failch").tag),
+        ("onchanges none; onchanges unprepared", True, "root"),
+        ("onfail none", True, None),
+        ("onfail ok", False, None),
+        ("require fail; onchanges same", False, result("fail").tag),
+        ("require fail; watch ok", True, result("fail").tag),
+    ],
+)
+def test_what_was_not_done_for_a_failure_stays_pending(
+    text: str, postponed: bool, cause: str | None
+) -> None:
+    decision = decided(text)
+    assert (decision.postponed, decision.cause) == (postponed, cause)
 
 
 @pytest.mark.parametrize(("text", "verdict", "comment"), CASES)
 def test_decide(text: str, verdict: Verdict, comment: str) -> None:
-    edges, targets = [], {}
-    for number, part in enumerate(text.split("; ") if text else []):
-        kind, name = part.split()
-        edges.append(Edge(0, KINDS[kind], number, PLACE))
-        targets[number] = result(name)
-    decision = decide(edges, lambda edge: targets[edge.target])
+    decision = decided(text)
     assert (decision.verdict, decision.comment) == (verdict, comment)
 
 
@@ -186,11 +243,3 @@ def test_a_second_plan_is_a_failure() -> None:
     assert again.comment == "Done\nThis did not converge: it would change x again"
     failed = verified(done, result("fail")._replace(comment="broken"))
     assert failed.comment == "Done\nThis did not converge: broken"
-
-
-def test_what_a_state_that_is_left_out_would_have_set_off_stays_pending() -> None:
-    edges = [Edge(0, KINDS["onchanges"], 1, PLACE)]
-    left_out = decide(edges, lambda edge: None)
-    assert (left_out.verdict, left_out.postponed, left_out.cause) == (Verdict.SKIP, True, None)
-    same = decide(edges, lambda edge: result("same"))
-    assert (same.verdict, same.postponed) == (Verdict.SKIP, False)

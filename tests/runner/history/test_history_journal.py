@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 import subprocess
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 from command import Machine
 
-from runner.history.journal import NAME, Journal
+from runner.history.journal import MOST, NAME, Journal, recover
 
 # killed when the fourth file is about to get its name
 KILLED = """
@@ -99,6 +100,95 @@ def test_of_two_runs_at_once_one_has_the_journal(tmp_path: Path) -> None:
     assert (tmp_path / "state" / NAME).read_text().count("\n") == 1
     one.close()
     assert not (tmp_path / "state" / NAME).exists()
+
+
+X, GONE = "INSERT INTO x VALUES (?)", "INSERT INTO gone VALUES (?)"
+
+
+@pytest.fixture
+def database() -> Iterator[sqlite3.Connection]:
+    """A table that statements write into, and the run 1."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        connection.execute("CREATE TABLE x (a)")
+        connection.execute("CREATE TABLE runs (id, run, written)")
+        connection.execute("INSERT INTO runs VALUES (1, 'one', 0)")
+        yield connection
+
+
+def found(database: sqlite3.Connection) -> tuple[list[int], int]:
+    """The values in the table, and how many statements of the run are written."""
+    values = [value for (value,) in database.execute("SELECT a FROM x")]
+    return values, database.execute("SELECT written FROM runs").fetchone()[0]
+
+
+def waiting(folder: Path, *statements: tuple[str, int]) -> Journal:
+    """The journal of run 1, with what was saved."""
+    (folder / "state").mkdir(mode=0o700, exist_ok=True)
+    journal = Journal(str(folder / "state"), 1, "one")
+    for statement, value in statements:
+        journal.add(statement, [(value,)])
+    journal.save()
+    return journal
+
+
+def test_what_is_saved_is_recovered_once(tmp_path: Path, database: sqlite3.Connection) -> None:
+    journal, file = waiting(tmp_path, (X, 1), (X, 2)), tmp_path / "state" / NAME
+    assert (journal.save(), file.read_text().count("\n")) == (False, 2)
+    journal.add(X, [(3,), (4,)])
+    assert (journal.save(), file.read_text().count("\n")) == (False, 4)
+    recover(str(tmp_path / "state"), database)
+    assert found(database) == ([], 0), "its run is under way"
+    journal.write(database)
+    assert (found(database), file.stat().st_size) == (([1, 2, 3, 4], 4), 0)
+    journal.write(database)
+    journal.add(X, [(5,)])
+    journal.save()
+    copy = file.read_bytes()
+    journal.close()
+    assert not file.exists()
+    for _ in range(2):
+        file.write_bytes(copy)
+        recover(str(tmp_path / "state"), database)
+        assert found(database) == ([1, 2, 3, 4, 5], 5)
+        assert not file.exists()
+        assert not database.in_transaction
+
+
+def test_a_damaged_statement_is_left_out(tmp_path: Path, database: sqlite3.Connection) -> None:
+    os.close(waiting(tmp_path, (X, 1), (GONE, 2), (X, 3))._opened())  # as a kill does
+    recover(str(tmp_path / "state"), database)
+    assert found(database) == ([1, 3], 3)
+    for damage in (b"[]\n", b"('a', 'one', 4, %a, (4,))\n" % X, b"(1, 'one', 4, 'DELETE x', ())\n"):
+        (tmp_path / "state" / NAME).write_bytes(damage + b"(1, 'one', 5, %a, (5,))\n" % X)
+        recover(str(tmp_path / "state"), database)
+        assert found(database) == ([1, 3], 3)
+
+
+@pytest.mark.parametrize(("number", "full"), [(MOST - 1, False), (MOST, True)])
+def test_many_statements_wait_no_longer(tmp_path: Path, number: int, full: bool) -> None:
+    journal = waiting(tmp_path, (X, 0))
+    journal._since = float("inf")  # as if the first had begun to wait just now
+    journal.add(X, [(0,)] * (number - 1))
+    assert journal.save() is full
+    journal.close()
+
+
+def test_an_old_statement_waits_no_longer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.monotonic", lambda: 1000.0)
+    journal = waiting(tmp_path, (X, 1))
+    for now, full in ((1000.5, False), (1000.6, True)):
+        monkeypatch.setattr("time.monotonic", lambda now=now: now)
+        journal.add(X, [(2,)])
+        assert journal.save() is full
+    journal.close()
+
+
+def test_what_did_not_fit_on_the_disk_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.write", lambda _, data: len(data) - 1)
+    with pytest.raises(OSError, match="the disk is full"):
+        waiting(tmp_path, (X, 1))
 
 
 @pytest.mark.parametrize("damage", ["cut", "binary", "of another history"])

@@ -3,13 +3,18 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import resource
 import stat
 from pathlib import Path
 
 import pytest
 
 from runner.model.errors import RunnerError
+from runner.support.files.descriptors import RESERVE, held
+from runner.support.files.folder_syncs import FolderSyncs
+from runner.support.files.links import open_output, refuse_special, without_links
 from runner.support.files.permissions import Watch
 from runner.support.files.shared_folder import SharedFolder
 from runner.support.files.trusted_folder import UntrustedFile, trusted_folder
@@ -107,6 +112,111 @@ def test_each_file_of_a_database_is_looked_at(tmp_path: Path, suffix: str) -> No
     with pytest.raises(UntrustedFile, match="a second name") as error:
         folder.database("d")
     assert error.value.filename == f"{tmp_path}/d{suffix}"
+
+
+@pytest.mark.parametrize(
+    ("path", "real"),
+    [
+        ("", ""),
+        ("plain/none/more", "plain/none/more"),
+        ("relative/x", "plain/below/x"),
+        ("absolute/below/../x", "plain/x"),
+        ("up/none", "plain/below/none"),
+        ("twice/x", "plain/below/x"),
+        ("dangling/x/y", "plain/none/x/y"),
+        ("dangling/.", "plain/none"),
+        ("past/x", "plain/x"),
+    ],
+)
+def test_a_path_without_its_links(tmp_path: Path, path: str, real: str) -> None:
+    (tmp_path / "plain/below").mkdir(parents=True)
+    for name, target in {
+        "relative": "plain/below",
+        "absolute": f"{tmp_path}//plain",
+        "up": "plain/./below/../below",
+        "twice": "absolute/below/",
+        "dangling": "plain/none",
+        "past": "plain/none/../../plain",
+    }.items():
+        (tmp_path / name).symlink_to(target)
+    assert without_links(f"{tmp_path}/{path}") == os.path.normpath(f"{tmp_path}/{real}")
+
+
+def test_links_in_a_ring_are_an_error(tmp_path: Path) -> None:
+    (tmp_path / "ring").symlink_to("ring")
+    with pytest.raises(OSError) as error:
+        without_links(f"{tmp_path}/ring/x")
+    assert error.value.errno == errno.ELOOP
+    assert without_links("/") == "/"
+
+
+def test_a_file_replaces_files_only(tmp_path: Path) -> None:
+    (tmp_path / "f").touch()
+    os.mkfifo(tmp_path / "pipe")
+    refuse_special(f"{tmp_path}/f")
+    refuse_special(f"{tmp_path}/none")
+    with pytest.raises(IsADirectoryError):
+        refuse_special(str(tmp_path))
+    with pytest.raises(OSError, match="there is something else than a file"):
+        refuse_special(f"{tmp_path}/pipe")
+
+
+@pytest.mark.parametrize(
+    ("mode", "names", "taken"), [(0o700, 2, True), (0o777, 2, False), (0o1777, 1, True)]
+)
+def test_a_second_name_is_not_written_where_others_can_make_one(
+    tmp_path: Path, mode: int, names: int, taken: bool
+) -> None:
+    tmp_path.chmod(0o755)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    folder.chmod(mode)
+    (folder / "f").touch()
+    if names == 2:
+        (folder / "g").hardlink_to(folder / "f")
+    before = os.listdir("/proc/self/fd")
+    if taken:
+        descriptor = open_output(f"{folder}/f", os.O_WRONLY)
+        assert os.get_blocking(descriptor)
+        os.close(descriptor)
+    else:
+        with pytest.raises(PermissionError, match="a second name"):
+            open_output(f"{folder}/f", os.O_WRONLY)
+    assert os.listdir("/proc/self/fd") == before
+
+
+@pytest.mark.parametrize(
+    ("room", "kept"), [(RESERVE, False), (RESERVE + 1, True), (resource.RLIM_INFINITY, True)]
+)
+def test_the_last_descriptors_stay_free(
+    monkeypatch: pytest.MonkeyPatch, room: int, kept: bool
+) -> None:
+    free = os.dup(0)
+    os.close(free)
+    most = room if room == resource.RLIM_INFINITY else free + room
+    monkeypatch.setattr("resource.getrlimit", lambda _: (most, most))
+    copy = held(0)
+    assert copy == (free if kept else None)
+    again = os.dup(0)
+    assert (again == free) is not kept
+    for descriptor in (again, *([] if copy is None else [copy])):
+        os.close(descriptor)
+    assert held(free) is None, "there is nothing to hold"
+
+
+def test_a_commit_keeps_no_folder_open(tmp_path: Path, synced: list[str | int]) -> None:
+    syncs, before = FolderSyncs(), os.listdir("/proc/self/fd")
+    folder = os.open(tmp_path, os.O_RDONLY)
+    with syncs.deferred():
+        for name in ("a", "b"):
+            (tmp_path / name).touch()
+            syncs.changed(folder, str(tmp_path))
+        assert synced == []
+        assert syncs.commit() == ""
+        assert synced == ["a b"]
+    os.close(folder)
+    assert (synced, syncs.failures()) == (["a b"], [])
+    assert os.listdir("/proc/self/fd") == before
 
 
 # ---------------------------------------------------------------- what a run reads

@@ -5,13 +5,17 @@ nobody can tell but by the time it takes.
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command import Machine
+
+from runner.support.files import group_commit
 
 # what a run syncs and renames; argument: what goes wrong
 WATCHER = """
@@ -206,3 +210,38 @@ def test_what_follows_finds_what_it_would_find_alone(tmp_path: Path, then: str) 
 
 def failed(then: str) -> bool:
     return then in ("a path in it", "what fails")
+
+
+def test_what_is_known_of_file_systems(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert group_commit.types_of(os.stat("/proc/self").st_dev) == {"proc"}
+    assert group_commit.types_of(os.makedev(4095, 4095)) == set()
+    facts = "MemFree: 9 kB\nDirty: 5 kB\nWriteback: 3 kB\nWritebackTmp: 9 kB\n"
+    monkeypatch.setattr(group_commit, "open", lambda *_, **__: io.StringIO(facts), raising=False)
+    for most, little in ((8, True), (7, False)):
+        monkeypatch.setattr(group_commit, "MOST_DIRTY", most)
+        assert group_commit._is_little_dirty() is little
+    with open("/proc/self/status") as file:
+        assert group_commit._sync_file_system(file.fileno())
+    assert not group_commit._sync_file_system(-1)
+
+
+@pytest.mark.parametrize(
+    ("name", "waits"), [("f", True), ("passwd", False), ("nsswitch.conf", False), ("\xe9", False)]
+)
+def test_what_others_go_by_does_not_wait(tmp_path: Path, name: str, waits: bool) -> None:
+    commit, path = group_commit.GroupCommit(), str(tmp_path / name)
+    (tmp_path / "hidden").write_text("new")
+    before = os.listdir("/proc/self/fd")
+    with open(tmp_path / "hidden", "rb") as file:
+        folder = os.open(tmp_path, os.O_RDONLY)
+        assert not commit.add(file.fileno(), folder, "hidden", path, None), "nobody collects"
+        with commit.collecting(1):
+            assert commit.add(file.fileno(), folder, "hidden", path, None) is waits
+        os.close(folder)
+    assert (commit.owns(1), commit.owns(0), commit.is_collecting) == (waits, False, False)
+    assert commit.may_concern(str(tmp_path / name.upper())) is (waits or not name.isascii())
+    assert not commit.may_concern(str(tmp_path / "other"))
+    commit.sync()
+    assert commit.finish(1)
+    assert (tmp_path / name).exists() is waits
+    assert os.listdir("/proc/self/fd") == before
