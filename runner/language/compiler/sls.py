@@ -25,6 +25,7 @@ from runner.model.places import (
     value_place,
 )
 from runner.model.requisite_kinds import KINDS
+from runner.support.yaml import errors
 
 
 class Sls:
@@ -102,7 +103,7 @@ class Sls:
             return
         misplaced = structure_hints.top_level(key, body) if isinstance(key, str) else None
         if misplaced:
-            if above and above[1] is None and key[:1] in structure_hints.ODD_SPACES:
+            if above and above[1] is None and errors.odd_space_hint(key):
                 del self.problems[-1]
             self._problem(f"{key!r} in SLS {self.name} is not an ID with its states", at, misplaced)
             return

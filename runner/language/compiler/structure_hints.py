@@ -13,9 +13,9 @@ from runner.model.diagnostics import nearest, suggestion
 from runner.model.global_arguments import COMMAND, DOCUMENTED
 from runner.model.places import Value
 from runner.model.requisite_kinds import REQUISITE_KEYS
+from runner.support.yaml import errors
 
 FUNCTION = r"[a-z_]\w*\.[a-z_]\w*"
-ODD_SPACES = tuple("\u00a0\u2007\u202f\u3000\u200b")
 # what belongs among the arguments and is often written beside the function
 BESIDE = frozenset(
     name
@@ -137,11 +137,8 @@ def no_function_hint(state: str) -> str:
 
 def top_level(key: str, value: Value) -> str | None:
     """The meaning that a key at the margin was to have, when it is not an ID."""
-    if key[:1] in ODD_SPACES:
-        return (
-            f"it begins with a space that is none (U+{ord(key[0]):04X}): replace it with a plain"
-            " space"
-        )
+    if hint := errors.odd_space_hint(key):
+        return hint
     if key in REQUISITE_KEYS and isinstance(value, list):
         return (
             "a requisite belongs among the arguments of a state: indent it below a function, with"

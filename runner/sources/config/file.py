@@ -220,7 +220,8 @@ def _value_problem(key: Any, value: Any) -> tuple[str, str | None, str] | None:
     """(message, hint, severity) of what is wrong with one key."""
     if not is_known(key) and not is_store(value):
         near = nearest(key)
-        return (f"unknown configuration key {key!r}", suggestion(near) if near else None, "warning")
+        hint = errors.odd_space_hint(key) or (suggestion(near) if near else None)
+        return f"unknown configuration key {key!r}", hint, "warning"
     if "\0" in str(value):
         return f"{key} contains a NUL character", None, "error"
     wanted = types(key)

@@ -66,8 +66,19 @@ def _tab(spot: ParserSpot) -> Mistake | None:
     return None
 
 
+ODD_SPACES = tuple("\u00a0\u2007\u202f\u3000\u200b")
+
+
+def odd_space_hint(key: object) -> str | None:
+    """The cure for a key that begins with a space that YAML takes for a letter."""
+    if not str(key).startswith(ODD_SPACES):
+        return None
+    number = ord(str(key)[0])
+    return f"it begins with a space that is none (U+{number:04X}): replace it with a plain space"
+
+
 def _blank(spot: ParserSpot) -> Mistake | None:
-    blank = re.search(r"[\u00a0\u2007\u202f\u3000\u200b]", spot.row)
+    blank = re.search(f"[{''.join(ODD_SPACES)}]", spot.row)
     if blank and not spot.row[: blank.start()].strip():
         message = f"a space that is none (U+{ord(blank[0]):04X}) in the indentation"
         return spot.mistake(
