@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from command import Machine
+from command import Machine, prestarted_server
+from starting import PATIENCE
 
 FILES = {
     "states/top.sls": "base:\n  '*':\n    - web\n",
@@ -37,20 +38,23 @@ TOLD: dict[str, tuple[Callable[[bytes], bytes], str]] = {
 }
 
 
-def written(machine: Machine, odd: str, how: Callable[[bytes], bytes]) -> list[str]:
-    """The words that run the tree with one odd file."""
+def answer(machine: Machine, odd: str, how: Callable[[bytes], bytes]) -> tuple[str, str]:
+    """What a dry run of the tree with one odd file prints, and tells."""
     for name, text in FILES.items():
         path = machine.folder / name
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(how(text.encode()) if name == odd else text.encode())
-    return ["highstate", "--test", "--config", str(machine.folder / "runner.yaml")]
+    words = ["highstate", "--test", "--config", str(machine.folder / "runner.yaml")]
+    done = prestarted_server().run(words, machine.environment, PATIENCE)
+    assert "Traceback" not in done.stdout + done.stderr
+    return done.stdout, done.stderr
 
 
 @pytest.mark.parametrize("odd", FILES)
 def test_what_editors_write_works(machine: Machine, odd: str) -> None:
     for name, how in WORK.items():
-        words = written(machine, odd, how)
-        assert "1 state: 1 unchanged" in machine(*words).stdout, name
+        shown, told = answer(machine, odd, how)
+        assert "1 state: 1 unchanged" in shown, (name, told)
 
 
 @pytest.mark.parametrize("odd", FILES)
@@ -58,6 +62,5 @@ def test_what_cannot_work_is_told_with_the_cure(machine: Machine, odd: str) -> N
     for name, (how, cure) in TOLD.items():
         if (name, odd) == ("a space that is none", "pillar/p.sls"):
             continue  # data: a text may begin so
-        words = written(machine, odd, how)
-        told = machine(*words, code=None).stderr
+        _, told = answer(machine, odd, how)
         assert cure in told and odd in told, (name, told)
