@@ -15,6 +15,7 @@ from pathlib import Path
 import guard_host
 import pytest
 from command import ROOT, Machine
+from starting import wait_until
 
 OWN = [Path("/var/cache/runner"), Path("/var/lib/runner")]
 
@@ -96,12 +97,49 @@ def pytest_configure(config: pytest.Config) -> None:
     os.umask(0o022)
     os.environ["TZ"] = "UTC"
     time.tzset()
+    if not hasattr(config, "workerinput"):
+        _give_temporary_folder(config)
     folder = Path(tempfile.mkdtemp(prefix="guard-"))
     config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
     folder.chmod(0o755)
     guard_host.put_before(folder)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+# what a process has until it ends
+ENDING = 60  # seconds
+HELD = ("guard-", "engine-", "harness-", "hypothesis-", "runner-postgres-")
+
+
+def _give_temporary_folder(config: pytest.Config) -> None:
+    """Temporary files of all that the tests start lie in a folder of this run, where one that stays
+    is seen; pytest's own ones stay where they are.
+    """
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir())
+    os.environ["TMPDIR"] = tempfile.tempdir = folder = tempfile.mkdtemp(prefix="tests-")
+    os.chmod(folder, 0o1777)
+    config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
+    """Fail where a test has left something behind."""
+    yield
+    if hasattr(session.config, "workerinput"):
+        return
+    gc.collect()
+    own = HELD[:1] if session.config.getoption("numprocesses", None) else HELD
+
+    def left() -> list[str]:
+        found = os.listdir(tempfile.gettempdir())
+        return sorted(name for name in found if not name.startswith(own))
+
+    try:
+        wait_until(lambda: not left(), "the end of pytest's other processes", ENDING)
+    except AssertionError:
+        print(f"\nTests have left these in their TMPDIR: {', '.join(left())}")
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 @pytest.fixture(autouse=True)

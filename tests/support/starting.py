@@ -93,11 +93,12 @@ def patiently(seconds: float, attempt: Callable[[float], T], happened: Callable[
     raise AssertionError(f"it did not happen within {seconds * 100} seconds")
 
 
-def wait_until(condition: Callable[[], T], what: str) -> T:
+def wait_until(condition: Callable[[], T], what: str, patience: float | None = None) -> T:
     """Return what a condition answers, once that is true. what: what is waited for, in words."""
-    end = time.monotonic() + PATIENCE
+    patience = patience or PATIENCE
+    end = time.monotonic() + patience
     while not (answer := condition()):
-        assert time.monotonic() < end, f"waited {PATIENCE} seconds for: {what}"
+        assert time.monotonic() < end, f"waited {patience} seconds for: {what}"
         time.sleep(0.02)
     return answer
 

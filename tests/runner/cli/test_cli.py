@@ -107,7 +107,13 @@ def test_exit_codes(engine: Engine, answer: Any, plain: int, detailed: int) -> N
     assert code("sls", "a", "--detailed-exitcodes") == detailed
 
 
-def test_other_exit_codes(engine: Engine, capsys: pytest.CaptureFixture[str]) -> None:
+def test_other_exit_codes(
+    engine: Engine,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))  # where the report of a bug goes
     engine.answer = RunnerError("another run", code="locked")
     assert code("highstate") == 3
     engine.answer = KeyboardInterrupt()
@@ -223,9 +229,9 @@ def test_what_the_engine_is_asked(engine: Engine) -> None:
 
 
 def test_single_and_call_read_values_as_yaml(engine: Engine) -> None:
-    code("single", "file.absent", "name=/x", "force=true", "--out", "json")
-    engine.answer = {"a": 1}
-    code("call", "m.f", "1", "k=[a]")
+    assert code("single", "file.absent", "name=/x", "force=true", "--out", "json") == 0
+    engine.answer = {"a": 1}, False
+    assert code("call", "m.f", "1", "k=[a]") == 0
     assert engine.calls == [
         ("single", "file.absent", {"name": "/x", "force": True}, ()),
         ("call", "m.f", [1], {"k": ["a"]}),
