@@ -33,14 +33,30 @@ def _shared() -> str:
     return "laws"
 
 
+_PREPARED: set[str] = set()  # the roles of the scenarios that this server has seen
+
+
+def _anew() -> None:
+    """The server as it was at first."""
+    named = "SELECT 'DROP {0} ' || quote_ident({1}) || '{2}' FROM {3} WHERE {1} !~ '^(pg_|{4})'"
+    for kind in (
+        ("DATABASE", "datname", " WITH (FORCE)", "pg_database", "postgres$|template"),
+        ("TABLESPACE", "spcname", "", "pg_tablespace", "-"),
+        ("OWNED BY", "rolname", " CASCADE", "pg_roles", "postgres$"),
+        ("ROLE", "rolname", "", "pg_roles", "postgres$"),
+    ):
+        server.sql(*server.sql(named.format(*kind)).splitlines())
+    _PREPARED.clear()
+    _shared.cache_clear()
+
+
 def _setup(names: dict[str, str], first: tuple[str, ...]) -> Callable[[Path], None]:
-    """What prepares a scenario, once for a server: tried again it finds what it left."""
-    prepared: list[bool] = []
+    """What prepares a scenario: on a server that has not seen it before."""
 
     def setup(_: Path) -> None:
-        if prepared:
-            return
-        prepared.append(True)
+        if names["r"] in _PREPARED:
+            _anew()
+        _PREPARED.add(names["r"])
         shared = _shared()
         if names["db"] != shared:
             server.sql(f"CREATE DATABASE {names['db']} TEMPLATE laws")
