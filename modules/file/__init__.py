@@ -80,7 +80,7 @@ if TYPE_CHECKING:
         uid_to_user,
         user_to_uid,
     )
-    from modules.file._patching import apply_patch
+    from modules.file._patching import apply_patch, own_temporary_files
     from modules.file._put_back import put_back
     from modules.file._rights import (
         refuse_chmod,
@@ -209,7 +209,7 @@ _SUBMODULES = {
         "_attributes": "refuse_attributes",
         "_salt.attributes": "chattr check_perms get_selinux_context lsattr",
         "_salt.devices": "get_devmm mknod_blkdev mknod_chrdev mknod_fifo",
-        "_patching": "apply_patch",
+        "_patching": "apply_patch own_temporary_files",
         "_salt.patching": "patch seek_read seek_write",
         "_salt.sources": "apply_template_on_contents extract_hash get_source_sum source_list",
     }.items()

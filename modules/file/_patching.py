@@ -69,7 +69,8 @@ def _plan_patch(
                 target.write(_look.read_bytes(file))
     where = [f"--directory={folder}"] if names else [f"{folder}/file"]
     argv = [*argv, *words, *where]
-    done = cmd.complete(argv, stdin=text, python_shell=False, see_planned=False)
+    env = own_temporary_files()
+    done = cmd.complete(argv, stdin=text, env=env, python_shell=False, see_planned=False)
     for file, copy in files.items():
         if not _paths.exists(copy) and _look.lexists(file):
             raise Unforeseen("which folders the patch program removes")
@@ -88,4 +89,9 @@ def apply_patch(
     always told. words: further options. text: the patch. names: of the files in the folder.
     """
     where = f"--directory={path}" if names else path
-    return cmd.probe([*argv, *words, where], stdin=text)
+    return cmd.probe([*argv, *words, where], stdin=text, env=own_temporary_files())
+
+
+def own_temporary_files() -> dict[str, str]:
+    """The environment of a patch program that does not fail for a /tmp that is full."""
+    return {"TMPDIR": here.scratch()}

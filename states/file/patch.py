@@ -121,10 +121,11 @@ class _Patch:
         yield Plan(_shown_output(would), "The patch would be applied")
         argv = [self.program, f"--reject-file={self.rejects or '-'}", "--forward"]
         names = _names(would.stdout) if self.folder else []
+        env = file.own_temporary_files()
         done = (
             file.apply_patch(self.path, [*argv, *self.folder[2:]], self.words, self.text, names)
             if names or not self.folder
-            else cmd.execute([*argv, *self.words, *self.where], stdin=self.text)
+            else cmd.execute([*argv, *self.words, *self.where], stdin=self.text, env=env)
         )
         if done.retcode:
             raise StateFailed("Failed to apply patch", changes=_shown_output(done))
@@ -141,14 +142,16 @@ class _Patch:
         yield Plan({}, message, in_dry_run=refuse)
         reject_path = f"{here.scratch()}/rejects"
         output = ["--force", f"--reject-file={reject_path}", f"--output={here.scratch()}/patched"]
-        cmd.probe([self.program, *output, "--forward", *self.words, *self.where], stdin=self.text)
+        argv = [self.program, *output, "--forward", *self.words, *self.where]
+        cmd.probe(argv, stdin=self.text, env=file.own_temporary_files())
         file.write(self.rejects, file.read_bytes(reject_path))
         raise StateFailed(f"{message}\n\nThe rejects are saved to {self.rejects}", changes={})
 
     def _look(self, words: Sequence[str]) -> cmd.Completed:
         argv = [self.program, "--reject-file=-", "--dry-run", *words, *self.where]
-        env = {"TMPDIR": here.scratch()}
-        return cmd.complete(argv, stdin=self.text, env=env, python_shell=False)
+        return cmd.complete(
+            argv, stdin=self.text, env=file.own_temporary_files(), python_shell=False
+        )
 
     def _refusal(self, would: cmd.Completed) -> str:
         output = "\n".join(part for part in (would.stdout, would.stderr) if part)

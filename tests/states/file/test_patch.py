@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""file.patch: where the patch program may write."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from harness import HarnessHere, apply, foresee
+
+from states.file.patch import patch
+
+FILE = "--- a\n+++ b\n@@ -1 +1 @@\n-hi\n+ho\n"
+FOLDER = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-hi\n+ho\n"
+pytestmark = pytest.mark.skipif(not shutil.which("patch"), reason="there is no patch program")
+
+
+@pytest.mark.parametrize("options", ["", "--unified", "--get=0"])  # the last: not foreseen
+def test_a_full_tmp_does_not_stop_a_patch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: str
+) -> None:
+    given = tmp_path / "a.patch"
+    for name, text in (("of a file", FILE), ("of a folder", FOLDER)):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "f").write_text("hi\n")
+        given.write_text(text)
+        arguments = {"name": str(folder / "f"), "source": str(given), "options": options}
+        if text == FOLDER:
+            arguments |= {"name": str(folder), "strip": 1}
+        monkeypatch.setenv("TMPDIR", str(tmp_path / "missing"))
+        foresee(patch, **arguments, current=HarnessHere(dry=True))
+        apply(patch, **arguments, current=HarnessHere())
+        assert (folder / "f").read_text() == "ho\n"
