@@ -44,8 +44,9 @@ def put_back(
     attributes: Mapping[str, bytes] | None = None,
     alone: bool = False,
 ) -> None:
-    """Make a path what it was. kind: none, file, dir, link, or moved (what was moved to `target`
-    comes back). attributes: all extended attributes; None for as they are. alone: a file that is
+    """Make a path what it was. kind: none, file, dir, link, other (a device, a pipe or a socket
+    that is there gets its mode and its owner), or moved (what was moved to `target` comes back).
+    attributes: all extended attributes; None for as they are. alone: a file that is
     there is not to be one of several names. Raises StateFailed, at the end, for attributes that
     cannot be set.
     """
@@ -75,6 +76,8 @@ def put_back(
             _folder(where, mode, uid, gid, dress)
         elif kind == "link":
             put_link(where, target, (uid, gid))
+        elif kind == "other":
+            _special(where, mode, uid, gid)
         where.sync()
     if lost:
         raise StateFailed(f"it is restored without its extended attributes: {', '.join(lost)}")
@@ -123,13 +126,21 @@ def _folder(where: Place, mode: int, uid: int, gid: int, dress: Finish) -> None:
         dress(pin)
 
 
+def _special(where: Place, mode: int, uid: int, gid: int) -> None:
+    with where.pinned() as pin:
+        if bits.S_IFMT(pin.at.st_mode) in (bits.S_IFREG, bits.S_IFDIR, bits.S_IFLNK):
+            raise StateFailed(f"{where.path} is no longer a device, a pipe or a socket")
+        pin.chown(uid, gid)
+        pin.chmod(mode)
+
+
 def _clear(where: Place, kind: str) -> None:
     """Remove what is in the way; a folder only when it is empty."""
     at = where.seen()
     if at is None:
         return
     is_folder = bits.S_ISDIR(at.st_mode)
-    if is_folder and kind != "dir":
+    if is_folder and kind not in ("dir", "other"):
         try:
             where.rmdir()
         except OSError as problem:

@@ -27,7 +27,8 @@ class Snapshot(Record):
     """The former state of a path. type: none, file, dir, link, moved (to `target`), or other
     (device, pipe, socket).
 
-    content: the hash of a file's contents; empty when they were too large or could not be read.
+    target: of a link; of a device, a pipe or a socket which one it is. content: the hash of a
+    file's contents; empty when they were too large or could not be read.
     attributes: the hash of the extended attributes of a file or folder, access lists among them;
     empty when there are none, None when nobody has looked.
     """
@@ -86,7 +87,7 @@ def look(path: str) -> Sight:
     except OSError:
         return Sight(Snapshot(path, "none"))
     kind = KINDS.get(stat.S_IFMT(status.st_mode), "other")
-    target = os.readlink(path) if kind == "link" else ""
+    target = os.readlink(path) if kind == "link" else _special(status) if kind == "other" else ""
     content, data = "", None
     if kind == "file" and status.st_size <= LARGEST:
         with suppress(OSError):
@@ -96,6 +97,11 @@ def look(path: str) -> Sight:
     attributes = hash_of(packed) if packed else ""
     snapshot = Snapshot._make((path, kind, mode, *owner, target, content, attributes))
     return Sight._make((snapshot, _stamp(status), data, packed))
+
+
+def _special(status: os.stat_result) -> str:
+    """Which device it is; that it is a pipe, or a socket."""
+    return f"{stat.filemode(status.st_mode)[0]} {status.st_rdev}"
 
 
 def _attributes(path: str, status: os.stat_result) -> bytes:

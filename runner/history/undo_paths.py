@@ -29,7 +29,9 @@ def planned(
     is_same = now.is_same(was) and not is_unkept(was) and not _is_made_link(was, run)
     if is_same or _is_moved_back(was, now, run.left_paths):
         return  # an undo that stopped half-way had come here
-    refused = _not_kept(was, run.store) or _changed_since(was, run) or _hindrance(was, foresight)
+    refused = (
+        _not_kept(was, now, run.store) or _changed_since(was, run) or _hindrance(was, foresight)
+    )
     known = was.path in run.left_paths
     yield was, now, refused, "" if known or refused else UNKNOWN_SINCE
 
@@ -73,9 +75,9 @@ def _is_moved_back(was: Snapshot, now: Snapshot, left: dict[str, Snapshot]) -> b
     return now.is_same(target._replace(path=was.path))
 
 
-def _not_kept(was: Snapshot, store: ContentStore) -> str:
+def _not_kept(was: Snapshot, now: Snapshot, store: ContentStore) -> str:
     """The reason why the history does not have what a path was."""
-    if was.type == "other":
+    if was.type == "other" and (now.type, now.target) != (was.type, was.target):
         return "it was a device, a pipe or a socket; these are not kept"
     if is_unkept(was) or (was.type == "file" and store.get(was.content) is None):
         usual = "its contents were not kept (too large, or the store is not whole)"
@@ -120,10 +122,9 @@ def _hindrance(was: Snapshot, foresight: Foresight) -> str:
         return ""
     refuse = foresight.functions
     try:
-        refuse("file.refuse_chmod" if now.type == was.type == "dir" else "file.refuse_put")(
-            was.path
-        )
-        if was.type in ("file", "dir", "link"):
+        stays = now.type == was.type and was.type in ("dir", "other")
+        refuse("file.refuse_chmod" if stays else "file.refuse_put")(was.path)
+        if was.type in ("file", "dir", "link", "other"):
             refuse("file.refuse_owner")(was.path, was.uid, was.gid)
         if was.type == "moved":
             refuse("file.refuse_put")(was.target)
@@ -156,7 +157,7 @@ def difference(first: Snapshot, second: Snapshot) -> str:
         parts.append("other contents")
     elif first.type == "file" and not first.content:
         parts.append("perhaps other contents")
-    if first.target != second.target:
+    if first.target != second.target and first.type == "link":
         parts.append(f"points to {first.target} instead of {second.target}")
     if first.mode != second.mode:
         parts.append(f"mode {first.mode:04o} instead of {second.mode:04o}")

@@ -60,6 +60,27 @@ def test_undo_restores_files(machine: Machine) -> None:
     assert all(path.stat().st_mode & 0o077 == 0 for path in kept)
 
 
+def test_a_pipe_gets_its_mode_back_and_another_one_does_not(machine: Machine) -> None:
+    pipe, socket_ = machine.folder / "pipe", machine.folder / "socket"
+    os.mkfifo(pipe, 0o600)
+    with closing(socket.socket(socket.AF_UNIX)) as server:
+        server.bind(str(socket_))
+    socket_.chmod(0o600)
+    given = "file.managed: [mode: '0640', replace: false]"
+    machine.write(a=f"{{tmp}}/pipe: {{{given}}}\n{{tmp}}/socket: {{{given}}}\n")
+    machine("sls", "a")
+    assert pipe.stat().st_mode & 0o777 == socket_.stat().st_mode & 0o777 == 0o640
+    socket_.unlink()
+    os.mkfifo(socket_, 0o640)
+    os.chmod(socket_, 0o640)
+    foreseen = answer(machine, "undo", "--test", code=2)
+    done = answer(machine, "undo", code=2)
+    assert done["steps"] == foreseen["steps"]
+    refused = {Path(step["path"]).name: step["refused"] for step in done["steps"]}
+    assert not refused["pipe"] and "these are not kept" in refused["socket"]
+    assert (pipe.stat().st_mode & 0o777, socket_.stat().st_mode & 0o777) == (0o600, 0o640)
+
+
 def test_undo_names_the_runs_that_it_passes_over(machine: Machine) -> None:
     machine.write(a=FILE, b="'true': {cmd.run: []}")
     machine("sls", "a")
