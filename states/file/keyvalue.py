@@ -188,13 +188,11 @@ class _KeyEdit:
 
     def _edited(self, line: str, key: str, value: Any) -> str:
         """The line as it should be; an empty text for one key too many."""
-        bare = line.lstrip(self.uncomment or None)
-        key_text, mark, present_value = line.partition(self.separator)
-        plain = bool(mark) and self._same(key_text, key, self.key_ignores_case)
-        if not plain:
-            key_text, mark, present_value = bare.partition(self.separator)
-            if not mark or not self._same(key_text, key, self.key_ignores_case):
-                return line
+        plain = self._is_of(line, key)
+        setting = line if plain else line.lstrip(self.uncomment or None)
+        if not plain and not self._is_of(setting, key):
+            return line
+        key_text, present_value = setting[: len(key)], setting[len(key + self.separator) :]
         times = self.seen.get(key, 0)
         if not plain and times >= self.most:
             return line  # a comment or an indented line beyond the count stays what it is
@@ -208,6 +206,13 @@ class _KeyEdit:
             return line
         end = "\r\n" if line.endswith("\r\n") else "\n"
         return f"{key_text}{self.separator}{present_value.strip() if keeps else value}{end}"
+
+    def _is_of(self, line: str, key: str) -> bool:
+        """Whether a line begins with a key, which may have the separator in it, and a value
+        follows.
+        """
+        is_key = self._same(line[: len(key)], key, self.key_ignores_case)
+        return is_key and line.startswith(self.separator, len(key))
 
     @staticmethod
     def _same(first: str, second: str, ignore_case: bool) -> bool:
