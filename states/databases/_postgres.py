@@ -8,7 +8,7 @@ from typing import Any
 
 from modules.databases import postgres
 from modules.databases.postgres import PostgresServer
-from runner.api import Record
+from runner.api import Record, StateFailed
 from runner.api.kinds import Property
 
 
@@ -43,6 +43,19 @@ class Entity(Record):
         self.server.execute(
             " ".join([f"{verb} {self.sql}", *(str(each) for each in options if each)])
         )
+
+
+def require_role(server: PostgresServer, role: str) -> None:
+    """Raise StateFailed for a role that is neither there nor planned."""
+    if role.lower() != "public" and role not in postgres.roles(server, role, passwords=False):
+        missing = [("postgres_user", role), ("postgres_group", role)]
+        raise StateFailed(f'role "{role}" does not exist', missing=missing)
+
+
+def require_owner(server: PostgresServer, owner: str | None, now: object) -> None:
+    """Raise StateFailed where a thing cannot be given to its owner. now: who owns it."""
+    if owner and owner != now:
+        require_role(server, owner)
 
 
 def owned_by(role: str) -> str:

@@ -10,7 +10,7 @@ from modules.databases import postgres
 from modules.databases.postgres import PostgresServer
 from runner.api import Check, Line, Planned, Record
 from runner.api.kinds import Kind, Property
-from states.databases._postgres import SERVER, Entity
+from states.databases._postgres import SERVER, Entity, require_role
 from states.databases._wording import CREATED, REMOVED, UPDATED
 
 KINDS = {
@@ -52,6 +52,9 @@ class Role(Record):
     def present(self, server: PostgresServer) -> Planned:
         """The state of a role that has to be there."""
         role = postgres.roles(server, self.name, passwords=not self.refresh).get(self.name)
+        for group in self.groups:
+            if group not in (role or {}).get("groups", ()):
+                require_role(server, group)
         return KINDS[self.kind].present(
             role,
             lambda: server.execute(*self._created()),

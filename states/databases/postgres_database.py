@@ -10,7 +10,7 @@ from modules.databases import postgres
 from modules.databases.postgres import Connection, PostgresServer, literal
 from runner.api import Line, Name, NonEmptyLine, Planned, StateFailed
 from runner.api.kinds import Kind, Property, comes_after
-from states.databases._postgres import SERVER, Entity, owned_by
+from states.databases._postgres import SERVER, Entity, owned_by, require_owner
 from states.databases._wording import CREATED, REMOVED, UPDATED
 
 DATABASE = Kind(
@@ -87,6 +87,7 @@ def present(
         tablespace and f"TABLESPACE = {postgres.quoted(tablespace)}",
     )
     now = postgres.databases(server).get(name)
+    require_owner(server, owner, (now or {}).get("Owner"))
     fixed = {"Encoding": encoding, "Collate": lc_collate, "Ctype": lc_ctype}
     unfixable = [
         f"{key} {now[key]}, not {value}"

@@ -10,7 +10,7 @@ from modules.databases import postgres
 from modules.databases.postgres import Connection, PostgresServer
 from runner.api import Line, NonEmptyLine, OneOrMany, Planned, StateFailed
 from runner.api.kinds import Kind, Wording
-from states.databases._postgres import SERVER
+from states.databases._postgres import SERVER, require_role
 
 ObjectType = Literal[
     "table", "sequence", "schema", "tablespace", "language", "database", "group", "function"
@@ -121,11 +121,6 @@ def _statement_object(kind: str, thing: str, schema: str, rights: list[str]) -> 
     return f"{', '.join(rights)} ON {postgres.target(kind, thing, schema)}"
 
 
-def _require_role(server: PostgresServer, role: str) -> None:
-    if role.lower() != "public" and role not in postgres.roles(server, role, passwords=False):
-        raise StateFailed(f'role "{role}" does not exist', missing=("postgres_user", role))
-
-
 def _is_missing(
     server: PostgresServer,
     role: str,
@@ -136,9 +131,9 @@ def _is_missing(
     passing: bool,
 ) -> bool:
     """Return whether a right, or the right to pass it on, is missing."""
-    _require_role(server, role)
+    require_role(server, role)
     if kind == "group":
-        _require_role(server, thing)
+        require_role(server, thing)
         member = postgres.member(server, role, thing)
         return member is None or (passing and not member)
     objects = postgres.held(server, role, kind, thing, schema)
@@ -150,7 +145,7 @@ def _is_missing(
 def _has_any(
     server: PostgresServer, role: str, kind: str, thing: str, schema: str, rights: list[str]
 ) -> bool:
-    _require_role(server, role)
+    require_role(server, role)
     if kind == "group":
         return postgres.member(server, role, thing) is not None
     return any(

@@ -7,7 +7,7 @@ from modules.databases import postgres
 from modules.databases.postgres import Login, PostgresServer
 from runner.api import Line, Name, NonEmptyLine, Planned
 from runner.api.kinds import Kind, Property, comes_after
-from states.databases._postgres import SERVER, Entity, owned_by
+from states.databases._postgres import SERVER, Entity, owned_by, require_owner
 from states.databases._wording import CREATED, REMOVED, UPDATED
 
 SCHEMA = Kind(
@@ -49,10 +49,12 @@ def present(
     Behaviour: Salt 3008's postgres_schema.present; the owner is seen to.
     """
     it = Entity(server.within(dbname), "SCHEMA", name)
+    now = it.row(FOUND)
+    require_owner(server, owner, (now or {}).get("owner"))
     options = owner and f"AUTHORIZATION {postgres.quoted(owner)}"
     properties = [Property("owner", owner, set=owned_by)]
     about = {"name": name, "dbname": dbname, "owner": owner}
-    return SCHEMA.present(it.row(FOUND), lambda: it.create(options), properties, it.alter, **about)
+    return SCHEMA.present(now, lambda: it.create(options), properties, it.alter, **about)
 
 
 def absent(dbname: Line, name: NonEmptyLine, server: Login = PostgresServer()) -> Planned:

@@ -10,7 +10,7 @@ from modules.databases import postgres
 from modules.databases.postgres import Connection, PostgresServer, literal
 from runner.api import AbsolutePath, Line, Name, NonEmptyLine, Planned, StateFailed
 from runner.api.kinds import Kind, Property, comes_after
-from states.databases._postgres import SERVER, Entity, owned_by
+from states.databases._postgres import SERVER, Entity, owned_by, require_owner
 from states.databases._wording import CREATED, REMOVED, UPDATED
 
 TABLESPACE = Kind(
@@ -58,6 +58,7 @@ def present(
             f"Tablespace {name} is not at the right location. This is unfixable without dropping"
             f" and recreating the tablespace. It is at {now['place']}."
         )
+    require_owner(server, owner, (now or {}).get("owner"))
     wanted = {key: str(value) for key, value in (options or {}).items()}
     settings = ", ".join(f"{postgres.quoted(key)} = {literal(wanted[key])}" for key in wanted)
     create = partial(
