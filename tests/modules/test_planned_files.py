@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 from harness import HarnessHere
 
 from modules import _paths, file
+from modules._planned import view
 from modules._planned.files import Held, is_planned, planned_files
 from runner.api import changes_allowed, running
 from runner.api.planning import changes_planned
@@ -178,6 +180,86 @@ def test_a_look_says_what_it_would_say_after_the_real_run(
         and not (look == "realpath" and path.startswith("far"))  # Python counts no links there
     }
     assert differing == {}
+
+
+LISTED = r"find . -printf '%P %M %U:%G %l\n' | sort; find . -type f | sort | xargs cat"
+
+
+def listed(folder: Path, **how: Any) -> str:
+    """What a command sees in a folder."""
+    argv = ["sh", "-c", LISTED]
+    return subprocess.run(argv, capture_output=True, text=True, check=True, **how).stdout.replace(
+        str(folder), "TOP"
+    )
+
+
+def test_a_command_sees_what_it_would_see_after_the_real_run(tmp_path: Path) -> None:
+    dry, real = tmp_path / "dry", tmp_path / "real"
+    for folder in (dry, real):
+        folder.mkdir()
+        there_before(folder)
+    before = listed(dry, cwd=dry)
+    with running(HarnessHere()), changes_allowed():
+        made(str(real))
+    with running(HarnessHere(dry=True)):
+        assert view.planned_view() is None
+        with changes_planned():
+            made(str(dry))
+        planned = view.planned_view()
+        if planned is None:
+            pytest.skip("it takes the right to mount")
+        assert view.planned_view() is planned
+        seen = listed(dry, preexec_fn=planned.entering(str(dry), None, None, None))
+        words = ["sh", "-c", "id -u; id -g; id -G; umask; pwd"]
+        as_somebody = subprocess.run(
+            words, preexec_fn=planned.entering(None, 1234, 2345, [3456]), capture_output=True
+        )
+    assert seen == listed(real, cwd=real)
+    assert as_somebody.stdout.decode() == "1234\n2345\n2345 3456\n0022\n/\n"
+    assert listed(dry, cwd=dry) == before, "the machine has nothing of it"
+
+
+def test_a_folder_gets_what_is_planned_in_it(tmp_path: Path) -> None:
+    dry, real = tmp_path / "dry", tmp_path / "real"
+    for folder in (dry, real):
+        folder.mkdir()
+        there_before(folder)
+    with running(HarnessHere()), changes_allowed():
+        made(str(real))
+    with running(HarnessHere(dry=True)):
+        with changes_planned():
+            made(str(dry))
+        files = planned_files()
+        assert files is not None
+        entry = files.root
+        for name in dry.parts[1:]:
+            below = entry.child(name)
+            assert below is not None
+            entry = below
+        view.settle(entry)
+        assert not entry.names
+    assert listed(dry, cwd=dry) == listed(real, cwd=real)
+
+
+@pytest.mark.parametrize(
+    ("limit", "most", "fits"),
+    [
+        ("MOST_ENTRIES", 3, False),
+        ("MOST_ENTRIES", 4, True),
+        ("MOST_BYTES", 29, False),
+        ("MOST_BYTES", 30, True),
+    ],
+)
+def test_much_is_not_laid_over_the_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, most: int, fits: bool
+) -> None:
+    with running(HarnessHere(dry=True)), changes_planned():
+        for name in ("a", "b", "c"):
+            file.write(str(tmp_path / name), b"x" * 10)
+        if view.planned_view() is None:
+            pytest.skip("it takes the right to mount")
+        monkeypatch.setattr(view, limit, most)
+        assert (view._made(planned_files()) is not None) is fits  # type: ignore[arg-type]
 
 
 def test_what_is_planned(tmp_path: Path) -> None:

@@ -222,20 +222,26 @@ class Secrets:
                 after = self._masked(value[new], secret, former)
                 before = self._mask_old(value[old], value[new], secret, former)
                 return {key: before if key == old else after for key in value}
-        shown = {}
+        return {
+            name: self._masked(item, under, former)
+            for _, name, item, under in self._entries(value, secret, former)
+        }
+
+    def _entries(
+        self, value: Mapping[Value, Value], secret: bool, former: bool
+    ) -> Iterator[tuple[Value, Value, Value, bool]]:
+        """The keys of a mapping, how they are shown, their values, whether these are secret."""
         for key, item in value.items():
-            under = self._matches(key) or (secret and not is_beside(key))
             # a key tells what is secret
             name = key if key in WORDS else self._masked(key, former=former)
-            shown[name] = self._masked(item, under, former)
-        return shown
+            yield key, name, item, self._matches(key) or (secret and not is_beside(key))
 
     def _mask_old(self, old: Value, new: Value, secret: bool, former: bool) -> Value:
         """The old value without the places where the new one has secrets."""
         if isinstance(old, Mapping) and isinstance(new, Mapping):
             return {
-                key: self._mask_old(item, new.get(key), secret or self._matches(key), former)
-                for key, item in old.items()
+                name: self._mask_old(item, new.get(key), under, former)
+                for key, name, item, under in self._entries(old, secret, former)
             }
         if isinstance(old, list | tuple) and isinstance(new, list | tuple):
             hides = any(self._masked(item, secret) != item for item in new)

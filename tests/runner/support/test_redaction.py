@@ -133,6 +133,24 @@ KNOWN = secrets(PW, "4711", "s3cret-of-old")
         ({"old": {"k": [1, ""]}, "new": 4711}, {"old": {"k": [HIDDEN, ""]}, "new": HIDDEN}),
         ({"before": None, "after": "hunter22"}, {"before": None, "after": HIDDEN}),
         ({"old": "x", "new": "y"}, {"old": "x", "new": "y"}),
+        (
+            {"old": {"a": 1, "hunter22": "b"}, "new": {"a": 2, "c": "hunter22"}},
+            {"old": {"a": 1, HIDDEN: "b"}, "new": {"a": 2, "c": HIDDEN}},
+        ),
+        (
+            {"old": ["x hunter22", "same"], "new": ["same"]},
+            {"old": [f"x {HIDDEN}", "same"], "new": ["same"]},
+        ),
+        (["\udcff hunter22"], [f"\udcff {HIDDEN}"]),
+        (b"\xff hunter22", f"\udcff {HIDDEN}"),
+        ("-x 1\n+x hunter22\n", f"-x {HIDDEN}\n+x {HIDDEN}\n"),
+        ("-a 1\n?  ^\n+a hunter22\n", f"-a {HIDDEN}\n?  ^\n+a {HIDDEN}\n"),
+        ("-a 1\n\\ No newline\n+a hunter22\n", f"-a {HIDDEN}\n\\ No newline\n+a {HIDDEN}\n"),
+        ("-a 1\n b\n+a hunter22\n", f"-a 1\n b\n+a {HIDDEN}\n"),
+        ("-k: 1;\n-j: 2\n+k: hunter22;\n+j: 3\n", f"-k: {HIDDEN};\n-j: 2\n+k: {HIDDEN};\n+j: 3\n"),
+        ("-  1\n+k: hunter22\n", f"-  {HIDDEN}\n+k: {HIDDEN}\n"),
+        ("-z: 1\n+z: 2\n+k: hunter22\n", f"-z: 1\n+z: 2\n+k: {HIDDEN}\n"),
+        ("-k 1\n+q: 2\n+k: hunter22\n", f"-{HIDDEN}\n+q: 2\n+k: {HIDDEN}\n"),
     ],
 )
 def test_what_is_shown_of_a_value(value: Any, shown: Any) -> None:

@@ -7,6 +7,7 @@ tests/properties/test_yaml.py tries texts at random.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import pytest
 from placed import shape
@@ -14,7 +15,7 @@ from placed import shape
 from runner.support.yaml.limits import plain
 from runner.support.yaml.load import load
 from runner.support.yaml.rendered_text import Rendered
-from runner.support.yaml.simple import NotSimple, parse, parse_json
+from runner.support.yaml.simple import DEEPEST, NotSimple, parse, parse_json
 
 PLAIN = """
     a file: {file.managed: []}
@@ -41,6 +42,9 @@ PLAIN = """
             nothing:
     again:  # a comment
     - "x: y"
+    - |
+
+      after an empty line
     - 'web*':
         - |
          deep
@@ -81,6 +85,8 @@ OTHER = (
     "a: [b]]",
     "a: [,]",
     "a: [b\nc: d",
+    "a: [b,\nc]",
+    "a:\n  b: [c,\n  d]",
     "a: [b\n  c]",
     "a: [b: c]",
     "a: [b c: d]",
@@ -148,6 +154,26 @@ def test_a_plain_tree_is_read_with_its_places() -> None:
 
 @pytest.mark.parametrize("text", OTHER)
 def test_what_may_mean_something_else_is_left_to_pyyaml(text: str) -> None:
+    with pytest.raises(NotSimple):
+        parse(text, Rendered(text, "x"))
+
+
+@pytest.mark.parametrize(
+    "nested",
+    [
+        lambda levels: "- " * levels + "x\n",
+        lambda levels: (
+            "".join(f"{' ' * level}a:\n" for level in range(levels - 1))
+            + f"{' ' * (levels - 1)}a: x\n"
+        ),
+        lambda levels: f"a: {'[' * (levels - 1)}x{']' * (levels - 1)}\n",
+        lambda levels: f"a: {'{a: ' * (levels - 1)}x{'}' * (levels - 1)}\n",
+    ],
+)
+def test_what_is_deep_is_left_to_pyyaml(nested: Callable[[int], str]) -> None:
+    text = nested(DEEPEST)
+    assert shape(parse(text, Rendered(text, "x"))) == shape(load(text, Rendered(text, "x")))
+    text = nested(DEEPEST + 1)
     with pytest.raises(NotSimple):
         parse(text, Rendered(text, "x"))
 
