@@ -35,7 +35,7 @@ def worker(layer: Path) -> Iterator[Callable[[int], dict[str, Any]]]:
         str(ROOT / "tests/machine/inside.py"),
         spec(str(layer)).dump(),
     ]
-    environment = os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT}/tests/support"}
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT}/tests/support", "TMPDIR": "/tmp"}
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with background(command, env=environment, **pipes) as process:
         assert process.stdin and process.stdout
