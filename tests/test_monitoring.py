@@ -5,6 +5,7 @@ dashboard that use them and no others.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
@@ -159,6 +160,21 @@ def test_the_life_of_a_tree_in_the_metrics(pulling: Machine) -> None:
 def test_a_first_pull_that_fails_is_in_the_metrics(pulling: Machine) -> None:
     pulling("pull", code=1)
     assert metrics(pulling)['runner_last_run_outcome{outcome="did_not_start"}'] == 1
+
+
+def test_overlapping_runs_are_counted_and_say_nothing_to_cron(machine: Machine) -> None:
+    machine.config["prometheus_textfile"] = str(machine.folder / "r.prom")
+    machine.write(top="base: {'*': [a]}", a="x: test.nop")
+    machine("highstate")
+    assert metrics(machine)["runner_overlapping_runs"] == 0
+    with (machine.folder / "cache/state/lock").open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        silent = machine("highstate", "-q", "--scheduled", code=3)
+        assert (silent.stdout, silent.stderr) == ("", "")
+        for words in (("-q",), ("--scheduled",)):
+            assert "error: " in machine("highstate", *words, code=3).stderr
+    machine("highstate")
+    assert metrics(machine)["runner_overlapping_runs"] == 3
 
 
 def test_metrics_take_the_place_of_files_only(machine: Machine) -> None:

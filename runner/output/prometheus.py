@@ -32,6 +32,7 @@ _FETCHED = "runner_tree_fetched_timestamp_seconds"
 _APPLIED = "runner_tree_applied_timestamp_seconds"
 _PULL = "runner_last_pull_outcome"
 _STATES, _OUTCOME = "runner_states", "runner_last_run_outcome"
+_OVERLAPS = "runner_overlapping_runs"
 METRICS: Mapping[str, str] = {
     "runner_last_run_timestamp_seconds": "When the last run ended.",
     "runner_last_run_duration_seconds": "How long the last run took.",
@@ -45,6 +46,7 @@ METRICS: Mapping[str, str] = {
     _DISABLED: "1 while `runner disable` stops scheduled runs.",
     _FETCHED: "When the remote was last known to have the tree in use as its newest.",
     _APPLIED: "When the tree in use came into use.",
+    _OVERLAPS: "Runs that found another one at work, and did nothing.",
     _PULL: "What became of the newest tree: 1 for one of these.",
 }
 _OF_FACTS = (_INFO, _PENDING, _DISABLED, _FETCHED, _APPLIED)
@@ -113,6 +115,7 @@ class Prometheus:
             "runner_last_run_duration_seconds": f"{time.monotonic() - self._started:.3f}",
             "runner_last_run_success": str(int(good)),
             _SUCCESS: now if good else earlier.get(_SUCCESS, "0"),
+            _OVERLAPS: str(int(float(earlier.get(_OVERLAPS, "0"))) + (outcome == LOCKED)),
             _COMPILED: now if ran and pulled != REFUSED else earlier.get(_COMPILED, "0"),
         }
         for kind in ("changed", "unchanged", "failed", "skipped"):

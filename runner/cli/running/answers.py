@@ -26,6 +26,8 @@ def failed(common: Common, caught: Exception | KeyboardInterrupt) -> int:
     if isinstance(caught, KeyboardInterrupt):  # the command-line parser would not say a word
         return stopped(caught)
     error = _worded(common, caught)
+    if common.quiet and common.scheduled and getattr(error, "code", "") == "locked":
+        return LOCKED  # metrics count it; cron would send a mail of each
     if common.form.errors is None or isinstance(error, BrokenPipeError):
         if error is caught:
             raise error

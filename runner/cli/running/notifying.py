@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`on_failure` and `on_change`: commands that a run calls at its end, with its report on their
-standard input. Nothing of them fails a run.
+"""`on_success`, `on_failure`, `on_change` and `always`: commands that a run calls at its end, with
+its report on their standard input. Nothing of them fails a run.
 """
 
 from __future__ import annotations
@@ -21,14 +21,17 @@ SECONDS = 60.0  # that a command may take
 
 def notify(raw: Mapping[str, Any], report: Mapping[str, Any]) -> None:
     """Call the commands that a run asks for: those of `on_failure` when a state failed or the tree
-    did not compile, those of `on_change` when it changed something. Not for dry runs, nor for
-    those that a person has interrupted. raw: the configuration.
+    did not compile, of `on_success` otherwise, of `on_change` when it changed something, and those
+    of `always`. Not for dry runs, nor for those that a person has interrupted. raw: the
+    configuration.
     """
     if report["test"] or report["outcome"] in ("interrupted", "locked"):
         return
     is_so = {
+        "on_success": report["outcome"] == "done",
         "on_failure": report["outcome"] != "done",
         "on_change": any(state.get("changes") for state in report["states"].values()),
+        "always": True,
     }
     text = text_of(report)
     for key in NOTIFYING:
@@ -41,6 +44,7 @@ def notify(raw: Mapping[str, Any], report: Mapping[str, Any]) -> None:
 def _called(command: Sequence[str], text: bytes, report: Mapping[str, Any]) -> str:
     """Why a command failed; empty where it did not."""
     facts = {"RUNNER_OUTCOME": report["outcome"], "RUNNER_ID": report["machine"]}
+    facts |= {f"RUNNER_{word.upper()}": str(number) for word, number in report["counts"].items()}
     try:
         with running(
             command,

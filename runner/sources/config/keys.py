@@ -376,6 +376,15 @@ class PartSettings:
             type="a mapping",
         ),
     ]
+    always: Annotated[
+        list[Any],
+        Key(
+            REPORTS,
+            "Commands, each a list of words, that each run calls at its end; they read its report"
+            " from standard input.",
+            "always:\n  - [curl, -fsS, -m, '10', 'https://hc-ping.com/UUID']",
+        ),
+    ]
     on_change: Annotated[
         list[Any],
         Key(
@@ -392,6 +401,15 @@ class PartSettings:
             "Commands, each a list of words, that a run calls at its end if a state failed;"
             " they read its report from standard input.",
             "on_failure:\n  - [mail, -s, runner failed, root]",
+        ),
+    ]
+    on_success: Annotated[
+        list[Any],
+        Key(
+            REPORTS,
+            "Commands, each a list of words, that a run calls at its end if no state failed; they"
+            " read its report from standard input.",
+            "on_success:\n  - [curl, -fsS, -m, '10', 'https://hc-ping.com/UUID']",
         ),
     ]
     otel_endpoint: Annotated[
@@ -621,7 +639,12 @@ KINDS: Mapping[str, tuple[type, ...]] = {
     NUMBER: (int,),
 }
 LONGEST = 10**9  # seconds that something may take: more than 30 years
-NOTIFYING = ("on_failure", "on_change")  # commands that a run calls at its end
+NOTIFYING = (
+    "on_success",
+    "on_failure",
+    "on_change",
+    "always",
+)  # commands that a run calls at its end
 # types of Python, as a configuration has them
 _WORDS = {
     "bool": FLAG,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands that a run calls at its end: `on_failure` and `on_change`."""
+"""Commands that a run calls at its end: `on_success`, `on_failure`, `on_change`, `always`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 from command import Machine
+
+from runner.sources.config.keys import NOTIFYING
 
 STATES = """
 a:
@@ -24,9 +26,13 @@ b:
 @pytest.fixture
 def site(machine: Machine) -> Machine:
     machine.write(a=STATES.replace("{tmp}", str(machine.folder)), broken="a:\n  b")
-    for name in ("on_failure", "on_change"):
+    for name in NOTIFYING:
         script = machine.folder / name
-        lines = ["#!/bin/sh", f'echo "$RUNNER_OUTCOME $1" >{script}.env', f"cat >{script}.json"]
+        lines = [
+            "#!/bin/sh",
+            f'echo "$RUNNER_OUTCOME $RUNNER_CHANGED $RUNNER_WOULD_CHANGE $1" >{script}.env',
+            f"cat >{script}.json",
+        ]
         script.write_text("\n".join(lines) + "\n")
         machine.config[name] = [[str(script), "a b; $c"]]
         script.chmod(0o755)
@@ -35,7 +41,7 @@ def site(machine: Machine) -> Machine:
 
 def called(site: Machine) -> list[str]:
     """The commands that were called since the last question."""
-    paths = [site.folder / f"{name}.json" for name in ("on_failure", "on_change")]
+    paths = [site.folder / f"{name}.json" for name in NOTIFYING]
     names = [path.stem for path in paths if path.exists()]
     for path in paths:
         path.unlink(missing_ok=True)
@@ -50,18 +56,18 @@ def test_who_is_called_when(site: Machine) -> None:
     assert (document["outcome"], document["counts"]["changed"]) == ("done", 1)
     (state,) = document["states"].values()
     assert state["name"] == f"{site.folder}/made"
-    assert (site.folder / "on_change.env").read_text() == "done a b; $c\n"
-    assert called(site) == ["on_change"]
+    assert (site.folder / "on_change.env").read_text() == "done 1 0 a b; $c\n"
+    assert called(site) == ["on_success", "on_change", "always"]
     site("sls", "a")
-    assert called(site) == []
+    assert called(site) == ["on_success", "always"]
     site("sls", "a", "--pillar", "{fails: true}", code=2)
-    assert called(site) == ["on_failure"]
+    assert called(site) == ["on_failure", "always"]
     site("sls", "a", "--pillar", "{fails: true, text: two}", code=2)
-    assert called(site) == ["on_failure", "on_change"]
+    assert called(site) == ["on_failure", "on_change", "always"]
     site("sls", "broken", code=1)
     document = json.loads((site.folder / "on_failure.json").read_text())
     assert document["outcome"] == "did not compile" and "broken.sls" in document["errors"][0]
-    assert called(site) == ["on_failure"]
+    assert called(site) == ["on_failure", "always"]
 
 
 def test_a_command_that_fails_fails_no_run(machine: Machine, tmp_path: Path) -> None:
