@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from runner.engine.reaction_journal import NAME, ReactionJournal
+from runner.engine.reaction_journal import NAME, VERSION, ReactionJournal
 from runner.model.result import PendingReaction
 
 ONE = PendingReaction("cmd_|-one_|-one_|-wait", "watch", "source", "run 1", "now", "a.sls:1")
@@ -89,3 +90,34 @@ def test_who_only_looks_leaves_a_broken_file(tmp_path: Path) -> None:
         "the list of pending reactions is damaged"
     ]
     assert not (tmp_path / NAME).exists()
+
+
+def test_what_a_newer_runner_wrote_is_left_alone(tmp_path: Path) -> None:
+    ReactionJournal(str(tmp_path)).record([ONE])
+    with closing(sqlite3.connect(tmp_path / NAME)) as other:
+        other.execute(f"PRAGMA user_version={VERSION + 1}")
+    for looking in (True, False):
+        with pytest.raises(OSError, match=f"{tmp_path / NAME}"):
+            ReactionJournal(str(tmp_path), looking=looking).all()
+    with closing(sqlite3.connect(tmp_path / NAME)) as other:
+        assert other.execute("SELECT count(*) FROM debts").fetchone() == (1,)
+
+
+def test_nothing_is_settled_whose_reaction_may_be_due_once_more(
+    journal: ReactionJournal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runner.engine.reaction_journal.FOLDER_SYNCS.commit", lambda: "not durable")
+    journal.settle("nobody")
+    with pytest.raises(OSError, match="not durable"):
+        journal.settle(ONE.reactor)
+    assert set(journal.all()) == written(tmp_path) == {ONE, OTHER, LATER}
+
+
+def test_a_reaction_that_was_due_before_keeps_its_time(tmp_path: Path) -> None:
+    journal = ReactionJournal(str(tmp_path))
+    assert journal.has_any(), "it was not read"
+    assert journal.all() == () and not journal.has_any()
+    assert not (tmp_path / NAME).exists()
+    journal.record([ONE])
+    journal.record([ONE._replace(time="later", run="run 2")])
+    assert journal.all() == ReactionJournal(str(tmp_path)).all() == (ONE,)

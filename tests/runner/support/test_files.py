@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from runner.model.errors import RunnerError
+from runner.support.files import text
 from runner.support.files.descriptors import RESERVE, held
 from runner.support.files.folder_syncs import FolderSyncs
-from runner.support.files.links import open_output, refuse_special, without_links
+from runner.support.files.links import LinkOfOthers, open_output, refuse_special, without_links
 from runner.support.files.permissions import Watch
 from runner.support.files.shared_folder import SharedFolder
 from runner.support.files.trusted_folder import UntrustedFile, trusted_folder
@@ -202,6 +203,94 @@ def test_the_last_descriptors_stay_free(
     for descriptor in (again, *([] if copy is None else [copy])):
         os.close(descriptor)
     assert held(free) is None, "there is nothing to hold"
+
+
+@pytest.mark.parametrize(
+    ("size", "largest", "refused"),
+    [(4, 4, False), (5, 4, True), (100_000, 0, False), (100_000, 99_999, True)],
+)
+def test_the_size_of_a_file_is_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int, largest: int, refused: bool
+) -> None:
+    path, data = tmp_path / "f.sls", bytes(range(250)) * (size // 250 + 1)
+    path.write_bytes(data[:size])
+    for unsaved in (False, True):
+        if unsaved:
+            path.write_bytes(b"as it was")
+            monkeypatch.setitem(text.UNSAVED, os.path.realpath(path), data[:size])
+        if refused:
+            with pytest.raises(RunnerError, match="is larger than 0 MiB") as error:
+                text.read_bounded(str(path), largest)
+            assert "sls_size_limit" in (error.value.hint or "")
+        else:
+            assert text.read_bounded(str(path), largest) == data[:size]
+    assert text.unsaved_below(str(tmp_path)) == ["f.sls"]
+    assert text.unsaved_below(f"{tmp_path}/f.sl") == []
+
+
+def test_a_file_that_grows_while_it_is_read_is_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "f").write_bytes(b"x" * 200_000)
+    whole, at_first = os.fstat, os.stat_result((stat.S_IFREG, 0, 0, 1, 0, 0, 10, 0, 0, 0))
+    monkeypatch.setattr(os, "fstat", lambda _: at_first)
+    assert len(text.read_bounded(str(tmp_path / "f"), 200_000)) == 200_000
+    with pytest.raises(RunnerError, match="is larger"):
+        text.read_bounded(str(tmp_path / "f"), 199_999)
+    monkeypatch.setattr(os, "fstat", whole)
+    with pytest.raises(RunnerError, match="is not a regular file"):
+        text.read_bounded(str(tmp_path))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="root makes files of others")
+@pytest.mark.parametrize(
+    ("target", "followed"), [("theirs", True), ("mine", False), ("none", False), ("theirs/x", True)]
+)
+def test_a_link_of_another_user_leads_to_what_is_theirs(
+    tmp_path: Path, target: str, followed: bool
+) -> None:
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs/x").touch()
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared").chmod(0o1777)
+    (tmp_path / "shared/link").symlink_to(f"../{target}")
+    for path in ("theirs", "theirs/x", "shared/link"):
+        os.lchown(tmp_path / path, 1234, 1234)
+    path = f"{tmp_path}/shared/link"
+    if followed:
+        assert without_links(path) == f"{tmp_path}/{target}"
+        return
+    for use in (without_links, lambda path: open_output(path, os.O_WRONLY)):
+        with pytest.raises(LinkOfOthers, match=f"{path} is a symbolic link of user 1234") as error:
+            use(path)
+        assert error.value.hint == f"remove it, or make it root's: chown -h root {path}"
+
+
+def test_a_folder_that_cannot_be_synced_is_told_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = errno.EIO
+
+    def fails(_: int) -> None:
+        raise OSError(problem, os.strerror(problem))
+
+    monkeypatch.setattr(os, "fsync", fails)
+    syncs, folder = FolderSyncs(), os.open(tmp_path, os.O_RDONLY)
+    with pytest.raises(OSError, match="Input/output error"):
+        syncs.changed(folder, str(tmp_path))
+    with syncs.deferred():
+        syncs.changed(folder, str(tmp_path))
+        told = syncs.commit()
+        assert told == f"the names in {tmp_path} are not durable: Input/output error"
+        assert syncs.commit() == ""
+        (failure,) = syncs.failures()
+        assert (failure.path, failure.problem) == (str(tmp_path), "Input/output error")
+        assert syncs.failures() == []
+        problem = errno.EINVAL  # a file system that cannot
+        syncs.changed(folder, str(tmp_path))
+        assert syncs.commit() == ""
+    os.close(folder)
 
 
 def test_a_commit_keeps_no_folder_open(tmp_path: Path, synced: list[str | int]) -> None:
