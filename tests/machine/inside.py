@@ -26,7 +26,7 @@ from harness import HarnessHere, apply, foresee, look
 from hostile import with_hostile_values
 from law_table import is_good
 from laws import Scenario
-from trying import REGISTRY, Current, bound, tried
+from trying import REGISTRY, Answer, Current, answer, bound, tried
 from validation import is_excepted, refused, wrote
 
 from runner.api import Plan, StateFailed
@@ -94,12 +94,36 @@ def attempt(scenario: Scenario, others: Sequence[Scenario] = ()) -> dict[str, An
     def here(dry: bool) -> HarnessHere:
         return HarnessHere(dry=dry, providers=providers(scenario))
 
-    answer: dict[str, Any] = {"fails": None, "prepared": prepared.stderr, "sure": False}
+    told: dict[str, Any] = {"fails": None, "prepared": prepared.stderr, "sure": False}
     if others:
-        answer["somebody"] = as_somebody(lambda: tried(scenario, None, here))
-    answer |= as_root(scenario, here)
-    answer["others"] = [tried(other, None, here) for other in others]
-    return answer
+        told["somebody"] = as_somebody(lambda: tried(scenario, None, here))
+    told |= behind(scenario, here) if scenario.after else {}
+    told |= as_root(scenario, here)
+    told["others"] = [tried(other, None, here) for other in others]
+    return told
+
+
+def behind(scenario: Scenario, here: Current) -> dict[str, Any]:
+    """What a look says behind the plans of the states that make what it needs, and what it says
+    behind their changes, which are there then.
+    """
+    planned = here(True)
+    makers = [Scenario(function, args) for function, args in scenario.after]
+    functions = [REGISTRY.state(maker.function).function for maker in makers]
+    foreseen = [
+        foresee(function, **bound(maker), current=planned)
+        for function, maker in zip(functions, makers, strict=True)
+    ]
+    said = answer(dry_look, scenario, planned)
+    for function, maker in zip(functions, makers, strict=True):
+        apply(function, **bound(maker), current=here(False))
+    return {"foreseen": foreseen, "said": said, "there": answer(dry_look, scenario, here(True))}
+
+
+def dry_look(scenario: Scenario, current: HarnessHere) -> Answer:
+    outcome = look(REGISTRY.state(scenario.function).function, **bound(scenario), current=current)
+    kind = "plans" if isinstance(outcome, Plan) else "done"
+    return kind, f"{outcome.comment}\n{json.dumps(outcome.changes, default=str)}"
 
 
 def as_root(scenario: Scenario, here: Current) -> dict[str, Any]:

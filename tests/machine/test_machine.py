@@ -74,6 +74,8 @@ def test_laws_on_the_machine(number: int, attempt: Callable[[int], dict[str, Any
     assert "error" not in answer, answer["error"]
     tried = (answer.get("somebody"), *answer["others"])
     assert not [(why, each) for each in tried if each for why in wrong(each)]
+    assert all(answer.get("foreseen", ())), "what it needs is planned, to its end"
+    assert answer.get("said") == answer.get("there"), "a look sees what is only planned"
     assert answer["untouched"], "a dry run changes nothing"
     if scenario.fails is not None:
         assert scenario.fails in (answer["fails"] or "")

@@ -62,8 +62,9 @@ def with_hostile_values(
     its name chooses, or all of them (`RUNNER_LAWS=all`). Without those that are refused before
     anything runs.
     """
-    first = {each.function: each for each in reversed(scenarios)}
-    first |= {each.function: each for each in reversed(scenarios) if is_good(each)}
+    alone = [each for each in reversed(scenarios) if not each.after]
+    first = {each.function: each for each in alone}
+    first |= {each.function: each for each in alone if is_good(each)}
     for function, scenario in sorted(first.items()):
         every = [*_variants(scenario)]
         random.Random(function).shuffle(every)

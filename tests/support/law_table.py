@@ -25,6 +25,8 @@ REPEATS = "what it is given may be found again in what it wrote"
 PASSING = "it holds for the run, or in the cache of runner"
 NATURE = "it is there to change something in each run"
 ONLY_LOOKS = "it looks, or waits for another state"
+FACTS = "what its program or server makes is not planned: behind that it is undecided"
+NEEDS_NOTHING = "no state makes what it looks at"
 ON_MACHINES = "machines try it by examples: tests/machine/test_undo.py, test_planned_machine.py"
 
 
@@ -104,6 +106,20 @@ LAWS = {
         every(
             "kmod.present pkg.declared service.masked service.unmasked systemd.unit", ON_MACHINES
         ),
+    ),
+    "chained": Law(
+        "behind the plans of states that make what it needs it says what it says behind these",
+        "test_laws.py, machine/test_machine.py: laws/chains.py",
+        lambda scenario: not scenario.machine or bool(scenario.after),
+        {
+            **every("mount.swap pkg.* service.* systemd.unit", ON_MACHINES),
+            **every("acl.absent acl.list_absent apache_*.disabled", FACTS),
+            **every("apparmor.* blockdev.* btrfs.* firewalld.* ipset.* iptables.* lvm.*", FACTS),
+            **every("mysql_* nftables.* postgres_cluster.* raid.* selinux.* ufw.*", FACTS),
+            **every("acme.cert alternatives.auto alternatives.set debconf.set", NEEDS_NOTHING),
+            **every("kmod.* locale.present network.managed network.routes", NEEDS_NOTHING),
+            **every("postgres_initdb.present schedule.present", NEEDS_NOTHING),
+        },
     ),
     "undone": Law(
         "undo brings back what was there, and its dry run says so",

@@ -31,7 +31,8 @@ class Scenario:
     machine (root); setup is then a shell script in `prepare`. layer: what that machine has
     (debian_layer.LAYERS). converges: False for functions in
     their module's NON_IDEMPOTENT. stays: what the scenario itself needs of the folder, such as the
-    files of its server; all else may be only planned.
+    files of its server; all else may be only planned. after: states that make what this one needs:
+    on a machine a look behind their plans says what one behind their changes says.
     """
 
     function: str
@@ -45,6 +46,7 @@ class Scenario:
     prepare: str = ""
     converges: bool = True
     stays: Sequence[str] = ()
+    after: Sequence[tuple[str, Mapping[str, Any]]] = ()
 
     def arguments(self, tmp: Path) -> dict[str, Any]:
         """The arguments with `{tmp}` filled in."""
