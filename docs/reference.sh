@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Makes docs/reference anew, from signatures and docstrings, and docs/differences-from-salt.md, from its register.
+# Makes docs/reference anew, from signatures and docstrings, docs/differences-from-salt.md, from its register,
+# and the index that `runner doc WORDS` searches.
 set -eu
 cd "$(dirname "$0")/.."
 python=.venv/bin/python
@@ -13,3 +14,4 @@ PYTHONPATH=. $python -c 'from runner.cli import main; main()' doc --reference "$
 rm -rf docs/reference
 cp -r "$work/reference" docs/reference
 $python docs/differences.py > docs/differences-from-salt.md
+$python docs/search_index.py > runner/tools/queries/manual_index.txt

@@ -12,7 +12,7 @@ from modules.file import _look
 from modules.file._change import alters, make_folders
 from modules.file._contents.write import write
 from modules.file._snapshot import missing_folders, snapshot
-from runner.api import Unforeseen, here
+from runner.api import Unforeseen, for_states, here
 from runner.api.planning import only_files
 
 # options with which it writes beside the file, if anywhere
@@ -92,6 +92,7 @@ def apply_patch(
     return cmd.probe([*argv, *words, where], stdin=text, env=own_temporary_files())
 
 
+@for_states
 def own_temporary_files() -> dict[str, str]:
     """The environment of a patch program that does not fail for a /tmp that is full."""
     return {"TMPDIR": here.scratch()}

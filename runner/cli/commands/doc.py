@@ -13,12 +13,13 @@ from runner.cli.running import state_functions
 from runner.cli.running.answers import write_value
 from runner.cli.running.options import READING, Common, options_of, with_common
 from runner.cli.running.streams import answer_alone
-from runner.model.errors import UsageError
+from runner.model.errors import RunnerError, UsageError
 from runner.output.manual import language
 from runner.output.manual import markdown as manual_markdown
 from runner.output.manual import text as manual
+from runner.output.manual.pages import ALL_PAGES, NO_PAGE
 from runner.sources.config import key_manual
-from runner.tools.queries import explain
+from runner.tools.queries import explain, search
 
 CONFIG = "config"  # the keys of the configuration; functions of this module are `config.NAME`
 
@@ -26,21 +27,13 @@ CONFIG = "config"  # the keys of the configuration; functions of this module are
 @with_common(READING)
 def doc(
     *,
-    name: Annotated[
-        str | None,
+    names: Annotated[
+        list[str] | None,
         argument(
-            metavar="[NAME]",
-            help="A module, a function, a word of the language, `arguments` or `config` (default: a"
-            " list).",
-            complete=("pages",),
-        ),
-    ] = None,
-    key: Annotated[
-        str | None,
-        argument(
-            metavar="[KEY]",
-            help="After `config`: a key of the configuration.",
-            complete=("configuration-keys",),
+            metavar="[NAME | WORD... | config [KEY]]",
+            help="A module, a function, a word of the language, `arguments`, or words to search for"
+            " (default: a list).",
+            complete=("pages", "configuration-keys"),
         ),
     ] = None,
     markdown: Annotated[bool, option("--markdown", help="The page as Markdown.")] = False,
@@ -62,23 +55,47 @@ def doc(
 
     It knows those of the tree, too. `runner doc` lists all, `runner doc arguments` shows what every
     state takes, `runner doc watch` what that does, `runner doc config` the keys of the
-    configuration. `runner doc pillar.` is the module of that name.
+    configuration. `runner doc pillar.` is the module of that name. What is no name is searched for.
 
-    Example: runner doc config tree.verify
+    Example: runner doc mail
     """
-    if name == CONFIG:
-        return _show_keys(common, key, markdown)
-    if key is not None:
-        raise UsageError(f"runner doc {name} {key}: one page at a time", hint=f"runner doc {key}")
-    if missing:
+    name, more = (names[0], names[1:]) if names else (None, [])
+    if name == CONFIG and len(more) < 2:
+        return _show_keys(common, more[0] if more else None, markdown)
+    if missing and not more:
         return _show_missing(common, name or "")
     if reference is not None:
         with answer_alone():
             pages = explain.reference(options_of(common))
         return _write_reference(reference, pages)
+    if more:
+        return _show_found(common, names or [])
     if name in language.names():
         return _show_word(common, name, markdown)
-    return show_doc(common, name, markdown)
+    try:
+        return show_doc(common, name, markdown)
+    except RunnerError as problem:
+        if problem.code != NO_PAGE or name is None:
+            raise
+        return _show_found(common, [name], problem)
+
+
+def _show_found(common: Common, words: list[str], problem: RunnerError | None = None) -> int:
+    """Print what the manual has about some words. problem: what there is to say if that is
+    nothing.
+    """
+    with answer_alone():
+        contents = explain.manual(options_of(common), None)
+    names = [f"{module}.{function}" for module in contents for function in contents[module]]
+    answer = search.search(words, names)
+    if not answer.entries:
+        about = " ".join(words)
+        raise problem or RunnerError(f"the manual has nothing about {about}", hint=ALL_PAGES)
+    if common.for_people:
+        print(manual.found(answer, shutil.get_terminal_size().columns), end="")
+    else:
+        write_value(common, [entry._asdict() for entry in answer.entries])
+    return 0
 
 
 def show_doc(common: Common, name: str | None, markdown: bool = False) -> int:

@@ -27,6 +27,8 @@ from runner.output.manual.descriptions import (
 from runner.output.manual.docstring import Docstring
 from runner.output.manual.library import Library
 
+ALL_PAGES = "`runner doc` lists all"
+NO_PAGE = "no-page"  # the code of the error
 ARGUMENTS = "arguments"  # the page of what every state takes
 
 
@@ -112,7 +114,8 @@ def pages(library: Library, name: str) -> list[Page]:
         near = _near(name, [library.suggest_state(name), library.suggest_function(name), *words])
         raise RunnerError(
             f"there is no page for {name}",
-            hint=suggestion(near) if near else "`runner doc` lists all",
+            hint=suggestion(near) if near else ALL_PAGES,
+            code=NO_PAGE,
         )
     return result
 

@@ -6,11 +6,14 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runner.model.releases import FIRST
 from runner.output.manual import language
 from runner.output.manual.pages import Argument, Page
+
+if TYPE_CHECKING:
+    from runner.tools.queries.search import Answer
 
 
 def contents(states: Mapping[str, Sequence[str]], modules: Iterable[str], width: int = 80) -> str:
@@ -36,6 +39,26 @@ def contents(states: Mapping[str, Sequence[str]], modules: Iterable[str], width:
         textwrap.fill(", ".join(modules), width, initial_indent="  ", subsequent_indent="  ")
     )
     return "\n".join(lines) + "\n"
+
+
+def found(answer: Answer, width: int = 80) -> str:
+    """What a search found. width: of the terminal."""
+    if answer.instead:
+        lines = [f"No page is called {answer.words}. About {answer.instead}:"]
+    else:
+        lines = [f"About {answer.words}:"]
+    if answer.hint:
+        lines += ["", *textwrap.wrap(answer.hint, width)]
+    names = [
+        f"config {entry.name}" if entry.kind == "key" else entry.name for entry in answer.entries
+    ]
+    column = max(map(len, names), default=0) + 2
+    lines += ["" for _ in names[:1]]
+    for name, entry in zip(names, answer.entries, strict=True):
+        line = f"  {name:<{column}}{entry.about}"
+        lines.append(line if len(line) < width else f"{line[: width - 2]}…")
+    pages = "`runner doc NAME` shows a page; those below docs/ are the documents of runner."
+    return "\n".join([*lines, "", *textwrap.wrap(pages, width)]) + "\n"
 
 
 _KINDS = {

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`runner doc WORDS`: the search of the manual."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+from command import ROOT, Machine
+
+
+def found(machine: Machine, *words: str) -> list[str]:
+    """The names of what a search finds."""
+    answer = json.loads(machine("doc", *words, "--out", "json").stdout)["local"]
+    return [entry["name"] for entry in answer]
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        ("firewall", "firewalld.present nftables.append ufw.allow"),
+        ("mail", "alias.present on_failure docs/monitoring.md"),
+        ("secrets", "docs/secrets.md secret_keys"),
+        ("backup", "docs/undo.md file.retention_schedule"),
+        ("vhost", "rabbitmq_vhost.present apache_site.enabled"),
+        ("unattended", "schedule.enabled docs/scheduling.md"),
+        ("lineinfile", "file.replace file.line"),
+        ("handlers", "listen watch"),
+        ("firewal", "firewalld.present"),
+        ("Virtual Host", "rabbitmq_vhost.present"),
+        ("onfial", "onfail"),
+    ],
+)
+def test_what_is_found(machine: Machine, words: str, wanted: str) -> None:
+    names = found(machine, *words.split())
+    assert {*wanted.split()} <= {*names} and len(set(names)) == len(names) <= 15
+
+
+def test_what_it_prints(machine: Machine) -> None:
+    shown = machine("doc", "lineinfile").stdout
+    assert shown.startswith("About lineinfile:\n\n`lineinfile` is Ansible's and Puppet's: write ")
+    assert "\n  file.replace  Replace what matches" in shown
+    assert all(len(line) < 80 for line in shown.splitlines())
+    mistyped = machine("doc", "onfial").stdout
+    assert mistyped.startswith("No page is called onfial. About onfail:\n\n  onfail ")
+
+
+def test_what_is_found_nowhere(machine: Machine) -> None:
+    for words in (("zzzqqq",), ("zzzqqq", "firewall")):
+        assert "`runner doc` lists all" in machine("doc", *words, code=1).stderr
+    told = machine("doc", "file.manged", code=1).stderr
+    assert "there is no page for file.manged" in told and "did you mean file.managed?" in told
+
+
+def test_states_of_the_tree_are_found(machine: Machine) -> None:
+    (machine.folder / "states/_states").mkdir(parents=True)
+    (machine.folder / "states/_states/gizmo.py").write_text("def tuned(name):\n    return {}\n")
+    assert "gizmo.tuned" in found(machine, "gizmo", "tuned")
+
+
+def test_the_index_is_that_of_the_documents() -> None:
+    made = [sys.executable, ROOT / "docs/search_index.py"]
+    index = subprocess.run(made, capture_output=True, text=True, check=True).stdout
+    kept = (ROOT / "runner/tools/queries/manual_index.txt").read_text()
+    assert index == kept, "sh docs/reference.sh"
