@@ -7,7 +7,8 @@ stands beside the changer that it stands in for.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from runner.api import apart, here
@@ -103,3 +104,15 @@ def merged_names(now: Iterable[str], planned: Mapping[str, bool]) -> list[str]:
     if not planned:
         return list(now)
     return sorted(name for name, is_so in {**dict.fromkeys(now, True), **planned}.items() if is_so)
+
+
+@contextmanager
+def looks_kept(*topics: str) -> Iterator[None]:
+    """Keep the answers of `cached_look` on some topics, where only the planned machine changes."""
+    answers = here.store("cached_look")
+    kept = {topic: dict(answers.get(topic, {})) for topic in topics}
+    try:
+        yield
+    finally:
+        for topic, known in kept.items():
+            answers.setdefault(topic, {}).update(known)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 from modules import _paths, file
 from modules._texts.lines import encoded, split
@@ -53,6 +54,28 @@ def recorded(name: str) -> Alternatives | None:
         if _paths.exists(lines[at]):  # it passes over the others
             found.choices[lines[at]] = int(lines[at + 1]), lines[at + 2 : at + size]
     return found
+
+
+def install(
+    link: str, name: str, path: str, priority: int, slaves: Sequence[tuple[str, str, str]]
+) -> None:
+    """Plan that a path is an alternative. slaves: names with their links and paths that go with
+    it. Raises CommandFailed as it would fail.
+    """
+    group = recorded(name) or Alternatives(name)
+    _install(group, link, path, priority)
+    targets = {slave: target for slave, _, target in slaves}
+    known = [slave for slave, _ in group.slaves]
+    group.slaves += [(slave, place) for slave, place, _ in slaves if slave not in known]
+    for choice, (weight, before) in group.choices.items():
+        ended = [*before, *[""] * (len(group.slaves) - len(before))]
+        if choice == path:
+            ended = [targets.get(slave, "") for slave, _ in group.slaves]
+        group.choices[choice] = weight, ended
+    if group.auto or not group.current:
+        group.auto = True
+        _point(group, group.best)
+    _record(group)
 
 
 @only_files

@@ -12,9 +12,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from modules import _paths, file
-from modules._planned.machine import merged_names, planned_machine
+from modules._planned.machine import looks_kept, merged_names, planned_machine
 from modules.pkg._ahead import PlannedPackage, planned_packages
 from modules.pkg._laid import former_package, install, take_away
+from modules.pkg._scripts import follow, follow_script, note_open
 from modules.pkg.package_manager import Changes, PackageManager, Transaction, Versions
 from modules.pkg.providers import provider
 from modules.service._planned import plan_enabled, plan_running
@@ -84,9 +85,12 @@ def held() -> list[str]:
 
 
 def plan_transaction(transaction: Transaction) -> None:
-    """Make what the state that runs now has noted true for the looks that follow. What files,
-    users and services that brings stays open.
-    """
+    """Make what the state that runs now has noted true for the looks that follow."""
+    with looks_kept("packages", "candidates"):
+        _plan(transaction)
+
+
+def _plan(transaction: Transaction) -> None:
     tag = here.chunk.tag if here.chunk else ""
     machine = planned_machine()
     if tag not in machine.simulated:
@@ -105,14 +109,12 @@ def plan_transaction(transaction: Transaction) -> None:
     if pending is None or packages is None:  # nobody knows what they bring, or take away
         leave_pending()
         return
+    ordered = sorted(packages, key=lambda package: [*changes].index(package.name))
+    opened = [*follow(ordered, "preinst")]
     install(manager, packages, transaction.options.replace_configuration)
-    leave_pending([*pending, *(fact for package in packages for fact in pending_facts(package))])
-
-
-def pending_facts(package: PlannedPackage) -> list[Any]:
-    """Return what stays open although it is known what is in a package: what its scripts do."""
-    scripts = package.contents.control.keys() & {"preinst", "postinst", "triggers"}
-    return [("pkg", package.name)] if scripts else []
+    opened += follow(ordered, "postinst")
+    note_open(opened)
+    leave_pending([*pending, *(fact for each in opened for fact in each.facts)])
 
 
 def _take_away(
@@ -128,10 +130,14 @@ def _take_away(
             _stop(manager.file_list(name) if manager.has("ownership") else ())
             pending = None
             continue
+        opened = [*follow_script(name, former.scripts, "prerm", "remove")]
         _stop(former.paths)
         take_away(manager, former, purges)
-        if former.scripts:
-            pending = None
+        for word in ("remove", "purge")[: 1 + purges]:
+            opened += follow_script(name, former.scripts, "postrm", word)
+        if pending is not None:
+            note_open(opened)
+            pending += [fact for each in opened for fact in each.facts]
         planned_machine().packages.pop(name, None)
     return pending
 

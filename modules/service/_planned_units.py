@@ -65,6 +65,13 @@ def will_be_enabled(unit: str, user: str = "") -> bool:
     return not _installs(text(unit, user)) or any(map(_paths.lexists, _links(unit, user)))
 
 
+def starts_with_machine(unit: str) -> bool:
+    """Return whether links have a unit started with the machine; false for one that only others
+    start.
+    """
+    return _installs(text(unit)) and any(map(_paths.lexists, _links(unit, "")))
+
+
 def act(name: str, action: str, options: Sequence[str] = (), user: str = "") -> None:
     """Plan what systemctl makes of a unit. Raises CommandFailed with its words."""
     unit = name if re.search(r"\.[a-z]+$", name) else f"{name}.service"

@@ -54,6 +54,8 @@ class Doubts:
     packages: by "state: ID" those that a state brings, the likeliest first. promised: by path the
     state that makes it; made: by kind of what is made and by path the state after which something
     may be there, with what is above and below; altered: the one after which that may be otherwise.
+    named: by "state: ID" names of what a script that is not understood does something with;
+    called: of accounts that one may make.
     opened: tells the required state after which anything may be in a folder; None where none is.
     world: what is there instead of what is in doubt. by: the first state that a look came upon;
     worlds: those that it may be otherwise in.
@@ -68,8 +70,11 @@ class Doubts:
         settled: Collection[str] = (),
         opened: Callable[[], str] | None = None,
         world: World = "",
+        named: Mapping[str, Collection[str]] | None = None,
+        called: Mapping[str, Collection[str]] | None = None,
     ) -> None:
         self._packages, self._settled, self._opened = packages, settled, opened
+        self._named, self._called = named or {}, called or {}
         self._promised, self._made, self._altered = promised, made, altered
         self.world, self.contents = world, CONTENTS
         self.by = ""
@@ -79,12 +84,13 @@ class Doubts:
 
     def __bool__(self) -> bool:
         made = any(self._made.values())
-        return bool(self._packages or self._promised or made or self._altered or self._opened)
+        paths = made or self._altered or self._promised
+        return bool(self._packages or paths or self._opened or self._named or self._called)
 
     def instead(self, world: World) -> Doubts:
         """The same in another world."""
         pending = self._packages, self._promised, self._made, self._altered
-        return Doubts(*pending, self._settled, self._opened, world)
+        return Doubts(*pending, self._settled, self._opened, world, self._named, self._called)
 
     def of_path(self, path: str, is_there: bool, in_own: str | None) -> bool:
         """Tell, and note, whether what is at a path may be otherwise by then. in_own: the folder
@@ -94,17 +100,22 @@ class Doubts:
             return False
         if is_there:
             by = next((self._altered[named] for named in self._altered if lies_in(path, named)), "")
-            return self._note(by, ["nothing", "file"])
+            return self._note(by or self._named_like(path), ["nothing", "file"])
         by, worlds = self._makes(path)
         if by:
             return self._note(by, worlds, is_certain=len(worlds) == 1)
+        if by := self._named_like(path):
+            return self._note(by, ["file", "folder"])
         if in_own is None:
             return self._note(self._brings(path, path), ["file", "folder"])
         return self._note(self._brings(path, in_own, only_named_like=True), ["file", "folder"])
 
     def of_account(self, name: str) -> bool:
         """Tell, and note, whether an account that is not there may be by then."""
-        return self._note(self._package_state(name, [*self._packages]), ["file"])
+        called = (state for state, names in self._called.items() if name in names)
+        by = self._named_like(name) or next(called, "")
+        by = by or self._package_state(name, [*self._packages])
+        return self._note(by, ["file"])
 
     def note_read(self, data: bytes) -> None:
         """Note that the contents of a file were read."""
@@ -131,11 +142,18 @@ class Doubts:
 
     def of_program(self, words: str, of_packages: bool, of_anything: bool) -> str:
         """The state after which a program may say something else; empty when none."""
-        by = self._package_state(words, [*self._packages]) if of_packages else ""
+        by = self._named_like(words)
+        if not by and of_packages:
+            by = self._package_state(words, [*self._packages])
         if by or not of_anything:
             return by
         commands = (self._altered, *self._made.values())
         return next((state for paths in commands for state in paths.values()), "")
+
+    def _named_like(self, words: str) -> str:
+        """The state whose scripts do something with what is named so, nobody knows what."""
+        alike = (state for state, names in self._named.items() if is_named_like(words, names))
+        return next(alike, "")
 
     def _note(self, by: str, worlds: Collection[World], is_certain: bool = False) -> bool:
         if by:

@@ -39,11 +39,12 @@ class Planning:
 
 class Overview:
     """What the engine goes by of the planned machine, which is a value of modules. settled: the
-    paths that this run has planned.
+    paths that this run has planned. open: by "state: ID" what is not known of what it makes.
     """
 
     def __init__(self) -> None:
         self.settled: dict[str, object] = {}
+        self.open: dict[str, list[str]] = {}
 
     @property
     def is_seen_by_commands(self) -> bool:

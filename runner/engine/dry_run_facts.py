@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 # kinds of facts that bring more than looks see on the planned machine: what answers at a service
 # that will run, what a package has in it, the systemd of a user who will linger
 MADE = ("made file", "made folder", "made")  # of commands: facts of what they put at paths
+NAMED = ("user", "group", "service", "command")  # kinds of what scripts make by its name
 BRINGING = ("service", "pkg", "command", "linger")
 
 # what a command of a plain user becomes root with
@@ -57,6 +58,9 @@ class PendingFacts:
         self._altered: dict[str, str] = {}  # paths that commands name
         # paths that may be there afterwards, by what is made
         self._made: dict[str, dict[str, str]] = {kind: {} for kind in MADE}
+        # by state, what its scripts are about; accounts and services that they may alter
+        self._named: dict[str, frozenset[str]] = {}
+        self._called: dict[str, frozenset[str]] = {}
         self._doubted: set[str] = set()  # states that say what they alter or bring
 
     def is_doubted(self, state: str) -> bool:
@@ -76,7 +80,8 @@ class PendingFacts:
         """Return what a look cannot know; None where all is known. required: as of `brings`.
         settled: paths that were planned since.
         """
-        if not (self._open or any(self._made.values()) or self._altered or self.facts):
+        paths = any(self._made.values()) or self._altered
+        if not (self._open or paths or self.facts or self._named or self._called):
             return None
         packages = {state: names for state, names in self._open.items() if names}
         if len(packages) > 1:
@@ -86,7 +91,8 @@ class PendingFacts:
         promised = {str(fact[1]): self.facts[fact] for fact in files}
         opening = {state for state, names in self._open.items() if not names}
         opened = partial(_first_of, required, opening) if opening else None
-        return doubts.Doubts(packages, promised, self._made, self._altered, settled, opened) or None
+        pending = packages, promised, self._made, self._altered, settled, opened
+        return doubts.Doubts(*pending, named=self._named, called=self._called) or None
 
     def note(self, chunk: Chunk, provides: object, foreseen: Foreseen = Foreseen.NOT) -> None:
         """Note what a pending plan provides."""
@@ -113,6 +119,19 @@ class PendingFacts:
             brings = isinstance(fact, tuple) and fact[0] in BRINGING
             seen = foreseen is not Foreseen.NOT and not brings
             (self.seen if seen else self.facts).setdefault(fact, state)
+
+    def note_open(self, chunk: Chunk, facts: Iterable[object]) -> None:
+        """Note what stays open although looks see what a plan makes: its scripts may do more."""
+        state = f"{chunk.state}: {chunk.id}"
+        for fact in facts:
+            match fact:
+                case ("named" | "called" as kind, str(name)):
+                    alike = self._named if kind == "named" else self._called
+                    alike[state] = alike.get(state, frozenset()) | {name}
+                case ("altered", str(path)):
+                    self._altered[path] = state
+                case (str(kind), str(path)) if kind in MADE:
+                    self._made[kind][path] = state
 
     def _opens_packages(self, state: str, foreseen: Foreseen) -> bool:
         return foreseen is Foreseen.NOT and self._open.get(state) != frozenset()
@@ -195,6 +214,8 @@ class PendingFacts:
                     return next(filter(self._runs_programs, self._foreseen), "")
                 case _ if fact in self.facts:
                     return self.facts[fact]
+                case (kind, str(name)) if kind in NAMED and (by := self._about(name)):
+                    return by
                 case ("file", str(path)) if maker := self._alters(path):
                     return maker
         return ""
@@ -210,6 +231,12 @@ class PendingFacts:
             ),
             "",
         )
+
+    def _about(self, name: str) -> str:
+        """The state whose scripts do something with what is named so."""
+        alike = (state for state, names in self._named.items() if doubts.is_named_like(name, names))
+        called = (state for state, names in self._called.items() if name in names)
+        return next(alike, "") or next(called, "")
 
     def _runs_programs(self, state: str) -> bool:
         return self._foreseen[state] < Foreseen.IN_FILES
@@ -336,6 +363,9 @@ def unsettle(settled: MutableMapping[str, object], provides: object) -> None:
         match fact:
             case ("pkg", _):
                 settled.clear()
+            case ("named", str(name)):
+                for path in [path for path in settled if doubts.is_named_like(path, [name])]:
+                    del settled[path]
             case (str(kind), str(named)) if kind == "altered" or kind in MADE:
                 for path in [path for path in settled if lies_in(path, named)]:
                     del settled[path]

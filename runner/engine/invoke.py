@@ -150,7 +150,7 @@ class Invoker:
             called = self._classic if call.function.classic else self._called
             result = called(invocation, call)
             if result.result is not False:
-                result = _undecided(result, unsure)
+                result = self._undecided(result, unsure)
             if (name := step.chunk.name) != chunk.name:  # a slot
                 result = result._replace(extra={**result.extra, "name": name})
             if (
@@ -219,7 +219,7 @@ class Invoker:
         dry = self.run.dry or invocation.mode is Mode.DRY
         undecided = unsure or (dry and self._unseen(invocation, folder))
         if undecided:
-            return _undecided(Result(chunk, None, reason), undecided)
+            return self._undecided(Result(chunk, None, reason), undecided)
         warnings = (
             (f"the cwd {folder} does not exist: guards that should run in it were not evaluated",)
             if folder
@@ -241,6 +241,25 @@ class Invoker:
             if programs or not pending.is_doubted(state)
         ]
         return pending.maker_of(("file", folder)) or next(iter(hidden), pending.open_by)
+
+    def _undecided(self, result: Result, by: str) -> Result:
+        """The result, undecided where it depends on a pending state. by: that one; empty when
+        none.
+        """
+        if not by:
+            return result
+        told = overview(self.run.stores).open.get(by, ())
+        about = next((each for each in told if result.chunk.name in each), next(iter(told), ""))
+        why = f" ({about})" if about else ""
+        failed = result.result is False
+        how = f" (depends on {by}{why})" if failed else f"; decided when {by} is done{why}"
+        return result._replace(
+            result=None,
+            comment=f"{result.comment}{how}",
+            changes={},
+            exact=False,
+            undecided=True,
+        )
 
     def _facts(self, invocation: Invocation) -> PendingFacts:
         """Return what is pending, as a state sees it."""
@@ -300,7 +319,7 @@ class Invoker:
                 if failure:
                     return Result(chunk, False, failure.message)
                 result = Result(chunk, None, plan.comment, changes, exact=plan.exact)
-                return _undecided(result, unsure) if unsure else _with_plan(plan, result)
+                return self._undecided(result, unsure) if unsure else _with_plan(plan, result)
             if self._things is None:  # not what an attempt before this one has made
                 self._things = about_to_make(self.run, call, chunk)
             if not call.function.is_built_in:
@@ -312,7 +331,8 @@ class Invoker:
         except StopIteration as stop:
             done = _done(chunk, stop.value, plan.changes if plan else {})
             done = _with_plan(plan, done) if plan else done
-            return _undecided(done, look.unsure("done") or self._bringer(invocation, stop.value))
+            by = look.unsure("done") or self._bringer(invocation, stop.value)
+            return self._undecided(done, by)
         except StateFailed as failure:
             part = made(plan, look.function) if plan and failure.changes is None else {}
             unsure = look.unsure("failed") if plan is None else ""
@@ -358,7 +378,9 @@ class Invoker:
                 pass
         self._note(invocation, plan.provides, foreseen)
         if pending:
-            self._note(invocation, pending)
+            unsettle(overview(self.run.stores).settled, pending)
+            for facts in (self.planned, self.pending):  # it will be done
+                facts.note_open(invocation.chunk, pending)
         return changes
 
     def _dry_run_check(self, invocation: Invocation, call: Call, plan: Plan) -> StateFailed | None:
@@ -398,7 +420,7 @@ class Invoker:
         if provider:
             if mode is Mode.DRY:  # its own plan is not known, but what it is for will be there
                 self._note(invocation, [(chunk.state, chunk.name)])
-            return _undecided(Result(chunk, False, failure.message), provider)
+            return self._undecided(Result(chunk, False, failure.message), provider)
         changes = planned if failure.changes is None else failure.changes
         unstarted = bool(failure.missing) and failure.changes == {} and self.attempts == 1
         return Result(chunk, False, failure.message, changes, unstarted=unstarted)
@@ -414,7 +436,7 @@ class Invoker:
         result = returns.result_of(chunk, answer)
         if mode is Mode.REAL:
             return result
-        result = _undecided(result, self._unseen_by_tree(invocation))
+        result = self._undecided(result, self._unseen_by_tree(invocation))
         if mode is Mode.DRY and result.result is None:
             self._note(invocation, OPEN)
         return result
@@ -425,16 +447,6 @@ class Invoker:
             return ""
         hidden = self._hidden(invocation, from_commands=True)
         return next(iter(hidden), "") or self._facts(invocation).brings(())
-
-
-def _undecided(result: Result, by: str) -> Result:
-    """The result, undecided where it depends on a pending state. by: that one; empty when none."""
-    if not by:
-        return result
-    how = f" (depends on {by})" if result.result is False else f"; decided when {by} is done"
-    return result._replace(
-        result=None, comment=f"{result.comment}{how}", changes={}, exact=False, undecided=True
-    )
 
 
 def _plan(chunk: Chunk, yielded: object) -> Plan:

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the maintainer scripts of packages make of the planned machine, and what stays open since
+they are not understood.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from modules import _paths
+from modules._planned.machine import planned_machine
+from modules._texts.shell import Unread
+from modules.pkg._ahead import PlannedPackage
+from modules.pkg._scripts import accounts, files, questions, services
+from modules.pkg._scripts.known import HANDLERS
+from modules.pkg._scripts.run import Run
+from runner.api import Record, here
+
+_SHELLS = re.compile(r"#!\s*/(?:usr/)?bin/(?:env )?(?:ba|da)?sh\b")
+_PATH = re.compile(r"(?:^|=)(/[\w./+@:-]+)")
+_NAMES = re.compile(r"[A-Za-z_][\w.@+-]{2,}")
+# words that name nothing of the machine
+_WORDS = frozenset(
+    re.findall(
+        r"\S+",
+        """
+        add all and configure create daemon default defaults enable disable file group
+        install false force help list main name none not old quiet remove reload restart
+        set start status stop system true update upgrade user version with yes for from
+        root
+        """,
+    )
+)
+
+
+# asked of each, so that it is executed, and declares its commands
+DECLARED = (accounts.known, questions.known, services.known, files.known)
+
+
+class Open(Record):
+    """What a script leaves open. told: of which command, for people. facts: what it may touch."""
+
+    told: str
+    facts: tuple[tuple[str, str], ...]
+
+
+def note_open(opened: Sequence[Open]) -> None:
+    """Note for people what the scripts of the state that runs now leave open."""
+    if here.chunk and opened:
+        told = planned_machine().open.setdefault(f"{here.chunk.state}: {here.chunk.id}", [])
+        told += [each.told for each in opened if each.told not in told]
+
+
+def follow(packages: Sequence[PlannedPackage], kind: str) -> Iterator[Open]:
+    """Carry the scripts of a kind (preinst, postinst) out on the planned machine, and yield what
+    stays open.
+    """
+    for package in packages:
+        first = "configure" if kind == "postinst" else "upgrade" if package.old else "install"
+        old = (package.old,) if package.old or kind == "postinst" else ()
+        yield from follow_script(package.name, package.contents.control, kind, first, *old)
+
+
+def follow_script(
+    package: str, scripts: Mapping[str, str], kind: str, *arguments: str
+) -> Iterator[Open]:
+    """Carry a script of a package out, where it has one of this kind."""
+    text = scripts.get(kind)
+    if not text:
+        return
+    name = package.partition(":")[0]
+    script = f"{kind} of {name}"
+    if not _SHELLS.match(text):
+        yield Open(f"{script} is no script of the shell", _facts_of(name, ()))
+        return
+    run = Run(
+        script,
+        [*arguments],
+        HANDLERS,
+        lambda pattern: sorted(_paths.glob(pattern)),
+        _source,
+        files.write,
+        {
+            "DPKG_MAINTSCRIPT_PACKAGE": name,
+            "DPKG_MAINTSCRIPT_NAME": kind,
+            "DEBIAN_FRONTEND": "noninteractive",
+        },
+    )
+    try:
+        run.follow(text)
+    except Unread as problem:
+        yield Open(f"{script} is not understood: {problem}", _facts_of(name, ()))
+    for doubted in run.doubted:
+        command = " ".join(doubted.words[:3])
+        told = f"{script} may call {command}" if doubted.is_known else f"{script} calls {command}"
+        yield Open(told, _facts_of(name, doubted.words, doubted.is_known))
+
+
+def _source(path: str) -> str | None:
+    """The text of a script that another one reads."""
+    try:
+        with _paths.open_text(path, "utf-8", "replace") as stream:
+            return stream.read()
+    except OSError:
+        return None
+
+
+def _facts_of(
+    package: str, words: Collection[str], is_known: bool = False
+) -> tuple[tuple[str, str], ...]:
+    """Return what a command may touch, as far as its words tell: paths, or what is named like it,
+    and like the package.
+    """
+    paths = [match[1] for word in words for match in _PATH.finditer(word)]
+    facts = [(kind, path) for path in paths for kind in ("altered", "made")]
+    if is_known and paths:
+        return tuple(facts)
+    kind = "called" if is_known and words else "named"
+    names = set() if kind == "called" else {package}
+    for word in words:
+        if "/" not in word and not word.startswith("-"):
+            names.update(each for each in _NAMES.findall(word) if each.lower() not in _WORDS)
+    return (*facts, *((kind, name) for name in sorted(names)))

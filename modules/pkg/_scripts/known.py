@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How the commands of maintainer scripts are declared, which are known.
+
+A form of a command that is not understood raises Unread, as one that asks what only the machine
+knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+
+from modules import _accounts, _paths
+from modules._texts.shell import Unread
+from modules.pkg._scripts.run import Handler, Outcome
+from runner.api import StateFailed, Unforeseen
+
+HANDLERS: dict[str, Handler] = {}
+
+Told = Outcome | int | None
+
+
+def known(
+    *names: str, only_looks: bool | frozenset[str] = False
+) -> Callable[[Callable[[list[str], str | None], Told]], Handler]:
+    """Declare what a command does. only_looks: it alters nothing; with these words, if given."""
+
+    def declare(function: Callable[[list[str], str | None], Told]) -> Handler:
+        @wraps(function)
+        def handler(words: list[str], text: str | None) -> Outcome:
+            try:
+                told = function(words, text)
+            except (Unforeseen, ValueError, LookupError) as problem:
+                raise Unread(str(problem)) from None
+            except (OSError, StateFailed):
+                return Outcome(1)
+            return told if isinstance(told, Outcome) else Outcome(told or 0)
+
+        handler.__dict__["only_looks"] = only_looks
+        HANDLERS.update(dict.fromkeys(names, handler))
+        return handler
+
+    return declare
+
+
+def options(
+    words: Sequence[str], flags: Sequence[str], valued: Sequence[str] = ()
+) -> tuple[set[str], dict[str, str], list[str]]:
+    """Return the flags, the options with their values, and the other words of a command. Raises
+    Unread for an option that is not among them.
+    """
+    given: set[str] = set()
+    values: dict[str, str] = {}
+    rest: list[str] = []
+    pending = [*words]
+    while pending:
+        word = pending.pop(0)
+        name, equals, value = word.partition("=")
+        if word == "--":
+            return given, values, rest + pending
+        if word in flags:
+            given.add(word)
+        elif name in valued and (equals or pending):
+            values[name] = value if equals else pending.pop(0)
+        elif word.startswith("--") or word == "-":
+            raise Unread(word)
+        elif word.startswith("-"):
+            for position, letter in enumerate(word[1:], 2):
+                if f"-{letter}" in valued and (word[position:] or pending):
+                    values[f"-{letter}"] = word[position:] or pending.pop(0)
+                    break
+                if f"-{letter}" not in flags:
+                    raise Unread(word)
+                given.add(f"-{letter}")
+        else:
+            rest.append(word)
+    return given, values, rest
+
+
+def read(path: str) -> str | None:
+    """The text of a file; None where there is none."""
+    try:
+        with _paths.open_text(path, "utf-8", "surrogateescape") as stream:
+            return stream.read()
+    except OSError:
+        return None
+
+
+def absolute(paths: Sequence[str]) -> Sequence[str]:
+    if any(not path.startswith("/") for path in paths):
+        raise Unread("a relative path")
+    return paths
+
+
+def refuse(what: str) -> Sequence[str]:
+    raise Unread(what)
+
+
+def entry_of(name: str, is_group: bool = False) -> Sequence[object] | None:
+    try:
+        return _accounts.group(name) if is_group else _accounts.user(name)
+    except KeyError:
+        return None
