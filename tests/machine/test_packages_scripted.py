@@ -34,6 +34,7 @@ case "$1" in
                 chmod 2750 "$d"
             fi
         done
+        mkdir -p `dirname /etc/tool/conf.d/$(basename /usr/share/own.conf)`
         install -d -o toolsys -g toolgroup -m 0770 /var/spool/tool
         install -m 640 -g toolgroup /dev/null /etc/tool/secret
         ucf --three-way /usr/share/tool/tool.conf /etc/tool/tool.conf
@@ -94,6 +95,7 @@ STATES: dict[str, dict[str, list[dict[str, Any]]]] = {
     "folder": {"file.directory": [{"name": "/var/log/tool"}, {"user": "toolsys"}, {"mode": "750"}]},
     "home": {"file.directory": [{"name": "/var/lib/toolhome"}, {"user": "toolhome"}]},
     "spool": {"file.directory": [{"name": "/var/spool/tool"}, {"mode": "0770"}]},
+    "named": {"file.directory": [{"name": "/etc/tool/conf.d"}]},
     "run": {"file.directory": [{"name": "/run/tool"}, {"mode": "0755"}]},
     "secret": {"file.managed": [{"name": "/etc/tool/secret"}, {"mode": "0640"}]},
     "ucf": {"file.managed": [{"name": "/etc/tool/tool.conf"}, {"contents": "port = 2"}]},

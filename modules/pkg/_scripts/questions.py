@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Callable
 
 from modules import _paths, cmd
 from modules._texts.shell import Unread
@@ -26,7 +28,7 @@ QUIET = re.findall(
 LOOKS = re.findall(
     r"\S+",
     """
-    awk basename comm cut date df diff dirname dpkg-architecture dpkg-query egrep expr fgrep
+    awk comm cut date df diff dpkg-architecture dpkg-query egrep expr fgrep
     file find head hostname locale ls md5sum pidof ps readlink runlevel seq sha256sum sort stat
     tail tr uname uniq wc whoami mktemp xargs cmp false
     """,
@@ -137,6 +139,24 @@ def _echo(words: list[str], text: str | None) -> Told:
     if "\\" in told or "%" in told:
         return Outcome(0, None)
     return Outcome(0, told + ending)
+
+
+@known("dirname", only_looks=True)
+def _dirname(words: list[str], text: str | None) -> Told:
+    return _named_of(words, os.path.dirname)
+
+
+@known("basename", only_looks=True)
+def _basename(words: list[str], text: str | None) -> Told:
+    return _named_of(words, os.path.basename)
+
+
+def _named_of(words: list[str], part: Callable[[str], str]) -> Told:
+    """What is said of a path of plain names."""
+    names = [word for word in words if word != "--"]
+    if len(names) != 1 or not names[0].startswith("/") or names[0].endswith("/"):
+        return Outcome(None, None)
+    return Outcome(0, f"{part(names[0])}\n")
 
 
 @known("cat", only_looks=True)
