@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from command import Machine
 
-from runner.engine.guards import GuardContext, reason_to_skip
+from runner.engine.guards import GuardContext, checked, missing_folder, reason_to_skip
+from runner.model.errors import RunnerError
 
 TRUE, FALSE = {"fun": "test.true"}, {"fun": "test.false"}
 CASES: list[tuple[dict[str, Any], str | None]] = [
@@ -42,6 +43,18 @@ CASES: list[tuple[dict[str, Any], str | None]] = [
         {"onlyif": [{"fun": "test.echo", "text": {"a": [0, 1]}, "get_return": "a:7"}]},
         "onlyif condition is false",
     ),
+    (
+        {"onlyif": [{"fun": "test.echo", "text": {"a": [0, 1]}, "get_return": "a:x"}]},
+        "onlyif condition is false",
+    ),
+    ({"onlyif": ["true", {}, 5]}, None),
+    ({"onlyif": [{"fun": "test.echo", "args": {"a": 1}, "__id__": "x", "text": True}]}, None),
+    ({"onlyif": "true", "cwd": "/nope"}, "onlyif condition is false"),
+    ({"unless": "false", "cwd": "/nope"}, "unless condition is true"),
+    ({"onlyif": "true", "cwd": "/nope", "cmd_opts_exclude": "cwd"}, None),
+    ({"onlyif": "true", "cwd": "/nope", "cmd_opts_exclude": ["env", "cwd"]}, None),
+    ({"onlyif": [TRUE], "cwd": "/nope"}, None),
+    ({"onlyif": "true", "cwd": "/"}, None),
 ]
 
 
@@ -59,6 +72,48 @@ def test_what_skips_a_state(args: dict[str, Any], reason: str | None) -> None:
         return bool([noted.pop() for _ in list(noted)])
 
     assert reason_to_skip(GuardContext(args, call, failed)) == reason
+
+
+@pytest.mark.parametrize(
+    ("guards", "missing"),
+    [
+        ({"onlyif": "true"}, "/nope"),
+        ({"unless": [TRUE, ""]}, "/nope"),
+        ({"check_cmd": "true"}, ""),
+        ({"onlyif": TRUE}, ""),
+        ({}, ""),
+    ],
+)
+def test_the_folder_of_guards_that_is_missing(guards: dict[str, Any], missing: str) -> None:
+    def call(name: str, *given: Any, **named: Any) -> Any:
+        raise AssertionError("nothing is called")
+
+    assert missing_folder(GuardContext({**guards, "cwd": "/nope"}, call)) == missing
+    assert missing_folder(GuardContext({**guards, "cwd": "/"}, call)) == ""
+    assert missing_folder(GuardContext(guards, call)) == ""
+
+
+def test_checks_are_asked_one_by_one_until_one_fails() -> None:
+    asked: list[tuple[str, dict[str, Any]]] = []
+
+    def call(name: str, command: str, **named: Any) -> Any:
+        assert name == "cmd.run_all"
+        asked.append((command, named))
+        return {"retcode": int(command == "bad"), "stdout": "out", "stderr": ""}
+
+    def check(*commands: Any, with_output: bool = False) -> tuple[bool, str]:
+        context = GuardContext({"check_cmd": [*commands], "runas": "me", "cwd": None}, call)
+        return checked(context, with_output)
+
+    assert check("good", "fine") == (True, "check_cmd determined the state succeeded")
+    assert [command for command, _ in asked] == ["good", "fine"]
+    assert asked[0][1] == {"ignore_retcode": True, "python_shell": True, "runas": "me"}
+    failed = "check_cmd determined the state failed"
+    assert check("bad", "fine") == (False, failed)
+    assert check("good", "bad", with_output=True) == (False, f"{failed}\nout")
+    assert [command for command, _ in asked][2:] == ["bad", "good", "bad"]
+    with pytest.raises(RunnerError, match="check_cmd takes commands, not 5"):
+        check(5)
 
 
 def _guarded(*guards: str) -> Iterator[str]:

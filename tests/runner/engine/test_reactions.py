@@ -85,3 +85,33 @@ def test_a_source_that_changed_and_failed_owes_its_reaction(
     machine.write(a=RETRIED.format(changes=changes, result=result))
     machine("sls", "a", code=None)
     assert pending(machine) == left
+
+
+BOX = """
+def made(name, result, skip_watch):
+    'Of a tree.'
+    return {'name': name, 'result': result, 'comment': '', 'changes': {}, 'skip_watch': skip_watch}
+
+def mod_watch(name, sfun=None, **others):
+    return {'name': name, 'result': True, 'comment': '', 'changes': {'reacted': True}}
+"""
+BOXED = "r: {{box.made: [result: {result}, skip_watch: {skip}, watch: [test: c]]}}\n"
+
+
+@pytest.mark.parametrize(
+    ("result", "skip", "reacts", "left"),
+    [
+        (True, False, True, []),
+        (True, True, False, []),
+        (False, False, True, []),  # as with Salt
+        (False, True, False, []),
+    ],
+)
+def test_a_state_says_itself_whether_it_has_reacted(
+    machine: Machine, result: bool, skip: bool, reacts: bool, left: list[Any]
+) -> None:
+    (machine.folder / "states/_states").mkdir()
+    (machine.folder / "states/_states/box.py").write_text(BOX)
+    machine.write(a=CHANGED + BOXED.format(result=result, skip=skip))
+    assert bool(machine.results("sls", "a", code=None)["r"]["changes"]) is reacts
+    assert pending(machine) == left
