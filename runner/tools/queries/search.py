@@ -82,7 +82,7 @@ def search(words: Sequence[str], states: Sequence[str] = ()) -> Answer:
         return Answer(said, "", hint, found)
     known = {token for entry in entries for token in _tokens(f"{entry.name} {entry.about}")}
     known |= MEANS.keys() | {word for row in other_tools.TABLE for word in row.words.split()}
-    near = [similar(word, known, 1) for word in asked]
+    near = [similar(word, known, 1, 0.8) for word in asked]
     if not all(near):
         return Answer(said, "", "", ())
     asked = [word for (word,) in near]
