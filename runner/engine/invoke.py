@@ -259,6 +259,7 @@ class Invoker:
             changes={},
             exact=False,
             undecided=True,
+            decided_by=by,
         )
 
     def _facts(self, invocation: Invocation) -> PendingFacts:

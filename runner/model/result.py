@@ -35,6 +35,7 @@ class Result(Record):
     exact: bool = True  # False: a dry run that could not know
     # a dry run could not even look: it depends on what is pending, and counts as a change
     undecided: bool = False
+    decided_by: str = ""  # the pending state ("state: ID") that decides what is undecided
     owed: tuple[str, ...] = ()  # reactions paid or still owed
     key: str = ""  # the key in the JSON when it is not the chunk's tag (listen)
     inputs: tuple[

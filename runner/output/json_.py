@@ -43,6 +43,8 @@ def result(item: Result) -> dict[str, Any]:
         data["__noop__"] = True
     if item.origin in ("drift", "repeats"):
         data["__origin__"] = item.origin
+    if item.decided_by:
+        data["__decided_by__"] = item.decided_by
     if item.owed:
         data["__owed__"] = list(item.owed)
     return data

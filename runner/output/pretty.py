@@ -32,13 +32,15 @@ if TYPE_CHECKING:
     from runner.output.live import LiveLine
 
 MOST = 40  # lines of changes that the report of a state shows
+MOST_DECIDING = 3  # of what decides states, in the line of counts
 MOST_NAMED = 10  # states that the end of a run names for a reason
 
 
 class Pretty:
     """A listener that prints.
 
-    verbose: unchanged states too. whole: changes in their whole length. quiet: nothing unless
+    verbose: unchanged states too. whole: changes in their whole length. explain: what decides
+    those that are undecided. quiet: nothing unless
     something changed or failed. live: a line that says what runs now (terminals only), if verbose
     with the last lines that it prints. command: what to type to do what a dry run showed. wrap: end
     lines at the width, between words (a pipe gets them whole).
@@ -50,6 +52,7 @@ class Pretty:
         *,
         verbose: bool = False,
         whole: bool = False,
+        explain: bool = False,
         quiet: bool = False,
         colour: bool = False,
         width: int = 80,
@@ -63,6 +66,7 @@ class Pretty:
         self.stream = stream
         self.verbose = verbose
         self.most = None if whole or verbose else MOST
+        self.explain = explain
         self.quiet = quiet
         self.colour = colour
         self.width = width
@@ -80,6 +84,7 @@ class Pretty:
         self.slowest: list[tuple[float, str]] = []  # (milliseconds, state)
         self.shown = 0  # states that were printed
         self.failed: list[str] = []  # with their places
+        self.deciding: dict[str, list[str]] = {}  # undecided states by what decides them
         self.owing: list[str] = []  # those whose reactions stay pending
         self.drifted: Counter[str] = Counter()  # how many have changed since what
 
@@ -108,6 +113,9 @@ class Pretty:
             self.slowest.append((result.duration, f"{result.chunk.function} {result.chunk.id}"))
         kind = result.outcome(self.dry)
         self.counts[kind] += 1
+        if kind == "undecided":
+            state = f"{result.chunk.function}  {result.chunk.id}"
+            self.deciding.setdefault(result.decided_by, []).append(state)
         if result.owed:
             self.owing.append(f"{result.chunk.function}  {result.chunk.id}")
         if kind != "unchanged" or (self.verbose and not self.quiet) or result.warnings:
@@ -179,7 +187,9 @@ class Pretty:
         if self.quiet and not touched:
             return
         total = sum(self.counts.values())
-        parts = [f"{self.counts[kind]} {kind}" for kind in _COLOUR if self.counts[kind]]
+        told = {"undecided": self._because()}
+        counts = ((kind, self.counts[kind]) for kind in _COLOUR if self.counts[kind])
+        parts = [f"{count} {kind}{told.get(kind, '')}" for kind, count in counts]
         elapsed = seconds((time.monotonic() - self.started) * 1000)
         colour = "red" if report.failed else "green"
         self._line("")
@@ -197,9 +207,32 @@ class Pretty:
             self._named("Reactions are pending of", self.owing)
         for since, number in self.drifted.items():
             self._block_of_summary(f"Drift of {counted(number, 'state')}: {since}.")
+        if self.explain:
+            self._explain()
         if self.dry and report.changed and self.command:
             self._line("Nothing was changed. To make these changes:")
             self._line(f"  {self.command}")
+
+    def _because(self) -> str:
+        """Return how many states are undecided because of which, in brackets."""
+        known = sorted(
+            ((by, len(states)) for by, states in self.deciding.items() if by),
+            key=lambda pair: -pair[1],
+        )
+        told = [f"{count} because of {by}" for by, count in known[:MOST_DECIDING]]
+        told += ["..."] if len(known) > MOST_DECIDING else []
+        return f" ({', '.join(told)})" if told else ""
+
+    def _explain(self) -> None:
+        """Print what decides the states that are undecided."""
+        for by, states in self.deciding.items():
+            what = f"when {by} is done" if by else "by the real run alone"
+            self._named(f"Decided {what}", states)
+        if self.deciding:
+            self._block_of_summary(
+                "`runner rehearse` with the same words decides them: it runs the states in a copy"
+                " of this machine."
+            )
 
     def _named(self, title: str, states: list[str]) -> None:
         """Print the states of a kind, each on a line, as far as they are not too many."""

@@ -61,6 +61,7 @@ class Common(Record):
     pull_problem: str = ""  # why it is not used
     step: bool = False
     diff: bool = False
+    explain: bool = False
     indent: int | None = None  # of JSON
     pillar_given: str = "--pillar"  # where its text was given: @FILE or stdin, too
     whole_pillar: dict[str, Any] | None = None  # what `--pillar-stdin` read
@@ -139,6 +140,9 @@ CHANGING: dict[str, Any] = {
     **RUNNING,
     **CHOOSING,
     "diff": Annotated[bool, option("--diff", help="Show changes whole, however long.")],
+    "explain": Annotated[
+        bool, option("--explain", help="With --test: what decides each undecided state.")
+    ],
     "splay": Annotated[
         float, option("--splay", metavar="SECONDS", help="Delay the start randomly, up to this.")
     ],

@@ -155,6 +155,7 @@ def live_listener(common: Common, options: Any, command: str | None = None) -> A
         sys.stdout,
         verbose=common.verbose,
         whole=common.diff,
+        explain=common.explain,
         quiet=common.quiet,
         colour=text.wants_colour(sys.stdout, os.environ),
         width=text.terminal_width(),
@@ -174,4 +175,5 @@ def _real_command(words: list[str], options: Any) -> str:
     program = "runner-salt-call" if as_salt else "runner"
     if as_salt or words[:1] == ["call"]:
         words = [word for word in words if not re.fullmatch(r"test=.*", word)]
-    return shlex.join([program, *(word for word in words if word != "--test")])
+    asked = ("--test", "--explain")
+    return shlex.join([program, *(word for word in words if word not in asked)])

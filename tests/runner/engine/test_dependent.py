@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from command import Machine
 
@@ -120,6 +122,8 @@ def test_what_is_not_there_yet_may_have_to_go(machine: Machine) -> None:
     )
     assert dry["stopped"]["comment"] == dry["disabled"]["comment"] == told
     assert dry["later"]["changes"] == {"removed": f"{machine.folder}/managed"}
+    assert dry["stopped"]["__decided_by__"] == "cmd: unpacks"
+    assert "__decided_by__" not in dry["elsewhere"]
     real = machine.results("sls", "gone", code=2)
     assert real["not there"]["comment"].endswith("/default exists")
     assert real["with its folder"]["changes"]
@@ -131,6 +135,19 @@ def test_what_is_not_there_yet_may_have_to_go(machine: Machine) -> None:
         True,
         True,
     ]
+
+
+def test_the_end_of_a_dry_run_counts_what_is_undecided(machine: Machine) -> None:
+    machine.write(gone=GONE)
+    plain = machine("sls", "gone", "--test").stdout
+    counted = r"^\d+ states: \d+ would change, (\d+) undecided \(\1 because of cmd: unpacks\), "
+    assert re.search(counted, plain, re.M), plain
+    assert "Decided when" not in plain
+    explained = machine("sls", "gone", "--test", "--explain").stdout
+    assert "Decided when cmd: unpacks is done:\n  " in explained
+    assert "  service.dead  stopped\n" in explained
+    assert "`runner rehearse` with the same words decides them" in explained
+    assert "--explain" not in explained
 
 
 def test_of_several_that_may_bring_it_the_required_one_is_named(machine: Machine) -> None:
