@@ -115,3 +115,24 @@ def test_a_state_says_itself_whether_it_has_reacted(
     machine.write(a=CHANGED + BOXED.format(result=result, skip=skip))
     assert bool(machine.results("sls", "a", code=None)["r"]["changes"]) is reacts
     assert pending(machine) == left
+
+
+ODD = """
+def made(name):
+    'As a tree has them.'
+    return {'name': name, 'result': True, 'comment': 5, 'changes': {1: {2}, name: Exception}}
+"""
+
+
+def test_what_a_state_of_a_tree_returns_is_shown_in_all_events(machine: Machine) -> None:
+    (machine.folder / "states/_states").mkdir()
+    (machine.folder / "states/_states/odd.py").write_text(ODD)
+    machine.write(a="x: {odd.made: []}\n" + CHANGED)
+    path = machine.folder / "events"
+    machine("sls", "a", "--events", str(path))
+    events = [json.loads(line) for line in path.read_text().splitlines()]
+    names = [each["event"] for each in events if each["event"].startswith("state")]
+    finished, planned = ["state_started", "state_finished"], "state_planned"
+    assert names == [*finished, finished[0], planned, finished[1]]
+    odd = next(each for each in events if each["event"] == "state_finished")
+    assert (odd["comment"], odd["changes"]) == ("5", {"1": [2], "x": "<class 'Exception'>"})

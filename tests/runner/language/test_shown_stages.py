@@ -33,6 +33,7 @@ B = """
 b: {test.nop: []}
 b2: {cmd.run: [{name: 'true'}, {unless: 'false'}], test.nop: []}
 gone: {test.nop: []}
+edge: {test.nop: [{order: 10104}]}
 """
 STAGES = json.loads(Path(__file__).with_name("shown_stages.json").read_text())
 

@@ -106,9 +106,20 @@ PW = "hunter22"
 KNOWN = secrets(PW, "4711", "s3cret-of-old")
 
 
+class Silent:
+    """It has no text."""
+
+    def __str__(self) -> str:
+        raise ValueError
+
+
+SILENT = Silent()
+
+
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
+        (SILENT, SILENT),
         ("a hunter22 b", f"a {HIDDEN} b"),
         (4711, HIDDEN),
         (4712, 4712),
@@ -195,10 +206,11 @@ def test_a_pillar_without_secrets_may_stay(pillar: str, shown: str) -> None:
     assert command_line(["--pillar", pillar], ["pw"]) == ["--pillar", shown]
 
 
-ODD = "p\u00e4/'\u20ac\"<&>=\U0001f600 \\x"
+ODD = "\x7fp\u00e4/'\u20ac\"<&>=\U0001f600 \\x"
 WRITERS: dict[str, Callable[[str], str]] = {
     "JSON": json.dumps,
     "JSON with Unicode": lambda text: json.dumps(text, ensure_ascii=False),
+    "JSON of jq": lambda text: json.dumps(text).replace("\x7f", "\\u007f"),
     "JSON with slashes": lambda text: json.dumps(text).replace("/", "\\/"),
     "JSON in capitals": lambda text: re.sub(
         r"u[0-9a-f]{4}", lambda code: "u" + code[0][1:].upper(), json.dumps(text)
