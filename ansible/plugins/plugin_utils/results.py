@@ -53,7 +53,8 @@ def of_states(done, dry):
     result["diff"] = [{"prepared": diff(state)} for state in changed if state.get("changes")]
     for state in ordered:
         result["warnings"] += [str(warning) for warning in state.get("warnings") or ()]
-    result["msg"] = message(ordered, changed, failed)
+    done = [state for state in changed if state not in failed]  # a failed command has changes, too
+    result["msg"] = message(ordered, done, failed)
     return result
 
 

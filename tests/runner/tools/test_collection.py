@@ -46,7 +46,8 @@ TREE = {
     "    - changes: False\n    - comment: the key is {{ pillar.web.key }}\n"
     "second:\n  test.nop:\n    - require: [{test: fails}]\n"
     "odd:\n  test.nop:\n    - nonsense: 1\n"
-    "kept:\n  test.succeed_with_changes:\n    - noop: true\n",
+    "kept:\n  test.succeed_with_changes:\n    - noop: true\n"
+    "command:\n  cmd.run: [name: exit 3]\n",
     "states/broken.sls": "a:\n  file.nothing: []\n",
     "states/.git/config": "[remote] url = https://user:token@example.org/",
 }
@@ -160,9 +161,9 @@ def test_a_highstate(results: dict[str, dict[str, Any]], folder: Path) -> None:
 
 def test_failures(results: dict[str, dict[str, Any]], folder: Path) -> None:
     bad = results["h1 bad"]
-    assert (bad["failed"], bad["changed"], bad["exit_code"]) == (True, False, 2)
+    assert (bad["failed"], bad["changed"], bad["exit_code"]) == (True, True, 2)
     counts, first, *_ = bad["msg"].splitlines()
-    assert counts == "4 states: 0 changed, 2 failed"
+    assert counts == "5 states: 0 changed, 3 failed", "a failed command is no change as well"
     assert first == "fails: the key is **********"
     assert ["nonsense" in text for text in bad["warnings"]] == [True]
     broken = results["h1 broken"]
