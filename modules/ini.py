@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from modules import file
@@ -19,10 +20,14 @@ NO_VALUE = "(no value)"  # of an option that is there, as changes show it
 _ALONE = re.compile(r"\w[\w.:/*+-]*\s*")  # an option without a value, such as skip-name-resolve
 
 
-def _lines(file_name: str, encoding: str | None) -> list[str]:
+# of a line: its section, its option or None, the option's value or None
+_Row = tuple[str, str | None, str | None]
+
+
+def _text(file_name: str, encoding: str | None) -> str:
     if not file.is_file(file_name):
-        return []
-    return split(file.read_bytes(file_name).decode(encoding or "utf-8", "surrogateescape"))
+        return ""
+    return file.read_bytes(file_name).decode(encoding or "utf-8", "surrogateescape")
 
 
 def _option(line: str, separator: str) -> tuple[str, str | None] | None:
@@ -42,10 +47,19 @@ def _option(line: str, separator: str) -> tuple[str, str | None] | None:
     return (key.strip(), None) if _ALONE.fullmatch(line) else None
 
 
-def _walk(lines: list[str], separator: str) -> list[tuple[str, str | None, str | None]]:
-    """For each line: (section, option or None, value or None)."""
+@lru_cache(maxsize=2)
+def _parsed(text: str, separator: str) -> tuple[tuple[str, ...], tuple[_Row, ...]]:
+    """The lines of a text and what each of them is. Many states look at one file, and each look
+    and change parses it: once for each version of it.
+    """
+    lines = split(text)
+    return tuple(lines), tuple(_walk(lines, separator))
+
+
+def _walk(lines: Sequence[str], separator: str) -> list[_Row]:
+    """What each line is."""
     section, option = "", None
-    rows: list[tuple[str, str | None, str | None]] = []
+    rows: list[_Row] = []
     for line in lines:
         header = _SECTION.match(line)
         if header:
@@ -71,12 +85,12 @@ def get_ini(file_name: str, separator: str = "=", encoding: str | None = None) -
     {{ salt['ini.get_ini']('/etc/php/php.ini') }}
     """
     sections: dict[str, Any] = {}
-    lines = _lines(file_name, encoding)
+    lines, rows = _parsed(_text(file_name, encoding), separator)
     for line in lines:
         header = _SECTION.match(line)
         if header:
             sections.setdefault(header["name"].strip(), {})
-    for line, (section, option, value) in zip(lines, _walk(lines, separator), strict=True):
+    for line, (section, option, value) in zip(lines, rows, strict=True):
         if option is not None:
             place = sections.setdefault(section, {}) if section else sections
             place[option] = (
@@ -119,74 +133,71 @@ def with_options(text: str, wanted: Mapping[str, Any], separator: str, spaces: b
     """A text with options set: section -> options, and options before the first section at the top
     level.
     """
-    lines = split(text)
+    given, rows_given = _parsed(text, separator)
+    lines, rows = list(given), list(rows_given)
     for section, options in wanted.items():
-        pairs = options.items() if isinstance(options, Mapping) else [(section, options)]
-        for option, value in pairs:
-            lines = _with_option(
-                lines,
-                section if isinstance(options, Mapping) else "",
-                str(option),
-                value,
-                separator,
-                spaces,
-            )
+        inside = isinstance(options, Mapping)
+        for option, value in options.items() if inside else [(section, options)]:
+            place = section if inside else ""
+            lines, rows = _with_option(lines, rows, place, str(option), value, separator, spaces)
     return "".join(f"{line}\n" for line in lines)
 
 
 def _with_option(
-    lines: list[str], section: str, option: str, value: Any, separator: str, spaces: bool
-) -> list[str]:
+    lines: list[str],
+    rows: list[_Row],
+    section: str,
+    option: str,
+    value: Any,
+    separator: str,
+    spaces: bool,
+) -> tuple[list[str], list[_Row]]:
     sign = f" {separator} " if spaces and separator.strip() else separator
     separator, name = one_line(separator, "the separator"), one_line(option, "an option's name")
     value = None if value is None else whole_value(option, value)
     new = name if value is None else f"{name}{sign}{value}"
-    where = _walk(lines, separator)
     at = [
         index
-        for index, (section_of_line, name, _) in enumerate(where)
+        for index, (section_of_line, name, _) in enumerate(rows)
         if section_of_line == section and name == option
     ]
     if at:
         first = next(index for index in at if _option(lines[index], separator))
         old = _option(lines[first], separator)
         if old and old[1] == value and len(at) == 1:
-            return lines
-        return [
+            return lines, rows
+        others = {*at, *range(first + 1)}
+        made = [
             *lines[:first],
             new,
-            *(line for index, line in enumerate(lines) if index > first and index not in at),
+            *(line for index, line in enumerate(lines) if index not in others),
         ]
-    heads = [
-        index
-        for index, line in enumerate(lines)
-        if (m := _SECTION.match(line)) and m["name"].strip() == section
-    ]
-    if section and not heads:
-        return [
-            *lines,
-            *([""] if lines and lines[-1].strip() else []),
-            f"[{one_line(section, 'the name of a section')}]",
-            new,
-        ]
-    inside = [
-        index for index, (section_of_line, _, _) in enumerate(where) if section_of_line == section
-    ]
-    end = inside[-1] + 1 if inside else 0
-    while end and not lines[end - 1].strip():
-        end -= 1
+        return made, _walk(made, separator)
+    if section and not any(row[0] == section for row in rows):
+        head = f"[{one_line(section, 'the name of a section')}]"
+        added = [*([""] if lines and lines[-1].strip() else []), head]
+        end = len(lines) + len(added)
+        of_added = [(rows[-1][0] if rows else "", None, "")] * (len(added) - 1)
+        lines, rows = [*lines, *added], [*rows, *of_added, (section.strip(), None, "")]
+    else:
+        end = max((index for index, row in enumerate(rows) if row[0] == section), default=-1) + 1
+        while end and not lines[end - 1].strip():
+            end -= 1
     apart = [""] if not end and lines and lines[0].strip() else []
-    return [*lines[:end], new, *apart, *lines[end:]]
+    made = [*lines[:end], new, *apart, *lines[end:]]
+    pair = _option(new, separator)
+    if pair is None or apart:
+        return made, _walk(made, separator)
+    return made, [*rows[:end], (section.strip(), *pair), *rows[end:]]
 
 
 def without_options(text: str, unwanted: Mapping[str, Any], separator: str) -> str:
     """A text without options: section -> names, and names before the first section with the section
     "".
     """
-    lines = split(text)
-    where = _walk(lines, separator)
+    lines, rows = _parsed(text, separator)
     remaining = []
-    for line, (section, option, _) in zip(lines, where, strict=True):
+    for line, (section, option, _) in zip(lines, rows, strict=True):
         names = unwanted.get(section, ())
         if option is None or option not in names:
             remaining.append(line)
@@ -195,10 +206,9 @@ def without_options(text: str, unwanted: Mapping[str, Any], separator: str) -> s
 
 def without_sections(text: str, names: list[str]) -> str:
     """A text without some sections."""
-    lines = split(text)
     remaining = [
         line
-        for line, (section, _, _) in zip(lines, _walk(lines, "="), strict=True)
+        for line, (section, _, _) in zip(*_parsed(text, "="), strict=True)
         if section not in names
     ]
     return "".join(f"{line}\n" for line in remaining)
@@ -274,7 +284,7 @@ def remove_section(
 
 def _rewrite(file_name: str, encoding: str | None, edited: Callable[[str], str]) -> None:
     """Write a file again where editing changes its text."""
-    old = "".join(f"{line}\n" for line in _lines(file_name, encoding))
+    old = "".join(f"{line}\n" for line in split(_text(file_name, encoding)))
     new = edited(old)
     if new != old:
         file.write(file_name, new.encode(encoding or "utf-8", "surrogateescape"))

@@ -125,9 +125,10 @@ def options_present(
     if not changes:
         return _unchanged(comments)
     yield Plan(changes, _joined_sentences(comments), provides=[("file", name)])
-    text = ini.without_sections(
-        ini.without_options(_text(name, encoding), unwanted, separator), unwanted_sections
-    )
+    text = _text(name, encoding)
+    if unwanted or unwanted_sections:
+        text = ini.without_options(text, unwanted, separator)
+        text = ini.without_sections(text, unwanted_sections)
     _write(name, ini.with_options(text, wanted, separator, not no_spaces), encoding)
     return "Changes take effect"
 

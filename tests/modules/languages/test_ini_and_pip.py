@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -19,6 +20,34 @@ from modules.languages import pip
 from runner.api import CommandFailed, changes_allowed, running
 
 TEXT = "; c\na = 0\n[s]\n# x\nb = 1\nc=2\n[t]\nd=4\n"
+
+
+def test_each_version_of_a_file_is_parsed_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    walks: list[int] = []
+    walk = ini._walk
+
+    def counted(lines: Sequence[str], separator: str) -> list[ini._Row]:
+        walks.append(len(lines))
+        return walk(lines, separator)
+
+    monkeypatch.setattr(ini, "_walk", counted)
+    path = tmp_path / "many.ini"
+    path.write_text("[once]\na = 0\n")
+    with running(HarnessHere()), changes_allowed():
+        for number in range(20):
+            ini.set_option(str(path), {"once": {f"o{number}": number}})
+        assert len(walks) == 21
+        for number in range(20):
+            assert ini.get_option(str(path), "once", f"o{number}") == str(number)
+            assert ini.set_option(str(path), {"once": {f"o{number}": number}}) == {}
+        assert len(walks) == 21
+        ini.set_option(str(path), {f"s{n}": {"a": n, "b": n} for n in range(20)})
+    assert len(walks) == 22
+    written = path.read_text()
+    assert written.startswith("[once]\na = 0\no0 = 0\n")
+    assert written.endswith("\n\n[s19]\na = 19\nb = 19\n")
 
 
 def test_options_are_set_and_removed(tmp_path: Path) -> None:
