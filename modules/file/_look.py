@@ -13,9 +13,9 @@ from modules import _paths
 from modules._paths import fetched as fetched
 from modules._planned.files import PlannedFiles, planned_files
 from modules.file import _attributes
-from modules.file._contents.limit import read_limited
+from modules.file._contents import limit
 from modules.file._owners import gid_to_group, uid_to_user
-from modules.file._paths.of_path import place
+from modules.file._paths import of_path
 from modules.file._paths.place import READ
 from modules.file._paths.resolve import real_path as real_path
 from runner.api import FormerState, Record, StateFailed, for_states, here, refuse_unforeseen
@@ -170,12 +170,12 @@ def _opened(path: str) -> tuple[FileIO, str]:
             raise
     if handle != -1:
         os.close(handle)
-    with place(path, follow=True) as where:
+    with of_path.place(path, follow=True) as where:
         return _regular(where.open(), path), where.path
 
 
 def _planned(files: PlannedFiles, path: str) -> tuple[FileIO, str]:
-    where = place(path, follow=True)
+    where = of_path.place(path, follow=True)
     entry = files.way(where.path).entry()
     if entry is None or not entry.is_file:
         return _regular(where.open(), path), where.path
@@ -198,7 +198,7 @@ def read_bytes(path: str) -> bytes:
         file, real = _opened(os.fspath(path))
         here.store("read")[path] = (here.chunk, real)
         with file:
-            data = read_limited(file, path)
+            data = limit.read_limited(file, path)
     except OSError as problem:
         raise _explained(path, problem) from problem
     if (doubted := doubts()) is not None:
@@ -209,7 +209,7 @@ def read_bytes(path: str) -> bytes:
 def read_whole(path: str) -> bytes:
     """The contents of a file that is not going to be written."""
     with opened_to_read(path) as file:
-        return read_limited(file, path)
+        return limit.read_limited(file, path)
 
 
 class opened_to_read:  # in lower case: used as a function; a generator costs more

@@ -11,10 +11,10 @@ from typing import Any
 from runner.api import StateFailed, Tree, refuse_unforeseen
 from runner.engine.listeners import Listener, Listeners
 from runner.engine.loader.registry import Registry
+from runner.model import ordered_dict
 from runner.model.chunk import Chunk
 from runner.model.errors import RunnerError
 from runner.model.events import CustomEvent, Event
-from runner.model.ordered_dict import as_said
 from runner.model.records import Record
 from runner.model.result import Result
 from runner.sources.config.options import Options
@@ -313,7 +313,7 @@ class Current:
                 if isinstance(mapping, Mapping)
                 for name, value in mapping.items()
             }
-            context = as_said(variables, context)
+            context = ordered_dict.as_said(variables, context)
         return str(self.run.render(text, engine, context, file=file, saltenv=saltenv))
 
     def render_pipe(

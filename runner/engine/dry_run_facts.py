@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from runner.api import OPEN, Plan, StateFailed, command_lines, doubts, first_plan, running
 from runner.api.planning import doubting
+from runner.engine import partial_changes
 from runner.engine.context import Current, Run
-from runner.engine.partial_changes import NOT_THE_STATES
 from runner.model.chunk import Chunk
 from runner.model.paths import lies_in
 from runner.model.patterns import pattern
@@ -327,7 +327,7 @@ class Look:
                     outcome.close()
         except StopIteration as stop:
             return stop.value
-        except NOT_THE_STATES:
+        except partial_changes.NOT_THE_STATES:
             raise
         except BaseException as problem:
             return problem

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from runner.api import StateFailed, forget_looks, running, undisturbed
 from runner.api.durability import make_names_durable
 from runner.api.later import STORE
-from runner.engine import parallel
+from runner.engine import mod_aggregate, parallel
 from runner.engine.context import Current, Run
 from runner.engine.decide import (
     DECLINED,
@@ -26,7 +26,6 @@ from runner.engine.decide import (
 )
 from runner.engine.interrupts import number_of
 from runner.engine.invoke import Invoker
-from runner.engine.mod_aggregate import candidates, merged
 from runner.engine.noop import SuppressedReactions
 from runner.engine.reactions import ReactionTracker, described
 from runner.engine.run_plan import RunPlan
@@ -379,13 +378,13 @@ class Executor:
         if step.aggregate is None or mode is Mode.LOOK or position in self._taken:
             return step, ()
         left = [other for other in self._aggregating if other not in self._taken]
-        taken = candidates(position, left, self.plan, self.results, self._would_run)
+        taken = mod_aggregate.candidates(position, left, self.plan, self.results, self._would_run)
         self._taken.update(taken)
         if not taken:
             return step, ()
         others = [self.plan.chunk(other) for other in taken]
         with running(Current(self.run, step.chunk)):
-            whole = merged(step.aggregate, step.chunk, others, self.run.results)
+            whole = mod_aggregate.merged(step.aggregate, step.chunk, others, self.run.results)
         return step.with_chunk(whole), taken
 
     def _would_run(self, position: int) -> bool:

@@ -15,21 +15,20 @@ from functools import partial
 from runner.api import OPEN, Done, Plan, StateFailed, changes_allowed, comment_of, running
 from runner.api.durability import make_names_durable
 from runner.api.planning import Unforeseen, changes_planned, overview
-from runner.engine import guards, slots
+from runner.engine import guards, partial_changes, slots
+from runner.engine import made as engine_made
 from runner.engine.context import Current, Run
 from runner.engine.dry_run_facts import Foreseen, Look, PendingFacts, asked, unsettle
-from runner.engine.made import about_to_make
-from runner.engine.partial_changes import NOT_THE_STATES, apology, made
 from runner.engine.step import Call, Invocation, Mode, Reaction, Step
+from runner.language.arguments import retry
 from runner.language.arguments.bind import known
-from runner.language.arguments.retry import retry_options
 from runner.language.salt import returns
+from runner.model import ordered_dict
 from runner.model.chunk import Chunk
 from runner.model.errors import RunnerError
 from runner.model.events import StatePlanned
 from runner.model.global_arguments import GUARDS
 from runner.model.made import Thing
-from runner.model.ordered_dict import as_said
 from runner.model.places import Value
 from runner.model.plain_values import plain, text_of
 from runner.model.result import Result
@@ -107,7 +106,7 @@ class Invoker:
         args, mode = invocation.chunk.args, invocation.mode
         if mode is Mode.LOOK or (mode is Mode.DRY and not self.run.dry):
             return self._attempt(invocation)
-        options, problem = retry_options(args["retry"])
+        options, problem = retry.retry_options(args["retry"])
         if mode is Mode.DRY:
             result = self._attempt(invocation)
             note = (
@@ -167,10 +166,10 @@ class Invoker:
             return self._failed(invocation, refused, {}, of_guard=True)
         except StateFailed as failure:  # a guard's command that cannot be started
             return self._failed(invocation, failure, {}, of_guard=True)
-        except NOT_THE_STATES:
+        except partial_changes.NOT_THE_STATES:
             raise
         except BaseException as error:  # sys.exit() too
-            return Result(chunk, False, apology(error, is_built_in))
+            return Result(chunk, False, partial_changes.apology(error, is_built_in))
 
     def _checked(self, chunk: Chunk, result: Result, with_output: bool) -> Result:
         """The result after check_cmd; the changes stay reported."""
@@ -322,7 +321,7 @@ class Invoker:
                 result = Result(chunk, None, plan.comment, changes, exact=plan.exact)
                 return self._undecided(result, unsure) if unsure else _with_plan(plan, result)
             if self._things is None:  # not what an attempt before this one has made
-                self._things = about_to_make(self.run, call, chunk)
+                self._things = engine_made.about_to_make(self.run, call, chunk)
             if not call.function.is_built_in:
                 make_names_durable()  # nobody knows what it does
             invocation.before_change()
@@ -335,18 +334,24 @@ class Invoker:
             by = look.unsure("done") or self._bringer(invocation, stop.value)
             return self._undecided(done, by)
         except StateFailed as failure:
-            part = made(plan, look.function) if plan and failure.changes is None else {}
+            part = (
+                partial_changes.made(plan, look.function)
+                if plan and failure.changes is None
+                else {}
+            )
             unsure = look.unsure("failed") if plan is None else ""
             return self._failed(invocation, failure, part, unsure=unsure)
         except RunnerError as error:
             refused = StateFailed(str(error), missing=error.missing)
             return self._failed(invocation, refused, plan.changes if plan else {})
-        except NOT_THE_STATES:
+        except partial_changes.NOT_THE_STATES:
             raise
         except BaseException as error:
             note = " (what it had planned may have been changed in part)" if plan else ""
-            comment = apology(error, call.function.is_built_in) + note
-            return Result(chunk, False, comment, made(plan, look.function) if plan else {})
+            comment = partial_changes.apology(error, call.function.is_built_in) + note
+            return Result(
+                chunk, False, comment, partial_changes.made(plan, look.function) if plan else {}
+            )
 
     def _foresee(
         self,
@@ -428,7 +433,7 @@ class Invoker:
 
     def _classic(self, invocation: Invocation, call: Call) -> Result:
         chunk, mode = invocation.chunk, invocation.mode
-        arguments = as_said(chunk.args, call.arguments)
+        arguments = ordered_dict.as_said(chunk.args, call.arguments)
         if mode is Mode.REAL:
             make_names_durable()  # nobody knows what it does
             invocation.before_change()

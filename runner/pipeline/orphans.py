@@ -10,16 +10,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from runner.api import StateFailed, running
+from runner.engine import made as engine_made
 from runner.engine.context import Current
 from runner.engine.invoke import Invoker
 from runner.engine.loader import opposites
-from runner.engine.made import exists
 from runner.engine.step import Invocation, Mode, Step
-from runner.history import made
+from runner.history import made, undo_paths
 from runner.history.made import Row
 from runner.history.snapshots import at, without_target
 from runner.history.store import NAME, open_history, readable
-from runner.history.undo_paths import difference
 from runner.language.compiler import low
 from runner.model.errors import CompileError, RunnerError
 from runner.model.highdata import Made, of_states
@@ -194,7 +193,7 @@ class _Looks:
         if HIDDEN in str(row.arguments):
             return Orphan(row, stays=f"{row.removal} removes it, with arguments that are secret")
         try:
-            there = exists(self._session.run, orphan.function, orphan.arguments)
+            there = engine_made.exists(self._session.run, orphan.function, orphan.arguments)
         except StateFailed as failure:
             return orphan._replace(stays=f"it cannot be looked at: {failure.message}")
         except RunnerError as error:
@@ -236,7 +235,11 @@ class _Looks:
             return orphan._replace(stays="the run was killed before it noted how it left the path")
         if not without_target(now).is_same(row.snapshot):
             both_links = now.type == row.snapshot.type == "link"  # where it led to is not in there
-            what = f"points to {now.target}" if both_links else difference(now, row.snapshot)
+            what = (
+                f"points to {now.target}"
+                if both_links
+                else undo_paths.difference(now, row.snapshot)
+            )
             return orphan._replace(stays=f"changed since: {what}")
         return orphan
 

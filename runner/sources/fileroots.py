@@ -15,7 +15,7 @@ from typing import Any
 from runner.model.diagnostics import nearest
 from runner.model.errors import MAY_READ, RunnerError
 from runner.model.places import Source
-from runner.support.files.links import without_links
+from runner.support.files import links as link_guard
 from runner.support.files.text import text_to_show, unsaved, unsaved_below
 
 MOST_BEHIND_A_LINK = 200_000  # files and folders; to list as many takes seconds
@@ -111,7 +111,7 @@ class FileTree:
         path = url.removeprefix("file://")
         if not path.startswith("/") or not os.path.isfile(path):
             return None
-        without_links(path)
+        link_guard.without_links(path)
         self._seen(path)
         return path
 

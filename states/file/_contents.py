@@ -8,7 +8,7 @@ from typing import Any
 
 from modules import file
 from runner.api import Record, RunnerError, StateFailed, here
-from states.file._diff import is_binary
+from states.file import _diff
 from states.file._sources import LocatedSource
 
 _MALFORMED = (
@@ -213,7 +213,7 @@ def source_data(
     try:
         text = data.decode(encoding.name or "utf-8")
     except UnicodeDecodeError as problem:
-        if is_binary(data):  # a picture in a folder of templates
+        if _diff.is_binary(data):  # a picture in a folder of templates
             return data
         raise StateFailed(
             f"Unable to manage file: the template {source.url} is not text: {problem}"

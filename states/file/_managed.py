@@ -8,7 +8,7 @@ from typing import Any
 
 from modules import file
 from runner.api import Fact, Plan, Planned, Record, StateFailed, here
-from states.file._diff import diff
+from states.file import _diff
 from states.file._permissions import (
     Permissions,
     before,
@@ -132,7 +132,7 @@ class Writing(Record):
         elif present and file.same_contents(target.name, data):
             return {}, {}
         old = file.streamed(target.name) if present else None
-        shown = diff(old, data, show, new_file) or "Replace symbolic link with regular file"
+        shown = _diff.diff(old, data, show, new_file) or "Replace symbolic link with regular file"
         return {"diff": shown}, ignoring.result_keys(old, data)
 
     # -------------------------------------------------- the ways to a Plan

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from runner import __version__
-from runner.cli.running.answers import print_text
+from runner.cli.running import answers
 from runner.history import revision
 from runner.model.events import Event, RunFinished, RunStarted
 from runner.model.result import LOCKED, NEW, REFUSED, UNREACHABLE, Report, RunFacts
@@ -40,7 +40,7 @@ def documented(common: Common, options: Any) -> Iterator[list[Callable[[Event], 
         report = run.report
         gives_way = common.pulled == NEW and report and not (report.results or report.interrupted)
         if report and report.outcome != LOCKED and not (gives_way and trees.current_tree(options)):
-            print_text(form.document(report, run.facts(common, options)))
+            answers.print_text(form.document(report, run.facts(common, options)))
 
 
 class _RunObserver:

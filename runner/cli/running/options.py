@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO, get_args
 
 from runner.api import command_output
 from runner.cli.parsing.option_spec import Parameter, option, parameters_of, signature_of
-from runner.cli.running import failed_start, logs, values
-from runner.cli.running.answers import failed, show_problems
+from runner.cli.running import answers, failed_start, logs, values
 from runner.model.errors import UsageError
 from runner.model.records import Record
 from runner.output import formats, text
@@ -223,7 +222,7 @@ class WithCommon:
         try:
             return self._command(common=_with_pillar(common), **values)
         except (Exception, KeyboardInterrupt) as error:
-            return failed(common, error)
+            return answers.failed(common, error)
 
 
 def _default(name: str, kind: Any) -> Any:
@@ -281,7 +280,7 @@ def options_of(
         if warning.code not in TOLD_ONCE or _is_news(common, options, running)
     )
     if warnings and not common.quiet:
-        show_problems(warnings)
+        answers.show_problems(warnings)
     return options
 
 

@@ -9,8 +9,7 @@ from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from runner.cli.running import metrics
-from runner.cli.running.answers import show_problems, write
+from runner.cli.running import answers, metrics
 from runner.history.disabled import disabled
 from runner.model.diagnostics import Diagnostic
 
@@ -31,7 +30,7 @@ def ends_at_once(common: Common, options: Any) -> bool:
         return False
     metrics.note_disabled(options)
     if not (common.for_people or common.form.data is None):
-        write(common, {"local": {}, "disabled": stopped.as_data()})
+        answers.write(common, {"local": {}, "disabled": stopped.as_data()})
     if not common.quiet or _stderr_is_the_journal():
         print(f"runner: not run: {stopped}", file=sys.stderr)
     return True
@@ -40,7 +39,7 @@ def ends_at_once(common: Common, options: Any) -> bool:
 @cache
 def _warn(message: str) -> None:
     """Say it once: `runner pull` may run two trees."""
-    show_problems([Diagnostic(message, None, None, "disabled", "warning")])
+    answers.show_problems([Diagnostic(message, None, None, "disabled", "warning")])
 
 
 def as_answer(value: Any, stopped: Disabled | None) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from runner.cli.running import (
+    answers,
     documents,
     failed_start,
     html_report,
@@ -19,7 +20,6 @@ from runner.cli.running import (
     scheduled_runs,
     tracing,
 )
-from runner.cli.running.answers import print_text, show_problems, write
 from runner.cli.running.exit_codes import DONE, code_of
 from runner.cli.running.streams import answer_alone
 from runner.model.errors import UsageError
@@ -27,7 +27,7 @@ from runner.model.events import CycleFound, RunFinished, Warned
 from runner.model.result import Report
 from runner.output import cycle_pages, events, json_, log_listener, prometheus, text
 from runner.sources.config.keys import NOTIFYING
-from runner.support.files.links import open_output
+from runner.support.files import links
 from runner.support.log import LOG
 from runner.support.redaction import command_line
 
@@ -51,11 +51,11 @@ def notices(options: Any) -> Callable[[Event], None]:
             if quiet and event.of_tree:
                 held_back.extend(event.problems)
             else:
-                show_problems(event.problems)
+                answers.show_problems(event.problems)
         elif isinstance(event, RunFinished):
             if quiet and (event.report.changed or event.report.failed):
                 quiet = False
-                show_problems(held_back)
+                answers.show_problems(held_back)
         elif isinstance(event, CycleFound):
             cycle_pages.draw(event, options.cachedir)
 
@@ -98,9 +98,9 @@ def finish(
         if any(getattr(listener, "closed", False) for listener in listeners):
             raise BrokenPipeError
         if common.form.report:
-            print_text(common.form.report(report))
+            answers.print_text(common.form.report(report))
         elif common.form.listener is None and common.form.data:
-            write(common, (shown or json_.report)(report))
+            answers.write(common, (shown or json_.report)(report))
         return code_of(report, common.detailed_exitcodes)
 
 
@@ -137,7 +137,7 @@ def _events(where: str, opened: ExitStack) -> Any:
     if where == "-":
         return events.Events(sys.stdout)
     try:
-        handle = open_output(where, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC)
+        handle = links.open_output(where, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC)
     except OSError as error:
         raise UsageError(f"--events {where}: {error.strerror}") from None
     return opened.enter_context(closing(events.Events(os.fdopen(handle, "a", encoding="utf-8"))))

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from runner.api import argtypes
-from runner.language.arguments import hints
-from runner.language.arguments.retry import retry_options
+from runner.language.arguments import hints, retry
 from runner.language.arguments.scalars import Mismatch
 from runner.language.arguments.schema import Parameter
 from runner.model.chunk import Chunk
@@ -44,7 +43,7 @@ def problems(
                     argument = (chunk.function, key)
                     yield Diagnostic(message, source, hint, "argument", argument=argument)
         if "retry" in chunk.args and "retry" not in known(chunk.state, chunk.fun):
-            problem = retry_options(chunk.args["retry"])[1]
+            problem = retry.retry_options(chunk.args["retry"])[1]
             if problem:
                 source = chunk.arg_places.get("retry", chunk.place).source
                 hint = (

@@ -12,7 +12,6 @@ needs. All of this was measured with Salt 3008 on random trees.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from heapq import heapify, heappop, heappush
 
 from runner.language.compiler import cycles
 from runner.model.chunk import LAST, Chunk, Edge, Relations
@@ -156,6 +155,8 @@ def _sorted(
     """A lexicographical topological sort by order numbers; of equals the one that comes first in
     `chunks`.
     """
+    from heapq import heapify, heappop, heappush
+
     arrows = list(_arrows(chunks, relations))
     nodes = list(_nodes(chunks, relations))
     key = _OrderNumbers(chunks, arrows)

@@ -10,9 +10,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from runner.language.pillar.merge import merge
+from runner.model import ordered_dict
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError, RunnerError
-from runner.model.ordered_dict import ordered
 from runner.model.places import Place, Untyped, item_place, value_place
 from runner.model.records import Record
 
@@ -47,7 +47,7 @@ class _PillarFile(Record):
         if not isinstance(self.value, Mapping):
             return self
         known: dict[int, Any] = {}  # what an alias shares stays shared
-        own = {name: ordered(item, known) for name, item in self.value.items()}
+        own = {name: ordered_dict.ordered(item, known) for name, item in self.value.items()}
         return self._replace(value=own)
 
 
@@ -57,7 +57,7 @@ def _pillar_file(value: Any, file: str, is_init: bool) -> _PillarFile:
         return _PillarFile(value, None, file, is_init)
     place = value_place(value, "include", Place(Untyped(file), 1, 1))
     included = (value["include"], place) if "include" in value else None
-    own = {name: item for name, item in ordered(value).items() if name != "include"}
+    own = {name: item for name, item in ordered_dict.ordered(value).items() if name != "include"}
     return _PillarFile(own, included, file, is_init)
 
 

@@ -15,7 +15,7 @@ from functools import cached_property
 from runner.model.places import Source
 from runner.model.records import Record
 from runner.support.files.text import text_to_show
-from runner.support.yaml.template_output import printed
+from runner.support.yaml import template_output
 
 
 class Piece(str):
@@ -65,7 +65,7 @@ def concat(parts: Iterable[str]) -> Pieces:
 
 def mark(value: object, file: str, line: int, literal: bool = False) -> str:
     """A value that is put out, with the place that put it out."""
-    text = printed(value)
+    text = template_output.printed(value)
     if isinstance(text, Pieces):
         called = Called(text)
         called.file, called.line, called.inner = file, line, text
@@ -97,7 +97,7 @@ _EXPRESSION = r"\{\{[-+]?\s*(.*?)\s*[-+]?\}\}"
 
 def brief(value: object) -> str:
     """A value as a message shows it."""
-    text = repr(str(value)) if isinstance(value, str) else printed(value)
+    text = repr(str(value)) if isinstance(value, str) else template_output.printed(value)
     # whole, so that secrets in it are found; what shows it makes it short
     return text if len(text) <= 2000 else f"{type(value).__name__} of {len(text)} characters"
 

@@ -17,7 +17,7 @@ from runner.language.render.jinja.options_line import Headed, headed
 from runner.language.render.jinja.untouched import has_usual_marks, without_jinja
 from runner.model.places import Source
 from runner.model.said_in import key_file
-from runner.sources.config.jinja_options import NAMES
+from runner.sources.config import jinja_options
 from runner.support.files.trusted_folder import TrustedFolder, trusted_folder
 from runner.support.yaml.rendered_text import Piece, Pieces, Rendered, concat
 
@@ -190,7 +190,9 @@ def _options(opts: Mapping[str, Any], key: str, head: Headed) -> dict[str, Any]:
     """
     older = {name: True for name in ("trim_blocks", "lstrip_blocks") if opts.get(f"jinja_{name}")}
     options = {**older, **(opts.get(key) or {})}
-    return {name: value for name, value in options.items() if name in NAMES} | dict(head.options)
+    return {name: value for name, value in options.items() if name in jinja_options.NAMES} | dict(
+        head.options
+    )
 
 
 def configured(opts: Mapping[str, Any], key: str) -> Source:

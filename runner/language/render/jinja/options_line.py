@@ -13,7 +13,7 @@ from runner.model.diagnostics import did_you_mean
 from runner.model.errors import RenderError
 from runner.model.places import Source
 from runner.model.records import Record
-from runner.sources.config.jinja_options import NAMES, TEXTS
+from runner.sources.config import jinja_options
 
 # the first line, or the second where the first one names the renderers (what is left of that is an
 # empty line)
@@ -49,9 +49,11 @@ def headed(text: str, file: str) -> Headed:
 
 
 def _check(name: str, value: Any, place: Source) -> None:
-    if name not in NAMES:
-        hint = did_you_mean(name, NAMES) or "there are " + ", ".join(NAMES)
+    if name not in jinja_options.NAMES:
+        hint = did_you_mean(name, jinja_options.NAMES) or "there are " + ", ".join(
+            jinja_options.NAMES
+        )
         raise RenderError(f"Jinja has no option {name!r}", place, hint, "jinja")
-    if not isinstance(value, str | None if name in TEXTS else bool):
-        kind = "a text" if name in TEXTS else "true or false"
+    if not isinstance(value, str | None if name in jinja_options.TEXTS else bool):
+        kind = "a text" if name in jinja_options.TEXTS else "true or false"
         raise RenderError(f"{name} is {kind}, not {value!r}", place, None, "jinja")

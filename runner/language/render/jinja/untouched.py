@@ -7,14 +7,16 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from runner.sources.config.jinja_options import SWITCHES
+from runner.sources.config import jinja_options
 
 STARTS = ("{%", "{{", "{#")  # of a block, a variable and a comment, unless options say otherwise
 
 
 def has_usual_marks(options: Mapping[str, Any]) -> bool:
     """Return whether what begins Jinja in a text is as usual with these options."""
-    return all(name in SWITCHES and type(value) is bool for name, value in options.items())
+    return all(
+        name in jinja_options.SWITCHES and type(value) is bool for name, value in options.items()
+    )
 
 
 def without_jinja(
