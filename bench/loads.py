@@ -17,7 +17,8 @@ class Load(NamedTuple):
 
     sls: writes the text of the SLS. promises: the CFEngine promises of the same work, by their
     type. first: each run is a first one, without caches and records of earlier ones.
-    needs: the program without which this machine cannot do it.
+    flow: the configuration has a flow mapping. needs: the program without which this machine
+    cannot do it.
     """
 
     name: str
@@ -26,11 +27,12 @@ class Load(NamedTuple):
     promises: Callable[[int, Path], dict[str, str]] | None = None
     first: bool = False
     has_floor: bool = True
+    flow: bool = False
     needs: str = "true"
 
     def prepare(self, folder: Path) -> None:
         """Fill an empty folder."""
-        write_configuration(folder)
+        write_configuration(folder, flow=self.flow)
         (folder / "load.sls").write_text(self.sls(self.size, folder))
         if self.promises:
             (folder / "load.cf").write_text(policy(self.promises(self.size, folder)))
@@ -230,6 +232,14 @@ FILES = Load("1,000 files, nothing to do", 1000, files, file_promises)
 NEW_FILES = Load("1,000 files, first run", 1000, files, file_promises, first=True)
 TEMPLATES = Load("1,000 templates", 1000, templates, template_promises)
 GRAPH = Load("graph of 1,000", 1000, graph)
+SITE = Load(
+    "site, 38 states of each of 8 kinds",
+    38,
+    site,
+    site_promises,
+    has_floor=False,
+    needs="dpkg-query",
+)
 LOADS = (
     START,
     COMMANDS,
@@ -241,12 +251,19 @@ LOADS = (
     TEMPLATES,
     GRAPH,
     Load("graph of 5,000", 5000, graph),
-    Load(
-        "site, 38 states of each of 8 kinds",
-        38,
-        site,
-        site_promises,
-        has_floor=False,
-        needs="dpkg-query",
-    ),
+    SITE,
+)
+# what instructions are counted of: no larger than needed, for to count them takes long
+NEW_300 = Load("300 files, first run", 300, files, file_promises, first=True)
+FILES_300 = Load("300 files, nothing to do", 300, files, file_promises)
+TEMPLATES_300 = Load("300 templates", 300, templates, template_promises)
+COUNTED = (
+    Load("start, configuration with a flow mapping", 1, files, file_promises, flow=True),
+    START,
+    NEW_300,
+    FILES_300,
+    COMMANDS,
+    PACKAGES,
+    TEMPLATES_300,
+    SITE,
 )

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import sys
+import sysconfig
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -68,16 +69,24 @@ def least_by_turns(programs: Sequence[Program], times: int) -> list[Cost]:
 def prepare_environment() -> None:
     """Let Python keep compiled modules, as an installed program has them; and let all start the
     same shell, as cron does: Salt and runner take $SHELL, CFEngine and the floor take /bin/sh.
+    Pythons start without `site`, which reads what else lies beside them, and find what runner
+    needs where this one has it.
     """
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     os.environ["SHELL"] = "/bin/sh"
-    os.environ["PYTHONPATH"] = str(ROOT)
+    os.environ["PYTHONPATH"] = os.pathsep.join((str(ROOT), sysconfig.get_path("purelib")))
 
 
-def write_configuration(folder: Path) -> None:
-    """What runner and a Salt minion need to apply `load.sls` of a folder, below it alone."""
+def write_configuration(folder: Path, *, flow: bool = False) -> None:
+    """What runner and a Salt minion need to apply `load.sls` of a folder, below it alone.
+
+    flow: write it as YAML with a flow mapping, as people do, and not as JSON.
+    """
     roots = {"file_roots": {"base": [str(folder)]}, "id": "bench"}
-    (folder / "runner.yaml").write_text(json.dumps(roots | {"cachedir": f"{folder}/cache"}))
+    text = json.dumps(roots | {"cachedir": f"{folder}/cache"})
+    if flow:
+        text = f"file_roots: {{base: [{folder}]}}\nid: bench\ncachedir: {folder}/cache\n"
+    (folder / "runner.yaml").write_text(text)
     salt = {"root_dir": f"{folder}/salt", "file_client": "local", "grains": {}}
     (folder / "minion").write_text(json.dumps(roots | salt))
 
@@ -87,12 +96,12 @@ def runner(folder: Path, python: str = sys.executable) -> Program:
     words = ["sls", "load", "--config", f"{folder}/runner.yaml", "-q"]
     if python != sys.executable:
         words += ["--cachedir", f"{folder}/cache/{python.replace('/', '_')}"]
-    return Program([python, "-c", RUNNER, *words])
+    return Program([python, "-S", "-c", RUNNER, *words])
 
 
 def floor(folder: Path) -> Program:
     """The script that does the least that any Python program has to do for the load."""
-    return Program([sys.executable, FLOOR, str(folder)])
+    return Program([sys.executable, "-S", FLOOR, str(folder)])
 
 
 def salt(folder: Path, command: str) -> Program:

@@ -93,14 +93,19 @@ def row(load: Load, columns: list[str], costs: dict[str, Cost]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def add_peers(parser: argparse.ArgumentParser) -> None:
+    """Options that say what runner is compared with, and which loads count."""
     parser.add_argument("--salt", default="salt-call", help="Salt's program")
     parser.add_argument("--cfengine", default="cf-agent", help="CFEngine's program")
     parser.add_argument("--python", action="append", default=[], help="one more Python")
     parser.add_argument("--only", default="", help="loads whose name has this word in it")
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add_peers(parser)
     parser.add_argument("--turns", type=int, default=5, help="of how many the least counts")
     return parser.parse_args()
 

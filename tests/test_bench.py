@@ -4,41 +4,61 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent
 BENCH = ROOT / "bench"
+FIGURES = BENCH / "figures.json"
 START = "start, one converged file"
 
 
-def python(*argv: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, *argv], capture_output=True, text=True, cwd=ROOT)
+def python(*argv: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    argv = (sys.executable, *argv)
+    env = os.environ | environment
+    return subprocess.run(argv, capture_output=True, text=True, cwd=ROOT, env=env)
 
 
-def regress(figures: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    options = ["--only", START, "--turns", "1", "--figures", str(figures)]
-    return python(str(BENCH / "regress.py"), *options, *words)
+def regress(figures: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    options = ["--only", START, "--figures", str(figures)]
+    return python(str(BENCH / "regress.py"), *options, *words, **environment)
 
 
+@pytest.mark.skipif(not shutil.which("valgrind"), reason="there is no valgrind")
 def test_regress(tmp_path: Path) -> None:
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     figures = tmp_path / "figures.json"
     figures.write_text("{}")
     assert regress(figures).returncode == 0
     assert regress(figures, "--write").returncode == 0
-    measured = json.loads(figures.read_text())[version][START]
-
-    for factor, code, tries in ((0.5, 1, 3), (2, 0, 1)):
-        ratios = [value * factor for value in measured]
-        figures.write_text(json.dumps({version: {START: ratios}}))
-        done = regress(figures)
-        assert done.returncode == code, done.stdout + done.stderr
-        assert done.stdout.startswith("!" if code else " ")
-        assert done.stdout.count("CPU") == tries + 1
+    instructions, memory = json.loads(figures.read_text())[version][START]
+    figures.write_text(json.dumps({version: {START: [instructions * 0.965, memory * 2]}}))
+    done = regress(figures)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert done.stdout.startswith("! start")
     figures.write_text(json.dumps({version: {}}))
     assert regress(figures).returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("now", "is_worse"),
+    [((1.02, 1.1), False), ((1.04, 1.0), True), ((1.0, 1.2), True), ((0.5, 0.5), False)],
+)
+def test_what_is_worse(now: tuple[float, float], is_worse: bool) -> None:
+    code = f"import regress as r; print(r.Ratio(*{now}).worse(r.Ratio(1.0, 1.0)))"
+    done = python("-c", f"import sys; sys.path.insert(0, 'bench'); {code}")
+    assert done.stdout == f"{is_worse}\n", done.stderr
+
+
+def test_nothing_is_compared_where_nothing_counts(tmp_path: Path) -> None:
+    done = regress(FIGURES, PATH=str(tmp_path))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Install valgrind" in done.stdout
 
 
 def test_scripts_import() -> None:
