@@ -48,7 +48,8 @@ def former_package(manager: PackageManager, name: str) -> Former | None:
     installed = manager.installed_scripts(name)
     scripts = {each: installed[each] for each in installed.keys() & REMOVING}
     configuration = frozenset(manager.placement((name,)).configuration)
-    return Former(name, tuple(manager.file_list(name)), configuration, scripts)
+    paths = tuple(path.rstrip("/") for path in manager.file_list(name))
+    return Former(name, paths, configuration, scripts)
 
 
 def install(
@@ -58,6 +59,7 @@ def install(
     if not packages:
         return
     placement = manager.placement(tuple(package.name for package in packages))
+    replaces_configuration &= bool(placement.REPLACED)  # others cannot be told so
     laying = _Laying(_files(), placement, replaces_configuration)
     for package in packages:
         former = former_package(manager, package.name) if package.old else None
@@ -65,7 +67,8 @@ def install(
         if former is not None:
             own = package.contents.by_path
             gone = tuple(path for path in former.paths if path not in own)
-            take_away(manager, former._replace(paths=gone), purges=False)
+            kept = former.configuration & {*gone}
+            take_away(manager, former._replace(paths=gone, configuration=kept), purges=False)
         laying.all_of(package)
 
 
@@ -88,6 +91,13 @@ def take_away(manager: PackageManager, former: Former, purges: bool) -> None:
             empty.append((path, folder, name))
         elif folder and entry:
             files.put(folder, name, None)
+    for path in former.configuration if placement.SAVED and not purges else ():
+        folder = folders.at(os.path.dirname(path))
+        entry = folder[1].child(os.path.basename(path)) if folder else None
+        if folder and entry:
+            files.put(folder, os.path.basename(path), None)
+            if _digest(entry) != placement.configuration.get(path):
+                files.put(folder, os.path.basename(path) + placement.SAVED, entry)
     kept: Collection[str] | None = None
     for path, folder, name in empty:  # what is inside comes first
         entry = folder[1].child(name)
@@ -168,7 +178,8 @@ class _Laying:
         there = folder[1].child(name)
         known = self._placement.configuration.get(path)
         now, new = _digest(there) if there else "", _digest(entry)
-        if (there is None and known is None) or now == known:
+        comes = known is None or self._placement.RESTORES
+        if (there is None and comes) or now == known:
             self._files.put(folder, name, entry)
         elif new in (known, now):
             return

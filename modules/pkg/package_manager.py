@@ -241,6 +241,11 @@ class Placement(Protocol):
     """What follows the name of a new configuration file beside the one that stays."""
     REPLACED: str
     """The same of the former one, beside the new one."""
+    SAVED: str
+    """What follows the name of a changed configuration file when its package is removed, while one
+    that nobody changed goes; empty: they all stay."""
+    RESTORES: bool
+    """Whether a configuration file that somebody has removed comes back."""
     BESIDE: tuple[str, ...]
     """What follows the names of all copies that go with a configuration file."""
     configuration: dict[str, str]

@@ -17,7 +17,7 @@ CHANGES = {
     "systemctl": "start|stop|restart|reload|try-restart|enable|disable|mask|unmask|isolate|poweroff"
     "|reboot|halt|kill",
 }
-ELSEWHERE = "-s|--simulate|--dry-run|--no-act|--root=*|--root|--download-only|-d|Dir=*|--user"
+ELSEWHERE = "-s|--simulate|--dry-run|--no-act|--root=*|--root|Dir=*|--user"
 STUB = """#!/bin/sh
 [ "$(stat -c %d:%i /)" = {root} ] || exec {program} "$@"
 for word in "$@"; do case "$word" in {elsewhere}) exec {program} "$@";; esac; done

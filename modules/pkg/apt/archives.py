@@ -94,7 +94,8 @@ def contents_words(path: str) -> list[str]:
 class DpkgPlacement:
     """How dpkg places what archives hold: by its diversions, exclusions and overrides."""
 
-    LEFT, REPLACED = ".dpkg-dist", ".dpkg-old"
+    LEFT, REPLACED, SAVED = ".dpkg-dist", ".dpkg-old", ""
+    RESTORES = False
     BESIDE: tuple[str, ...] = ("~", ".dpkg-new", ".dpkg-tmp", LEFT, REPLACED)
 
     def __init__(self, names: Sequence[str]) -> None:

@@ -18,16 +18,20 @@ from modules.pkg._planned import plan_holds, plan_transaction
 from modules.pkg._run import error_list
 from modules.pkg.package_manager import (
     TOUCHED,
+    Archive,
     Changes,
+    Control,
     InstallOptions,
     Need,
     PackageGroup,
     PackageTarget,
+    Placement,
     Repositories,
     Simulation,
     Transaction,
     Versions,
 )
+from modules.pkg.pacman import archives as pacman_archives
 from modules.pkg.pacman import conf as pacman_conf
 from modules.pkg.pacman import keys as pacman_keys
 from modules.pkg.pacman import marks as pacman_marks
@@ -146,6 +150,41 @@ def archives() -> dict[str, dict[str, Any]]:
                     "creation_date_time_t": int(stat.st_ctime),
                 }
     return by_name
+
+
+def package_lists() -> tuple[str, ...]:
+    """Return where the package lists are."""
+    return (LISTS,)
+
+
+@cached_look("candidates", *AVAILABLE)
+def find_archives(versions: tuple[tuple[str, str], ...]) -> dict[str, Archive]:
+    """Return the archives of packages, by name."""
+    return pacman_archives.find(versions, _cache_folders()[0])
+
+
+@fetcher
+def fetch_archives(
+    versions: tuple[tuple[str, str], ...], options: InstallOptions, seconds: float
+) -> None:
+    """Have archives in pacman's cache. Raises CommandFailed."""
+    pacman_archives.fetch(versions, seconds)
+
+
+def control(path: str) -> Control:
+    """Return what an archive says of itself."""
+    return pacman_archives.control(path)
+
+
+def contents_words(path: str) -> list[str]:
+    """Return the program that prints what an archive installs."""
+    return pacman_archives.contents_words(path)
+
+
+def placement(names: tuple[str, ...]) -> Placement:
+    """Return how pacman places what is in archives of packages."""
+    there = list_pkgs()
+    return pacman_archives.PacmanPlacement([_folder(name) for name in names if name in there])
 
 
 def lists_age() -> float | None:
@@ -420,6 +459,28 @@ def mark(automatic: Sequence[str], manual: Sequence[str]) -> None:
 
 
 # ---------------------------------------------------------------- files, details, groups
+
+
+@cached_look("packages", INSTALLED)
+def installed_scripts(name: str) -> dict[str, str]:
+    """Return the scripts of an installed package, by name."""
+    return dict(pacman_archives.installed_scripts(_folder(name)))
+
+
+def _folder(name: str) -> str:
+    """The folder of what pacman has of an installed package."""
+    return f"{INSTALLED}/{name}-{list_pkgs().get(name, '')}"
+
+
+@cached_look("packages", INSTALLED)
+def kept_by_others(name: str, paths: tuple[str, ...]) -> set[str]:
+    """Return those paths that belong to other installed packages, too."""
+    kept = set()
+    for line in cmd.probe(["pacman", "-Qo", "--", *paths]).stdout.splitlines():
+        path, _, package = line.partition(" is owned by ")
+        if package.partition(" ")[0] not in ("", name):
+            kept.add(path.rstrip("/"))
+    return kept & {*paths}
 
 
 def owner(path: str) -> str:

@@ -54,6 +54,10 @@ Installed Size  : 10.00 B
 
 """
 ANSWERS = {
+    "pacman -Qo -- /etc/a /etc/b /etc": (
+        "/etc/a is owned by other 1.0-1\n/etc/b is owned by tool 1.0-1\n"
+        "/etc/ is owned by filesystem 1-1\n/etc/ is owned by tool 1.0-1\n"
+    ),
     "pacman -Q": "bash 5.2.026-2\npcre2 10.43-1\n",
     "pacman -Qi": INSTALLED,
     "pacman -Sl": (
@@ -103,6 +107,10 @@ DETAILS = {
     "packager": "Unknown Packager",
 }
 CALLS: list[tuple[str, tuple[Any, ...], Any]] = [
+    ("package_lists", (), ("/var/lib/pacman/sync",)),
+    ("find_archives", ((("tool", "1-1"),),), {}),
+    ("contents_words", ("/srv/x.pkg.tar.zst",), ["zstd", "-dc", "--", "/srv/x.pkg.tar.zst"]),
+    ("kept_by_others", ("tool", ("/etc/a", "/etc/b", "/etc")), {"/etc/a", "/etc"}),
     ("list_pkgs", (), {"bash": "5.2.026-2", "pcre2": "10.43-1"}),
     ("leftovers", (), {}),
     ("normal", ("nginx",), "nginx"),

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Archives of pacman's packages before they are installed: where they come from, and what pacman
+would make of them here.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+from collections.abc import Iterator, Mapping, Sequence
+
+from modules import _paths, cmd
+from modules.pkg._run import error_list
+from modules.pkg.package_manager import Archive, Control
+from modules.pkg.pacman import conf as pacman_conf
+from modules.pkg.pacman import run as pacman_run
+from runner.api import CommandFailed
+
+LISTS = "/var/lib/pacman/sync"
+INSTALLED = "/var/lib/pacman/local"
+UNPACKING = {"zst": "zstd", "gz": "gzip", "xz": "xz", "bz2": "bzip2", "lz4": "lz4"}
+# functions of a package's .INSTALL by the words of dpkg for such scripts
+SCRIPTS = {
+    "preinst": ("pre_install", "pre_upgrade"),
+    "postinst": ("post_install", "post_upgrade"),
+    "prerm": ("pre_remove", "pre_remove"),
+    "postrm": ("post_remove", "post_remove"),
+}
+
+
+def find(versions: Sequence[tuple[str, str]], cache: str) -> dict[str, Archive]:
+    """Return the archives of packages, by name. cache: pacman's own folder of archives."""
+    members = [f"{name}-{version}/desc" for name, version in versions]
+    found: dict[str, Archive] = {}
+    for repository in pacman_conf.repositories():
+        listed = f"{LISTS}/{repository.name}.db"
+        servers = [each for each in repository.values("Server") if each.startswith("file://")]
+        folders = [
+            each.removeprefix("file://").replace("$repo", repository.name) for each in servers
+        ]
+        done = cmd.probe(["tar", "-xOf", listed, "--", *members])
+        for fields in _entries(done.stdout):
+            name, version = fields.get("NAME", ""), fields.get("VERSION", "")
+            digest, file_name = fields.get("SHA256SUM", ""), fields.get("FILENAME", "")
+            if (name, version) in versions and digest and "/" not in file_name:
+                places = [os.path.join(folder, file_name) for folder in folders]
+                path = next(filter(os.path.exists, places), os.path.join(cache, file_name))
+                size = int(fields.get("CSIZE", "0"))
+                found.setdefault(name, Archive(name, version, path, size, f"sha256:{digest}"))
+    return found
+
+
+def _entries(output: str) -> Iterator[dict[str, str]]:
+    """Yield the fields of each package, from what stands in a list: %KEY%, then its lines."""
+    fields: dict[str, str] = {}
+    key = ""
+    for line in output.splitlines():
+        if line.startswith("%") and line.endswith("%"):
+            key = line.strip("%")
+            if key == "FILENAME" and fields:
+                yield fields
+                fields = {}
+        elif line and key:
+            fields.setdefault(key, line)
+    if fields:
+        yield fields
+
+
+def fetch(versions: Sequence[tuple[str, str]], seconds: float) -> None:
+    """Have archives in pacman's cache. Raises CommandFailed."""
+    names = [name for name, _ in versions]
+    done = cmd.probe([*pacman_run.START, "-Sw", "--", *names], timeout=seconds)
+    if done.retcode:
+        raise CommandFailed(error_list(done.stdout) if done.timed_out else pacman_run.errors(done))
+
+
+def control(path: str) -> Control:
+    """Return what an archive says of itself."""
+    about = cmd.probe(["tar", "-xOf", path, "--", ".PKGINFO"]).stdout
+    script = cmd.probe(["tar", "-xOf", path, "--", ".INSTALL"]).stdout
+    lines = (line.partition(" = ") for line in about.splitlines())
+    kept = tuple(f"/{value}" for key, _, value in lines if key == "backup")
+    return Control(scripts(script), kept)
+
+
+def scripts(text: str) -> dict[str, str]:
+    """Return the scripts of a package as dpkg would call them: of an .INSTALL each function that
+    it has.
+    """
+    return {
+        kind: f'#!/bin/sh\n{text}\nif test -n "$2"; then {second} x "$2"; else {first}; fi\n'
+        for kind, (first, second) in SCRIPTS.items()
+        if first in text or second in text
+    }
+
+
+def contents_words(path: str) -> list[str]:
+    """Return the program that prints what an archive installs."""
+    program = UNPACKING.get(path.rpartition(".")[2])
+    return [program, "-dc", "--", path] if program else ["cat", "--", path]
+
+
+class PacmanPlacement:
+    """How pacman places what archives hold: by its NoExtract and NoUpgrade."""
+
+    LEFT, REPLACED, SAVED = ".pacnew", "", ".pacsave"
+    BESIDE: tuple[str, ...] = ()
+    RESTORES = True
+
+    def __init__(self, folders: Sequence[str]) -> None:
+        """folders: what pacman has of those packages that are installed."""
+        self.configuration = dict(_backups(folders))
+        asked = cmd.probe(["pacman-conf", "NoExtract"]).stdout
+        self._left_out = asked.split()
+
+    def path(self, package: str, path: str) -> str:
+        """Return where a member of a package goes; empty for one that is left out."""
+        name = path[1:]
+        left_out = name.startswith(".") and "/" not in name
+        for pattern in self._left_out:
+            if fnmatch.fnmatchcase(name, pattern.removeprefix("!")):
+                left_out = not pattern.startswith("!")
+        return "" if left_out else path
+
+    def rights(self, path: str) -> tuple[str, str, int] | None:
+        """Return nothing: pacman leaves rights to archives."""
+        return None
+
+
+def _backups(folders: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for folder in folders:
+        for line in _lines(f"{folder}/files", "BACKUP"):
+            path, _, digest = line.partition("\t")
+            yield f"/{path}", f"md5:{digest}"
+
+
+def _lines(path: str, section: str) -> list[str]:
+    """The lines of a section of a file of pacman's."""
+    try:
+        with _paths.open_text(path, "utf-8", "surrogateescape") as file:
+            text = file.read()
+    except OSError:
+        return []
+    return text.partition(f"%{section}%\n")[2].partition("\n\n")[0].split("\n")
+
+
+def installed_scripts(folder: str) -> Mapping[str, str]:
+    """Return the scripts of an installed package."""
+    try:
+        with _paths.open_text(f"{folder}/install", "utf-8", "surrogateescape") as file:
+            return scripts(file.read())
+    except OSError:
+        return {}

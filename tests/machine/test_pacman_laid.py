@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a dry run sees of packages that it only plans, with pacman."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from debian import Debian
+
+LAYER = "pacman"
+INIT = "none"
+FOLDER = "/usr/local/pacman"
+
+
+def package(version: str, files: dict[str, str], more: str = "") -> str:
+    """The shell script that makes a package `tool`, and puts it into the repository."""
+    lines = [f"pkgname=tool pkgver={version} pkgrel=1 arch=(any)", more]
+    lines += ["backup=(etc/a etc/b etc/c etc/d)", "package() {"]
+    for path, text in files.items():
+        lines.append(f'install -D /dev/stdin "$pkgdir/{path}" <<<"{text}"')
+    build = "\n".join([*lines, "}"])
+    return f"""
+set -e
+mkdir -p /tmp/build; cat >/tmp/build/PKGBUILD <<'END'
+{build}
+END
+chown -R nobody /tmp/build {FOLDER}
+cd /tmp/build
+runuser -u nobody -- env HOME=/tmp/build PKGDEST={FOLDER} PKGEXT=.pkg.tar.zst makepkg -f -d
+chown -R root {FOLDER}
+repo-add -q {FOLDER}/testing.db.tar.gz {FOLDER}/tool-{version}-1-any.pkg.tar.zst
+pacman -Sy
+"""
+
+
+def contents_of(paths: list[str]) -> dict[str, Any]:
+    """States whose results tell whether files are there, and what is in them."""
+    return {
+        f"{kind} {path}": {function: [{"name": path}, *arguments]}
+        for path in paths
+        for kind, function, arguments in (
+            ("there", "test.nop", [{"unless": f"test -e {path}"}]),
+            ("in", "file.managed", [{"contents": "own"}, {"onlyif": f"test -f {path}"}]),
+        )
+    }
+
+
+def assert_foreseen(machine: Debian, states: dict[str, Any]) -> dict[str, Any]:
+    machine.tree(all=json.dumps(states))
+    dry = machine.results("sls", "all", "--test")
+    real = machine.results("sls", "all")
+    wrong = [
+        (name, *((side[name]["result"], side[name]["changes"]) for side in (dry, real)))
+        for name, done in real.items()
+        if (dry[name]["result"], dry[name]["changes"])
+        != (None if done["result"] and done["changes"] else done["result"], done["changes"])
+    ]
+    assert not wrong, json.dumps(wrong, indent=1)
+    assert not [name for name, each in dry.items() if "decided when" in each["comment"]]
+    return dry
+
+
+def test_files_of_pacmans_packages_are_foreseen(fresh: Debian) -> None:
+    files = {f"etc/{name}": "one" for name in "abcd"}
+    fresh.run(package("1.0", files | {"usr/share/tool/goes": "x", "usr/share/tool/stays": "x"}))
+    names = [f"/etc/{name}{end}" for name in "abcd" for end in ("", ".pacnew", ".pacsave")]
+    paths = [*names, "/usr/share/tool/goes", "/usr/share/tool/stays", "/.PKGINFO", "/.MTREE"]
+    seen = contents_of(paths)
+    dry = assert_foreseen(fresh, {"tool": {"pkg.installed": []}, **seen})
+    assert "-one\n" in dry["in /etc/a"]["changes"]["diff"]
+    new = {f"etc/{name}": "two" for name in "abc"} | {"etc/d": "one"}
+    fresh.run("echo one >/etc/a; rm /etc/b; echo mine >/etc/c; echo mine >/etc/d")
+    fresh.run("echo x >/usr/share/tool/goes; echo x >/usr/share/tool/stays")
+    fresh.run(package("2.0", new | {"usr/share/tool/stays": "y", "usr/share/tool/comes": "y"}))
+    latest = {"tool": {"pkg.latest": []}}
+    assert_foreseen(fresh, latest | contents_of([*paths, "/usr/share/tool/comes"]))
+    fresh.run("echo two >/etc/a; rm /etc/b /etc/*.pac*; echo mine >/etc/c")
+    assert_foreseen(fresh, {"gone": {"pkg.removed": [{"name": "tool"}]}, **contents_of(paths)})
+
+
+def test_an_archive_that_is_another_is_not_believed(fresh: Debian) -> None:
+    fresh.run(package("1.0", {"etc/a": "one"}))
+    path = f"{FOLDER}/tool-1.0-1-any.pkg.tar.zst"
+    fresh.run(f"printf x | dd of={path} bs=1 seek=100 conv=notrunc")
+    fresh.tree(all=json.dumps({"tool": {"pkg.installed": []}, **contents_of(["/etc/a"])}))
+    dry = fresh.results("sls", "all", "--test")
+    [warning] = dry["tool"]["warnings"]
+    assert warning.endswith(f"{path}: it is not what the package lists say")
+    assert "decided when pkg: tool is done" in dry["there /etc/a"]["comment"]
