@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 FOLDER = "packages"  # below the cache folder
 LIST = "contents.json"  # in the folder of an archive
-FORM = 1  # of what is kept; another one is read anew
+FORM = 2  # of what is kept; another one is read anew
 MOST_MEMBERS = 200_000
 MOST_RATIO, LEAST_ROOM = 50, 64 << 20  # unpacked, an archive may be so many times its own size
 MOST_TEXT, MOST_TEXTS = 128 << 10, 16 << 20  # bytes of a file, of all of an archive, that are kept
@@ -64,6 +64,7 @@ class Contents:
         self.archive = archive
         self.control: Mapping[str, str] = kept["control"]
         self.configuration = frozenset(kept["configuration"])
+        self.replaced = frozenset(kept["replaced"])
         self.members = tuple(Member(*values) for values in kept["members"])
         self._texts: Mapping[str, str] = kept["texts"]
         self._manager = manager
@@ -189,6 +190,7 @@ def _read(archive: Archive, manager: PackageManager) -> dict[str, Any]:
         "form": FORM,
         "control": control.texts,
         "configuration": control.configuration,
+        "replaced": control.replaced,
         "members": [tuple(member) for member in members.values()],
         "texts": texts,
     }

@@ -77,6 +77,7 @@ def take_away(manager: PackageManager, former: Former, purges: bool) -> None:
     its configuration, too.
     """
     files, placement = _files(), manager.placement((former.name,))
+    purges &= placement.PURGES
     stay = frozenset() if purges else former.configuration
     folders = _Folders(files)
     empty: list[tuple[str, tuple[str, Entry], str]] = []
@@ -96,7 +97,8 @@ def take_away(manager: PackageManager, former: Former, purges: bool) -> None:
         entry = folder[1].child(os.path.basename(path)) if folder else None
         if folder and entry:
             files.put(folder, os.path.basename(path), None)
-            if _digest(entry) != placement.configuration.get(path):
+            known = placement.configuration.get(path, "md5:")
+            if _digest(entry, known.partition(":")[0]) != known:
                 files.put(folder, os.path.basename(path) + placement.SAVED, entry)
     kept: Collection[str] | None = None
     for path, folder, name in empty:  # what is inside comes first
@@ -139,6 +141,18 @@ class _Folders:
                 self._known[path] = None
         return self._known[path]
 
+    def made(self, path: str) -> tuple[str, Entry] | None:
+        """A folder, which is made if nothing is there, as those above; None for what is none."""
+        found = self.at(path)
+        above, name = os.path.split(path)
+        if found is None and name:
+            folder = self.made(above)
+            if folder is not None and folder[1].child(name) is None:
+                self._files.put(folder, name, Entry(bits.S_IFDIR | 0o755, 0, 0))
+                self._known.pop(path, None)
+                found = self.at(path)
+        return found
+
 
 class _Laying:
     """Packages that are laid over the planned files."""
@@ -157,7 +171,7 @@ class _Laying:
         for member in contents.members:
             path = self._placement.path(package.name, member.path)
             above, name = os.path.split(path)
-            folder = self._folders.at(above) if name else None
+            folder = self._folders.made(above) if name else None
             if folder is None:  # left out, or a file is where a directory would be
                 continue
             there = folder[1].child(name)
@@ -167,23 +181,25 @@ class _Laying:
             if entry is None:
                 continue
             if member.path in contents.configuration:
-                self._put_configuration(folder, name, path, entry)
+                replaces = self._replaces_configuration or member.path in contents.replaced
+                self._put_configuration(folder, name, path, entry, replaces)
             else:
                 self._files.put(folder, name, entry)
 
     def _put_configuration(
-        self, folder: tuple[str, Entry], name: str, path: str, entry: Entry
+        self, folder: tuple[str, Entry], name: str, path: str, entry: Entry, replaces: bool
     ) -> None:
         """Put a configuration file at its place, or beside the one that stays."""
         there = folder[1].child(name)
         known = self._placement.configuration.get(path)
-        now, new = _digest(there) if there else "", _digest(entry)
+        kind = known.partition(":")[0] if known else "md5"
+        now, new = _digest(there, kind) if there else "", _digest(entry, kind)
         comes = known is None or self._placement.RESTORES
         if (there is None and comes) or now == known:
             self._files.put(folder, name, entry)
         elif new in (known, now):
             return
-        elif self._replaces_configuration:
+        elif replaces:
             if there is not None:
                 self._files.put(folder, name + self._placement.REPLACED, there)
             self._files.put(folder, name, entry)
@@ -207,14 +223,14 @@ class _Laying:
         return entry
 
 
-def _digest(entry: Entry) -> str:
-    """The digest of a file, as dpkg keeps them; empty for what is none."""
+def _digest(entry: Entry, kind: str) -> str:
+    """The digest of a file, as package managers keep them; empty for what is none."""
     import hashlib
 
     if not entry.is_file:
         return ""
     with _paths.reader_of(entry) as reader:
-        return f"md5:{hashlib.file_digest(reader, 'md5').hexdigest()}"
+        return f"{kind}:{hashlib.file_digest(reader, kind).hexdigest()}"
 
 
 def _number(look: Callable[[str], Sequence[Any]], name: str, number: int) -> int:

@@ -227,11 +227,13 @@ class Control(Record):
     """What an archive says of itself.
 
     texts: by name, its scripts (postinst, ...) among them. configuration: the paths of files that
-    stay as they are where this machine has them.
+    stay as they are where this machine has them. replaced: those of them that make room for the
+    new ones where they were changed here.
     """
 
     texts: Mapping[str, str]
     configuration: tuple[str, ...] = ()
+    replaced: tuple[str, ...] = ()
 
 
 class Placement(Protocol):
@@ -244,6 +246,8 @@ class Placement(Protocol):
     SAVED: str
     """What follows the name of a changed configuration file when its package is removed, while one
     that nobody changed goes; empty: they all stay."""
+    PURGES: bool
+    """Whether purging takes changed configuration files, too."""
     RESTORES: bool
     """Whether a configuration file that somebody has removed comes back."""
     BESIDE: tuple[str, ...]

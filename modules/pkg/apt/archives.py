@@ -95,7 +95,7 @@ class DpkgPlacement:
     """How dpkg places what archives hold: by its diversions, exclusions and overrides."""
 
     LEFT, REPLACED, SAVED = ".dpkg-dist", ".dpkg-old", ""
-    RESTORES = False
+    PURGES, RESTORES = True, False
     BESIDE: tuple[str, ...] = ("~", ".dpkg-new", ".dpkg-tmp", LEFT, REPLACED)
 
     def __init__(self, names: Sequence[str]) -> None:

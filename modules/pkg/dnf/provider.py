@@ -10,23 +10,28 @@ from typing import Any
 from modules import _paths, cmd
 from modules.pkg._former import former_holds, former_packages, former_reasons, nothing_lasting
 from modules.pkg._planned import plan_holds, plan_transaction
+from modules.pkg.dnf import archives as dnf_archives
 from modules.pkg.dnf import marks as dnf_marks
 from modules.pkg.dnf import needs as dnf_needs
 from modules.pkg.dnf import repositories as dnf_repositories
 from modules.pkg.dnf import run as dnf_run
 from modules.pkg.package_manager import (
     TOUCHED,
+    Archive,
     Changes,
     InstallOptions,
     Need,
     PackageGroup,
     PackageTarget,
+    Placement,
     Repositories,
     Simulation,
     Transaction,
     Versions,
 )
+from modules.pkg.rpm import archives as rpm_archives
 from modules.pkg.rpm import packages as rpm
+from modules.pkg.rpm.archives import contents_words, control, installed_scripts
 from modules.pkg.rpm.packages import (
     compare,
     file_info,
@@ -346,6 +351,38 @@ def archives() -> dict[str, dict[str, Any]]:
     return described
 
 
+def package_lists() -> tuple[str, ...]:
+    """Return where the package lists are."""
+    return tuple(path for pattern in LISTS for path in sorted(_paths.glob(pattern)))
+
+
+@cached_look("candidates", *_KNOWLEDGE)
+def find_archives(versions: tuple[tuple[str, str], ...]) -> dict[str, Archive]:
+    """Return the archives of packages, by name."""
+    return dnf_archives.find(versions)
+
+
+@fetcher
+def fetch_archives(
+    versions: tuple[tuple[str, str], ...], options: InstallOptions, seconds: float
+) -> None:
+    """Have archives in dnf's cache. Raises CommandFailed."""
+    dnf_archives.fetch(install_words(options), versions, seconds)
+
+
+@cached_look("packages", *rpm.FILES)
+def placement(names: tuple[str, ...]) -> Placement:
+    """Return how rpm places what is in archives of packages."""
+    there = list_pkgs()
+    return rpm_archives.RpmPlacement([name for name in names if name in there])
+
+
+@cached_look("packages", *rpm.FILES)
+def kept_by_others(name: str, paths: tuple[str, ...]) -> set[str]:
+    """Return those paths that belong to other installed packages, too."""
+    return rpm_archives.kept_by_others(name, paths)
+
+
 @changer(touches=["files"], before=nothing_lasting)
 def download(transaction: Transaction) -> None:
     """Have packages, and what they need, in dnf's cache."""
@@ -517,10 +554,13 @@ def repositories() -> Repositories:
 
 __all__ = [
     "compare",
+    "contents_words",
+    "control",
     "file_info",
     "file_list",
     "import_key",
     "info_installed",
+    "installed_scripts",
     "list_pkgs",
     "normal",
     "owner",

@@ -105,7 +105,7 @@ class PacmanPlacement:
 
     LEFT, REPLACED, SAVED = ".pacnew", "", ".pacsave"
     BESIDE: tuple[str, ...] = ()
-    RESTORES = True
+    PURGES, RESTORES = True, True
 
     def __init__(self, folders: Sequence[str]) -> None:
         """folders: what pacman has of those packages that are installed."""

@@ -177,7 +177,7 @@ def test_what_is_kept_is_read_anew_where_it_is_damaged(
     made = archive(tmp_path, *PLAIN)
     _contents.contents_of(made, manager)
     [kept] = Path(manager_folder()).glob("sha256-*/contents.json")
-    for text in ("", "{}", "[]", '{"form": 1, "members": [[1]]}', '{"form": 0}'):
+    for text in ("", "{}", "[]", '{"form": 2, "members": [[1]]}', '{"form": 0}'):
         kept.write_text(text)
         assert _contents.contents_of(made, manager).members
     assert cast(Manager, manager).read == 6

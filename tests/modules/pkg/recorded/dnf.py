@@ -14,8 +14,10 @@ from __future__ import annotations
 from typing import Any
 
 from modules.pkg import InstallOptions, Need, PackageGroup, PackageTarget, Simulation, Transaction
+from modules.pkg.dnf.archives import _FORMAT
 from modules.pkg.dnf.needs import INSTALLED, OWNING, QUERY
 from modules.pkg.dnf.provider import SHOWN
+from modules.pkg.package_manager import Archive
 from modules.pkg.rpm.packages import DETAILS
 
 PACKAGE = "%{NAME}\x1f%{EPOCH}\x1f%{VERSION}\x1f%{RELEASE}\x1f%{ARCH}\x1e"
@@ -53,7 +55,18 @@ Remove   1 Package
 Total download size: 4.0 M
 Operation aborted.
 """
+DIGEST = "41" * 32
 ANSWERS = {
+    f"dnf -q -C repoquery --qf {_FORMAT}\n tool-1.0-1 other-1:2-1": (
+        f"tool|0|1.0|1|noarch|local|12|tool-1.0-1.noarch.rpm|(2, {b'A' * 32!r})\n"
+        f"other|1|2|1|noarch|far|34|Packages/o/other-2-1.noarch.rpm|(2, {b'A' * 32!r})\n"
+        "odd|0|1|1|noarch|far|34|odd.rpm|None\n"
+    ),
+    "dnf -q -C repoquery --location tool-1.0-1 other-1:2-1": (
+        "file:///srv/tool-1.0-1.noarch.rpm\nhttps://example.org/Packages/o/other-2-1.noarch.rpm\n"
+    ),
+    "rpm -qf --qf %{NAME}.%{ARCH}\\n -- /etc/a": "other.noarch\ntool.noarch\n",
+    "rpm -qf --qf %{NAME}.%{ARCH}\\n -- /etc/b": "tool.noarch\n",
     "rpm --eval %{_host_cpu}": "x86_64",
     f"rpm -qa --qf {PACKAGE}": (
         "glibc\x1f(none)\x1f2.34\x1f99.el9\x1fx86_64\x1eglibc\x1f(none)\x1f2.34\x1f99.el9\x1fi686\x1e"
@@ -213,6 +226,27 @@ CHANGES = {
     "old-module": {"old": "1.0-1", "new": ""},
 }
 CALLS: list[tuple[str, tuple[Any, ...], Any]] = [
+    ("package_lists", (), ()),
+    (
+        "find_archives",
+        ((("tool", "1.0-1"), ("other", "1:2-1")),),
+        {
+            "tool": Archive("tool", "1.0-1", "/srv/tool-1.0-1.noarch.rpm", 12, f"sha256:{DIGEST}"),
+            "other": Archive(
+                "other",
+                "1:2-1",
+                "/var/cache/dnf/packages/other-2-1.noarch.rpm",
+                34,
+                f"sha256:{DIGEST}",
+            ),
+        },
+    ),
+    (
+        "contents_words",
+        ("/srv/x.rpm",),
+        ["sh", "-c", 'rpm2archive - <"$1" | gzip -dc', "rpm2archive", "/srv/x.rpm"],
+    ),
+    ("kept_by_others", ("tool", ("/etc/a", "/etc/b")), {"/etc/a"}),
     (
         "list_pkgs",
         (),

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a dry run sees of packages that it only plans, with dnf."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from debian import Debian
+
+LAYER = "dnf"
+INIT = "none"
+FOLDER = "/usr/local/rpms"
+CONFIG = "\n".join([*(f"%config(noreplace) /etc/{name}" for name in "abcd"), "%config /etc/e"])
+
+
+def package(version: str, files: dict[str, str], more: str = "") -> str:
+    """The shell script that makes a package `tool`, and puts it into the repository."""
+    lines = [f"Name: tool\nVersion: {version}\nRelease: 1\nSummary: x\nLicense: MIT"]
+    lines += ["BuildArch: noarch\n%description\nx\n%install"]
+    for path, text in files.items():
+        lines.append(f"mkdir -p %{{buildroot}}$(dirname {path}); echo {text} >%{{buildroot}}{path}")
+    plain = [path for path in files if not path.startswith("/etc/")]
+    spec = "\n".join([*lines, more, "%files", CONFIG, *plain])
+    return f"""
+set -e
+cat >/tmp/tool.spec <<'END'
+{spec}
+END
+rpmbuild -bb -D '_rpmdir {FOLDER}' -D '_topdir /tmp/rpmbuild' \\
+-D '_build_name_fmt %%{{NAME}}-%%{{VERSION}}-%%{{RELEASE}}.noarch.rpm' /tmp/tool.spec
+createrepo_c -q {FOLDER}; dnf -q --refresh makecache
+"""
+
+
+def contents_of(paths: list[str]) -> dict[str, Any]:
+    """States whose results tell whether files are there, and what is in them."""
+    return {
+        f"{kind} {path}": {function: [{"name": path}, *arguments]}
+        for path in paths
+        for kind, function, arguments in (
+            ("there", "test.nop", [{"unless": f"test -e {path}"}]),
+            ("in", "file.managed", [{"contents": "own"}, {"onlyif": f"test -f {path}"}]),
+        )
+    }
+
+
+def assert_foreseen(machine: Debian, states: dict[str, Any]) -> dict[str, Any]:
+    machine.tree(all=json.dumps(states))
+    dry = machine.results("sls", "all", "--test")
+    real = machine.results("sls", "all")
+    wrong = [
+        (name, *((side[name]["result"], side[name]["changes"]) for side in (dry, real)))
+        for name, done in real.items()
+        if (dry[name]["result"], dry[name]["changes"])
+        != (None if done["result"] and done["changes"] else done["result"], done["changes"])
+    ]
+    assert not wrong, json.dumps(wrong, indent=1)
+    assert not [name for name, each in dry.items() if "decided when" in each["comment"]]
+    return dry
+
+
+def test_files_of_dnfs_packages_are_foreseen(fresh: Debian) -> None:
+    fresh.write("/etc/runner/runner.yaml", "providers: {pkg: dnf}\n")
+    files = {f"/etc/{name}": "one" for name in "abcde"}
+    fresh.run(package("1.0", files | {"/usr/share/tool/goes": "x", "/usr/share/tool/stays": "x"}))
+    names = [f"/etc/{name}{end}" for name in "abcde" for end in ("", ".rpmnew", ".rpmsave")]
+    paths = [*names, "/usr/share/tool/goes", "/usr/share/tool/stays"]
+    dry = assert_foreseen(fresh, {"tool": {"pkg.installed": []}, **contents_of(paths)})
+    assert "-one\n" in dry["in /etc/a"]["changes"]["diff"]
+    fresh.run("echo one >/etc/a; rm /etc/b; for f in c d e; do echo mine >/etc/$f; done")
+    fresh.run("echo x >/usr/share/tool/goes; echo x >/usr/share/tool/stays")
+    new = {f"/etc/{name}": "two" for name in "abce"} | {"/etc/d": "one"}
+    fresh.run(package("2.0", new | {"/usr/share/tool/stays": "y", "/usr/share/tool/comes": "y"}))
+    latest = {"tool": {"pkg.latest": []}}
+    assert_foreseen(fresh, latest | contents_of([*paths, "/usr/share/tool/comes"]))
+    fresh.run("echo two >/etc/a; rm -f /etc/b /etc/*.rpm*; echo mine >/etc/c")
+    assert_foreseen(fresh, {"gone": {"pkg.removed": [{"name": "tool"}]}, **contents_of(paths)})
+
+
+def test_scripts_of_rpm_stay_open(fresh: Debian) -> None:
+    fresh.write("/etc/runner/runner.yaml", "providers: {pkg: dnf}\n")
+    files = {f"/etc/{name}": "one" for name in "abcde"}
+    fresh.run(package("1.0", files, "%post -p <lua>\nprint(1)"))
+    fresh.tree(
+        all=json.dumps({"tool": {"pkg.installed": []}, **contents_of(["/etc/tool", "/etc/a"])})
+    )
+    dry = fresh.results("sls", "all", "--test")
+    assert "decided when pkg: tool is done" in dry["there /etc/tool"]["comment"]
+    assert "decided when" not in dry["there /etc/a"]["comment"]
