@@ -255,8 +255,7 @@ def test_a_formula_of_the_public_shape(machine: Debian) -> None:
         "talk-unwanted": {"old": {"old": "1:1.0-1", "new": ""}},
         "talk-config": {"diff": "--- \n+++ \n@@ -1 +1 @@\n-plain\n+tone = soft\n"},
     }
-    # the file that the package brings is not there yet
-    assert dry == {**real, "talk-config": {"diff": "New file", "mode": "0644"}}
+    assert dry == real
     assert not any(again.values())
 
 

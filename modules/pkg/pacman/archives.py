@@ -44,7 +44,7 @@ def find(versions: Sequence[tuple[str, str]], cache: str) -> dict[str, Archive]:
             digest, file_name = fields.get("SHA256SUM", ""), fields.get("FILENAME", "")
             if (name, version) in versions and digest and "/" not in file_name:
                 places = [os.path.join(folder, file_name) for folder in folders]
-                path = next(filter(os.path.exists, places), os.path.join(cache, file_name))
+                path = next(filter(_paths.isfile, places), os.path.join(cache, file_name))
                 size = int(fields.get("CSIZE", "0"))
                 found.setdefault(name, Archive(name, version, path, size, f"sha256:{digest}"))
     return found
