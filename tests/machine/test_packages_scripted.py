@@ -132,10 +132,12 @@ makecluster --all /etc/cluster/main
 if other-program | grep -q something; then
     adduser --system --quiet perhaps
 fi
+adduser --system --quiet --home "$(other-program)" homed || true
 """
 UNDECIDED = {
     "its path": {"file.directory": [{"name": "/etc/cluster/main"}, {"makedirs": True}]},
     "like the package": {"file.managed": [{"name": "/etc/strangetool/x"}, {"replace": False}]},
+    "user of a home": {"user.present": [{"name": "homed"}, {"createhome": False}]},
     "its user": {"user.present": [{"name": "perhaps"}, {"createhome": False}]},
 }
 DECIDED = {

@@ -42,7 +42,7 @@ ADDUSER += ("--disabled-login", "--force-badname", "--allow-badname", "--allow-b
 ADDUSER_VALUES = ("--home", "--shell", "--gecos", "--ingroup", "--gid", "--uid", "--comment")
 
 
-@known("adduser", "addgroup")
+@known("adduser", "addgroup", of_names=True)
 def _adduser(words: list[str], text: str | None) -> Told:
     given, values, names = options(words, ADDUSER, ADDUSER_VALUES)
     if len(names) == 2 and "--system" not in given and not values:
@@ -72,7 +72,7 @@ def _adduser(words: list[str], text: str | None) -> Told:
     return 0
 
 
-@known("addgroup")
+@known("addgroup", of_names=True)
 def _addgroup(words: list[str], text: str | None) -> Told:
     given, values, names = options(words, ADDUSER, ("--gid",))
     if len(names) != 1 or "--system" not in given:
@@ -93,7 +93,7 @@ def _join(user: str, group: str) -> int:
     return 0
 
 
-@known("useradd")
+@known("useradd", of_names=True)
 def _useradd(words: list[str], text: str | None) -> Told:
     flags: tuple[str, ...] = (
         "-r",
@@ -132,7 +132,7 @@ def _useradd(words: list[str], text: str | None) -> Told:
     return 0
 
 
-@known("groupadd")
+@known("groupadd", of_names=True)
 def _groupadd(words: list[str], text: str | None) -> Told:
     flags = ("-r", "--system", "-f", "--force")
     given, values, names = options(words, flags, ("-g", "--gid"))
@@ -146,7 +146,7 @@ def _groupadd(words: list[str], text: str | None) -> Told:
     return 0
 
 
-@known("usermod", "gpasswd")
+@known("usermod", "gpasswd", of_names=True)
 def _usermod(words: list[str], text: str | None) -> Told:
     given, values, names = options(words, ("-a", "--append"), ("-G", "--groups"))
     groups = values.get("-G", values.get("--groups", ""))

@@ -21,9 +21,11 @@ Told = Outcome | int | None
 
 
 def known(
-    *names: str, only_looks: bool | frozenset[str] = False
+    *names: str, only_looks: bool | frozenset[str] = False, of_names: bool = False
 ) -> Callable[[Callable[[list[str], str | None], Told]], Handler]:
-    """Declare what a command does. only_looks: it alters nothing; with these words, if given."""
+    """Declare what a command does. only_looks: it alters nothing; with these words, if given.
+    of_names: it alters what its words name, and no paths that they do not say.
+    """
 
     def declare(function: Callable[[list[str], str | None], Told]) -> Handler:
         @wraps(function)
@@ -36,7 +38,7 @@ def known(
                 return Outcome(1)
             return told if isinstance(told, Outcome) else Outcome(told or 0)
 
-        handler.__dict__["only_looks"] = only_looks
+        handler.__dict__ |= {"only_looks": only_looks, "of_names": of_names}
         HANDLERS.update(dict.fromkeys(names, handler))
         return handler
 

@@ -382,7 +382,9 @@ class Run:
         if handler is None and self._listens:  # what it prints is what it is for
             return None
         known = tuple(word for word in words if word is not None)
-        is_known = handler is not None and len(known) == len(words)
+        # of a command about accounts or services the names tell, whatever else is not known
+        by_name = getattr(handler, "of_names", False) and _names_something(known[1:])
+        is_known = handler is not None and (by_name or len(known) == len(words))
         self.doubted.append(Doubted(self.script, known, is_known))
         return None
 
@@ -614,6 +616,10 @@ def _only_looks(handler: Handler, words: Sequence[str | None]) -> bool:
     """Return whether a command alters nothing. only_looks: true, or the words that say so."""
     only_looks = getattr(handler, "only_looks", False)
     return only_looks is True or bool(only_looks and only_looks & {*words})
+
+
+def _names_something(words: Sequence[str]) -> bool:
+    return any(not word.startswith("-") and "/" not in word for word in words)
 
 
 def _cut(value: str, operation: str, pattern: str) -> str:
