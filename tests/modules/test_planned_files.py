@@ -17,6 +17,7 @@ from harness import HarnessHere
 from modules import _paths, file
 from modules._planned import view
 from modules._planned.files import Held, is_planned, planned_files
+from modules._planned.machine import merged, merged_names
 from runner.api import changes_allowed, running
 from runner.api.planning import changes_planned
 from runner.support.files.permissions import MOST_LINKS
@@ -274,6 +275,35 @@ def test_what_is_planned(tmp_path: Path) -> None:
     with running(HarnessHere()):
         assert planned_files() is None
     assert not is_planned(str(tmp_path / "new"))
+
+
+def test_much_is_planned_in_a_folder_that_is_held(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there/old").touch()
+    (tmp_path / "link").symlink_to("there")
+    (tmp_path / "file").touch()
+    with running(HarnessHere(dry=True)), changes_planned():
+        file.write(f"{tmp_path}/new", b"data")
+        files = planned_files()
+        assert files is not None
+        assert files.held_folder(f"{tmp_path}/none") is None
+        assert files.held_folder(f"{tmp_path}/file") is None
+        root = files.held_folder("/")
+        assert root == ("", files.root)
+        new = files.way(f"{tmp_path}/new", follow=False).entry()
+        for path in ("there/../there", "link"):
+            held = files.held_folder(f"{tmp_path}/{path}")
+            assert held is not None and held[0] == f"{tmp_path}/there"
+        before = files.changes
+        files.put(held, "new", new)
+        files.put(held, "old", None)
+        assert files.changes == before + 2
+        assert sorted(_paths.listdir(f"{tmp_path}/link")) == ["new"]
+        assert contents(f"{tmp_path}/there/new") == b"data"
+        assert is_planned(f"{tmp_path}/there/old") and not is_planned(f"{tmp_path}/file")
+    assert merged({"a": 1, "b": 2}, {"b": None, "c": 0}) == {"a": 1, "c": 0}
+    assert merged_names(["b", "a"], {}) == ["b", "a"]
+    assert merged_names(["b", "a"], {"b": False, "c": True}) == ["a", "c"]
 
 
 def test_a_planned_file_is_as_old_as_its_plan(tmp_path: Path) -> None:

@@ -245,3 +245,41 @@ def test_what_others_go_by_does_not_wait(tmp_path: Path, name: str, waits: bool)
     assert commit.finish(1)
     assert (tmp_path / name).exists() is waits
     assert os.listdir("/proc/self/fd") == before
+
+
+@pytest.mark.parametrize(
+    ("types", "release", "synced"),
+    [
+        ({"ext4"}, "5.8.0-1-amd64", True),
+        ({"ext4"}, "5.7.19", False),
+        ({"xfs"}, "6.1+", True),
+        ({"nfs"}, "6.1.0", False),
+        ({"ext4", "nfs"}, "6.1.0", False),
+        (set(), "6.1.0", False),
+    ],
+)
+def test_which_file_systems_are_synced_as_a_whole(
+    monkeypatch: pytest.MonkeyPatch, types: set[str], release: str, synced: bool
+) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr(group_commit, "types_of", lambda device: asked.append(device) or types)
+    named = os.uname_result(("Linux", "here", release, "", ""))
+    monkeypatch.setattr(os, "uname", lambda: named)
+    commit = group_commit.GroupCommit()
+    assert commit._may_sync(7) is commit._may_sync(7) is synced
+    assert asked == [7]
+
+
+def test_a_file_that_does_not_get_its_name_is_gone(tmp_path: Path) -> None:
+    commit, before = group_commit.GroupCommit(), os.listdir("/proc/self/fd")
+    folder = os.open(tmp_path, os.O_RDONLY)
+    (tmp_path / "taken").mkdir()
+    for name in ("taken", "free"):
+        (tmp_path / f".{name}").write_text("new")
+        with open(tmp_path / f".{name}") as file, commit.collecting(1):
+            assert commit.add(file.fileno(), folder, f".{name}", str(tmp_path / name), None)
+    os.close(folder)
+    assert not commit.finish(1)
+    assert sorted(os.listdir(tmp_path)) == ["free", "taken"]
+    assert not commit.owns(1) and commit.finish(1)
+    assert os.listdir("/proc/self/fd") == before

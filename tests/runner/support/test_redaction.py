@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
+from runner.model.errors import CompileError, RunnerError
 from runner.model.events import ChangerCalled
 from runner.support.redaction import HIDDEN, Secrets, command_line
 from runner.support.redaction.former_secrets import KEY, NAME, Former
@@ -234,3 +235,18 @@ WRITERS: dict[str, Callable[[str], str]] = {
 def test_a_secret_is_hidden_as_programs_write_it(writer: str) -> None:
     written = WRITERS[writer](ODD).strip().strip("\"'")
     assert secrets(ODD).mask(f"value: {written}") == f"value: {HIDDEN}"
+
+
+def test_an_error_is_shown_without_secrets() -> None:
+    error = RunnerError("no hunter22", hint="take hunter22 away", code="limit")
+    shown = KNOWN.error(error)
+    assert (shown.message, shown.hint, shown.code) == (
+        f"no {HIDDEN}",
+        f"take {HIDDEN} away",
+        "limit",
+    )
+    assert Secrets().error(error) is error
+    several = CompileError([*error.diagnostics, *RunnerError("other").diagnostics])
+    masked = KNOWN.error(several)
+    assert isinstance(masked, CompileError)
+    assert [each.message for each in masked.diagnostics] == [f"no {HIDDEN}", "other"]
