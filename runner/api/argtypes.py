@@ -303,7 +303,8 @@ Name = Annotated[NameOrEmpty, NotEmpty()]
 Separator = Annotated[
     Line, Check(lambda text: None if text else "expected a separator, and this text is empty")
 ]  # between a name and its value; spaces may be one
-TextEncoding = Annotated[str, Check(unknown_encoding)]  # that Python knows
+_ENCODINGS = "one of Python's: utf-8, utf-16, ascii, latin-1, iso8859-15, cp1252, ..."
+TextEncoding = Annotated[str, Check(unknown_encoding, _ENCODINGS)]
 Word = Annotated[T, Check(word_problem)]  # what programs are started with
 ShellWords = Annotated[str, Check(words_problem)]  # options in one text
 Leftovers = Annotated[Any, Leftover()]

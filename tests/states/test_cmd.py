@@ -304,7 +304,9 @@ def test_how_output_is_read(machine: Machine) -> None:
     assert usual["changes"]["stdout"] == "gr\ufffdn"
     machine("sls", "equal")
     assert list(machine.results("sls", "template")) == ["a \n"]
-    assert "unknown encoding: hex" in machine("sls", "wrong", code=1).stderr
+    refused = machine("sls", "wrong", code=1).stderr
+    assert "unknown encoding: hex" in refused
+    assert "hint: one of Python's: utf-8" in refused
 
 
 def test_a_command_with_the_locale_of_the_run(machine: Machine) -> None:

@@ -51,6 +51,12 @@ class FleetRequest(Record):
     refresh: bool = False
 
     @property
+    def settings(self) -> Mapping[str, Any]:
+        """What the configuration says below `fleet`."""
+        settings: Mapping[str, Any] = self.options.raw.get("fleet") or {}
+        return settings
+
+    @property
     def pace(self) -> list[tuple[str, str]]:
         """The options that say how many machines may begin."""
         given = (("--serial", self.serial), ("--max-fail", str(self.max_fail or "")))
@@ -85,7 +91,7 @@ def driven(
         kind, target = "", rest[0] if rest else "*"
         job = _job(action, rest[1:], common.test)
     options = options_of(common)
-    settings = _settings(options)
+    configured = (options.raw.get("fleet") or {}).get("forks", FORKS)
     request = FleetRequest(
         options,
         common,
@@ -93,7 +99,7 @@ def driven(
         target,
         tuple(inventory),
         limit or "",
-        _number("--forks", forks if forks is not None else settings.get("forks", FORKS)),
+        _number("--forks", forks if forks is not None else configured),
         _serial(serial),
         _number("--max-fail", max_fail) if max_fail is not None else 0,
         refresh,
@@ -131,23 +137,6 @@ def _check_text(words: Sequence[str]) -> None:
             raise UsageError(f"{word!a} is not UTF-8")
 
 
-def _settings(options: Any) -> dict[str, Any]:
-    settings: dict[str, Any] = options.raw.get("fleet") or {}
-    unknown = [key for key in settings if key not in ("inventory", "forks")]
-    if unknown:
-        raise UsageError(
-            f"fleet: there is no key {unknown[0]!r}", hint="the keys are inventory and forks"
-        )
-    inventory = settings.get("inventory") or []
-    sources = inventory if isinstance(inventory, list) else [inventory]
-    if not all(isinstance(source, str) and source for source in sources):
-        raise UsageError(
-            f"fleet: inventory has to be a file or a list of files, not {inventory!r}",
-            hint="write `inventory: hosts.yml`",
-        )
-    return settings
-
-
 def _number(name: str, value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
         raise UsageError(f"{name} {value}: expected a whole number from 1 on")
@@ -179,7 +168,7 @@ def _export_salt(request: FleetRequest, words: Sequence[str]) -> int:
     if len(words) != 1:
         raise UsageError("runner fleet export salt: into which folder?", hint="... export salt DIR")
     variables: Mapping[str, Mapping[str, Any]] = {}
-    if request.inventory or _settings(request.options).get("inventory"):
+    if request.inventory or request.settings.get("inventory"):
         with _machines(request) as machines:
             variables = machines.listed().variables
     paths = salt_export.export(request.options, words[0], variables)
@@ -219,7 +208,7 @@ def _machines(request: FleetRequest) -> Iterator[Machines]:
     """The machines of the inventory; a folder that nobody else can read holds what they need."""
     options = request.options
     where = inventory_of(
-        request.inventory, _settings(options), str(options.raw["config_dir"]), os.environ
+        request.inventory, request.settings, str(options.raw["config_dir"]), os.environ
     )
     where = where._replace(limit=request.limit)
     with tempfile.TemporaryDirectory(prefix="runner-fleet-") as folder:

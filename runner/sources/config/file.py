@@ -14,11 +14,13 @@ from runner.model.errors import CompileError, RunnerError, UsageError
 from runner.model.paths import lies_in
 from runner.model.places import Document, Source, Untyped, position_in
 from runner.model.said_in import key_file
-from runner.sources.config import jinja_options, report
+from runner.sources.config import jinja_options, key_descriptions, report
 from runner.sources.config.keys import (
     KINDS,
     LONGEST,
     NOTIFYING,
+    NUMBER,
+    TEXT,
     choices,
     entries,
     is_known,
@@ -87,7 +89,7 @@ def read_settings(
         for problem in (*_jinja_option_problems(file, settings), *_tree_problems(file, settings)):
             (problems if problem.severity == "error" else warnings).append(problem)
         problems += _report_problems(file, settings)
-        problems += [*_command_problems(file, settings), *_foresight_problems(file, settings)]
+        problems += [*_command_problems(file, settings), *_page_problems(file, settings)]
         for key, value in settings.items():
             complaint = _value_problem(key, value) or _range_problem(key, value)
             if complaint:
@@ -181,27 +183,54 @@ def _command_problems(file: str, settings: dict[str, Any]) -> Iterator[Diagnosti
         )
 
 
-FORESIGHT = ("auto", "cache", "never")
+def _page_problems(file: str, settings: dict[str, Any]) -> Iterator[Diagnostic]:
+    """Yield what is not as its page has it: below `foresee` and `fleet`, and keys of modules."""
+    for key, value in settings.items():
+        if key in ("foresee", "fleet") and isinstance(value, dict):
+            known = [
+                name.partition(".")[2]
+                for name in key_descriptions.BELOW
+                if name.startswith(f"{key}.")
+            ]
+            for name, inner in value.items():
+                hint = None
+                if name in known:
+                    wrong = _unlike(key_descriptions.BELOW[f"{key}.{name}"].type, inner)
+                else:
+                    wrong = "is not known"
+                    hint = did_you_mean(str(name), known) or f"there are {', '.join(known)}"
+                if wrong:
+                    place = place_of(file, key, str(name))
+                    yield Diagnostic(f"{key}: {name} {wrong}", place, hint, "config")
+        elif "." in str(key) and key in key_descriptions.BELOW and value is not None:
+            kind = key_descriptions.BELOW[key].type
+            if isinstance(value, str) and value.isdecimal() and kind == NUMBER:
+                continue
+            if _unlike(kind, value):  # without the value, which may be a password
+                hint = "write it in quotes" if isinstance(value, int | float) else None
+                place = place_of(file, key)._replace(hidden=True)
+                yield Diagnostic(f"{key} has to be {kind}", place, hint, "config")
 
 
-def _foresight_problems(file: str, settings: dict[str, Any]) -> Iterator[Diagnostic]:
-    """Yield what is wrong below `foresee`."""
-    given = settings.get("foresee")
-    for key, value in given.items() if isinstance(given, dict) else ():
-        wrong, hint = "", None
-        if key == "packages":
-            if value not in FORESIGHT:
-                wrong = f"has to be one of {', '.join(FORESIGHT)}, not {value!r}"
-        elif key not in ("size", "seconds"):
-            wrong = "is not known"
-            hint = did_you_mean(str(key), ("packages", "seconds", "size"))
-        elif isinstance(value, bool) or not isinstance(value, int | float):
-            wrong = f"has to be a number, not {value!r}"
-        elif not 0 <= value <= LONGEST:
-            wrong = f"has to be from 0 to {LONGEST}, not {value}"
-        if wrong:
-            place = place_of(file, "foresee", str(key))
-            yield Diagnostic(f"foresee: {key} {wrong}", place, hint, "config")
+def _unlike(kind: str, value: Any) -> str:
+    """What is wrong with a value that is to be what its page says ("one of a, b"); empty: nothing.
+
+    A number is not negative, and there is a time or a size of that many.
+    """
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    fits = {
+        "a number": is_number,
+        NUMBER: is_number and isinstance(value, int),
+        TEXT: isinstance(value, str),
+        "a list of texts": isinstance(value, list)
+        and all(isinstance(each, str) and each for each in value),
+    }
+    texts = kind.removeprefix("one of ").split(", ") if kind.startswith("one of ") else ()
+    if not (value in texts if texts else any(fits[one] for one in kind.split(" or "))):
+        return f"has to be {kind}, not {value!r}"
+    if is_number and not 0 <= value <= LONGEST:
+        return f"has to be from 0 to {LONGEST}, not {value}"
+    return ""
 
 
 def is_store(value: Any) -> bool:

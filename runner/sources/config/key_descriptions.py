@@ -318,10 +318,11 @@ BELOW: Mapping[str, Key] = {
     ),
     "fleet.inventory": Key(
         FLEET,
-        "The inventory of Ansible that names the machines, relative to the configuration.",
+        "The inventory of Ansible that names the machines, or several, relative to the"
+        " configuration.",
         "fleet:\n  inventory: hosts.yaml",
         default="none",
-        type="a text",
+        type="a text or a list of texts",
     ),
     "fleet.forks": Key(
         FLEET,

@@ -418,10 +418,11 @@ def test_options_that_jinja_does_not_have_are_warnings(tmp_path: Path) -> None:
 def test_what_a_dry_run_cannot_foresee_is_refused(tmp_path: Path) -> None:
     for value, told in (
         ("{packages: sometimes}", "packages has to be one of auto, cache, never, not 'sometimes'"),
-        ("{size: much}", "size has to be a number, not 'much'"),
+        ("{size: much}", "size has to be a whole number, not 'much'"),
         ("{seconds: -1}", "seconds has to be from 0 to 1000000000, not -1"),
         ("{packags: auto}", "packags is not known"),
         ("never", "has to be a mapping, not 'never'"),
+        ("{size: 2.5}", "size has to be a whole number, not 2.5"),
     ):
         with pytest.raises(UsageError) as raised:
             load(tmp_path, f"foresee: {value}")
@@ -430,6 +431,43 @@ def test_what_a_dry_run_cannot_foresee_is_refused(tmp_path: Path) -> None:
     options, warnings = load(tmp_path, "foresee: {packages: cache, size: 0, seconds: 2.5}")
     assert not warnings
     assert options.raw["foresee"]["size"] == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        ("fleet: {fork: 3}", "fleet: fork is not known", "did you mean forks?"),
+        ("fleet: {zzz: 3}", "fleet: zzz is not known", "there are inventory, forks"),
+        ("fleet: {forks: yes}", "fleet: forks has to be a whole number, not True", None),
+        (
+            "fleet: {inventory: [3]}",
+            "fleet: inventory has to be a text or a list of texts, not [3]",
+            None,
+        ),
+        ("mysql.port: [1]", "mysql.port has to be a whole number", None),
+        ("docker.version: 1.40", "docker.version has to be a text", "write it in quotes"),
+    ],
+)
+def test_every_reading_refuses_what_is_below_a_key(
+    tmp_path: Path, text: str, message: str, hint: str | None
+) -> None:
+    with pytest.raises(UsageError) as raised:
+        load(tmp_path, text)
+    assert (raised.value.message, raised.value.hint) == (message, hint)
+    assert str(raised.value.source).startswith(f"{tmp_path}/conf/runner.yaml:1:")
+
+
+def test_keys_of_modules_may_be_empty_numbers_in_quotes_or_of_ones_own(tmp_path: Path) -> None:
+    _, warnings = load(tmp_path, "mysql.pass: ''\nredis.port: '6380'\nmine.key: [1]\nredis.db:\n")
+    assert not warnings
+
+
+def test_a_password_of_the_wrong_type_is_not_shown(machine: Machine) -> None:
+    machine.config["mysql.pass"] = 987654
+    done = machine("show", "grains", code=None)
+    assert done.returncode
+    assert "mysql.pass has to be a text" in done.stderr
+    assert "987654" not in done.stderr + done.stdout
 
 
 def test_a_pillarenv_that_is_not_there_is_a_warning(tmp_path: Path) -> None:

@@ -245,7 +245,7 @@ def test_an_inventory_that_is_no_file(fleet: Fleet, tmp_path: Path, value: str) 
     config = tmp_path / "runner.yaml"
     config.write_text(f"fleet: {{inventory: {value}}}\n")
     out = fleet.runner("fleet", "call", "*", "test.ping", "--config", str(config), code=1)
-    assert "inventory has to be a file or a list of files" in out
+    assert "inventory has to be a text or a list of texts" in out
 
 
 @pytest.mark.parametrize("how", ["formulas", "gitfs", "pull"])
