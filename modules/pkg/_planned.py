@@ -13,7 +13,7 @@ from typing import Any
 
 from modules import _paths, file
 from modules._planned.machine import looks_kept, merged_names, planned_machine
-from modules.pkg._ahead import PlannedPackage, planned_packages
+from modules.pkg._ahead import planned_packages
 from modules.pkg._laid import former_package, install, take_away
 from modules.pkg._scripts import follow, follow_script, note_open
 from modules.pkg.package_manager import Changes, PackageManager, Transaction, Versions
@@ -153,14 +153,6 @@ def _stop(paths: Iterable[str]) -> None:
         if is_unit:
             plan_running(name, False)
             plan_enabled(name, False)
-
-
-@for_states
-def planned_archives() -> list[PlannedPackage]:
-    """Return the packages that the plans of this dry run install, as far as it is known what is in
-    them.
-    """
-    return [*planned_machine().packages.values()]
 
 
 def plan_holds(names: Sequence[str], release: Sequence[str] = ()) -> None:

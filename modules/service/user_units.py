@@ -14,7 +14,7 @@ from runner.api import Record, StateFailed, here
 SECONDS = 10.0  # that the manager of a user may take to start, who was just told to linger
 
 
-class Account(Record):
+class UnitOwner(Record):
     """A user whose units are meant."""
 
     name: str
@@ -46,13 +46,13 @@ class Account(Record):
         return ["env", "-i", *variables, "setpriv", *identity, *words]
 
 
-def account(name: str) -> Account:
+def account(name: str) -> UnitOwner:
     """Return the user of this name. Raises StateFailed where there is none."""
     try:
         entry = _accounts.user(name)
     except KeyError:
         raise StateFailed(f"There is no user {name}", missing=("user", name)) from None
-    return Account(name, entry.pw_uid, entry.pw_gid, entry.pw_dir)
+    return UnitOwner(name, entry.pw_uid, entry.pw_gid, entry.pw_dir)
 
 
 def systemctl(user: str, *words: str) -> list[str]:
@@ -66,7 +66,7 @@ def systemctl(user: str, *words: str) -> list[str]:
     return owner.argv("systemctl", "--user", *words)
 
 
-def _require_manager(owner: Account) -> None:
+def _require_manager(owner: UnitOwner) -> None:
     """Wait for the manager of a user who lingers. Raises StateFailed where none runs."""
     waited = here.store("user_managers_waited_for")
     socket = f"{owner.runtime()}/systemd/private"
@@ -82,7 +82,7 @@ def _require_manager(owner: Account) -> None:
         time.sleep(0.1)
 
 
-def _reason(owner: Account, lingers: bool) -> str:
+def _reason(owner: UnitOwner, lingers: bool) -> str:
     if lingers:
         return (
             f"No systemd runs for {owner.name}, who lingers: see `systemctl status"

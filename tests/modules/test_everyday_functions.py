@@ -176,7 +176,7 @@ def test_keys_of_users_and_of_the_machine(tmp_path: Path, here: HarnessHere) -> 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs a second user")
 def test_a_user_sees_nothing_of_the_environment_of_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("API_TOKEN", "hunter2")
-    done = cmd.probe(user_units.Account("daemon", 1, 1, "/").argv("env"))
+    done = cmd.probe(user_units.UnitOwner("daemon", 1, 1, "/").argv("env"))
     assert "\nHOME=/" in done.stdout and "hunter2" not in done.stdout
 
 

@@ -47,7 +47,6 @@ from modules.databases.mysql._server import (
     run_script,
 )
 from modules.databases.mysql._users import (
-    Account,
     Login,
     accounts,
     alteration,

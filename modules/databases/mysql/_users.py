@@ -92,7 +92,7 @@ def native_hash(password: str) -> str:
     return "*" + hashlib.sha1(once, usedforsecurity=False).hexdigest().upper()
 
 
-class Account(Record):
+class MysqlAccount(Record):
     """An account that is there. methods: the ways in. tls: what it requires of a connection."""
 
     user: str
@@ -102,7 +102,7 @@ class Account(Record):
     mariadb: bool
 
 
-def find(server: MysqlServer, user: str, host: str) -> tuple[Account | None, bool]:
+def find(server: MysqlServer, user: str, host: str) -> tuple[MysqlAccount | None, bool]:
     """An account, None when there is none; and whether the server is a MariaDB."""
     where = f"WHERE User = {literal(user)} AND Host = {literal(host)}"
     version, rows = server.look(
@@ -114,7 +114,7 @@ def find(server: MysqlServer, user: str, host: str) -> tuple[Account | None, boo
         return None, mariadb
     methods = _several(server, where) if mariadb and own[0].get("plugin") is not None else []
     tls = _tls(own[0])
-    return Account(user, host, tuple(methods or [_one(own[0])]), tls, mariadb), mariadb
+    return MysqlAccount(user, host, tuple(methods or [_one(own[0])]), tls, mariadb), mariadb
 
 
 def _one(row: Row) -> Method:
