@@ -14,38 +14,12 @@ if TYPE_CHECKING:
     from runner.api import Plan
     from runner.api.claims import Claim, Trap
 
-FUNCTIONS = {
-    "absent": "absent",
-    "accumulated": "accumulated",
-    "append": "append",
-    "blockreplace": "blockreplace",
-    "cached": "cached",
-    "comment": "comment",
-    "copy": "copy",
-    "decode": "decode",
-    "directory": "directory",
-    "exists": "exists",
-    "hardlink": "hardlink",
-    "keyvalue": "keyvalue",
-    "line": "line",
-    "managed": "managed",
-    "missing": "missing",
-    "mknod": "mknod",
-    "not_cached": "cached",
-    "patch": "patch",
-    "prepend": "prepend",
-    "pruned": "pruned",
-    "recurse": "recurse",
-    "rename": "rename",
-    "replace": "replace",
-    "retention_schedule": "retention_schedule",
-    "serialize": "serialize",
-    "shortcut": "shortcut",
-    "symlink": "symlink",
-    "tidied": "tidied",
-    "touch": "touch",
-    "uncomment": "uncomment",
-}
+_WORDS = (
+    "absent accumulated append blockreplace cached comment copy decode directory exists "
+    "hardlink keyvalue line managed missing mknod patch prepend pruned recurse rename replace "
+    "retention_schedule serialize shortcut symlink tidied touch uncomment"
+)
+FUNCTIONS = {name: name for name in _WORDS.split()} | {"not_cached": "cached"}
 # with these arguments alone: such states may share a group commit
 ABOUT_ONE_FILE = {
     "managed": frozenset(
