@@ -90,6 +90,17 @@ class Hint(Record):
     candidates: tuple[str, ...] = ()
 
 
+ODD_SPACES = tuple("\u00a0\u2007\u202f\u3000\u200b")
+
+
+def odd_space_hint(key: object) -> str | None:
+    """The cure for a key that begins with a space that YAML takes for a letter."""
+    if not str(key).startswith(ODD_SPACES):
+        return None
+    number = ord(str(key)[0])
+    return f"it begins with a space that is none (U+{number:04X}): replace it with a plain space"
+
+
 def similar(word: str, words: Iterable[str], most: int = 1, alike: float = 0.6) -> list[str]:
     """The words that are like one, the nearest first. alike: how much, from 0 to 1."""
     import difflib

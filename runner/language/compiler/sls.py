@@ -13,7 +13,7 @@ from typing import Any
 
 from runner.language.compiler import structure_hints
 from runner.model.chunk import RESERVED
-from runner.model.diagnostics import IGNORED, Diagnostic
+from runner.model.diagnostics import IGNORED, Diagnostic, odd_space_hint
 from runner.model.highdata import Body, Chain, Declaration, Item, is_chain, is_defaults
 from runner.model.places import (
     Place,
@@ -25,7 +25,6 @@ from runner.model.places import (
     value_place,
 )
 from runner.model.requisite_kinds import KINDS
-from runner.support.yaml import errors
 
 
 class Sls:
@@ -103,7 +102,7 @@ class Sls:
             return
         misplaced = structure_hints.top_level(key, body) if isinstance(key, str) else None
         if misplaced:
-            if above and above[1] is None and errors.odd_space_hint(key):
+            if above and above[1] is None and odd_space_hint(key):
                 del self.problems[-1]
             self._problem(f"{key!r} in SLS {self.name} is not an ID with its states", at, misplaced)
             return

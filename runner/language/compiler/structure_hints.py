@@ -9,11 +9,10 @@ from typing import Any
 
 from runner.model import other_tools
 from runner.model.chunk import RESERVED
-from runner.model.diagnostics import nearest, suggestion
+from runner.model.diagnostics import nearest, odd_space_hint, suggestion
 from runner.model.global_arguments import COMMAND, DOCUMENTED
 from runner.model.places import Value
 from runner.model.requisite_kinds import REQUISITE_KEYS
-from runner.support.yaml import errors
 
 FUNCTION = r"[a-z_]\w*\.[a-z_]\w*"
 # what belongs among the arguments and is often written beside the function
@@ -137,7 +136,7 @@ def no_function_hint(state: str) -> str:
 
 def top_level(key: str, value: Value) -> str | None:
     """The meaning that a key at the margin was to have, when it is not an ID."""
-    if hint := errors.odd_space_hint(key):
+    if hint := odd_space_hint(key):
         return hint
     if key in REQUISITE_KEYS and isinstance(value, list):
         return (

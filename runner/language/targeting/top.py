@@ -9,11 +9,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from runner.language.targeting.top_merge import STRATEGIES, merge, merge_pillar
-from runner.model.diagnostics import Diagnostic, did_you_mean, similar, suggestion
+from runner.model.diagnostics import Diagnostic, did_you_mean, odd_space_hint, similar, suggestion
 from runner.model.errors import CompileError, RunnerError
 from runner.model.places import JoinedMap, Place, Untyped, item_place, key_place, value_place
 from runner.model.records import Record
-from runner.support.yaml import errors
 
 Matches = Callable[[str, str], bool]  # (target, kind); raises RunnerError for an unknown kind
 ReadTop = Callable[[str], Any]  # environment -> the rendered top file, None where there is none
@@ -232,7 +231,7 @@ class _TopReader:
 
     def section(self, env: object, section: Any, place: Place) -> Iterator[Target]:
         if not isinstance(section, Mapping):
-            hint = errors.odd_space_hint(env) or EXAMPLE
+            hint = odd_space_hint(env) or EXAMPLE
             message = (
                 f"Malformed top file: saltenv {env!r} is not a mapping of targets (got"
                 f" {_kind(section)})"

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from runner.model import said_in
-from runner.model.diagnostics import Diagnostic, did_you_mean, suggestion
+from runner.model.diagnostics import Diagnostic, did_you_mean, odd_space_hint, suggestion
 from runner.model.errors import CompileError, RunnerError, UsageError
 from runner.model.paths import lies_in
 from runner.model.places import Document, Source, Untyped, position_in
@@ -249,7 +249,7 @@ def _value_problem(key: Any, value: Any) -> tuple[str, str | None, str] | None:
     """(message, hint, severity) of what is wrong with one key."""
     if not is_known(key) and not is_store(value):
         near = nearest(key)
-        hint = errors.odd_space_hint(key) or (suggestion(near) if near else None)
+        hint = odd_space_hint(key) or (suggestion(near) if near else None)
         return f"unknown configuration key {key!r}", hint, "warning"
     if "\0" in str(value):
         return f"{key} contains a NUL character", None, "error"

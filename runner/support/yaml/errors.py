@@ -11,6 +11,7 @@ from typing import Any
 
 import yaml
 
+from runner.model.diagnostics import ODD_SPACES
 from runner.support.yaml.layout import colons, indentation, no_dash, no_key, simple_key
 from runner.support.yaml.mark import Mistake, ParserSpot, Written, margin, short
 
@@ -64,17 +65,6 @@ def _tab(spot: ParserSpot) -> Mistake | None:
                 "replace the tab with spaces, as in the lines around it",
             )
     return None
-
-
-ODD_SPACES = tuple("\u00a0\u2007\u202f\u3000\u200b")
-
-
-def odd_space_hint(key: object) -> str | None:
-    """The cure for a key that begins with a space that YAML takes for a letter."""
-    if not str(key).startswith(ODD_SPACES):
-        return None
-    number = ord(str(key)[0])
-    return f"it begins with a space that is none (U+{number:04X}): replace it with a plain space"
 
 
 def _blank(spot: ParserSpot) -> Mistake | None:
