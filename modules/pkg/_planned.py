@@ -13,9 +13,9 @@ from typing import Any
 
 from modules import _paths, file
 from modules._planned.machine import looks_kept, merged_names, planned_machine
+from modules.pkg import _scripts
 from modules.pkg._ahead import planned_packages
 from modules.pkg._laid import former_package, install, take_away
-from modules.pkg._scripts import follow, follow_script, note_open
 from modules.pkg.package_manager import Changes, PackageManager, Transaction, Versions
 from modules.pkg.providers import provider
 from modules.service._planned import plan_enabled, plan_running
@@ -110,10 +110,10 @@ def _plan(transaction: Transaction) -> None:
         leave_pending()
         return
     ordered = sorted(packages, key=lambda package: [*changes].index(package.name))
-    opened = [*follow(ordered, "preinst")]
+    opened = [*_scripts.follow(ordered, "preinst")]
     install(manager, packages, transaction.options.replace_configuration)
-    opened += follow(ordered, "postinst")
-    note_open(opened)
+    opened += _scripts.follow(ordered, "postinst")
+    _scripts.note_open(opened)
     leave_pending([*pending, *(fact for each in opened for fact in each.facts)])
 
 
@@ -130,13 +130,13 @@ def _take_away(
             _stop(manager.file_list(name) if manager.has("ownership") else ())
             pending = None
             continue
-        opened = [*follow_script(name, former.scripts, "prerm", "remove")]
+        opened = [*_scripts.follow_script(name, former.scripts, "prerm", "remove")]
         _stop(former.paths)
         take_away(manager, former, purges)
         for word in ("remove", "purge")[: 1 + purges]:
-            opened += follow_script(name, former.scripts, "postrm", word)
+            opened += _scripts.follow_script(name, former.scripts, "postrm", word)
         if pending is not None:
-            note_open(opened)
+            _scripts.note_open(opened)
             pending += [fact for each in opened for fact in each.facts]
         planned_machine().packages.pop(name, None)
     return pending
