@@ -19,7 +19,7 @@ from modules._planned.machine import planned_machine
 from modules.pkg._ahead import PlannedPackage
 from modules.pkg._contents import Contents, Member
 from modules.pkg.package_manager import PackageManager, Placement
-from runner.api import Record
+from runner.api import CommandFailed, Record
 
 REMOVING = frozenset(("prerm", "postrm"))  # scripts of a package that goes
 
@@ -116,7 +116,10 @@ def _kept_by_others(manager: PackageManager, name: str, paths: Sequence[str]) ->
     planned = planned_machine().packages
     others = [package for other, package in planned.items() if other != name]
     kept = {path for path in paths if any(path in each.contents.by_path for each in others)}
-    return kept | manager.kept_by_others(name, tuple(paths))
+    try:
+        return kept | manager.kept_by_others(name, tuple(paths))
+    except CommandFailed:  # its program does not see what is planned
+        return {*paths}
 
 
 def _files() -> PlannedFiles:

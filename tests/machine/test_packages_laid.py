@@ -190,3 +190,14 @@ def test_an_archive_that_fills_the_disk_is_refused(machine: Debian) -> None:
     )
     assert "decided when pkg: tool is done" in dry["there /usr/share/zeros"]["comment"]
     machine.run("find /var/cache/runner -size +1M | grep . && exit 1 || true")
+
+
+def test_packages_go_where_commands_cannot_see_the_plan(machine: Debian) -> None:
+    machine.run(package("other", "1", {"usr/share/shared/b": "1"}) + package("tool", "1"))
+    made = "/srv/packages/tool-1"
+    many = f"{made}/usr/share/many"  # more than commands are shown
+    machine.run("bash", "-c", f"mkdir -p {many}/{{1..5100}}; dpkg-deb -b {made} /srv/archive")
+    machine.run(f"{INDEX} apt-get -q -y install other")
+    gone = {"gone": {"pkg.removed": [{"name": "other"}]}}
+    machine.tree(all=tree(("tool",), gone | contents_of(["/usr/share/shared"])))
+    assert_foreseen(machine)

@@ -444,12 +444,7 @@ def installed_scripts(name: str) -> dict[str, str]:
 @cached_look("packages", *STATUS)
 def kept_by_others(name: str, paths: tuple[str, ...]) -> set[str]:
     """Return those paths that belong to other installed packages, too."""
-    kept = set()
-    for line in cmd.probe(["dpkg-query", "-S", "--", *paths]).stdout.splitlines():
-        packages, _, path = line.partition(": ")
-        if {*map(normal, packages.split(", "))} - {name}:
-            kept.add(path)
-    return kept & {*paths}
+    return apt_shipped.listed_elsewhere((name, f"{name}:{architecture()}"), paths)
 
 
 @cached_look("packages", *STATUS)

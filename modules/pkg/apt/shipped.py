@@ -36,6 +36,16 @@ def read_all(pattern: str) -> str:
     return "".join(texts)
 
 
+def listed_elsewhere(stems: Sequence[str], paths: Sequence[str]) -> set[str]:
+    """Return those paths that other packages list. stems: the names that a package may have."""
+    found: set[str] = set()
+    own = {f"{INFO}/{stem}.list" for stem in stems}
+    for listed in _paths.glob(f"{INFO}/*.list"):
+        if listed not in own:
+            found.update({*paths}.intersection(read_all(listed).split("\n")))
+    return found
+
+
 def scripts(stems: Sequence[str]) -> dict[str, str]:
     """Return the scripts of an installed package. stems: the names that it may have."""
     found = {}

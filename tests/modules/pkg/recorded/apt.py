@@ -56,9 +56,6 @@ ANSWERS = {
         "'file:/srv/own%20ones/./tool.deb' tool_1%3a2.0_all.deb 12 SHA512:cd34\n"
         "'http://x.org/weak.deb' weak_1_all.deb 12 MD5Sum:ef\n"
     ),
-    "dpkg-query -S -- /etc/a /etc/b /etc": (
-        "tool, other: /etc/a\ntool:amd64: /etc/b\nbase-files, tool: /etc\n"
-    ),
     "dpkg-query -W -f ${Conffiles}\\n -- adduser": (
         "\n /etc/adduser.conf 5a8b3d2c5a8b3d2c5a8b3d2c5a8b3d2c\n"
         " /etc/deluser.conf 11111111111111111111111111111111 obsolete\n"
@@ -131,7 +128,6 @@ CALLS: list[tuple[str, tuple[Any, ...], Any]] = [
             "tool": Archive("tool", "1:2.0", "/srv/own ones/tool.deb", 12, "sha512:cd34"),
         },
     ),
-    ("kept_by_others", ("tool", ("/etc/a", "/etc/b", "/etc")), {"/etc/a", "/etc"}),
     ("package_lists", (), ("/var/lib/apt/lists",)),
     ("contents_words", ("/srv/x.deb",), ["dpkg-deb", "--fsys-tarfile", "/srv/x.deb"]),
     ("leftovers", (), {"telnetd": "0.17-44"}),
