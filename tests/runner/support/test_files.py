@@ -94,11 +94,12 @@ def test_a_folder_that_is_not_to_be_made_is_not(tmp_path: Path) -> None:
 
 def test_a_database_is_set_aside_with_what_belongs_to_it(tmp_path: Path) -> None:
     folder = trusted_folder(str(tmp_path))
-    for name in ("d", "d-wal", "other"):
+    for name in ("d", "d-wal", "d-shm", "other"):
         folder.write(name, name.encode())
     aside = Path(folder.set_aside("d"))
     assert aside.parent == tmp_path and aside.name.startswith("d.corrupt-")
-    assert sorted(folder.names()) == sorted([aside.name, f"{aside.name}-wal", "other"])
+    moved = [f"{aside.name}{suffix}" for suffix in ("", "-wal", "-shm")]
+    assert sorted(folder.names()) == sorted([*moved, "other"])
     assert not folder.exists("d") and folder.exists("other")
     assert (folder.remove("other"), folder.remove("other")) == (True, False)
 
@@ -195,7 +196,7 @@ def test_the_last_descriptors_stay_free(
     free = os.dup(0)
     os.close(free)
     most = room if room == resource.RLIM_INFINITY else free + room
-    monkeypatch.setattr("resource.getrlimit", lambda _: (most, most))
+    monkeypatch.setattr("resource.getrlimit", lambda _: (most, most - 1))
     copy = held(0)
     assert copy == (free if kept else None)
     again = os.dup(0)
