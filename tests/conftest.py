@@ -9,13 +9,14 @@ import signal
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 import guard_host
 import pytest
 from command import ROOT, Machine
-from starting import wait_until
+from starting import running, wait_until
 
 OWN = [Path("/var/cache/runner"), Path("/var/lib/runner")]
 
@@ -129,17 +130,28 @@ def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
     if hasattr(session.config, "workerinput"):
         return
     gc.collect()
-    own = HELD[:1] if session.config.getoption("numprocesses", None) else HELD
+    alone = not session.config.getoption("numprocesses", None)
+    folder = tempfile.gettempdir()
 
     def left() -> list[str]:
-        found = os.listdir(tempfile.gettempdir())
-        return sorted(name for name in found if not name.startswith(own))
+        found = sorted(os.listdir(folder))
+        if alone:
+            return [name for name in found if not name.startswith(HELD)]
+        started = {*running(f"TMPDIR={folder}", "environ")} - {os.getpid()}
+        return [name for name in found if not name.startswith(HELD[0])] + [*map(_words, started)]
 
     try:
         wait_until(lambda: not left(), "the end of pytest's other processes", ENDING)
     except AssertionError:
-        print(f"\nTests have left these in their TMPDIR: {', '.join(left())}")
+        print(f"\nTests have left these files and programs: {', '.join(left())}")
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def _words(pid: int) -> str:
+    """The command line of a process."""
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ").strip()
+    return str(pid)
 
 
 @pytest.fixture(autouse=True)

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -20,16 +21,31 @@ from runner.api import ChangeNotAllowed, CommandFailed, StateFailed, changes_all
 pytestmark = pytest.mark.skipif(shutil.which("gpg") is None, reason="there is no gpg")
 
 
+@contextmanager
+def directory_of_gpg(folder: Path) -> Iterator[Path]:
+    """A directory of gpg; at the end without the programs that gpg has started for it."""
+    folder.mkdir(0o700)
+    yield folder
+    subprocess.run(["gpgconf", "--homedir", str(folder), "--kill", "all"], check=False)
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Iterator[Path]:
+    """An empty directory of gpg."""
+    with directory_of_gpg(tmp_path / "other") as folder:
+        yield folder
+
+
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A directory of gpg with one key."""
-    folder = tmp_path_factory.mktemp("gpg")
-    folder.chmod(0o700)
-    with running(HarnessHere()), changes_allowed():
-        done = gpg.create_key(name_real="Ada", name_email="ada@example.org", gnupghome=str(folder))
-    assert done["res"] and done["message"] == "GPG key pair successfully generated."
-    yield str(folder)
-    subprocess.run(["gpgconf", "--homedir", str(folder), "--kill", "all"], check=False)
+    with directory_of_gpg(tmp_path_factory.mktemp("gpg") / "home") as folder:
+        with running(HarnessHere()), changes_allowed():
+            done = gpg.create_key(
+                name_real="Ada", name_email="ada@example.org", gnupghome=str(folder)
+            )
+        assert done["res"] and done["message"] == "GPG key pair successfully generated."
+        yield str(folder)
 
 
 @pytest.fixture
@@ -78,9 +94,10 @@ def test_a_users_messages_are_opened_as_that_user(
         assert gpg.decrypt(user="daemon", text="x", bare=True) == "1\n\n"
 
 
-def test_keys_go_from_one_home_to_another(home: str, here: HarnessHere, tmp_path: Path) -> None:
-    other, path = tmp_path / "other", str(tmp_path / "ada.asc")
-    other.mkdir(0o700)
+def test_keys_go_from_one_home_to_another(
+    home: str, here: HarnessHere, other: Path, tmp_path: Path
+) -> None:
+    path = str(tmp_path / "ada.asc")
     (key,) = gpg.list_keys(gnupghome=home)
     name = key["fingerprint"]
     keys: dict[str, Any] = {"gnupghome": str(other)}

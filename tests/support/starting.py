@@ -72,10 +72,12 @@ def a_while() -> str:
     return f"{2000 + uuid.uuid4().int % 1000}.{uuid.uuid4().int % 10**9:09}"
 
 
-def running(word: str) -> list[int]:
-    """Return the processes of this computer with a word in their command lines."""
+def running(word: str, where: str = "cmdline") -> list[int]:
+    """Return the processes of this computer with a word in their command lines, or elsewhere
+    (`environ`).
+    """
     found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
+    for path in Path("/proc").glob(f"[0-9]*/{where}"):
         with suppress(OSError):  # it has just ended
             if word.encode() in path.read_bytes():
                 found.append(int(path.parent.name))
