@@ -14,8 +14,11 @@ from debian_layer import lacking, layer_or_skip
 
 @pytest.fixture(scope="module")
 def layer(request: pytest.FixtureRequest) -> Path:
-    """Return what the machines of a test file have beyond this computer's files: its LAYER."""
-    return layer_or_skip(getattr(request.module, "LAYER", "base"))
+    """Return what the machines of a test file have beyond this computer's files: its LAYER, or what
+    a test is parametrized with.
+    """
+    own = getattr(request.module, "LAYER", "base")
+    return layer_or_skip(getattr(request, "param", own))
 
 
 @pytest.fixture(scope="module")

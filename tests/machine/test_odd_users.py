@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tests themselves where a stranger may run them: a user without a name, in a checkout of
-somebody else, with an odd environment.
+somebody else, with an odd environment; on other distributions.
 """
 
 from __future__ import annotations
 
 import sys
 
+import pytest
 from debian import ROOT, Debian
 
 # a sample: what asks for users, servers, programs, descriptors, texts and the clock
@@ -20,6 +21,7 @@ FIRST = "tests/test_laws.py::test_laws_of_first_scenarios"
 SCENARIOS = (
     "test_laws.py and not (cmd or cron or file or gem or postgres or rabbitmq or supervisord)"
 )
+PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
 ODD = ("HOME=/srv/ho me", "TMPDIR=/srv/tmp", "LANG=C", "LC_ALL=C", "TZ=Pacific/Chatham")
 
 
@@ -27,10 +29,33 @@ def test_a_stranger_runs_the_tests(fresh: Debian) -> None:
     fresh.run("mkdir -m 777 '/srv/ho me'; mkdir -m 1777 /srv/tmp; chmod 755 /root")
     fresh.run("rm -f /usr/bin/unshare; mount -t tmpfs -o ro none /dev/shm")
     fresh.run("echo 1 | tee /proc/sys/net/ipv6/conf/*/disable_ipv6 >/dev/null", code=None)
-    pytest = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     words = ("--shuffle-seed", "7", *SAMPLE, FIRST, "-k", f"not ({SCENARIOS})")
     nobody = ("setpriv", "--reuid", "4242", "--regid", "4242", "--clear-groups")
     line = 'umask 077; cd "$0"; exec "$@"'
-    done = fresh.run("sh", "-c", line, str(ROOT), *nobody, "env", *ODD, *pytest, *words, code=None)
+    done = fresh.run("sh", "-c", line, str(ROOT), *nobody, "env", *ODD, *PYTEST, *words, code=None)
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr
     assert "has no name" in done.stdout, "what it skips has its reason"
+
+
+RELEASES = {"pacman": "ID=arch\nNAME='Arch Linux'\n"}
+DEBIANS = "/usr/bin/apt* /usr/bin/dpkg* /var/lib/dpkg /etc/debian_version /etc/apt"
+# a sample: what asks for the distribution, its package manager, versions, programs and users
+ELSEWHERE = (
+    "tests/properties/test_versions.py",
+    "tests/modules/pkg",
+    "tests/modules/test_for_templates.py",
+    "tests/runner/language/test_grains.py",
+)
+
+
+@pytest.mark.parametrize("layer", RELEASES, indirect=True)
+def test_tests_run_on_another_distribution(fresh: Debian, request: pytest.FixtureRequest) -> None:
+    """Its package manager and its name, with this computer's Python."""
+    name = request.node.callspec.params["layer"]
+    fresh.write("/etc/os-release", RELEASES[name])
+    fresh.run(f"rm -rf {DEBIANS}")
+    fresh.run("chmod 755 /root")
+    line = 'cd "$0"; exec "$@"'
+    done = fresh.run("sh", "-c", line, str(ROOT), *PYTEST, "--fast", *ELSEWHERE, code=None)
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr
+    assert "vercmp is not installed" not in done.stdout, "versions are compared with its own tool"

@@ -108,7 +108,8 @@ def test_list_repos_answers_as_salt(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     )
     monkeypatch.setattr(apt, "MAIN", str(tmp_path / "none"))
     monkeypatch.setattr(apt, "PARTS", str(tmp_path))
-    found = pkg.list_repos()
+    with running(HarnessHere(providers={"pkg": "apt"})):  # whatever this computer has
+        found = pkg.list_repos()
     first, second, off = found["http://deb.example.org/debian"]
     assert (first["dist"], second["dist"]) == ("bookworm", "bookworm-updates")
     assert first["suites"] == second["suites"] == ["bookworm", "bookworm-updates"]
