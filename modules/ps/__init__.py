@@ -19,10 +19,13 @@ from modules.ps._machine import (
     virtual_memory,
 )
 from modules.ps._processes import (
+    check_signal,
     get_pid_list,
     kill_pid,
+    left_of,
     lsof,
     netstat,
+    others,
     pgrep,
     pkill,
     proc_info,

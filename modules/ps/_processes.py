@@ -13,7 +13,7 @@ from typing import Any
 from modules import _paths, cmd
 from modules._machine.processes import needs
 from modules.ps import _machine, table
-from runner.api import CommandFailed, changer
+from runner.api import CommandFailed, changer, for_states, planned_as
 
 
 def get_pid_list() -> list[int]:
@@ -55,9 +55,32 @@ def pkill(
     if not str(pattern).strip():
         raise CommandFailed("an empty text would be in the name of every process")
     number = _signal(signal)
-    wanted = set(pgrep(pattern, user, full) or ()) - table.own_family()
-    killed = [pid for pid in sorted(wanted) if _send(pid, number)]
+    killed = [pid for pid in others(pattern, user, full) if _send(pid, number)]
     return {"killed": killed} if killed else None
+
+
+@for_states
+def others(pattern: str, user: str | None = None, full: bool = False) -> list[int]:
+    """The processes that pkill would signal."""
+    return sorted(set(pgrep(pattern, user, full) or ()) - table.own_family())
+
+
+@for_states
+@planned_as(lambda pattern, user, seconds: [])
+def left_of(pattern: str, user: str | None, seconds: float) -> list[int]:
+    """Those that still run when they had some seconds to end."""
+    end = time.monotonic() + seconds
+    while (left := others(pattern, user, full=True)) and time.monotonic() < end:
+        time.sleep(0.1)
+    return left
+
+
+@for_states
+def check_signal(signal: int | str, pids: Sequence[int]) -> None:
+    """Raise CommandFailed where there is no such signal, or we may not send it to these."""
+    _signal(signal)
+    for pid in pids:
+        _tried(pid, 0)
 
 
 def kill_pid(pid: int, signal: int | str = 15) -> bool:
@@ -83,6 +106,10 @@ def _signal(signal: int | str) -> int:
 
 @changer(touches=["services"])
 def _send(pid: int, number: int) -> bool:
+    return _tried(pid, number)
+
+
+def _tried(pid: int, number: int) -> bool:
     if pid < 1:
         raise CommandFailed(f"{pid} is not the number of one process")
     try:

@@ -28,6 +28,10 @@ def on(
     return Scenario(function, args, plans=plans, fails=fails, machine=True, prepare=prepare)
 
 
+SLUMBER = """cp /bin/sleep /usr/local/bin/slumber
+setsid /usr/local/bin/slumber 1000 </dev/null >/dev/null 2>&1 &
+until grep -qx slumber /proc/$!/comm; do sleep 0.1; done
+"""
 SCENARIOS = [
     on("host.present", name="db.example", ip=["10.0.0.5", "10.0.0.6"], comment="note"),
     on(
@@ -164,6 +168,11 @@ SCENARIOS = [
     on("kmod.absent", LOADED, name="x", mods=["nosuch"], persist=True),
     on("kmod.absent", LOADED, name="nosuch", persist=True, comment=False),
     on("kmod.absent", plans=False, name="x", mods=["nosuch"], persist=True),
+    on("process.absent", SLUMBER, name="/usr/local/bin/slumber", user="root", signal="KILL"),
+    on("process.absent", SLUMBER, plans=False, name="/usr/local/bin/slumber", user="nobody"),
+    on("process.absent", SLUMBER, name="/usr/local/bin/slumber", timeout=30),
+    on("process.absent", plans=False, name="no-such-program"),
+    on("process.absent", fails="there is no signal 'NONE'", name="x", signal="NONE"),
     on("locale.system", name="C.UTF-8"),
     on("locale.system", "echo LANG=C.UTF-8 > /etc/default/locale", plans=False, name="C.UTF-8"),
     on("locale.present", plans=False, name="C.UTF-8"),

@@ -77,7 +77,6 @@ STATES = _rows(
     ("openstack_config.*", "ini.options_present, ini.options_absent"),
     ("pdbedit.* pecl.* bower.*", _GUARDED.format("its own program")),
     ("pkgbuild.*", "the builder of the distribution with cmd.run and `creates`"),
-    ("process.absent", "`pkill` by cmd.run with `onlyif: pgrep ...`; service.dead for services"),
     ("rdp.*", _ANOTHER_SYSTEM),
     ("rsync.synchronized", "file.recurse for a tree's own files, else rsync by cmd.run"),
     ("selinux.fcontext_*", _GUARDED.format("semanage") + "; restorecon after it"),
