@@ -220,7 +220,7 @@ def _markdown(page: Page) -> Iterator[str]:
 
 
 def _table(arguments: Iterable[Argument]) -> Iterator[str]:
-    yield "| argument | type | default | |\n|---|---|---|---|"
+    yield "| argument | type | default | meaning |\n|---|---|---|---|"
     for alike in _alike(arguments):
         argument = alike[0]
         default = "*required*" if argument.default is None else _code(argument.default)

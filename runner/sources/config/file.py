@@ -401,15 +401,17 @@ def safe_load(text: str, document: Document) -> Any:
 
     try:
         return limits.plain(text)
-    except yaml.MarkedYAMLError as error:
-        mistake = errors.explain(error, text, document.source)
+    except (yaml.YAMLError, ValueError) as error:
+        mistake = (
+            errors.explain(error, text, document.source)
+            if isinstance(error, yaml.MarkedYAMLError)
+            else errors.unreadable(error, text)
+        )
         place = document.source(mistake.line, mistake.column) if mistake else document.source(0, 0)
-        what = mistake.message if mistake else str(error.problem)
+        what = mistake.message if mistake else str(getattr(error, "problem", error))
         raise UsageError(
             f"the configuration is not YAML: {what}", place, mistake and mistake.hint
         ) from None
-    except (yaml.YAMLError, ValueError) as error:
-        raise UsageError(f"the configuration is not YAML: {error}", document.source(0, 0)) from None
 
 
 def place_of(path: str | None, *keys: str) -> Source:

@@ -33,11 +33,17 @@ def explain(error: yaml.MarkedYAMLError, text: str, written: Written) -> Mistake
     )
 
 
-def unreadable(position: int, character: str, text: str) -> Mistake:
-    """A character that YAML does not allow."""
+def unreadable(error: Exception, text: str) -> Mistake | None:
+    """The mistake of a character that YAML does not allow; None of another error."""
+    position = getattr(error, "position", None)
+    if position is None:
+        return None
+    character = getattr(error, "character", "")
+    code = ord(character) if isinstance(character, str) and len(character) == 1 else character
+    shown = f"U+{code:04X}" if isinstance(code, int) else str(code)
     line = text.count("\n", 0, position)
     column = position - (text.rfind("\n", 0, position) + 1)
-    message = f"the control character {character} is not allowed in YAML"
+    message = f"the control character {shown} is not allowed in YAML"
     return Mistake(message, line + 1, column + 1, "remove it; it does not show in an editor")
 
 

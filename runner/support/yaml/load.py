@@ -414,13 +414,9 @@ _UNSAFE = r"""[:'"#{}\[\]\\&*!|>%@`]"""  # what a plain value may not hold, or n
 
 
 def _unreadable(error: yaml.YAMLError, text: str, document: Document) -> RenderError:
-    position = getattr(error, "position", None)
-    if position is None:
+    mistake = errors.unreadable(error, text)
+    if mistake is None:
         return RenderError(str(error), Source(document.file), code="yaml")
-    character = getattr(error, "character", "")
-    code = ord(character) if isinstance(character, str) and len(character) == 1 else character
-    shown = f"U+{code:04X}" if isinstance(code, int) else str(code)
-    mistake = errors.unreadable(position, shown, text)
     return RenderError(
         mistake.message, document.source(mistake.line, mistake.column), mistake.hint, "yaml"
     )

@@ -29,6 +29,7 @@ WORK: dict[str, Callable[[bytes], bytes]] = {
 TOLD: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "UTF-16": (lambda text: text.decode().encode("utf-16"), "save it as UTF-8"),
     "Latin-1": (lambda text: text + b"# caf\xe9\n", "save it as UTF-8"),
+    "a form feed": (lambda text: text + b"# \f\n", "remove it; it does not show"),
     "a NUL": (lambda text: text + b"\0\n", "remove it"),
     "a tab": (lambda text: text.replace(b"  ", b"\t", 1), "replace the tab with spaces"),
     "a space that is none": (
