@@ -16,6 +16,7 @@ from modules import _accounts, _paths
 from modules._machine import processes, surroundings
 from modules._machine.processes import LOCALE as LOCALE
 from modules._machine.processes import Completed as Completed
+from modules._machine.processes import without_traceback as without_traceback
 from modules._machine.scripts import temporary_script
 from modules.file import _rights
 from runner.api import CommandFailed, changer, command_lines, for_states, here, unknown_encoding

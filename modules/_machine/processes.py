@@ -20,6 +20,7 @@ from runner.api import (
     Record,
     StateFailed,
     ended_with_run,
+    for_states,
     here,
     refuse_unforeseen,
     undisturbed,
@@ -47,7 +48,30 @@ class Completed(Record):
     @property
     def error_text(self) -> str:
         """The words of a program that failed: its errors, or what it printed instead."""
-        return self.stderr.strip() or self.stdout.strip()
+        return without_traceback(self.stderr).strip() or without_traceback(self.stdout).strip()
+
+
+@for_states
+def without_traceback(text: str) -> str:
+    """What a program of Python said, with the reason alone of an exception that it did not catch.
+
+    >>> without_traceback('Traceback (most recent call last):\\n  File "x"\\nKeyError: no key')
+    'no key'
+    """
+    begin = "Traceback (most recent call last):"
+    if begin not in text:
+        return text
+    kept, inside = list[str](), False
+    for line in text.split("\n"):
+        if line.strip() == begin:
+            inside = True
+        elif inside and line and not line[0].isspace():
+            inside = False
+            _, _, reason = line.partition(": ")
+            kept.append(reason or "it failed without a word")
+        elif not inside:
+            kept.append(line)
+    return "\n".join(kept)
 
 
 def attempt(change: Callable[..., object], *values: object) -> bool:

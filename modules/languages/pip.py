@@ -129,8 +129,14 @@ def change(
             [*_argv(bin_env), *left], cwd=cwd, runas=user, env=variables, python_shell=False
         )
     if done.retcode:
-        raise StateFailed(f"{done.stdout} {done.stderr}".rstrip())
+        raise StateFailed(_said(done))
     return done.stdout
+
+
+def _said(done: cmd.Completed) -> str:
+    """What pip printed, as Salt puts it together, without tracebacks of its own."""
+    out, errors = map(cmd.without_traceback, (done.stdout, done.stderr))
+    return f"{out} {errors}".rstrip()
 
 
 _ELSEWHERE = ("--target", "-t", "--root", "--prefix")  # than where this Python has its packages
@@ -154,7 +160,7 @@ def refuse_managed(
     variables = {**QUIET, **LEAVES_NOTHING, **(env or {})}
     done = cmd.complete(argv, cwd=cwd, runas=user, env=variables, python_shell=False)
     if done.retcode and "externally-managed-environment" in done.stderr:
-        raise StateFailed(f"{done.stdout} {done.stderr}".rstrip())
+        raise StateFailed(_said(done))
 
 
 def would_install(
@@ -171,7 +177,7 @@ def would_install(
     if done.retcode:
         if any(f"no such option: {option}" in done.stderr for option in ("--dry-run", "--report")):
             return None
-        raise StateFailed(f"{done.stdout} {done.stderr}".strip())
+        raise StateFailed(_said(done).lstrip())
     try:
         report = json.loads(done.stdout[done.stdout.find("{") :])
     except ValueError:
@@ -228,7 +234,8 @@ def upgrade(
         if old.get(name) != new.get(name)
     }
     failed = done["retcode"] != 0
-    return {"changes": changes, "result": not failed, "comment": done["stderr"] if failed else ""}
+    comment = cmd.without_traceback(done["stderr"]) if failed else ""
+    return {"changes": changes, "result": not failed, "comment": comment}
 
 
 def list_all_versions(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from laws import Scenario
+from starting import starts
 
 USER = "useradd -m zoe; "
 RSA = "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAAAgQC7 zoe@home"
@@ -28,10 +29,7 @@ def on(
     return Scenario(function, args, plans=plans, fails=fails, machine=True, prepare=prepare)
 
 
-SLUMBER = """cp /bin/sleep /usr/local/bin/slumber
-setsid /usr/local/bin/slumber 1000 </dev/null >/dev/null 2>&1 &
-until grep -qx slumber /proc/$!/comm; do sleep 0.1; done
-"""
+SLUMBER = f"cp /bin/sleep /usr/local/bin/slumber; {starts('/usr/local/bin/slumber', '1000')}"
 SCENARIOS = [
     on("host.present", name="db.example", ip=["10.0.0.5", "10.0.0.6"], comment="note"),
     on(

@@ -46,3 +46,24 @@ def test_a_program_that_is_being_started_when_the_run_ends_is_ended(
         allow_programs()
     state.join(PATIENCE)
     assert [result.retcode for result in results] == [-15]
+
+
+TRACEBACK = """ERROR: Exception:
+Traceback (most recent call last):
+  File "x.py", line 3, in y
+    z()
+ValueError: no such thing
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "x.py"
+pip.Broken
+after"""
+
+
+def test_the_traceback_of_a_program_is_not_what_it_said() -> None:
+    done = processes.Completed(1, "", TRACEBACK)
+    assert done.error_text.splitlines()[:2] == ["ERROR: Exception:", "no such thing"]
+    assert done.error_text.endswith("\nit failed without a word\nafter")
+    assert processes.Completed(1, "out\n", "").error_text == "out"

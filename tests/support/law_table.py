@@ -69,6 +69,7 @@ NOTHING_HERE = {
     **every("iptables.* kmod.* locale.* lvm.* mount.* mysql_* network.* nftables.*", ON_MACHINES),
     **every("pkg.* pkgrepo.* postgres_cluster.* postgres_initdb.* raid.* schedule.*", ON_MACHINES),
     **every("selinux.* service.* ssh_* sysctl.* systemd.* timezone.* ufw.* user.*", ON_MACHINES),
+    "process.absent": "a process that was ended does not come back, and no file tells of it",
 }
 NEVER_SETTLED = {
     **every("cmd.call cmd.run cmd.script", UNKNOWN),
@@ -118,7 +119,7 @@ LAWS = {
             **every("mysql_* nftables.* postgres_cluster.* raid.* selinux.* ufw.*", FACTS),
             **every("acme.cert alternatives.auto alternatives.set debconf.set", NEEDS_NOTHING),
             **every("kmod.* locale.present network.managed network.routes", NEEDS_NOTHING),
-            **every("postgres_initdb.present schedule.present", NEEDS_NOTHING),
+            **every("postgres_initdb.present process.absent schedule.present", NEEDS_NOTHING),
         },
     ),
     "undone": Law(
