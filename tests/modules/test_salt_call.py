@@ -24,7 +24,7 @@ ran:
 def test_runner_answers_in_its_place_with_this_runs_configuration(machine: Machine) -> None:
     machine.write(calls=TREE)
     results = machine.results("sls", "calls")
-    assert results["ran"]["changes"]["stdout"] == "hello"
+    assert results["ran"]["changes"]["stdout"] == "local:\n    hello", "as Salt prints it"
     assert (machine.folder / "checked").read_text().strip() == "m1"
 
 
