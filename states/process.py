@@ -8,7 +8,7 @@ from runner.api import Done, Name, NonEmptyLine, Plan, Planned, StateFailed
 
 
 def absent(
-    name: NonEmptyLine, user: Name | None = None, signal: str | int = "TERM", timeout: float = 5
+    name: NonEmptyLine, user: Name | None = None, signal: Name | int = "TERM", timeout: float = 5
 ) -> Planned:
     """Make sure that no process runs that has a text in its command line.
 

@@ -230,6 +230,9 @@ def _not_started(argv: list[str], error: BaseException, user: object) -> BaseExc
 
     if not isinstance(error, OSError | ValueError | subprocess.SubprocessError):
         return error
+    if isinstance(error, FileNotFoundError) and planned_files() is not None:
+        if found := _paths.which(argv[0]):  # a package of the plan brings it
+            return unseen(found)
     reason = getattr(error, "strerror", None) or str(error)
     if isinstance(error, ValueError) and "null" in reason:
         reason = "there is a NUL character in its arguments or its variables"

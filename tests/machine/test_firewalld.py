@@ -31,9 +31,11 @@ site:
 def test_what_is_let_in(fresh: Debian) -> None:
     fresh.tree(wall=TREE)
     dry = fresh.results("sls", "wall", "--test")
-    assert {each["result"] for each in dry.values()} == {None}
+    assert {dry[name]["result"] for name in ("exporter", "public", "site")} == {None}
     assert fresh.run("test -e /etc/firewalld", code=1)
     real = fresh.results("sls", "wall")
+    started = real["firewalld"]["result"], real["firewalld"]["changes"]
+    assert (dry["firewalld"]["result"], dry["firewalld"]["changes"]) == started, "by the package"
     assert real["public"]["changes"]["services"] == {
         "old": ["dhcpv6-client", "ssh"],
         "new": ["ssh", "exporter"],
