@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
+from both_runs import assert_foreseen, contents_of, tree
 from debian import Debian
 
 LAYER = "dnf"
@@ -33,33 +31,6 @@ createrepo_c -q {FOLDER}; dnf -q --refresh makecache
 """
 
 
-def contents_of(paths: list[str]) -> dict[str, Any]:
-    """States whose results tell whether files are there, and what is in them."""
-    return {
-        f"{kind} {path}": {function: [{"name": path}, *arguments]}
-        for path in paths
-        for kind, function, arguments in (
-            ("there", "test.nop", [{"unless": f"test -e {path}"}]),
-            ("in", "file.managed", [{"contents": "own"}, {"onlyif": f"test -f {path}"}]),
-        )
-    }
-
-
-def assert_foreseen(machine: Debian, states: dict[str, Any]) -> dict[str, Any]:
-    machine.tree(all=json.dumps(states))
-    dry = machine.results("sls", "all", "--test")
-    real = machine.results("sls", "all")
-    wrong = [
-        (name, *((side[name]["result"], side[name]["changes"]) for side in (dry, real)))
-        for name, done in real.items()
-        if (dry[name]["result"], dry[name]["changes"])
-        != (None if done["result"] and done["changes"] else done["result"], done["changes"])
-    ]
-    assert not wrong, json.dumps(wrong, indent=1)
-    assert not [name for name, each in dry.items() if "decided when" in each["comment"]]
-    return dry
-
-
 def test_files_of_dnfs_packages_are_foreseen(fresh: Debian) -> None:
     fresh.write("/etc/runner/runner.yaml", "providers: {pkg: dnf}\n")
     files = {f"/etc/{name}": "one" for name in "abcde"}
@@ -82,9 +53,7 @@ def test_scripts_of_rpm_stay_open(fresh: Debian) -> None:
     fresh.write("/etc/runner/runner.yaml", "providers: {pkg: dnf}\n")
     files = {f"/etc/{name}": "one" for name in "abcde"}
     fresh.run(package("1.0", files, "%post -p <lua>\nprint(1)"))
-    fresh.tree(
-        all=json.dumps({"tool": {"pkg.installed": []}, **contents_of(["/etc/tool", "/etc/a"])})
-    )
+    fresh.tree(all=tree(("tool",), contents_of(["/etc/tool", "/etc/a"])))
     dry = fresh.results("sls", "all", "--test")
     assert "decided when pkg: tool is done" in dry["there /etc/tool"]["comment"]
     assert "decided when" not in dry["there /etc/a"]["comment"]

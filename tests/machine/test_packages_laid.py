@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from both_runs import assert_foreseen, tree
+from both_runs import assert_foreseen, contents_of, tree
 from debian import Debian
 from debian_archive import INDEX, package
 
@@ -88,8 +88,7 @@ def test_an_upgrade_replaces_files_and_keeps_what_was_changed_here(machine: Debi
     paths += [f"/etc/tool/{name}.dpkg-{end}" for name in "abcde" for end in ("dist", "old")]
     paths += [f"/usr/share/tool/{name}" for name in ("goes", "old", "comes", "stays")]
     latest = {"tool": {"pkg.latest": []}}
-    machine.tree(all=json.dumps(latest | contents_of(paths)))
-    assert_foreseen(machine)
+    assert_foreseen(machine, latest | contents_of(paths))
 
 
 def test_configuration_is_replaced_where_a_state_says_so(machine: Debian) -> None:
@@ -101,8 +100,7 @@ def test_configuration_is_replaced_where_a_state_says_so(machine: Debian) -> Non
     machine.run(INDEX)
     paths = [f"/etc/tool/{name}{end}" for name in names for end in ("", ".dpkg-old", ".dpkg-dist")]
     forced = {"tool": {"pkg.latest": [{"force_conf_new": True}]}}
-    machine.tree(all=json.dumps(forced | contents_of(paths)))
-    assert_foreseen(machine)
+    assert_foreseen(machine, forced | contents_of(paths))
 
 
 def test_dpkg_places_what_a_package_brings(machine: Debian) -> None:
@@ -156,24 +154,11 @@ def test_files_go_with_their_package(machine: Debian, function: str) -> None:
         machine.run("dpkg --purge tool other; rm -rf /usr/share/tool-own")
 
 
-def contents_of(paths: list[str]) -> dict[str, Any]:
-    """States whose results tell whether files are there, and what is in them."""
-    return {
-        f"{kind} {path}": {function: [{"name": path}, *arguments]}
-        for path in paths
-        for kind, function, arguments in (
-            ("there", "test.nop", [{"unless": f"test -e {path}"}]),
-            ("in", "file.managed", [{"contents": "own"}, {"onlyif": f"test -f {path}"}]),
-        )
-    }
-
-
 def test_a_package_of_a_file_is_foreseen(machine: Debian) -> None:
     machine.run(package("tool", "1", {"etc/tool/a": "1"}) + INDEX)
     machine.run("mv /srv/archive/tool_1_all.deb /srv/own.deb; rm /srv/archive/Packages")
     installed = {"tool": {"pkg.installed": [{"sources": [{"tool": "/srv/own.deb"}]}]}}
-    machine.tree(all=json.dumps(installed | contents_of(["/etc/tool/a", "/etc/tool/b"])))
-    assert_foreseen(machine)
+    assert_foreseen(machine, installed | contents_of(["/etc/tool/a", "/etc/tool/b"]))
 
 
 def test_an_archive_that_fills_the_disk_is_refused(machine: Debian) -> None:

@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
+from both_runs import assert_foreseen, contents_of, tree
 from debian import Debian
 
 LAYER = "pacman"
@@ -34,33 +32,6 @@ pacman -Sy
 """
 
 
-def contents_of(paths: list[str]) -> dict[str, Any]:
-    """States whose results tell whether files are there, and what is in them."""
-    return {
-        f"{kind} {path}": {function: [{"name": path}, *arguments]}
-        for path in paths
-        for kind, function, arguments in (
-            ("there", "test.nop", [{"unless": f"test -e {path}"}]),
-            ("in", "file.managed", [{"contents": "own"}, {"onlyif": f"test -f {path}"}]),
-        )
-    }
-
-
-def assert_foreseen(machine: Debian, states: dict[str, Any]) -> dict[str, Any]:
-    machine.tree(all=json.dumps(states))
-    dry = machine.results("sls", "all", "--test")
-    real = machine.results("sls", "all")
-    wrong = [
-        (name, *((side[name]["result"], side[name]["changes"]) for side in (dry, real)))
-        for name, done in real.items()
-        if (dry[name]["result"], dry[name]["changes"])
-        != (None if done["result"] and done["changes"] else done["result"], done["changes"])
-    ]
-    assert not wrong, json.dumps(wrong, indent=1)
-    assert not [name for name, each in dry.items() if "decided when" in each["comment"]]
-    return dry
-
-
 def test_files_of_pacmans_packages_are_foreseen(fresh: Debian) -> None:
     files = {f"etc/{name}": "one" for name in "abcd"}
     fresh.run(package("1.0", files | {"usr/share/tool/goes": "x", "usr/share/tool/stays": "x"}))
@@ -83,7 +54,7 @@ def test_an_archive_that_is_another_is_not_believed(fresh: Debian) -> None:
     fresh.run(package("1.0", {"etc/a": "one"}))
     path = f"{FOLDER}/tool-1.0-1-any.pkg.tar.zst"
     fresh.run(f"printf x | dd of={path} bs=1 seek=100 conv=notrunc")
-    fresh.tree(all=json.dumps({"tool": {"pkg.installed": []}, **contents_of(["/etc/a"])}))
+    fresh.tree(all=tree(("tool",), contents_of(["/etc/a"])))
     dry = fresh.results("sls", "all", "--test")
     [warning] = dry["tool"]["warnings"]
     assert warning.endswith(f"{path}: it is not what the package lists say")

@@ -14,10 +14,26 @@ def tree(packages: tuple[str, ...], states: dict[str, Any]) -> str:
     return json.dumps({**installed, **states})
 
 
-def assert_foreseen(machine: Debian, code: int = 0) -> dict[str, Any]:
-    """Run the tree both ways, and compare; the results of the dry run."""
-    dry = machine.results("sls", "all", "--test", code=code)
-    real = machine.results("sls", "all", code=code)
+def contents_of(paths: list[str]) -> dict[str, Any]:
+    """States whose results tell whether files are there, and what is in them."""
+    return {
+        f"{kind} {path}": {function: [{"name": path}, *arguments]}
+        for path in paths
+        for kind, function, arguments in (
+            ("there", "test.nop", [{"unless": f"test -e {path}"}]),
+            ("in", "file.managed", [{"contents": "own"}, {"onlyif": f"test -f {path}"}]),
+        )
+    }
+
+
+def assert_foreseen(machine: Debian, states: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Run the tree both ways, and compare; the results of the dry run. states: of the tree; None
+    where it is written.
+    """
+    if states is not None:
+        machine.tree(all=json.dumps(states))
+    dry = machine.results("sls", "all", "--test")
+    real = machine.results("sls", "all")
     wrong = [
         (name, *((side[name]["result"], side[name]["changes"]) for side in (dry, real)))
         for name, done in real.items()
