@@ -20,7 +20,7 @@ from runner.cli.running.values import arguments_of
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError, UsageError
 from runner.model.records import Record
-from runner.output.text import counted, paint, safe, wants_colour
+from runner.output.text import can_redraw, counted, paint, safe, wants_colour
 from runner.tools.fleet import ACTIONS, FORKS, forms, places, salt_export
 from runner.tools.fleet import summary as fleet_summary
 from runner.tools.fleet.inventory import check_names, inventory_of
@@ -256,7 +256,8 @@ def _run(request: FleetRequest) -> int:
 
 
 def _progress(request: FleetRequest, total: int) -> Progress:
-    if request.common.quiet or not wants_colour(sys.stderr, os.environ):
+    drawn = can_redraw(sys.stderr, os.environ) and wants_colour(sys.stderr, os.environ)
+    if request.common.quiet or not drawn:
         return Progress()
     return ProgressLine(sys.stderr, total, shutil.get_terminal_size().columns)
 

@@ -12,6 +12,7 @@ import subprocess
 import sys
 from contextlib import AbstractContextManager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree
 
@@ -20,8 +21,11 @@ from command import ROOT
 from repositories import Repository
 from starting import PATIENCE, background, running
 
+from runner.cli.running import fleet_driving
+from runner.cli.running.options import Common
 from runner.model.errors import RunnerError
 from runner.tools.fleet import programs
+from runner.tools.fleet.progress import Progress
 
 LOCAL = ("web1", "web2", "db1")
 DOWN = ("down1", "down2")
@@ -345,3 +349,11 @@ def test_without_ansible_the_message_says_what_to_install(monkeypatch: pytest.Mo
         programs.program("ansible-playbook", {"PATH": "/nonexistent"})
     assert "ansible-playbook is not installed" in raised.value.message
     assert f"pip --python {sys.executable} install 'ansible-core>=" in str(raised.value.hint)
+
+
+def test_colours_in_a_pipe_draw_no_line_that_is_replaced(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    request: Any = SimpleNamespace(common=Common())
+    assert type(fleet_driving._progress(request, 3)) is Progress
