@@ -80,6 +80,20 @@ def _killed(program: str, number: int) -> str:
     )
 
 
+def fetch(
+    argv: Sequence[str],
+    seconds: float,
+    errors: Callable[[cmd.Completed], str],
+    env: Mapping[str, str] | None = None,
+) -> None:
+    """Have archives in a package manager's cache by its own program. errors: what that says of a
+    failure. Raises CommandFailed.
+    """
+    done = cmd.probe(argv, env=env, timeout=seconds)
+    if done.retcode:
+        raise CommandFailed(error_list(done.stdout) if done.timed_out else errors(done))
+
+
 def error_list(*lines: str) -> str:
     """Return errors as results show them."""
     return "errors:" + "".join(f"\n    - {line}" for line in lines if line)

@@ -13,12 +13,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from urllib.parse import unquote, urlsplit
 
 from modules import cmd
-from modules.pkg._run import error_list
+from modules.pkg import _run
 from modules.pkg._tar import opened_tar
 from modules.pkg.apt import get as apt_get
 from modules.pkg.apt import shipped as apt_shipped
 from modules.pkg.package_manager import Archive, Control
-from runner.api import CommandFailed
 
 CACHE = "/var/cache/apt/archives"
 SETTINGS = ("/etc/dpkg/dpkg.cfg", "/etc/dpkg/dpkg.cfg.d/*")
@@ -68,9 +67,7 @@ def fetch(words: Sequence[str], versions: Sequence[tuple[str, str]], seconds: fl
     argv = ["apt-get", "install", "-q", "-y", "--download-only", *set_so]
     argv += ["--allow-downgrades", "--allow-change-held-packages", "--no-install-recommends"]
     argv += [*words, "--", *words_of(versions)]
-    done = cmd.probe(argv, env=apt_get.QUIET, timeout=seconds)
-    if done.retcode:
-        raise CommandFailed(error_list(done.stdout) if done.timed_out else apt_get.errors(done))
+    _run.fetch(argv, seconds, apt_get.errors, apt_get.QUIET)
 
 
 def control(path: str) -> Control:
@@ -146,6 +143,3 @@ def _overrides() -> Iterator[tuple[str, tuple[str, str, int]]]:
         words = line.split(" ", 3)
         if len(words) == 4:
             yield words[3], (words[0], words[1], int(words[2], 8))
-
-
-__all__ = ["DpkgPlacement", "contents_words", "control", "fetch", "find"]

@@ -7,12 +7,11 @@ import os
 import re
 from collections.abc import Sequence
 
-from modules import _paths, cmd
-from modules.pkg._run import error_list
+from modules import _paths
+from modules.pkg import _run
 from modules.pkg.dnf import run as dnf_run
 from modules.pkg.package_manager import Archive
 from modules.pkg.rpm import packages as rpm
-from runner.api import CommandFailed
 
 CACHE = "/var/cache/dnf"
 DIGESTS = {64: "sha256", 128: "sha512"}  # by the number of their digits
@@ -64,6 +63,4 @@ def fetch(words: Sequence[str], versions: Sequence[tuple[str, str]], seconds: fl
     """Have archives in dnf's cache. Raises CommandFailed."""
     names = [f"{name}-{version}" for name, version in versions]
     argv = [dnf_run.program(), "-q", "-y", "--setopt=exit_on_lock=True", "install"]
-    done = cmd.probe([*argv, "--downloadonly", *words, *names], timeout=seconds)
-    if done.retcode:
-        raise CommandFailed(error_list(done.stdout) if done.timed_out else dnf_run.errors(done))
+    _run.fetch([*argv, "--downloadonly", *words, *names], seconds, dnf_run.errors)

@@ -10,11 +10,10 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 
 from modules import _paths, cmd
-from modules.pkg._run import error_list
+from modules.pkg import _run
 from modules.pkg.package_manager import Archive, Control
 from modules.pkg.pacman import conf as pacman_conf
 from modules.pkg.pacman import run as pacman_run
-from runner.api import CommandFailed
 
 LISTS = "/var/lib/pacman/sync"
 INSTALLED = "/var/lib/pacman/local"
@@ -69,9 +68,7 @@ def _entries(output: str) -> Iterator[dict[str, str]]:
 def fetch(versions: Sequence[tuple[str, str]], seconds: float) -> None:
     """Have archives in pacman's cache. Raises CommandFailed."""
     names = [name for name, _ in versions]
-    done = cmd.probe([*pacman_run.START, "-Sw", "--", *names], timeout=seconds)
-    if done.retcode:
-        raise CommandFailed(error_list(done.stdout) if done.timed_out else pacman_run.errors(done))
+    _run.fetch([*pacman_run.START, "-Sw", "--", *names], seconds, pacman_run.errors)
 
 
 def control(path: str) -> Control:
