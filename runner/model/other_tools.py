@@ -281,6 +281,11 @@ _BY_WORD: Mapping[str, Mapping[str, Word]] = {
 }
 
 
+def rows(word: str) -> list[Word]:
+    """The rows that a word stands in, of any kind."""
+    return [row for row in TABLE if word in row.words.split()]
+
+
 def function_word(name: str, here: str) -> Word | None:
     """The row of a state function; None where nothing is known of it. here: the same with the name
     that its module has here.

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import cache
 from importlib.resources import files
 
 from runner.model import other_tools
@@ -74,19 +73,18 @@ def search(words: Sequence[str], states: Sequence[str] = ()) -> Answer:
     entries = [*_entries()]
     known_names = {entry.name for entry in entries}
     entries += [Entry("state", name, "of this tree") for name in states if name not in known_names]
-    asked = [word.lower() for word in words]
+    asked = [_asked(word.lower()) for word in words]
     said = " ".join(words)
-    rows = [(word, row) for word in asked for row in other_tools.TABLE if word in row.words.split()]
-    hint = rows[0][1].hint(rows[0][0]) if rows else ""
-    if (found := _found(entries, asked)) or rows:
+    hint = next((each.rows[0].hint(each.word) for each in asked if each.rows), "")
+    if (found := _found(entries, asked)) or hint:
         return Answer(said, "", hint, found)
     known = {token for entry in entries for token in _tokens(f"{entry.name} {entry.about}")}
     known |= MEANS.keys() | {word for row in other_tools.TABLE for word in row.words.split()}
-    near = [similar(word, known, 1, 0.8) for word in asked]
+    near = [similar(each.word, known, 1, 0.8) for each in asked]
     if not all(near):
         return Answer(said, "", "", ())
-    asked = [word for (word,) in near]
-    return Answer(said, " ".join(asked), "", _found(entries, asked))
+    asked = [_asked(word) for (word,) in near]
+    return Answer(said, " ".join(each.word for each in asked), "", _found(entries, asked))
 
 
 def _entries() -> Iterator[Entry]:
@@ -96,11 +94,31 @@ def _entries() -> Iterator[Entry]:
         yield Entry(kind, name, about)
 
 
-def _found(entries: Sequence[Entry], words: Sequence[str]) -> list[Entry]:
+class _Asked(Record):
+    """A word that is looked for. rows: of other tools' words; here: their names here. meant: what
+    this manual calls it. stem: without its ending, or empty where too little is left.
+    """
+
+    word: str
+    rows: Sequence[other_tools.Word]
+    here: frozenset[str]
+    meant: frozenset[str]
+    stem: str
+
+
+def _asked(word: str) -> _Asked:
+    rows = other_tools.rows(word)
+    here = frozenset(name for row in rows for name in row.names.split())
+    meant = MEANS.get(word) or MEANS.get(word.removesuffix("s")) or ""
+    stem = re.sub(r"(ies|es|s|ing|ed)$", "", word)
+    return _Asked(word, rows, here, frozenset(meant.split()), stem if len(stem) > 3 else "")
+
+
+def _found(entries: Sequence[Entry], asked: Sequence[_Asked]) -> list[Entry]:
     scored = []
     for entry in entries:
         names, about = _tokens(entry.name), _tokens(entry.about)
-        scores = [_score(word, entry.name, names, about) for word in words]
+        scores = [_score(each, entry.name, names, about) for each in asked]
         if all(scores):
             scored.append((-sum(scores) - _LIKELY[entry.kind], entry.name, entry))
     of_module: Counter[tuple[str, str]] = Counter()
@@ -115,28 +133,20 @@ def _found(entries: Sequence[Entry], words: Sequence[str]) -> list[Entry]:
     return best[:MOST]
 
 
-def _score(word: str, name: str, names: frozenset[str], about: frozenset[str]) -> int:
+def _score(asked: _Asked, name: str, names: frozenset[str], about: frozenset[str]) -> int:
     """How much an entry is about a word. names, about: the words of its name, and the others."""
-    if name in _here(word):
+    word, _, here, meant, stem = asked
+    if name in here:
         return 9
-    meant = frozenset((MEANS.get(word) or MEANS.get(word.removesuffix("s")) or "").split())
-    stem = re.sub(r"(ies|es|s|ing|ed)$", "", word)
     if word in names or (meant and meant <= names):
         return 8
     if meant & names:
         return 6
-    if len(stem) > 3 and any(name.startswith(stem) for name in names):
+    if stem and any(token.startswith(stem) for token in names):
         return 5
     if word in about or meant & about:
         return 3
-    return 2 if len(stem) > 3 and any(token.startswith(stem) for token in about) else 0
-
-
-@cache
-def _here(word: str) -> frozenset[str]:
-    """What a word of another tool is here."""
-    rows = [row for row in other_tools.TABLE if word in row.words.split()]
-    return frozenset(name for row in rows for name in row.names.split())
+    return 2 if stem and any(token.startswith(stem) for token in about) else 0
 
 
 def _tokens(text: str) -> frozenset[str]:
