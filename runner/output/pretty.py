@@ -31,6 +31,7 @@ SLOWEST = 3  # of those it names
 if TYPE_CHECKING:
     from runner.output.live import LiveLine
 
+MARGIN = 14  # columns before what belongs to a state
 MOST = 40  # lines of changes that the report of a state shows
 MOST_DECIDING = 3  # of what decides states, in the line of counts
 MOST_NAMED = 10  # states that the end of a run names for a reason
@@ -131,7 +132,7 @@ class Pretty:
         marks = "  (drift)" if drifted else ""
         marks += f"  [{seconds(result.duration)}]" if result.duration >= SLOW else ""
         word = paint(f"{kind:>12}", _COLOUR[kind], self.colour)
-        first, *more = self._wrapped(f"{'':14}{safe(label + marks, self.stream)}")
+        first, *more = self._wrapped(f"{'':{MARGIN}}{safe(label + marks, self.stream)}")
         self._line(f"{word}{first[12:]}", raw=True)
         for line in more:
             self._line(line, raw=True)
@@ -151,7 +152,7 @@ class Pretty:
         changes = result.changes if told else {}
         lines = change_lines(changes, result.before, result.name, self.verbose)
         for line, colour in lines if self.most is None else shortened(lines, self.most):
-            self._line(" " * 14 + paint(safe(line, self.stream), colour, self.colour), raw=True)
+            self._line(" " * MARGIN + paint(safe(line, self.stream), colour, self.colour), raw=True)
         if drifted:
             self.drifted[result.note] += 1
         elif result.note and result.note not in result.comment:
@@ -174,9 +175,9 @@ class Pretty:
             return result.reaction
         return result.comment if not told or (not result.changes and kind != "unchanged") else ""
 
-    def _block(self, text: str) -> None:
+    def _block(self, text: str, margin: int = MARGIN) -> None:
         for line in text.rstrip("\n").split("\n"):
-            for part in self._wrapped(f"{'':14}{safe(line, self.stream)}"):
+            for part in self._wrapped(f"{'':{margin}}{safe(line, self.stream)}"):
                 self._line(part, raw=True)
 
     def _wrapped(self, line: str) -> list[str]:
@@ -199,14 +200,14 @@ class Pretty:
         if len(self.slowest) > 1:
             slowest = sorted(self.slowest, reverse=True)[:SLOWEST]
             names = ", ".join(f"{name} ({seconds(took)})" for took, name in slowest)
-            self._block_of_summary(f"Slowest: {names}.")
+            self._block(f"Slowest: {names}.", 0)
         if report.interrupted:
             self._left(report)
         if self.shown > 1:
             self._named("Failed", self.failed)
             self._named("Reactions are pending of", self.owing)
         for since, number in self.drifted.items():
-            self._block_of_summary(f"Drift of {counted(number, 'state')}: {since}.")
+            self._block(f"Drift of {counted(number, 'state')}: {since}.", 0)
         if self.explain:
             self._explain()
         if self.dry and report.changed and self.command:
@@ -229,9 +230,10 @@ class Pretty:
             what = f"when {by} is done" if by else "by the real run alone"
             self._named(f"Decided {what}", states)
         if self.deciding:
-            self._block_of_summary(
+            self._block(
                 "`runner rehearse` with the same words decides them: it runs the states in a copy"
-                " of this machine."
+                " of this machine.",
+                0,
             )
 
     def _named(self, title: str, states: list[str]) -> None:
@@ -239,13 +241,9 @@ class Pretty:
         if states:
             self._line(f"{title}:")
             for state in states[:MOST_NAMED]:
-                self._block_of_summary(f"  {state}".replace("\n", " "))
+                self._block(f"  {state}".replace("\n", " "), 0)
         if len(states) > MOST_NAMED:
             self._line(f"  and {len(states) - MOST_NAMED} more")
-
-    def _block_of_summary(self, text: str) -> None:
-        for part in self._wrapped(safe(text, self.stream)):
-            self._line(part, raw=True)
 
     def _left(self, report: Report) -> None:
         """Print the states that an interrupted run did not reach."""

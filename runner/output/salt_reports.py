@@ -16,7 +16,7 @@ MARGIN = " " * 14  # of what belongs to a state
 
 def nested(data: Any) -> str:
     """Any value, each key and each item on a line of its own."""
-    return "".join(f"{line}\n" for line in _top(data))
+    return "".join(f"{line}\n" for line in _value(data, 0))
 
 
 def errors(problems: Sequence[Diagnostic]) -> str:
@@ -37,19 +37,11 @@ def highstate(data: Any, state_output: str = "full", verbose: bool = True) -> st
 # ---------------------------------------------------------------- nested
 
 
-def _top(data: Any) -> Iterator[str]:
-    if not isinstance(data, Mapping):
-        yield from _value(data, 0)
-        return
-    for key in sorted(data, key=str):
-        yield f"{key}:"
-        yield from _value(data[key], 4)
-
-
 def _value(value: Any, indent: int) -> Iterator[str]:
     margin = " " * indent
     if isinstance(value, Mapping):
-        yield margin + DASHES
+        if indent:
+            yield margin + DASHES
         for key in sorted(value, key=str):
             yield f"{margin}{key}:"
             yield from _value(value[key], indent + 4)

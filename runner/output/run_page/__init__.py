@@ -60,10 +60,11 @@ def html(page: Page) -> str:
     run = page.run
     more = f"`runner history show {run['id']}` has all"
     states = of_results(page.results, Budget(more))
+    failures = [state for state in states if state.outcome == "failed"]
     related = graph.related(states, page.requisites)
     sections = [
         Section("errors", "Errors", _errors(run)),
-        Section("failed", "Failed", _failed(states)),
+        Section("failed", "Failed", _failed(failures)),
         Section(
             "pending",
             "Pending reactions",
@@ -101,7 +102,7 @@ def html(page: Page) -> str:
             '<meta name="referrer" content="no-referrer">',
             f"<title>{escape(cut(title))}</title>\n<style>{style}</style>\n</head>\n<body>",
             '<a class="skip" href="#states">To the states</a>',
-            *_head(page, kind, any(state.outcome == "failed" for state in states)),
+            *_head(page, kind, bool(failures)),
             _navigation(sections),
             "<main>",
             *map(_section, sections),
@@ -201,12 +202,11 @@ def _drift(states: Sequence[PageState], left_by: Callable[[str], Mapping[str, An
     return f"<details><summary>{counted(len(items), 'state')}</summary>{notes}</details>"
 
 
-def _failed(states: Sequence[PageState]) -> str:
+def _failed(failures: Sequence[PageState]) -> str:
     items = [
         f"<li>{state.link} {escape(state.comment.partition(chr(10))[0])}"
         f' <span class="soft">{escape(state.place)}</span></li>'
-        for state in states
-        if state.outcome == "failed"
+        for state in failures
     ]
     return f'<ul class="notes">{"".join(items)}</ul>' if items else ""
 

@@ -639,12 +639,8 @@ KINDS: Mapping[str, tuple[type, ...]] = {
     NUMBER: (int,),
 }
 LONGEST = 10**9  # seconds that something may take: more than 30 years
-NOTIFYING = (
-    "on_success",
-    "on_failure",
-    "on_change",
-    "always",
-)  # commands that a run calls at its end
+# commands that a run calls at its end
+NOTIFYING = ("on_success", "on_failure", "on_change", "always")
 # types of Python, as a configuration has them
 _WORDS = {
     "bool": FLAG,
