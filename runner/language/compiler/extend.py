@@ -58,7 +58,7 @@ class Reconciler:
         for declaration, body, item in entries:
             if item.key in CARRIED and declaration.sls not in gone["sls"]:
                 self._carry(declaration, body, item)
-        self._uses((body, item) for _, body, item in entries if item.key in USE)
+        self._uses(entry for entry in entries if entry[2].key in USE)
         for id_, declaration in list(self._high.declarations.items()):
             if id_ in gone["id"] or declaration.sls in gone["sls"]:
                 del self._high.declarations[id_]
@@ -177,24 +177,10 @@ class Reconciler:
     def _carry(self, holder: Declaration, body: Body, item: Item) -> None:
         assert item.key is not None
         kind = str(CARRIED[item.key])
-        if isinstance(item.value, dict):
-            references = list(item.value.items())
-            places = [item.place] * len(references)
-        elif isinstance(item.value, list):
-            numbered = [(index, entry) for index, entry in enumerate(item.value) if entry != {}]
-            references = [_reference(entry) for _, entry in numbered]
-            places = [item_place(item.value, index, item.place) for index, _ in numbered]
-        else:
-            if item.value is not None:
-                message = f"the {item.key} of {holder.id!r} is not a list{IGNORED}"
-                hint = f"write `- {item.key}:` and below it, indented, `- MODULE: {item.value}`"
-                self.problems.append(
-                    Diagnostic(message, item.place.source, hint, "ignored", "warning")
-                )
-            return
-        targets = [list(self._targets(state, name)) for state, name in references]
+        references = list(self._references(holder.id, item))
+        targets = [list(self._targets(state, name)) for state, name, _ in references]
         left = sum(1 for bodies in targets if bodies)
-        for (state, name), bodies, place in zip(references, targets, places, strict=True):
+        for (state, name, place), bodies in zip(references, targets, strict=True):
             source = Item(kind, [{body.state: holder.id}], place)
             # Salt adds the first of n listed references n times, the last one once: seen in `show
             # lowstate` only
@@ -222,6 +208,24 @@ class Reconciler:
                     place,
                     "that SLS is not in this run: include it" if state == "sls" else None,
                 )
+
+    def _references(self, holder: str, item: Item) -> Iterator[tuple[str, str, Place]]:
+        """The state, the name and the place of what a requisite refers to; Salt takes a mapping for
+        the `_in` forms alone.
+        """
+        if isinstance(item.value, dict) and item.key in CARRIED:
+            for state, name in item.value.items():
+                yield *_reference({state: name}), item.place
+        elif isinstance(item.value, list):
+            for index, entry in enumerate(item.value):
+                if entry != {}:
+                    yield *_reference(entry), item_place(item.value, index, item.place)
+        elif item.value is not None:
+            message = f"the {item.key} of {holder!r} is not a list{IGNORED}"
+            named = item.value if isinstance(item.value, dict) else {"MODULE": item.value}
+            lines = ", ".join(f"`- {state}: {name}`" for state, name in named.items())
+            hint = f"write `- {item.key}:` and below it, indented, {lines}"
+            self.problems.append(Diagnostic(message, item.place.source, hint, "ignored", "warning"))
 
     def _is_empty(self, state: str, name: str, holder: Declaration) -> bool:
         """Return whether this is an SLS of the run that has no states."""
@@ -271,16 +275,12 @@ class Reconciler:
 
     # -------------------------------------------------- use
 
-    def _uses(self, uses: Iterable[tuple[Body, Item]]) -> None:
+    def _uses(self, uses: Iterable[tuple[Declaration, Body, Item]]) -> None:
         pairs: list[tuple[Body, Body]] = []
-        for body, item in uses:
-            for index, entry in enumerate(item.value if isinstance(item.value, list) else ()):
-                if entry == {}:
-                    continue
-                bodies = list(self._targets(*_reference(entry)))
-                name = _reference(entry)[1]
+        for holder, body, item in uses:
+            for state, name, place in self._references(holder.id, item):
+                bodies = list(self._targets(state, name))
                 if not bodies and not self._high.explained_by_earlier_error(name):
-                    place = item_place(item.value, index, item.place)
                     message = f"{item.key} names {name!r}, which is not in this run"
                     self._ignored(message, place, name, self._high.declarations)
                 pairs += [(body, other) if item.key == "use" else (other, body) for other in bodies]

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from command import Machine
 
+from runner.model.requisite_kinds import ALIASES, CARRIED, USE
+
 NOPS = (
     "{{% for each in {names!r} %}}\n{{{{ each }}}}:\n  test.succeed_with_changes: []\n{{% endfor"
     " %}}\n"
@@ -342,3 +344,22 @@ def test_a_watch_without_mod_watch_is_a_require(machine: Machine) -> None:
     )
     error = machine("sls", "a", code=1).stderr
     assert "'ID': '/f'}, 'require', " in error and "file: /f has watch on test: s" in error
+
+
+@pytest.mark.parametrize("key", [*CARRIED, *ALIASES, *USE, "require", "listen"])
+def test_a_reference_of_any_type_is_a_mistake_with_its_place(machine: Machine, key: str) -> None:
+    values = (
+        "{test: }",
+        "{test: [z]}",
+        "{test: {z: a}}",
+        "{5: 6}",
+        "{sls: }",
+        "[[]]",
+        "[{test: }]",
+    )
+    states = [f"a{n}:\n  test.nop:\n    - {key}: {value}\n" for n, value in enumerate(values)]
+    machine.write(a="".join(states))
+    done = machine("sls", "a", "--test", code=None)
+    told = done.stdout + done.stderr
+    places = [f"a.sls:{3 * n + 3}:" for n in range(len(values))]
+    assert "bug" not in told and all(place in told for place in places), told
