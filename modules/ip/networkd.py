@@ -391,8 +391,7 @@ def activate(name: str, others: Sequence[str] = ()) -> None:
     """Have networkd read its files, and an interface, and others with it, configured by them.
     Raises StateFailed when it does not.
     """
-    run_tool("networkctl", "reload")
-    if not wait_for(lambda: link_exists(name), 5.0):
+    if not any(_made(name) for _ in range(10)):
         raise StateFailed(f"there is no interface {name}, and {TOOL} did not make one")
     for link in (name, *others):
         run_tool("networkctl", "reconfigure", link)
@@ -401,6 +400,15 @@ def activate(name: str, others: Sequence[str] = ()) -> None:
     if _setup(name) not in SETTLED or not wait_for(lambda: link_up(name), SECONDS):
         status = cmd.probe(["networkctl", "--no-pager", "--lines=5", "status", name]).stdout
         raise StateFailed(f"{TOOL} has not configured {name}:\n{status.strip()}")
+
+
+def _made(name: str) -> bool:
+    """Have networkd read its files, and return whether an interface is there soon after.
+
+    It makes none while it has not yet noticed that the one before is gone: it is asked again.
+    """
+    run_tool("networkctl", "reload")
+    return wait_for(lambda: link_exists(name), 2.0)
 
 
 def _setup(name: str) -> str:
