@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from modules.databases import postgres
 from modules.databases.postgres import PostgresServer
-from runner.api import Check, Line, Planned, Record
+from runner.api import Check, Line, Name, OneOrMany, Planned, Record, Secret
 from runner.api.kinds import Kind, Property
 from states.databases._postgres import SERVER, Entity, require_role
 from states.databases._wording import CREATED, REMOVED, UPDATED
@@ -37,97 +37,96 @@ Password = Annotated[
 
 
 class Role(Record):
-    """A role as it should be. flags: what is None stays as it is."""
+    """A user or a group as it should be: what it may, and how it logs in.
 
-    name: str
-    kind: str
-    flags: dict[str, bool | None]
-    password: str | None = None
-    how: str | bool | None = None
-    first_password: str | None = None
-    refresh: bool = False
-    valid_until: str | None = None
-    groups: Sequence[str] = ()
+    createdb: Whether it may make databases; without it as it is.
+    createroles: Whether it may make roles; without it as it is.
+    encrypted: How the password is kept: `md5` (or true), `scram-sha-256`, or false for what the
+      server itself does.
+    superuser: Whether it may do anything; without it as it is.
+    replication: Whether it may replicate the server; without it as it is.
+    inherit: Whether it has the rights of the groups that it is in; without it as it is.
+    login: Whether it may log in; without it as it is, and a new user may.
+    password: The password, as it is typed or as the server keeps it (md5..., SCRAM-SHA-256$...).
+    default_password: The password of a new user.
+    refresh_password: Set the password in each run, for servers that do not show what they keep.
+    valid_until: The time until which its password is valid.
+    groups: The groups that it is a member of.
+    """
 
-    def present(self, server: PostgresServer) -> Planned:
-        """The state of a role that has to be there."""
-        role = postgres.roles(server, self.name, passwords=not self.refresh).get(self.name)
-        for group in self.groups:
-            if group not in (role or {}).get("groups", ()):
-                require_role(server, group)
-        return KINDS[self.kind].present(
+    createdb: bool | None = None
+    createroles: bool | None = None
+    encrypted: bool | Literal["md5", "scram-sha-256"] | None = None
+    superuser: bool | None = None
+    replication: bool | None = None
+    inherit: bool | None = None
+    login: bool | None = None
+    password: Secret[Password] | None = None
+    default_password: Secret[Password] | None = None
+    refresh_password: bool | None = None
+    valid_until: Line | None = None
+    groups: OneOrMany[Name] | None = None
+
+    def present(self, kind: str, name: str, server: PostgresServer) -> Planned:
+        """The state of a role that has to be there. kind: user or group."""
+        role = postgres.roles(server, name, passwords=not self.refresh_password).get(name)
+        missing = [
+            each for each in split(self.groups) if each not in (role or {}).get("groups", ())
+        ]
+        for group in missing:
+            require_role(server, group)
+        first = self._replace(login=True) if kind == "user" and self.login is None else self
+        if first.password is None:
+            first = first._replace(password=self.default_password)
+        return KINDS[kind].present(
             role,
-            lambda: server.execute(*self._created()),
-            self._properties(server, role or {}),
-            lambda differences: server.execute(*self._updated(differences)),
-            name=self.name,
+            lambda: server.execute(
+                *first._statements("CREATE", name, {**first._asdict(), "groups": missing})
+            ),
+            self._properties(server, name, role or {}, missing),
+            lambda different: server.execute(
+                *self._statements("ALTER", name, {each.name: each.target for each in different})
+            ),
+            name=name,
         )
 
-    def _properties(self, server: PostgresServer, role: Mapping[str, Any]) -> Iterator[Property]:
-        yield from (Property(flag, value) for flag, value in self.flags.items())
+    def _properties(
+        self, server: PostgresServer, name: str, role: Mapping[str, Any], missing: Sequence[str]
+    ) -> Iterator[Property]:
+        yield from (Property(flag, getattr(self, flag)) for flag in WORDS)
         until = self.valid_until or None
         same = until and role["valid_until"] == _moment(server, until)
         yield Property("valid_until", until, lambda: until if same else None)
         if self.password is not None:
-            known = not self.refresh and postgres.matches(
-                self.name, self.password, role["password"], self.how
+            known = not self.refresh_password and postgres.matches(
+                name, self.password, role["password"], self.encrypted
             )
             yield Property("password", True, lambda: known)
-        missing = [group for group in self.groups if group not in role["groups"]]
         yield Property("groups", missing or None, list, matching="all")
 
-    def _created(self) -> list[str]:
-        flags = dict(self.flags)
-        if self.kind == "user" and flags["login"] is None:
-            flags["login"] = True
-        words = [_word(flag, value) for flag, value in flags.items() if value is not None]
-        password = self.password if self.password is not None else self.first_password
-        options = self._role_options(words, password)
-        create = (
-            f"CREATE ROLE {self._role} WITH {options}" if options else f"CREATE ROLE {self._role}"
+    def _statements(self, verb: str, name: str, given: Mapping[str, Any]) -> Iterator[str]:
+        """What gives a role these of its attributes; all that joins no group is one statement."""
+        role = postgres.quoted(name)
+        flags = {flag: given[flag] for flag in WORDS if given.get(flag) is not None}
+        options = [WORDS[flag] if value else f"NO{WORDS[flag]}" for flag, value in flags.items()]
+        if self.password is not None and "password" in given:
+            if self.password and self.encrypted == "scram-sha-256":
+                yield "SET password_encryption = 'scram-sha-256'"
+            password = postgres.stored(name, self.password, self.encrypted)
+            options.append(f"PASSWORD {postgres.literal(password)}")
+        if self.valid_until and "valid_until" in given:
+            options.append(f"VALID UNTIL {postgres.literal(self.valid_until)}")
+        if options:
+            yield f"{verb} ROLE {role} WITH {' '.join(options)}"
+        elif verb == "CREATE":
+            yield f"CREATE ROLE {role}"
+        yield from (
+            f"GRANT {postgres.quoted(group)} TO {role}" for group in given.get("groups", ())
         )
-        return [*self._hashing(password), create, *self._joined(self.groups)]
-
-    def _updated(self, differences: Sequence[Property]) -> list[str]:
-        changes = {each.name: each.target for each in differences}
-        words = [_word(flag, value) for flag, value in changes.items() if flag in WORDS]
-        password = self.password if "password" in changes else None
-        options = self._role_options(words, password, "valid_until" in changes)
-        alter = [f"ALTER ROLE {self._role} WITH {options}"] if options else []
-        return [*self._hashing(password), *alter, *self._joined(changes.get("groups", ()))]
-
-    @property
-    def _role(self) -> str:
-        return postgres.quoted(self.name)
-
-    def _role_options(self, words: list[str], password: str | None, until: bool = True) -> str:
-        if password is not None:
-            words = [
-                *words,
-                f"PASSWORD {postgres.literal(postgres.stored(self.name, password, self.how))}",
-            ]
-        if self.valid_until and until:
-            words = [*words, f"VALID UNTIL {postgres.literal(self.valid_until)}"]
-        return " ".join(words)
-
-    def _hashing(self, password: str | None) -> list[str]:
-        """The setting for how the server keeps a password that it gets as it is."""
-        return (
-            ["SET password_encryption = 'scram-sha-256'"]
-            if password and self.how == "scram-sha-256"
-            else []
-        )
-
-    def _joined(self, groups: Sequence[str]) -> list[str]:
-        return [f"GRANT {postgres.quoted(group)} TO {self._role}" for group in groups]
 
 
 def _moment(server: PostgresServer, text: str) -> str:
     return "infinity" if text == "infinity" else postgres.moment(server, text)
-
-
-def _word(flag: str, value: bool | None) -> str:
-    return WORDS[flag] if value else f"NO{WORDS[flag]}"
 
 
 def split(groups: Sequence[str] | None) -> list[str]:
