@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from modules.web import apache
 from runner.api import OPEN, Done, Plan, Planned, StateFailed
@@ -11,40 +11,31 @@ from runner.api import OPEN, Done, Plan, Planned, StateFailed
 WORDS = {"mod": "module", "site": "site", "conf": "conf"}
 
 
-def enabled(kind: str, name: str) -> Planned:
-    """kind: mod, site or conf."""
-    if apache.is_enabled(kind, name):
-        return f"{name} already enabled."
-    apache.exists(kind, name)
-    yield Plan({"old": None, "new": name}, f"Apache {WORDS[kind]} {name} is set to be enabled.")
-    status = apache.act(f"a2en{kind}", name)["Status"]
-    if not apache.is_enabled(kind, name):
-        raise StateFailed(
-            f"Failed to enable {name} Apache {WORDS[kind]}. Status: {status}", changes={}
-        )
-    return f"Apache {WORDS[kind]} {name} has been enabled."
+def switched(kind: str, name: str, on: bool) -> Planned:
+    """The state of what is enabled or not. kind: mod, site or conf."""
+    word, program = ("enabled", f"a2en{kind}") if on else ("disabled", f"a2dis{kind}")
+    if apache.is_enabled(kind, name) is on:
+        missing = () if on or apache.is_installed() else [("pkg", "apache2"), OPEN]
+        return Done(f"{name} already {word}.", missing=missing)
+    if on:
+        apache.exists(kind, name)
+    title = f"Apache {WORDS[kind]} {name}"
+    changes = {"old": None if on else name, "new": name if on else None}
+    yield Plan(changes, f"{title} is set to be {word}.")
+    status = apache.act(program, name)["Status"]
+    if apache.is_enabled(kind, name) is not on:
+        problem = f"Failed to {word[:-1]} {name} Apache {WORDS[kind]}. Status: {status}"
+        raise StateFailed(problem, changes={})
+    return f"{title} has been {word}."
 
 
-def disabled(kind: str, name: str) -> Planned:
-    """kind: mod, site or conf."""
-    if not apache.is_enabled(kind, name):
-        installed = apache.is_installed()
-        return Done(
-            f"{name} already disabled.", missing=() if installed else [("pkg", "apache2"), OPEN]
-        )
-    yield Plan({"old": name, "new": None}, f"Apache {WORDS[kind]} {name} is set to be disabled.")
-    status = apache.act(f"a2dis{kind}", name)["Status"]
-    if apache.is_enabled(kind, name):
-        raise StateFailed(
-            f"Failed to disable {name} Apache {WORDS[kind]}. Status: {status}", changes={}
-        )
-    return f"Apache {WORDS[kind]} {name} has been disabled."
+def after(kind: str) -> Callable[..., Iterator[tuple[str, str]]]:
+    """The `autorequire` of states about a kind."""
+    folder = f"{apache.ROOT}/{apache.FOLDERS[kind]}-available"
 
+    def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:
+        """The package and the file that it comes after."""
+        yield "pkg", "apache2"
+        yield "file", f"{folder}/{name.removesuffix('.conf')}.conf"
 
-def after(kind: str, name: str) -> Iterator[tuple[str, str]]:
-    """The states that these come after: of the package, and the file that is enabled."""
-    yield "pkg", "apache2"
-    yield (
-        "file",
-        f"{apache.ROOT}/{apache.FOLDERS[kind]}-available/{name.removesuffix('.conf')}.conf",
-    )
+    return autorequire

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from runner.api import Name, Planned
 from states._rights import writing
 from states.web import _apache
@@ -23,7 +21,7 @@ def enabled(name: Name) -> Planned:
 
     Behaviour: Salt's apache_conf.enabled; one that is not there fails in a dry run, too.
     """
-    return (yield from _apache.enabled("conf", name))
+    return _apache.switched("conf", name, True)
 
 
 def disabled(name: Name) -> Planned:
@@ -36,9 +34,7 @@ def disabled(name: Name) -> Planned:
 
     Behaviour: Salt's apache_conf.disabled.
     """
-    return (yield from _apache.disabled("conf", name))
+    return _apache.switched("conf", name, False)
 
 
-def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:
-    """The package and the file that it comes after."""
-    yield from _apache.after("conf", name)
+autorequire = _apache.after("conf")

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from runner.api import Name, Planned
 from states._rights import writing
 from states.web import _apache
@@ -23,7 +21,7 @@ def enabled(name: Name) -> Planned:
 
     Behaviour: Salt's apache_module.enabled; one that is not there fails in a dry run, too.
     """
-    return (yield from _apache.enabled("mod", name))
+    return _apache.switched("mod", name, True)
 
 
 def disabled(name: Name) -> Planned:
@@ -36,9 +34,7 @@ def disabled(name: Name) -> Planned:
 
     Behaviour: Salt's apache_module.disabled.
     """
-    return (yield from _apache.disabled("mod", name))
+    return _apache.switched("mod", name, False)
 
 
-def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:
-    """The package and the file that it comes after."""
-    yield from _apache.after("mod", name)
+autorequire = _apache.after("mod")

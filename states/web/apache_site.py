@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from runner.api import Name, Planned
 from states._rights import writing
 from states.web import _apache
@@ -23,7 +21,7 @@ def enabled(name: Name) -> Planned:
 
     Behaviour: Salt's apache_site.enabled; one that is not there fails in a dry run, too.
     """
-    return (yield from _apache.enabled("site", name))
+    return _apache.switched("site", name, True)
 
 
 def disabled(name: Name) -> Planned:
@@ -36,9 +34,7 @@ def disabled(name: Name) -> Planned:
 
     Behaviour: Salt's apache_site.disabled.
     """
-    return (yield from _apache.disabled("site", name))
+    return _apache.switched("site", name, False)
 
 
-def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:
-    """The package and the file that it comes after."""
-    yield from _apache.after("site", name)
+autorequire = _apache.after("site")

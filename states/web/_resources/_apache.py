@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from modules import file
 from modules.web import apache
 from runner.api import Resource
 
+ROLE = "services"
 # what Debian's package enables itself
 USUAL = {
     "mod": (
@@ -43,12 +44,17 @@ USUAL = {
 }
 
 
-def enabled(kind: str, function: str, name: str | None) -> Iterator[Resource]:
-    """Yield what is enabled of a kind: mod, site or conf."""
+def enabled(kind: str, function: str) -> Callable[[str | None], Iterator[Resource]]:
+    """The hook of a kind: mod, site or conf."""
     folder = f"{apache.ROOT}/{apache.FOLDERS[kind]}-enabled"
-    for entry in sorted(file.listdir(folder)) if file.is_dir(folder) else ():
-        known = entry.removesuffix(apache.SUFFIXES[kind])
-        if known == entry or name not in (None, known) or not file.is_link(f"{folder}/{entry}"):
-            continue
-        files = (f"{folder}/{entry}", f"{folder}/{known}.conf")
-        yield Resource(function, known, shipped=known in USUAL[kind], files=files)
+
+    def resources(name: str | None) -> Iterator[Resource]:
+        """What is enabled."""
+        for entry in sorted(file.listdir(folder)) if file.is_dir(folder) else ():
+            known = entry.removesuffix(apache.SUFFIXES[kind])
+            if known == entry or name not in (None, known) or not file.is_link(f"{folder}/{entry}"):
+                continue
+            files = (f"{folder}/{entry}", f"{folder}/{known}.conf")
+            yield Resource(function, known, shipped=known in USUAL[kind], files=files)
+
+    return resources

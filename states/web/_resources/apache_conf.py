@@ -3,14 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from runner.api import Resource
 from states.web._resources._apache import enabled
 
-ROLE = "services"
-
-
-def resources(name: str | None) -> Iterator[Resource]:
-    """The configurations that are enabled."""
-    yield from enabled("conf", "apache_conf.enabled", name)
+resources = enabled("conf", "apache_conf.enabled")
