@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
-from runner.api import Changes, Done, Fact, Line, Plan, Planned, StateFailed
+from runner.api import Changes, Fact, Line, StateFailed
 
 Variables = dict[Line, Line] | list[Line | dict[Line, Line]]  # as of cmd.run
 
@@ -24,11 +24,3 @@ def explained(problem: str, *missing: Fact, changes: Changes | None = None) -> I
     except StateFailed as failure:
         message = problem + ": " * (not problem[-1:].isspace()) + failure.message
         raise StateFailed(message, changes, failure.missing or missing) from None
-
-
-def carry_out(plan: Plan, change: Callable[[], object], done: str | Done, failed: str) -> Planned:
-    """Plan, make the change, and report it."""
-    yield plan
-    with explained(failed):
-        change()
-    return done

@@ -6,7 +6,7 @@ from __future__ import annotations
 from modules import file
 from modules import locale as locales
 from runner.api import NonEmptyLine, Plan, Planned, here
-from states._tools import carry_out, explained
+from states._tools import explained
 
 
 def _warn_of_missing(name: str) -> None:
@@ -54,11 +54,7 @@ def present(name: NonEmptyLine) -> Planned:
     failed = f"Failed to generate locale {name}"
     with explained(failed):
         locales.refuse_new(name)
-    return (
-        yield from carry_out(
-            Plan({"locale": name}, f"Locale {name} needs to be generated"),
-            lambda: locales.gen_locale(name),
-            f"Generated locale {name}",
-            failed,
-        )
-    )
+    yield Plan({"locale": name}, f"Locale {name} needs to be generated")
+    with explained(failed):
+        locales.gen_locale(name)
+    return f"Generated locale {name}"

@@ -10,7 +10,7 @@ from runner.api import OPEN, AbsolutePath, Done, Name, OneOrMany, Pattern, Plan,
 from runner.api.kinds import comes_after
 from runner.api.opposite import Opposite
 from states._run_as import dry_run_check as dry_run_check
-from states._tools import carry_out, explained
+from states._tools import explained
 
 Version = Annotated[str, Pattern(r"\d+\.\d+\.\d+[-+.\w]*", "a whole version like 1.2.3")]
 Crate = Annotated[
@@ -49,17 +49,12 @@ def installed(
     wanted = sorted(features or [])
     if old and version in (None, old) and (not wanted or built_with in (None, wanted)):
         return f"Package {name} {old} is already installed"
-    done = yield from carry_out(
-        Plan(
-            {name: {"old": old, "new": version or "installed"}},
-            f"Package {name} would be installed",
-            provides=OPEN,
-        ),
-        lambda: cargo.install(name, version or old or None, root, user, features, locked),
-        f"Package {name} was installed",
-        f"Error installing '{name}'",
-    )
-    return Done(str(done), {name: {"old": old, "new": cargo.list_(root, user).get(name, "")}})
+    changes = {name: {"old": old, "new": version or "installed"}}
+    yield Plan(changes, f"Package {name} would be installed", provides=OPEN)
+    with explained(f"Error installing '{name}'"):
+        cargo.install(name, version or old or None, root, user, features, locked)
+    new = cargo.list_(root, user).get(name, "")
+    return Done(f"Package {name} was installed", {name: {"old": old, "new": new}})
 
 
 def removed(name: Crate, root: AbsolutePath | None = None, user: Name | None = None) -> Planned:
@@ -76,14 +71,10 @@ def removed(name: Crate, root: AbsolutePath | None = None, user: Name | None = N
         old = cargo.list_(root, user).get(name)
     if not old:
         return f"Package {name} is not installed"
-    return (
-        yield from carry_out(
-            Plan({name: {"old": old, "new": ""}}, f"Package {name} would be removed"),
-            lambda: cargo.uninstall(name, root, user),
-            f"Package {name} was removed",
-            f"Error removing '{name}'",
-        )
-    )
+    yield Plan({name: {"old": old, "new": ""}}, f"Package {name} would be removed")
+    with explained(f"Error removing '{name}'"):
+        cargo.uninstall(name, root, user)
+    return f"Package {name} was removed"
 
 
 autorequire = comes_after(

@@ -8,7 +8,7 @@ from runner.api import OPEN, Line, Name, NonEmptyLine, Plan, Planned
 from runner.api.kinds import Kind, Wording, comes_after
 from runner.api.opposite import Opposite
 from states._run_as import dry_run_check as dry_run_check
-from states._tools import carry_out, explained
+from states._tools import explained
 
 OPPOSITE = {
     "installed": Opposite("removed", by=("user",)),
@@ -86,16 +86,10 @@ def installed(
             )
     with explained(failed, ("gem", name)):
         gem.would_install(name, ruby, gem_bin, user, version, pre_releases, proxy, source)
-    return (
-        yield from carry_out(
-            Plan({name: "Installed"}, f"The gem {name} would have been installed", provides=OPEN),
-            lambda: gem.install(
-                name, ruby, gem_bin, user, version, rdoc, ri, pre_releases, proxy, source
-            ),
-            "Gem was successfully installed",
-            failed,
-        )
-    )
+    yield Plan({name: "Installed"}, f"The gem {name} would have been installed", provides=OPEN)
+    with explained(failed):
+        gem.install(name, ruby, gem_bin, user, version, rdoc, ri, pre_releases, proxy, source)
+    return "Gem was successfully installed"
 
 
 def removed(

@@ -9,7 +9,7 @@ from modules.languages import npm
 from runner.api import OPEN, AbsolutePath, Line, Name, Plan, Planned, here
 from runner.api.opposite import Opposite, Removal
 from states._run_as import dry_run_check as dry_run_check
-from states._tools import Variables, carry_out, explained
+from states._tools import Variables, explained
 
 NON_IDEMPOTENT = {"installed": "with force_reinstall it installs in each run"}
 
@@ -54,23 +54,16 @@ def installed(
         return satisfied + ", ".join(_versions(packages, wanted))
     failed = f"Error installing '{name}'"
     with explained(failed, *(("npm", spec) for spec in missing)):
-        pending = npm.would_change(missing, dir, user, registry, env)
+        changes = npm.would_change(missing, dir, user, registry, env)
     here.follows(*missing)
-    if not pending and not force_reinstall:
+    if not changes and not force_reinstall:
         return satisfied + ", ".join(_versions(packages, wanted))
     listed = ", ".join(missing)
-    return (
-        yield from carry_out(
-            Plan(
-                {"old": [], "new": missing},
-                f"NPM package(s) '{listed}' are set to be installed",
-                provides=OPEN,
-            ),
-            lambda: npm.install(None, missing, dir, user, registry, env),
-            f"Package(s) '{listed}' successfully installed",
-            failed,
-        )
-    )
+    pending = f"NPM package(s) '{listed}' are set to be installed"
+    yield Plan({"old": [], "new": missing}, pending, provides=OPEN)
+    with explained(failed):
+        npm.install(None, missing, dir, user, registry, env)
+    return f"Package(s) '{listed}' successfully installed"
 
 
 def _versions(packages: dict[str, dict[str, str]], wanted: list[str]) -> list[str]:
@@ -99,14 +92,10 @@ def removed(name: Name, dir: AbsolutePath | None = None, user: Name | None = Non
         packages = npm.list_(None, dir, user, None, 0)
     if name not in packages:
         return f"Package '{name}' is not installed"
-    return (
-        yield from carry_out(
-            Plan({name: "Removed"}, f"Package '{name}' is set to be removed"),
-            lambda: npm.uninstall(name, dir, user),
-            f"Package '{name}' was successfully removed",
-            f"Error removing package '{name}'",
-        )
-    )
+    yield Plan({name: "Removed"}, f"Package '{name}' is set to be removed")
+    with explained(f"Error removing package '{name}'"):
+        npm.uninstall(name, dir, user)
+    return f"Package '{name}' was successfully removed"
 
 
 def bootstrap(name: AbsolutePath, user: Name | None = None, silent: bool = True) -> Planned:
@@ -127,14 +116,10 @@ def bootstrap(name: AbsolutePath, user: Name | None = None, silent: bool = True)
         pending = npm.would_change([], name, user)
     if not pending:
         return "Directory is already bootstrapped"
-    return (
-        yield from carry_out(
-            Plan({name: "Bootstrapped"}, f"{name} is set to be bootstrapped", provides=OPEN),
-            lambda: npm.install(None, None, name, user),
-            "Directory was successfully bootstrapped",
-            failed,
-        )
-    )
+    yield Plan({name: "Bootstrapped"}, f"{name} is set to be bootstrapped", provides=OPEN)
+    with explained(failed):
+        npm.install(None, None, name, user)
+    return "Directory was successfully bootstrapped"
 
 
 def cache_cleaned(
@@ -160,14 +145,10 @@ def cache_cleaned(
         keys = npm.cache_list(name, user)
     if not keys:
         return f"Package {name} is not in the cache" if name else "The cache is empty"
-    return (
-        yield from carry_out(
-            Plan({name or "cache": "Removed"}, f"Cached {what} set to be removed"),
-            lambda: npm.cache_clean(name, user, None, force),
-            f"Cached {what} successfully removed",
-            f"Error cleaning cached {what}",
-        )
-    )
+    yield Plan({name or "cache": "Removed"}, f"Cached {what} set to be removed")
+    with explained(f"Error cleaning cached {what}"):
+        npm.cache_clean(name, user, None, force)
+    return f"Cached {what} successfully removed"
 
 
 def autorequire(

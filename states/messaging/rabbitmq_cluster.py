@@ -6,7 +6,7 @@ from __future__ import annotations
 from modules.messaging import rabbitmq
 from runner.api import Name, Plan, Planned
 from runner.api.kinds import comes_after
-from states._tools import carry_out
+from states._tools import explained
 from states.messaging._rabbitmq import SERVER
 
 
@@ -37,14 +37,10 @@ def joined(
     nodes = {*status.get("disk_nodes", ()), *status.get("ram_nodes", ())}
     if node in nodes | {*status.get("running_nodes", ())}:
         return "Already in cluster"
-    return (
-        yield from carry_out(
-            Plan({"old": "", "new": node}, f"Node is set to join cluster {node}"),
-            lambda: rabbitmq.join_cluster(host, user, ram_node, runas),
-            f"Node joined cluster {node}",
-            f"Failed to join cluster {node}",
-        )
-    )
+    yield Plan({"old": "", "new": node}, f"Node is set to join cluster {node}")
+    with explained(f"Failed to join cluster {node}"):
+        rabbitmq.join_cluster(host, user, ram_node, runas)
+    return f"Node joined cluster {node}"
 
 
 join = joined  # its older name

@@ -6,7 +6,7 @@ from __future__ import annotations
 from modules.messaging import rabbitmq
 from runner.api import Name, Plan, Planned, StateFailed
 from runner.api.kinds import comes_after
-from states._tools import carry_out
+from states._tools import explained
 
 OPPOSITE = {"enabled": "disabled"}
 
@@ -27,14 +27,10 @@ def enabled(name: Name, runas: Name | None = None) -> Planned:
         return f"Plugin '{name}' is already enabled."
     if name not in rabbitmq.list_available_plugins(runas):
         raise StateFailed(f"There is no plugin '{name}'", missing=("rabbitmq plugin", name))
-    return (
-        yield from carry_out(
-            Plan({"old": "", "new": name}, f"Plugin '{name}' is set to be enabled."),
-            lambda: rabbitmq.enable_plugin(name, runas),
-            f"Plugin '{name}' was enabled.",
-            f"Failed to enable the plugin '{name}'",
-        )
-    )
+    yield Plan({"old": "", "new": name}, f"Plugin '{name}' is set to be enabled.")
+    with explained(f"Failed to enable the plugin '{name}'"):
+        rabbitmq.enable_plugin(name, runas)
+    return f"Plugin '{name}' was enabled."
 
 
 def disabled(name: Name, runas: Name | None = None) -> Planned:
@@ -50,14 +46,10 @@ def disabled(name: Name, runas: Name | None = None) -> Planned:
     """
     if not rabbitmq.plugin_is_enabled(name, runas):
         return f"Plugin '{name}' is already disabled."
-    return (
-        yield from carry_out(
-            Plan({"old": name, "new": ""}, f"Plugin '{name}' is set to be disabled."),
-            lambda: rabbitmq.disable_plugin(name, runas),
-            f"Plugin '{name}' was disabled.",
-            f"Failed to disable the plugin '{name}'",
-        )
-    )
+    yield Plan({"old": name, "new": ""}, f"Plugin '{name}' is set to be disabled.")
+    with explained(f"Failed to disable the plugin '{name}'"):
+        rabbitmq.disable_plugin(name, runas)
+    return f"Plugin '{name}' was disabled."
 
 
 autorequire = comes_after(

@@ -12,7 +12,7 @@ from modules.messaging import rabbitmq
 from runner.api import CommandFailed, Line, Name, Planned, StateFailed
 from runner.api.kinds import CURRENT, WANTED, Kind, Property, Wording
 from runner.api.opposite import Opposite
-from states.messaging._rabbitmq import SERVER
+from states.messaging._rabbitmq import REMOVED, SERVER
 
 ApplyTo = Literal["queues", "classic_queues", "quorum_queues", "streams", "exchanges", "all"]
 
@@ -28,13 +28,7 @@ POLICY = Kind(
     "Policy '{vhost}' '{name}'",
     SET,
     SET._replace(pending="{title} is set to be updated.", changes={"old": CURRENT, "new": WANTED}),
-    Wording(
-        "{title} is not present.",
-        "{title} will be removed.",
-        "{title} was removed.",
-        "Failed to remove the policy '{name}' of '{vhost}'",
-        {"old": "{name}", "new": ""},
-    ),
+    REMOVED._replace(failed="Failed to remove the policy '{name}' of '{vhost}'"),
 )
 
 

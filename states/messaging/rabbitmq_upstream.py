@@ -8,7 +8,7 @@ from typing import Literal
 from modules.messaging import rabbitmq
 from runner.api import Line, Name, Plan, Planned
 from runner.api.kinds import comes_after
-from states._tools import carry_out
+from states._tools import explained
 from states.messaging._rabbitmq import SERVER
 
 
@@ -68,14 +68,10 @@ def present(
     if old == new:
         return f'Upstream "{name}" already present as specified.'
     verb = "created" if old is None else "updated"
-    return (
-        yield from carry_out(
-            Plan({"old": old, "new": new}, f'Upstream "{name}" would have been {verb}.'),
-            lambda: rabbitmq.set_upstream(name, uri, runas, **settings),
-            f'Upstream "{name}" {verb}.',
-            f'Failed to set the upstream "{name}"',
-        )
-    )
+    yield Plan({"old": old, "new": new}, f'Upstream "{name}" would have been {verb}.')
+    with explained(f'Failed to set the upstream "{name}"'):
+        rabbitmq.set_upstream(name, uri, runas, **settings)
+    return f'Upstream "{name}" {verb}.'
 
 
 def absent(name: Name, runas: Name | None = None) -> Planned:
@@ -91,14 +87,10 @@ def absent(name: Name, runas: Name | None = None) -> Planned:
     """
     if not rabbitmq.upstream_exists(name, runas):
         return f'The upstream "{name}" is already absent.'
-    return (
-        yield from carry_out(
-            Plan({"old": name, "new": None}, f'Upstream "{name}" would have been deleted.'),
-            lambda: rabbitmq.delete_upstream(name, runas),
-            f'Upstream "{name}" has been deleted.',
-            f'Failed to delete the upstream "{name}"',
-        )
-    )
+    yield Plan({"old": name, "new": None}, f'Upstream "{name}" would have been deleted.')
+    with explained(f'Failed to delete the upstream "{name}"'):
+        rabbitmq.delete_upstream(name, runas)
+    return f'Upstream "{name}" has been deleted.'
 
 
 autorequire = comes_after(

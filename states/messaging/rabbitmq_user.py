@@ -8,7 +8,7 @@ from typing import Any
 
 from modules.messaging import rabbitmq
 from runner.api import Line, Name, OneOrMany, Plan, Planned, Secret, StateFailed
-from states._tools import carry_out
+from states._tools import explained
 from states.messaging._rabbitmq import SERVER
 
 Rights = dict[str, dict[str, str]]
@@ -63,8 +63,10 @@ def present(
         changes["perms"] = {**({"old": old} if old else {}), "new": missing}
     if not changes:
         return f"'{name}' is already in the desired state."
-
-    def change() -> None:
+    created = f"User '{name}' is set to be created."
+    pending = f"Configuration for '{name}' will change." if exists else created
+    yield Plan(changes, pending, provides=[("rabbitmq_user", name)])
+    with explained(f"Failed to configure '{name}'"):
         if not exists:
             rabbitmq.add_user(name, password, runas)
         elif "password" in changes and password is not None:
@@ -76,20 +78,7 @@ def present(
         for vhost, right in missing.items():
             expressions = (right["configure"], right["write"], right["read"])
             rabbitmq.set_permissions(vhost, name, *expressions, runas)
-
-    pending = f"User '{name}' is set to be created."
-    return (
-        yield from carry_out(
-            Plan(
-                changes,
-                f"Configuration for '{name}' will change." if exists else pending,
-                provides=[("rabbitmq_user", name)],
-            ),
-            change,
-            f"'{name}' was configured.",
-            f"Failed to configure '{name}'",
-        )
-    )
+    return f"'{name}' was configured."
 
 
 def _rights(perms: list[dict[str, list[str]]] | None) -> Rights:
@@ -118,14 +107,10 @@ def absent(name: Name, runas: Name | None = None) -> Planned:
     """
     if not rabbitmq.user_exists(name, runas):
         return f"The user '{name}' is not present."
-    return (
-        yield from carry_out(
-            Plan({"name": {"old": name, "new": ""}}, f"The user '{name}' will be removed."),
-            lambda: rabbitmq.delete_user(name, runas),
-            f"The user '{name}' was removed.",
-            f"Failed to remove '{name}'",
-        )
-    )
+    yield Plan({"name": {"old": name, "new": ""}}, f"The user '{name}' will be removed.")
+    with explained(f"Failed to remove '{name}'"):
+        rabbitmq.delete_user(name, runas)
+    return f"The user '{name}' was removed."
 
 
 def autorequire(

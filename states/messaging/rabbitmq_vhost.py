@@ -6,7 +6,7 @@ from __future__ import annotations
 from modules.messaging import rabbitmq
 from runner.api import Name, Planned
 from runner.api.kinds import Kind, Wording, comes_after
-from states.messaging._rabbitmq import SERVER
+from states.messaging._rabbitmq import REMOVED, SERVER
 
 VHOST = Kind(
     "Virtual Host '{name}'",
@@ -18,13 +18,7 @@ VHOST = Kind(
         {"old": "", "new": "{name}"},
         {"rabbitmq_vhost": "{name}"},
     ),
-    removed=Wording(
-        "{title} is not present.",
-        "{title} will be removed.",
-        "{title} was removed.",
-        "Failed to remove the virtual host '{name}'",
-        {"old": "{name}", "new": ""},
-    ),
+    removed=REMOVED._replace(failed="Failed to remove the virtual host '{name}'"),
 )
 
 

@@ -15,8 +15,8 @@ def switched(kind: str, name: str, on: bool) -> Planned:
     """The state of what is enabled or not. kind: mod, site or conf."""
     word, program = ("enabled", f"a2en{kind}") if on else ("disabled", f"a2dis{kind}")
     if apache.is_enabled(kind, name) is on:
-        missing = () if on or apache.is_installed() else [("pkg", "apache2"), OPEN]
-        return Done(f"{name} already {word}.", missing=missing)
+        lacking = not on and not apache.is_installed()
+        return Done(f"{name} already {word}.", missing=[("pkg", "apache2"), OPEN] * lacking)
     if on:
         apache.exists(kind, name)
     title = f"Apache {WORDS[kind]} {name}"
