@@ -2,84 +2,67 @@
 """What is at a path: on the machine, or in a dry run as the plans so far would leave it.
 
 Looks ask here instead of `os`, `os.path` and `glob`, whose functions these stand for: the names are
-theirs, and so are the errors. Changes go through `file/_place.py`.
+theirs, and so are the errors. Changes go through `file/_paths/place.py`.
 """
 
 from __future__ import annotations
 
 # os in this file: it is the view
-import errno
 import io
 import os
+import stat as bits
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from io import FileIO
 from typing import IO
 
-from modules._planned.files import KERNELS, Entry, Later, PlannedFiles, is_planned, planned_files
 from modules._planned.machine import planned_machine
-from modules.file._paths import walk as _paths_walk
+from modules._planned.overlay import KERNELS, Overlay, PlannedReader, is_planned, overlay
 from runner.api import for_states, here
 from runner.api.planning import doubts
-
-READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
 def lstat(path: str) -> os.stat_result:
     """Raises OSError."""
-    files = _planned(path)
-    return os.lstat(path) if files is None else _there(files, path, follow=False).stat()
+    planned = _planned(path)
+    return os.lstat(path) if planned is None else planned.stat(path, follow=False)
 
 
 def stat(path: str) -> os.stat_result:
     """Raises OSError."""
-    files = _planned(path)
-    return os.stat(path) if files is None else _there(files, path, follow=True).stat()
+    planned = _planned(path)
+    return os.stat(path) if planned is None else planned.stat(path)
 
 
 def lexists(path: str) -> bool:
-    files = _planned(path)
-    return os.path.lexists(path) if files is None else _entry(files, path, False) is not None
+    planned = _planned(path)
+    return os.path.lexists(path) if planned is None else _mode(planned, path, False) != 0
 
 
 def exists(path: str) -> bool:
-    files = _planned(path)
-    return os.path.exists(path) if files is None else _entry(files, path) is not None
+    planned = _planned(path)
+    return os.path.exists(path) if planned is None else _mode(planned, path) != 0
 
 
 def isfile(path: str) -> bool:
-    files = _planned(path)
-    if files is None:
-        return os.path.isfile(path)
-    entry = _entry(files, path)
-    return entry is not None and entry.is_file
+    planned = _planned(path)
+    return os.path.isfile(path) if planned is None else bits.S_ISREG(_mode(planned, path))
 
 
 def isdir(path: str) -> bool:
-    files = _planned(path)
-    if files is None:
-        return os.path.isdir(path)
-    entry = _entry(files, path)
-    return entry is not None and entry.is_dir
+    planned = _planned(path)
+    return os.path.isdir(path) if planned is None else bits.S_ISDIR(_mode(planned, path))
 
 
 def islink(path: str) -> bool:
-    files = _planned(path)
-    if files is None:
-        return os.path.islink(path)
-    entry = _entry(files, path, follow=False)
-    return entry is not None and entry.is_link
+    planned = _planned(path)
+    return os.path.islink(path) if planned is None else bits.S_ISLNK(_mode(planned, path, False))
 
 
 def listdir(path: str) -> list[str]:
     """Raises OSError."""
-    files = _planned(path)
-    if files is None:
-        return os.listdir(path)
-    entry = _there(files, path, follow=True)
-    if not entry.is_dir:
-        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
-    return entry.listed()
+    planned = _planned(path)
+    return os.listdir(path) if planned is None else planned.listdir(path)
 
 
 def note_listed(folder: str, names: Collection[str]) -> None:
@@ -90,41 +73,20 @@ def note_listed(folder: str, names: Collection[str]) -> None:
 
 def readlink(path: str) -> str:
     """Raises OSError."""
-    files = _planned(path)
-    if files is None:
-        return os.readlink(path)
-    entry = _there(files, path, follow=False)
-    if not entry.is_link:
-        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), path)
-    return entry.target
+    planned = _planned(path)
+    return os.readlink(path) if planned is None else planned.readlink(path)
 
 
 def realpath(path: str) -> str:
-    files = _planned(path)
-    if files is None:
-        return os.path.realpath(path)
-    try:
-        return files.way(path, follow=True).path
-    except (FileNotFoundError, NotADirectoryError) as problem:
-        return os.path.normpath(str(problem.filename))
-    except OSError:
-        return path
+    planned = _planned(path)
+    return os.path.realpath(path) if planned is None else planned.realpath(path)
 
 
 def access(path: str, mode: int) -> bool:
-    files = _planned(path)
-    if files is None:
+    planned = _planned(path)
+    if planned is None:
         return os.access(path, mode, effective_ids=True)
-    entry = _entry(files, path)
-    if entry is None:
-        return False
-    if entry.is_real:
-        return os.access(entry.origin or "", mode, effective_ids=True)
-    if os.geteuid() == 0:
-        return mode != os.X_OK or entry.is_dir or bool(entry.bits & 0o111)
-    groups = (os.getegid(), *os.getgroups())
-    shift = 6 if entry.uid == os.geteuid() else 3 if entry.gid in groups else 0
-    return entry.bits >> shift & mode == mode
+    return planned.access(path, mode)
 
 
 @for_states
@@ -140,7 +102,7 @@ def fetched(url: str, saltenv: str | None = None) -> str | None:
 
 def planned_among(words: Iterable[str]) -> str | None:
     """The first path among the words of a command that is not on the machine as it is planned."""
-    if planned_files() is None:
+    if overlay() is None:
         return None
     for word in words:
         path = word if word.startswith("/") else word.partition("=")[2]
@@ -151,7 +113,7 @@ def planned_among(words: Iterable[str]) -> str | None:
 
 def which(program: str, path: str | None = None) -> str | None:
     """The file of a program in the directories of PATH, or of another such list."""
-    if planned_files() is None:
+    if overlay() is None:
         import shutil
 
         return shutil.which(program, path=path)
@@ -193,18 +155,14 @@ def copy_out(path: str, copy: str) -> None:
 
 def source(path: str) -> str | None:
     """Where on the machine that is which is at a path; None for what is new, or nothing."""
-    files = _planned(path)
-    if files is None:
-        return path
-    entry = _entry(files, path, follow=False)
-    return None if entry is None else entry.origin
+    planned = _planned(path)
+    return path if planned is None else planned.source(path)
 
 
 def walk(
     top: str, topdown: bool = True, followlinks: bool = False
 ) -> Iterator[tuple[str, list[str], list[str]]]:
-    files = _planned(top)
-    if files is None:
+    if _planned(top) is None:
         yield from os.walk(top, topdown, followlinks=followlinks)
         return
     try:
@@ -226,9 +184,10 @@ def walk(
 def glob(pattern: str) -> list[str]:
     import glob as _glob
 
-    files = _planned(pattern)
-    if files is None or not _glob.has_magic(pattern):
-        return _glob.glob(pattern) if files is None else [pattern] * lexists(pattern)
+    if _planned(pattern) is None:
+        return _glob.glob(pattern)
+    if not _glob.has_magic(pattern):
+        return [pattern] * lexists(pattern)
     import fnmatch
 
     folder, _, name = pattern.rpartition("/")
@@ -244,91 +203,32 @@ def glob(pattern: str) -> list[str]:
 
 def open_text(path: str, encoding: str, errors: str = "strict") -> IO[str]:
     """A file, opened for reading. Raises OSError."""
-    files = _planned(path)
-    if files is None:
+    planned = _planned(path)
+    if planned is None:
         return open(path, encoding=encoding, errors=errors)
-    entry = _there(files, path, follow=True)
-    if entry.is_dir:
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
-    return open(open_planned(entry), encoding=encoding, errors=errors)
+    return io.TextIOWrapper(io.BufferedReader(planned.opened(path)), encoding, errors)
 
 
 def open_bytes(path: str) -> IO[bytes]:
     """A file, opened for reading. Raises OSError."""
-    files = _planned(path)
-    if files is None:
-        return open(path, "rb")
-    entry = _there(files, path, follow=True)
-    if entry.is_dir:
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
-    return io.BufferedReader(reader_of(entry))
-
-
-class _PlannedReader(FileIO):
-    """The contents of a planned file. at: its stat."""
-
-    at: os.stat_result
-
-
-def open_planned(entry: Entry) -> int:
-    """A descriptor for the contents of a planned file."""
-    if entry.contents is None:
-        return _open_in_place(entry.origin or "", follow=False)
-    contents = entry.contents.stored() if isinstance(entry.contents, Later) else entry.contents
-    if not isinstance(contents, bytes):
-        if contents.held:
-            return os.open(contents.path, READ & ~os.O_NOFOLLOW)
-        return _open_in_place(contents.path, follow=True)
-    handle = os.memfd_create("planned", os.MFD_CLOEXEC)
-    try:
-        with open(handle, "wb", closefd=False) as file:
-            file.write(contents)
-        os.lseek(handle, 0, os.SEEK_SET)
-    except BaseException:
-        os.close(handle)
-        raise
-    return handle
-
-
-def _open_in_place(path: str, follow: bool) -> int:
-    """A descriptor of a file of the machine, through no link that somebody has put on the way since
-    it was looked at. Raises OSError and StateFailed.
-    """
-    at = _paths_walk.resolved(path, follow)
-    try:
-        return os.open(at.name, READ, dir_fd=at.folder)
-    finally:
-        os.close(at.folder)
-
-
-def reader_of(entry: Entry) -> FileIO:
-    """A planned file, opened for reading."""
-    reader = _PlannedReader(open_planned(entry), "rb")
-    reader.at = entry.stat()
-    return reader
+    planned = _planned(path)
+    return open(path, "rb") if planned is None else io.BufferedReader(planned.opened(path))
 
 
 def stat_of(file: IO[bytes] | FileIO) -> os.stat_result:
     """The stat of an open file, of a planned one what it will be."""
     reader = getattr(file, "raw", file)
-    return reader.at if isinstance(reader, _PlannedReader) else os.fstat(file.fileno())
+    return reader.at if isinstance(reader, PlannedReader) else os.fstat(file.fileno())
 
 
-def _planned(path: str) -> PlannedFiles | None:
+def _planned(path: str) -> Overlay | None:
     """The planned files, for a path that can be among them."""
-    files = planned_files()
-    return None if files is None or os.fspath(path).startswith(KERNELS) else files
+    planned = overlay()
+    return None if planned is None or os.fspath(path).startswith(KERNELS) else planned
 
 
-def _entry(files: PlannedFiles, path: str, follow: bool = True) -> Entry | None:
-    try:
-        return files.entry(path, follow)
-    except OSError:
-        return None
-
-
-def _there(files: PlannedFiles, path: str, follow: bool) -> Entry:
-    entry = files.way(path, follow).entry()
-    if entry is None:
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
-    return entry
+def _mode(planned: Overlay, path: str, follow: bool = True) -> int:
+    """The type and the mode of a planned file; 0 for nothing, and for what cannot be seen."""
+    with suppress(OSError):
+        return planned.stat(path, follow).st_mode
+    return 0

@@ -11,8 +11,7 @@ from modules import cmd
 from modules._machine.processes import needs
 from modules._texts.lines import plain_name
 from modules.file._change import explained
-from modules.file._paths.of_path import place
-from modules.file._paths.place import Place
+from modules.file._paths.place import Place, place
 from modules.file._paths.resolve import real_path
 from modules.file._snapshot import MOST_COPIED, paths_below, snapshot
 from runner.api import CommandFailed, Record, StateFailed, changer

@@ -9,7 +9,7 @@ from typing import Any
 
 from modules import _accounts, file
 from modules._machine.processes import LOCALE, probe, run_to_end, view
-from modules._planned.files import is_planned
+from modules._planned.overlay import is_planned
 from modules._texts.lines import encoded, fields, join_lines, one_line, plain_name
 from modules._texts.lines import split as split
 from runner.api import (

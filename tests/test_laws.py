@@ -29,10 +29,10 @@ from laws import EVERYTHING, Scenario, all_scenarios
 from trying import REGISTRY, WOULD, bound
 from validation import WITHOUT, is_excepted, refused, takes_validate, wrote
 
-from modules._planned.view import planned_view
+from modules._machine import processes
 from modules.file._contents.copy import copy_place
 from modules.file._contents.write import Owner
-from modules.file._paths.of_path import place
+from modules.file._paths.place import place
 from runner.api import CommandFailed, Plan, StateFailed, running
 from runner.api.planning import changes_planned
 from runner.language.arguments.schema import schema_of
@@ -272,7 +272,7 @@ def see_behind_a_plan(scenario: Scenario, tmp_path: Path) -> None:
         copy_place(old, new, Owner(), preserve=True, special=True)
     found = said(scenario, tmp_path, planned)
     with running(planned):  # who may not mount has commands that see the machine as it is
-        assert found == expected or planned_view() is None, "a look sees what is only planned"
+        assert found == expected or processes.view() is None, "a look sees what is only planned"
     for name in os.listdir(elsewhere):
         (elsewhere / name).rename(tmp_path / name)
 

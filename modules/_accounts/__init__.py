@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeVar
 
 from modules import _paths
-from modules._planned.files import is_planned
 from modules._planned.machine import planned_machine
+from modules._planned.overlay import is_planned
 from modules._texts.lines import split
 from runner.api import cached_look
 from runner.api.planning import doubts

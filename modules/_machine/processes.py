@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 from modules import _paths
 from modules._machine import salt_call, streams
 from modules._machine import umask as _umask
-from modules._planned import view as _planned_view
-from modules._planned.files import planned_files
+from modules._planned.overlay import overlay
 from runner.api import (
     CommandFailed,
     Record,
@@ -98,9 +97,8 @@ def needs(program: str, package: str) -> None:
 
 def view() -> View | None:
     """The planned files of a dry run, for a program that is to see them; None where none can."""
-    if planned_files() is None:
-        return None
-    return _planned_view.planned_view()
+    planned = overlay()
+    return None if planned is None else planned.view()
 
 
 def probe(
@@ -230,7 +228,7 @@ def _not_started(argv: list[str], error: BaseException, user: object) -> BaseExc
 
     if not isinstance(error, OSError | ValueError | subprocess.SubprocessError):
         return error
-    if isinstance(error, FileNotFoundError) and planned_files() is not None:
+    if isinstance(error, FileNotFoundError) and overlay() is not None:
         if found := _paths.which(argv[0]):  # a package of the plan brings it
             return unseen(found)
     reason = getattr(error, "strerror", None) or str(error)

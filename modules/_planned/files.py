@@ -2,8 +2,8 @@
 """The files of this machine as the plans of a dry run so far would leave them.
 
 A dry run carries every state out on these instead of on the machine: its changers write here (by
-`file/_paths/planned_place.py`) and its looks read here (by `_paths.py`), so that each state sees
-what those before it would have made. What nothing was planned for is read from the machine.
+`file/_paths/planned_place.py`) and its looks read here (as `overlay.py` says), so that each state
+sees what those before it would have made. What nothing was planned for is read from the machine.
 """
 
 from __future__ import annotations
@@ -14,15 +14,18 @@ import os
 import stat as bits
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from copy import copy as copy_of
 from itertools import count
+from typing import Self
 
-from modules._planned.machine import of_dry_run, planned_machine
+from modules._planned.machine import planned_machine
+from modules._planned.overlay import KERNELS, PlannedReader, overlay
 from modules.file._paths import closed_folders
-from runner.api import MOST_LINKS, Record, Unforeseen, here, is_planning, link_of_others
+from modules.file._paths.walk import READ, Link, names_of, refuse_unless, resolved
+from runner.api import MOST_LINKS, Record, StateFailed, Unforeseen, here, link_of_others
 from runner.api.planning import doubts
 
-KERNELS = ("/proc/", "/sys/")  # what is below is no file that keeps what is written to it
 KEPT_IN_MEMORY = 1 << 20  # bytes of a planned file; more are kept in a file without a name
 _numbers = count(1 << 62)  # stands for inodes
 
@@ -166,6 +169,31 @@ class Entry:
         exact = dict.fromkeys(("st_atime_ns", "st_mtime_ns", "st_ctime_ns"), self.mtime_ns)
         return os.stat_result(plain, {**times, **exact, "st_rdev": self.device})
 
+    def opened(self) -> int:
+        """A descriptor for the contents of a file. Raises OSError and StateFailed."""
+        if self.contents is None:
+            return _open_in_place(self.origin or "", follow=False)
+        contents = self.contents.stored() if isinstance(self.contents, Later) else self.contents
+        if not isinstance(contents, bytes):
+            if contents.held:
+                return os.open(contents.path, READ & ~os.O_NOFOLLOW)
+            return _open_in_place(contents.path, follow=True)
+        handle = os.memfd_create("planned", os.MFD_CLOEXEC)
+        try:
+            with open(handle, "wb", closefd=False) as file:
+                file.write(contents)
+            os.lseek(handle, 0, os.SEEK_SET)
+        except BaseException:
+            os.close(handle)
+            raise
+        return handle
+
+    def reader(self) -> PlannedReader:
+        """A file, opened for reading."""
+        reader = PlannedReader(self.opened(), "rb")
+        reader.at = self.stat()
+        return reader
+
     def alter(self) -> None:
         """Note that it will not be as it is: from now on its own fields count."""
         self.at = None
@@ -186,6 +214,17 @@ class Entry:
         real = [] if self.origin is None else os.listdir(self.origin)
         kept = [name for name in real if name not in self.names]
         return kept + [name for name, entry in self.names.items() if entry is not None]
+
+
+def _open_in_place(path: str, follow: bool) -> int:
+    """A descriptor of a file of the machine, through no link that somebody has put on the way since
+    it was looked at. Raises OSError and StateFailed.
+    """
+    at = resolved(path, follow)
+    try:
+        return os.open(at.name, READ, dir_fd=at.folder)
+    finally:
+        os.close(at.folder)
 
 
 class Supposed(Entry):
@@ -223,14 +262,6 @@ def _in_doubt(
     return _supposed(path, not last or doubted.world == "folder", doubted.contents)
 
 
-class Link(Record):
-    """A link of somebody else on the way, whose owner has to own what it leads to."""
-
-    path: str
-    says: str
-    owner: int
-
-
 class Way(Record):
     """Where a path leads. folders: from / down, with their names; name: in the last of them, "."
     for the folder itself; path: the same without links.
@@ -259,9 +290,9 @@ class PlannedFiles:
         self.frees = False  # something was planned that may free more
         self._scratch: list[str] = []
 
-    def copied(self) -> PlannedFiles:
+    def copied(self) -> Self:
         """Return a copy, in which something else can be planned."""
-        copy = PlannedFiles()
+        copy = type(self)()
         copy.root, copy.changes, copy.frees = self.root.copied({}), self.changes, self.frees
         copy.taken, copy._scratch = dict(self.taken), [*self._scratch]
         return copy
@@ -323,6 +354,113 @@ class PlannedFiles:
         except (FileNotFoundError, NotADirectoryError):
             return None
 
+    # ---------------------------------------------------------------- what looks ask
+
+    def there(self, path: str, follow: bool) -> Entry:
+        """Return what is at a path. Raises OSError."""
+        entry = self.way(path, follow).entry()
+        if entry is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+        return entry
+
+    def stat(self, path: str, follow: bool = True) -> os.stat_result:
+        return self.there(path, follow).stat()
+
+    def listdir(self, path: str) -> list[str]:
+        entry = self.there(path, follow=True)
+        if not entry.is_dir:
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
+        return entry.listed()
+
+    def readlink(self, path: str) -> str:
+        entry = self.there(path, follow=False)
+        if not entry.is_link:
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), path)
+        return entry.target
+
+    def realpath(self, path: str) -> str:
+        try:
+            return self.way(path, follow=True).path
+        except (FileNotFoundError, NotADirectoryError) as problem:
+            return os.path.normpath(str(problem.filename))
+        except OSError:
+            return path
+
+    def real_path(self, path: str) -> str:
+        try:
+            way = self.way(path, follow=True)
+        except (FileNotFoundError, NotADirectoryError) as problem:
+            return str(problem.filename)
+        except OSError as problem:
+            if problem.errno == errno.ELOOP:
+                return self._in_circle("/", path, {})[0]
+            raise StateFailed(f"cannot look at {path}: {problem.strerror}") from problem
+        end = way.entry() or way.folders[-1][1]
+        for link in way.links:
+            refuse_unless(link, end.uid)
+        return way.path
+
+    def _in_circle(self, folder: str, path: str, seen: dict[str, str]) -> tuple[str, bool]:
+        """Where links in a circle lead, as os.path.realpath says, and whether that is their end."""
+        if path.startswith("/"):
+            folder = "/"
+        names = [name for name in path.split("/") if name not in ("", ".")]
+        for number, name in enumerate(names, 1):
+            at = os.path.dirname(folder) if name == ".." else os.path.join(folder, name)
+            has_end = True
+            if at in seen:
+                folder, has_end = seen[at] or at, bool(seen[at])
+            elif (link := self._entry(at, follow=False)) is not None and link.is_link:
+                seen[at] = ""
+                folder, has_end = self._in_circle(folder, link.target, seen)
+                seen[at] = folder if has_end else ""
+            else:
+                folder = at
+            if not has_end:
+                return os.path.join(folder, *names[number:]), False
+        return folder, True
+
+    def access(self, path: str, mode: int) -> bool:
+        entry = self._entry(path)
+        if entry is None:
+            return False
+        if entry.is_real:
+            return os.access(entry.origin or "", mode, effective_ids=True)
+        if os.geteuid() == 0:
+            return mode != os.X_OK or entry.is_dir or bool(entry.bits & 0o111)
+        groups = (os.getegid(), *os.getgroups())
+        shift = 6 if entry.uid == os.geteuid() else 3 if entry.gid in groups else 0
+        return entry.bits >> shift & mode == mode
+
+    def source(self, path: str) -> str | None:
+        entry = self._entry(path, follow=False)
+        return None if entry is None else entry.origin
+
+    def opened(self, path: str) -> PlannedReader:
+        entry = self.there(path, follow=True)
+        if entry.is_dir:
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+        return entry.reader()
+
+    def is_planned(self, path: str) -> bool:
+        try:
+            entry = self.entry(path)
+        except OSError:  # it cannot be looked at
+            return False
+        if entry is None:
+            return os.path.exists(path)
+        if entry.names or entry.contents is not None:
+            return True
+        return entry.origin != os.path.realpath(path)
+
+    def _entry(self, path: str, follow: bool = True) -> Entry | None:
+        """Return what is at a path; None for nothing, and for what cannot be seen."""
+        with suppress(OSError):
+            return self.entry(path, follow)
+        return None
+
+    # ---------------------------------------------------------------- planning
+
     def hold(self, way: Way) -> Entry:
         """The last folder of a way, as one in which something can be planned."""
         self.changes += 1
@@ -361,31 +499,9 @@ class PlannedFiles:
 
 
 def planned_files() -> PlannedFiles | None:
-    """The files of a dry run in which something was planned; None where all is as the machine has
-    it.
-    """
-    machine = of_dry_run()
-    if machine is None:
-        return None
-    if machine.files is None and (is_planning() or doubts()):  # dry: it is the view
-        machine.files = PlannedFiles()
-    return machine.files
-
-
-def is_planned(path: str) -> bool:
-    """Return whether what is at a path, or in a folder, will not be what the machine has there."""
-    files = planned_files()
-    if files is None:
-        return False
-    try:
-        entry = files.entry(path)
-    except OSError:  # it cannot be looked at
-        return False
-    if entry is None:
-        return os.path.exists(path)
-    if entry.names or entry.contents is not None:
-        return True
-    return entry.origin != os.path.realpath(path)
+    """The planned files themselves, for what plans by more than the changers of files."""
+    files = overlay()
+    return files if isinstance(files, PlannedFiles) else None
 
 
 def refuse_kernels(path: str, removed: bool = False) -> None:
@@ -397,11 +513,6 @@ def refuse_kernels(path: str, removed: bool = False) -> None:
         raise OSError(number, os.strerror(number), path)
     if path.startswith(KERNELS):
         raise Unforeseen(path)
-
-
-def names_of(path: str) -> list[str]:
-    """The names of a path, the last one first."""
-    return [name for name in reversed(path.split("/")) if name not in ("", ".")]
 
 
 def _path_of(at: list[tuple[str, Entry]], *last: str) -> str:

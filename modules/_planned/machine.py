@@ -15,7 +15,8 @@ from runner.api import apart, here
 from runner.api.planning import MACHINE, Overview
 
 if TYPE_CHECKING:
-    from modules._planned.files import Entry, PlannedFiles
+    from modules._planned.files import Entry
+    from modules._planned.overlay import Overlay
     from modules._planned.view import Base, View
     from modules.mount import Mounted
     from modules.pkg._ahead import PlannedPackage
@@ -42,7 +43,7 @@ class PlannedMachine(Overview):
 
     def __init__(self) -> None:
         super().__init__()
-        self.files: PlannedFiles | None = None
+        self.files: Overlay | None = None
         self.view: View | None = None
         self.base: Base | None = None
         self.view_made_for: tuple[int, Chunk | None] | None = None

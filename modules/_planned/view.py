@@ -20,8 +20,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache
 
-from modules import _paths
-from modules._planned.files import Entry, Later, PlannedFiles, planned_files
+from modules._planned.files import Entry, Later, PlannedFiles
 from modules._planned.machine import planned_machine
 from modules.file._paths.mounts import mount_points
 from modules.file._paths.walk import PATH_ONLY, resolved
@@ -165,13 +164,10 @@ class View(Record):
         return enter
 
 
-def planned_view() -> View | None:
-    """The planned files for a command that is to see them; None where nothing is planned, or where
-    they cannot be laid over the machine.
+def planned_view(files: PlannedFiles) -> View | None:
+    """The planned files for a command that is to see them; None where they cannot be laid over the
+    machine.
     """
-    files = planned_files()
-    if files is None:
-        return None
     machine = planned_machine()
     made_for = (files.changes, here.chunk)  # the state's scratch folder goes with it
     # a state that was looked at for its prereq has another folder at its turn
@@ -273,7 +269,7 @@ def _put(entry: Entry, path: str, target: str, base: Base = NO_BASE) -> None:
     elif entry.is_link:
         os.symlink(entry.target, target)
     elif entry.is_file:
-        with open(_paths.open_planned(entry), "rb") as old, open(target, "xb") as new:
+        with open(entry.opened(), "rb") as old, open(target, "xb") as new:
             shutil.copyfileobj(old, new)
     else:
         os.mknod(target, entry.bits, entry.device)

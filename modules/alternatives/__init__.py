@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from modules import cmd
-from modules._planned.files import planned_files
+from modules._planned.overlay import overlay
 from modules._texts.lines import plain_name
 from modules.alternatives import _planned
 from runner.api import CommandFailed, FormerState, changer, for_states
@@ -37,7 +37,7 @@ def _program() -> str:
 def group(name: str) -> AlternativeGroup | None:
     """A name's alternatives; None where there is no such name."""
     argv = [_program(), "--query", plain_name(name, "the name of the alternatives")]
-    if planned_files() is not None:
+    if overlay() is not None:
         return _planned_group(name)
     done = cmd.probe(argv)
     if done.retcode:

@@ -16,8 +16,8 @@ from modules.file._change import alters, make_folders
 from modules.file._contents import space
 from modules.file._contents.copy import copy_place, preserve_from
 from modules.file._contents.write import Owner
-from modules.file._paths.of_path import place as place_of
 from modules.file._paths.place import Folder, Place
+from modules.file._paths.place import place as place_of
 from modules.file._paths.planned_place import PlannedPlace
 from modules.file._paths.private_folder import INSIDE, PrivateFolder, folder_beside
 from modules.file._paths.resolve import real_path

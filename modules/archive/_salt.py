@@ -15,7 +15,7 @@ from modules.archive._members import ZIP, Member, kind_of, members, stripped
 from modules.archive._source import source
 from modules.file._contents.write import Owner, replace
 from modules.file._look import opened
-from modules.file._paths.of_path import place as place_of
+from modules.file._paths.place import place as place_of
 from runner.api import StateFailed, changer
 
 

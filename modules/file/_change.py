@@ -16,8 +16,7 @@ from modules._machine import umask
 from modules.file import _attributes, _look
 from modules.file._owners import gid_of, uid_of
 from modules.file._paths.mounts import refuse_mounted
-from modules.file._paths.of_path import place
-from modules.file._paths.place import Place
+from modules.file._paths.place import Place, place
 from modules.file._snapshot import snapshot, snapshot_of_missing, snapshot_of_second
 from runner.api import StateFailed, changer
 from runner.api import forget_looks as _forget_looks

@@ -11,13 +11,13 @@ from typing import IO
 
 from modules import _paths
 from modules._paths import fetched as fetched
-from modules._planned.files import PlannedFiles, planned_files
+from modules._planned.overlay import overlay
 from modules.file import _attributes
 from modules.file._contents import limit
 from modules.file._owners import gid_to_group, uid_to_user
-from modules.file._paths import of_path
-from modules.file._paths.place import READ
+from modules.file._paths.place import place, regular
 from modules.file._paths.resolve import real_path as real_path
+from modules.file._paths.walk import READ
 from runner.api import FormerState, Record, StateFailed, for_states, here, refuse_unforeseen
 from runner.api.planning import doubts
 
@@ -158,38 +158,19 @@ def opened(path: str) -> FileIO:
 
 def _opened(path: str) -> tuple[FileIO, str]:
     """The file and its path without links."""
-    if (files := planned_files()) is not None:
-        return _planned(files, path)
-    handle = -1
-    try:
-        handle = os.open(path, READ)  # os: nothing is planned
-        if os.readlink(f"/proc/self/fd/{handle}") == path:  # there was no link on the way
-            return _regular(handle, path), path
-    except OSError as problem:
-        if problem.errno not in (errno.ELOOP, errno.ENOENT):
-            raise
-    if handle != -1:
-        os.close(handle)
-    with of_path.place(path, follow=True) as where:
-        return _regular(where.open(), path), where.path
-
-
-def _planned(files: PlannedFiles, path: str) -> tuple[FileIO, str]:
-    where = of_path.place(path, follow=True)
-    entry = files.way(where.path).entry()
-    if entry is None or not entry.is_file:
-        return _regular(where.open(), path), where.path
-    return _paths.reader_of(entry), where.path
-
-
-def _regular(handle: int, path: str) -> FileIO:
-    mode = os.fstat(handle).st_mode
-    if bits.S_ISREG(mode):
-        return FileIO(handle, "rb")
-    os.close(handle)
-    if bits.S_ISDIR(mode):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
-    raise StateFailed(f"cannot read {path}: it is a device, a pipe or a socket")
+    if overlay() is None:
+        handle = -1
+        try:
+            handle = os.open(path, READ)  # os: nothing is planned
+            if os.readlink(f"/proc/self/fd/{handle}") == path:  # there was no link on the way
+                return regular(handle, path), path
+        except OSError as problem:
+            if problem.errno not in (errno.ELOOP, errno.ENOENT):
+                raise
+        if handle != -1:
+            os.close(handle)
+    with place(path, follow=True) as where:
+        return where.opened(path), where.path
 
 
 def read_bytes(path: str) -> bytes:

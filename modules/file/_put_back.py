@@ -10,8 +10,7 @@ from contextlib import suppress
 from modules.file._change import alters, put_link
 from modules.file._contents.copy import move_place
 from modules.file._contents.write import Finish, Owner, replace
-from modules.file._paths.of_path import place
-from modules.file._paths.place import Pinned, Place
+from modules.file._paths.place import Pinned, Place, place
 from modules.file._snapshot import snapshot, snapshot_of_move
 from runner.api import StateFailed
 

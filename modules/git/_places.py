@@ -11,8 +11,7 @@ from contextlib import contextmanager
 
 from modules import _paths
 from modules.cmd import Completed
-from modules.file._paths.of_path import place
-from modules.file._paths.place import Place
+from modules.file._paths.place import Place, place
 from modules.file._paths.private_folder import PrivateFolder, folder_beside
 from modules.file._paths.resolve import others_replace, others_write, real_path
 from runner.api import StateFailed

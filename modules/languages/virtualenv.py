@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from modules import cmd, file
 from modules import user as users
-from modules.file._paths.of_path import place
+from modules.file._paths.place import place
 from runner.api import CommandFailed, StateFailed, changer, for_states, foreseen_failures
 
 

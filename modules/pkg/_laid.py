@@ -232,7 +232,7 @@ def _digest(entry: Entry, kind: str) -> str:
 
     if not entry.is_file:
         return ""
-    with _paths.reader_of(entry) as reader:
+    with entry.reader() as reader:
         return f"{kind}:{hashlib.file_digest(reader, kind).hexdigest()}"
 
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from modules import _paths, file
-from modules._planned.files import is_planned, planned_files
+from modules._planned.overlay import is_planned, overlay
 from modules.service._planned import STARTING, plan_enabled, plan_running
 from modules.service.user_units import account
 from runner.api import CommandFailed, Unforeseen
@@ -25,7 +25,7 @@ USERS = tuple(f"{folder}/systemd/user" for folder in ("/etc", "/run", "/usr/loca
 
 def concerns(unit: str, user: str = "") -> bool:
     """Return whether a file that defines a unit was planned, or its removal."""
-    if planned_files() is None:
+    if overlay() is None:
         return False
     return any(is_planned(path) for path in _candidates(unit, user))
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 
 from modules import _paths, cmd, file
-from modules._planned.files import is_planned
+from modules._planned.overlay import is_planned
 from modules.service import _planned
 from modules.service._former import acts
 from modules.service._names import file_name

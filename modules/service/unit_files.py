@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 
 from modules import _paths, cmd, file
-from modules._planned.files import is_planned
+from modules._planned.overlay import is_planned
 from modules.service import _planned_units
 from modules.service.user_units import account, systemctl
 from runner.api import Record, fetcher, here

@@ -8,7 +8,7 @@ import time
 
 from modules import _accounts, _paths
 from modules import user as users
-from modules._planned.files import is_planned
+from modules._planned.overlay import is_planned
 from runner.api import Record, StateFailed, here
 
 SECONDS = 10.0  # that the manager of a user may take to start, who was just told to linger

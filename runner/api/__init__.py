@@ -372,6 +372,10 @@ class Here(Protocol):
         """A private folder, deleted by the engine when the state ends."""
         ...
 
+    def new_overlay(self) -> Any:
+        """Files of which nothing is planned yet, for what modules/_planned keeps of a dry run."""
+        ...
+
     def limited(self, what: str, size: int) -> AbstractContextManager[float]:
         """Bound the time of what is done inside to some text, and give the seconds (0: no bound).
         what: its name in the message; size: the characters of the text. Raises StateFailed when it

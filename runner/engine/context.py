@@ -275,6 +275,9 @@ class Current:
         self._scratch.append(folder)
         return folder
 
+    def new_overlay(self) -> Any:
+        return self.run.registry.new_overlay()
+
     def clean(self) -> None:
         """Delete the scratch folders; the engine calls it when the state ends."""
         if self._scratch:

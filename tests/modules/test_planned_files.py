@@ -15,9 +15,11 @@ import pytest
 from harness import HarnessHere
 
 from modules import _paths, file
+from modules._machine import processes
 from modules._planned import view
-from modules._planned.files import Held, is_planned, planned_files
+from modules._planned.files import Held, planned_files
 from modules._planned.machine import merged, merged_names
+from modules._planned.overlay import is_planned
 from runner.api import changes_allowed, running
 from runner.api.planning import changes_planned
 from runner.support.files.permissions import MOST_LINKS
@@ -203,13 +205,13 @@ def test_a_command_sees_what_it_would_see_after_the_real_run(tmp_path: Path) -> 
     with running(HarnessHere()), changes_allowed():
         made(str(real))
     with running(HarnessHere(dry=True)):
-        assert view.planned_view() is None
+        assert processes.view() is None
         with changes_planned():
             made(str(dry))
-        planned = view.planned_view()
+        planned = processes.view()
         if planned is None:
             pytest.skip("it takes the right to mount")
-        assert view.planned_view() is planned
+        assert processes.view() is planned
         seen = listed(dry, preexec_fn=planned.entering(str(dry), None, None, None))
         words = ["sh", "-c", "id -u; id -g; id -G; umask; pwd"]
         as_somebody = subprocess.run(
@@ -257,7 +259,7 @@ def test_much_is_not_laid_over_the_machine(
     with running(HarnessHere(dry=True)), changes_planned():
         for name in ("a", "b", "c"):
             file.write(str(tmp_path / name), b"x" * 10)
-        if view.planned_view() is None:
+        if processes.view() is None:
             pytest.skip("it takes the right to mount")
         monkeypatch.setattr(view, limit, most)
         assert (view._made(planned_files()) is not None) is fits  # type: ignore[arg-type]

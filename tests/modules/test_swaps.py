@@ -763,7 +763,8 @@ WRITING = {
 # files of `modules` that may call these: the mechanism itself, and what is written where nobody
 # else can
 BY_PATH = {
-    "_paths.py": "the memory of a planned file, and copies in private folders",
+    "_paths.py": "copies in private folders",
+    "_planned/files.py": "the memory of a planned file",
     "file/_paths/private_folder.py": "a private folder",
     "_planned/view.py": "a file system that only a command of a dry run has",
     "file/_paths/place.py": "the mechanism",

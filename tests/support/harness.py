@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 import yaml
 
+from modules._planned.dry_run import PlannedOverlay
 from runner.api import Done, Plan, changes_allowed, first_plan, refuse_unforeseen, running
 from runner.api.planning import Unforeseen, changes_planned, is_state_planning
 from runner.language.arguments.schema import flat
@@ -111,6 +112,9 @@ class HarnessHere:
 
     def scratch(self) -> str:
         return tempfile.mkdtemp(prefix="scratch-", dir=self.cache_dir)
+
+    def new_overlay(self) -> PlannedOverlay:
+        return PlannedOverlay()
 
     def limited(self, what: str, size: int) -> AbstractContextManager[float]:
         return nullcontext(0.0)

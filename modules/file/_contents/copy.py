@@ -16,8 +16,7 @@ from modules.file._contents import holes, space
 from modules.file._contents.streamed import streamed
 from modules.file._contents.write import Owner, replace
 from modules.file._paths.mounts import refuse_mounted
-from modules.file._paths.of_path import place
-from modules.file._paths.place import Pinned, Place
+from modules.file._paths.place import Pinned, Place, place
 from modules.file._snapshot import paths_below, snapshot_of_copy, snapshot_of_move
 from modules.file._validation.validated import ask
 from runner.api import StateFailed

@@ -16,8 +16,7 @@ from modules._machine.umask import umask
 from modules.file._change import alters, owner_ids
 from modules.file._contents import holes
 from modules.file._contents.streamed import Contents, copy_into, room_for
-from modules.file._paths.of_path import place
-from modules.file._paths.place import Pinned, Place
+from modules.file._paths.place import Pinned, Place, place
 from modules.file._snapshot import snapshot_of_written, target_of
 from modules.file._validation.validated import ask
 from runner.api import Record, StateFailed, here, planned_as

@@ -15,17 +15,37 @@ import os
 import stat as bits
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from io import FileIO
 from types import TracebackType
 from typing import IO
 
-from modules._paths import READ as READ
+from modules._planned.overlay import overlay
 from modules.file._contents import space
-from modules.file._paths.walk import FOLDER, PATH_ONLY, Resolved
+from modules.file._paths.walk import FOLDER, PATH_ONLY, READ, Resolved, resolved
 from runner.api import StateFailed, here, others_write
 from runner.api.durability import collects_files, commits_later, sync_folder
 
 BUFFER = 64 * 1024  # bytes; given, Python does not ask whether a file is a terminal
 NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def place(path: str, follow: bool = False) -> Place:
+    """The place that a path means now, in a dry run on the planned machine. follow: a link at its
+    end, too, where it may be followed.
+    """
+    planned = overlay()
+    return Place(resolved(path, follow)) if planned is None else planned.place(path, follow)
+
+
+def regular(handle: int, path: str) -> FileIO:
+    """A regular file that was opened by a path. Raises OSError and StateFailed for what is none."""
+    mode = os.fstat(handle).st_mode
+    if bits.S_ISREG(mode):
+        return FileIO(handle, "rb")
+    os.close(handle)
+    if bits.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+    raise StateFailed(f"cannot read {path}: it is a device, a pipe or a socket")
 
 
 class Place:
@@ -93,6 +113,12 @@ class Place:
             return handle
         os.close(handle)
         raise StateFailed(f"cannot read {self.path}: it is a device, a pipe or a socket")
+
+    def opened(self, path: str) -> FileIO:
+        """A regular file, opened for reading without a buffer. path: its name in messages. Raises
+        OSError, and StateFailed for what is none.
+        """
+        return regular(self.open(), path)
 
     @contextmanager
     def reading(self) -> Iterator[tuple[IO[bytes], Pinned]]:

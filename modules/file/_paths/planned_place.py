@@ -9,10 +9,10 @@ import os
 import stat as bits
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import FileIO
 from tempfile import SpooledTemporaryFile
 from typing import IO, cast
 
-from modules import _paths
 from modules._machine import umask
 from modules._planned.files import (
     KEPT_IN_MEMORY,
@@ -27,8 +27,8 @@ from modules._planned.files import (
 from modules._planned.machine import planned_machine
 from modules.file._contents import space
 from modules.file._paths.mounts import mount_of
-from modules.file._paths.place import READ, Folder, NewFile, Pinned, Place
-from modules.file._paths.walk import refuse_unless
+from modules.file._paths.place import Folder, NewFile, Pinned, Place
+from modules.file._paths.walk import READ, refuse_unless
 from modules.file._rights import refuse_put
 from runner.api import StateFailed, Unforeseen, lies_in
 from runner.api.planning import is_state_planning
@@ -85,7 +85,11 @@ class PlannedPlace(Place):
             raise _error(IsADirectoryError, errno.EISDIR, self.path)
         if not entry.is_file:
             raise StateFailed(f"cannot read {self.path}: it is a device, a pipe or a socket")
-        return _paths.open_planned(entry)
+        return entry.opened()
+
+    def opened(self, path: str) -> FileIO:
+        entry = self._way.entry()
+        return entry.reader() if entry and entry.is_file else super().opened(path)
 
     @contextmanager
     def reading(self) -> Iterator[tuple[IO[bytes], Pinned]]:

@@ -12,11 +12,19 @@ import errno
 import os
 import stat as bits
 
-from modules._planned.files import Link, names_of
 from runner.api import MOST_LINKS, Record, StateFailed, link_of_others
 
+READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NONBLOCK
 PATH_ONLY = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class Link(Record):
+    """A link of somebody else on the way, whose owner has to own what it leads to."""
+
+    path: str
+    says: str
+    owner: int
 
 
 class Resolved(Record):
@@ -165,6 +173,11 @@ class Walk:
         self._pending += names_of(says)
         if says.startswith("/"):
             self._enter(os.open("/", FOLDER), [])
+
+
+def names_of(path: str) -> list[str]:
+    """The names of a path, the last one first."""
+    return [name for name in reversed(path.split("/")) if name not in ("", ".")]
 
 
 def refuse_unless(link: Link, owner: int) -> None:

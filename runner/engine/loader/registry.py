@@ -9,6 +9,7 @@ from contextlib import suppress
 from types import ModuleType
 from typing import Any
 
+from modules._planned import dry_run
 from runner.engine.loader import sys_functions, unsupported
 from runner.engine.loader.builtin import declares, library
 from runner.engine.loader.hooks import HOOKS, relationship_hooks
@@ -94,6 +95,11 @@ class Registry:
         self._trees.clear()
         self._states.clear()
         self._functions.clear()
+
+    @staticmethod
+    def new_overlay() -> dry_run.PlannedOverlay:
+        """Files of which nothing is planned yet, for a dry run."""
+        return dry_run.PlannedOverlay()
 
     # -------------------------------------------------- states
 

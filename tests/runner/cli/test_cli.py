@@ -366,6 +366,9 @@ NEEDED = """
 # and what further modules need, for commands, accounts and packages
 FURTHER = "glob grp locale pwd select selectors subprocess"
 
+# what only a dry run executes: the files that it plans, and the places in them
+PLANNED = ("modules._planned.files", "modules._planned.dry_run", "modules.file._paths.planned_")
+
 
 def imported_by(machine: Machine, *words: str) -> list[str]:
     """The modules that a second run imports, and executes."""
@@ -399,6 +402,7 @@ def test_a_converged_state_imports_little(machine: Machine) -> None:
         "runner.sources.config.key_",
         "runner.support.yaml.load",
         "modules.cmd",
+        *PLANNED,
     )
     assert [name for name in imported if name.startswith(unneeded)] == []
     ours = [name for name in imported if name.startswith(("runner", "states", "modules"))]
@@ -426,6 +430,17 @@ def test_converged_packages_users_and_commands_import_little(machine: Machine) -
     )
     further = of_python(imported_by(machine, "sls", "a")) - {*NEEDED.split()}
     assert further <= {*FURTHER.split()}
+
+
+def test_a_real_run_executes_nothing_of_the_planned_machine(machine: Machine) -> None:
+    """It changes a file; what a dry run lays over the machine is handed to that alone."""
+    machine.write(
+        a="here: {file.managed: [name: '{tmp}/x', contents: x]}\n"
+        "gone: {file.absent: [name: '{tmp}/x']}\n"
+    )
+    assert [name for name in imported_by(machine, "sls", "a") if name.startswith(PLANNED)] == []
+    planned = imported_by(machine, "sls", "a", "--test")
+    assert all(any(name.startswith(one) for name in planned) for one in PLANNED)
 
 
 LOGGING = (

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The files that a dry run has planned, laid over those of the machine, as looks and changers ask
+for them.
+
+What they are made by (`files.py`, `dry_run.py`) is handed in by the loader where a dry run plans
+something: a run that really changes the machine has no overlay, and executes none of it.
+"""
+
+from __future__ import annotations
+
+import os
+from io import FileIO
+from typing import TYPE_CHECKING, Protocol
+
+from modules._planned.machine import of_dry_run
+from runner.api import here, is_planning
+from runner.api.planning import doubts
+
+if TYPE_CHECKING:
+    from modules._planned.view import View
+    from modules.file._paths.place import Place
+
+
+KERNELS = ("/proc/", "/sys/")  # what is below is no file that keeps what is written to it
+
+
+class Overlay(Protocol):
+    """Files as they will be: what `os` and `os.path` answer for those of the machine, with their
+    errors.
+    """
+
+    def stat(self, path: str, follow: bool = True) -> os.stat_result: ...
+    def listdir(self, path: str) -> list[str]: ...
+    def readlink(self, path: str) -> str: ...
+    def realpath(self, path: str) -> str: ...
+    def access(self, path: str, mode: int) -> bool: ...
+    def opened(self, path: str) -> PlannedReader: ...
+
+    def real_path(self, path: str) -> str:
+        """As `realpath`. Raises StateFailed for a link that is not to be followed."""
+        ...
+
+    def source(self, path: str) -> str | None:
+        """Where on the machine that is which is at a path; None for what is new, or nothing."""
+        ...
+
+    def is_planned(self, path: str) -> bool:
+        """Return whether what is at a path, or in a folder, is not what the machine has there."""
+        ...
+
+    def place(self, path: str, follow: bool = False) -> Place:
+        """The place that a path means. A change there is a plan."""
+        ...
+
+    def view(self) -> View | None:
+        """These files for a program that is to see them; None where they cannot be laid over the
+        machine.
+        """
+        ...
+
+
+class PlannedReader(FileIO):
+    """The contents of a planned file. at: its stat."""
+
+    at: os.stat_result
+
+
+def overlay() -> Overlay | None:
+    """The files of a dry run in which something was planned; None where all is as the machine has
+    it.
+    """
+    machine = of_dry_run()
+    if machine is None:
+        return None
+    if machine.files is None and (is_planning() or doubts()):  # dry: it is the view
+        machine.files = here.new_overlay()
+    return machine.files
+
+
+def is_planned(path: str) -> bool:
+    """Return whether what is at a path, or in a folder, will not be what the machine has there."""
+    planned = overlay()
+    return planned is not None and planned.is_planned(path)
