@@ -46,7 +46,8 @@ def present(
     minute, hour, daymonth, month, dayweek alike: A field of the time; `random` is decided once and
       then stays.
     comment: Lines above the entry; without it those that are there stay.
-    commented: Have the entry in the crontab, but switched off.
+    commented: Have the entry in the crontab, but switched off; a minute that starts with `#` means
+      the same.
     identifier: What the entry is known by when its command or time changes; without it the command,
       with false nothing.
     special: A name for the time instead of the five fields, such as `@daily`.
@@ -65,6 +66,8 @@ def present(
     user = _required_user(user)
     name = name.strip()
     known = _identifier(name, identifier)
+    if isinstance(minute, str) and minute.startswith("#"):
+        minute, commented = minute.lstrip("# ") or "*", True
     times = (minute, hour, daymonth, month, dayweek)
     old = cron.find(user, name, known)
     handmade = None
@@ -83,7 +86,8 @@ def present(
     if not commented and not handmade:
         _warn_of_others(name, user, "as well: it runs twice; take that line away")
         _warn_of_rename(name, user, known)
-    new = cron.CronEntry(special or " ".join(fields), name, known, remark, commented)
+    time = special or " ".join(" ".join(fields).split())
+    new = cron.CronEntry(time, name, known, remark, commented)
     if handmade:
         new = new._replace(identifier="", comment="")
     if old is not None and old[2] == new:
