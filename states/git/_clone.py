@@ -77,6 +77,11 @@ class Repository(Record):
         """Return whether the clone has a commit."""
         return self.look("cat-file", "-e", f"{sha}^{{commit}}") is not None
 
+    def tracked_by(self, branch: str) -> str | None:
+        """The remote's branch that a local one tracks."""
+        name = f"refs/heads/{branch}"
+        return self.look("for-each-ref", "--format=%(upstream:short)", name) or None
+
     def contains(self, sha: str, ancestor: str) -> bool:
         """Return whether a commit comes after another one, or is it."""
         return self.look("merge-base", "--is-ancestor", ancestor, sha) is not None

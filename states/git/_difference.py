@@ -129,8 +129,7 @@ class Difference:
     @property
     def upstream(self) -> str | None:
         """The branch that the local one tracks."""
-        name = f"refs/heads/{self.branch}"
-        return self.repository.look("for-each-ref", "--format=%(upstream:short)", name) or None
+        return self.repository.tracked_by(self.branch) if self.branch else None
 
     @property
     def stale_submodules(self) -> bool:

@@ -197,11 +197,12 @@ def _check_out(repository: Repository, wanted: WantedRevision, branch: str | Non
     head = repository.look("rev-parse", "--verify", "-q", "HEAD")
     if head is None:
         raise StateFailed(NO_DEFAULT)
-    if head == wanted.sha:
-        return []
-    repository.run("reset", "--hard", start)
-    comments = [f"Repository was reset to {wanted.label(repository.remote)}"]
-    if present is None:  # a clone of a tag is on no branch
+    comments = []
+    if head != wanted.sha:
+        repository.run("reset", "--hard", start)
+        comments = [f"Repository was reset to {wanted.label(repository.remote)}"]
+    # a clone of a tag is on no branch
+    if present is None or wanted.kind == "HEAD" or repository.tracked_by(present) == upstream:
         return comments
     if upstream:
         repository.run("branch", "--set-upstream-to", upstream)

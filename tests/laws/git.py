@@ -91,6 +91,8 @@ SCENARIOS = [
     git("latest"),
     git("latest", rev="dev", branch="dev"),
     git("latest", rev="v1"),
+    git("latest", REMOTE + "git -C r tag now; ", rev="now"),
+    git("latest", REMOTE + "git -C r branch same; ", rev="same"),
     git(
         "latest",
         rev="main",
