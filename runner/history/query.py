@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -117,6 +117,34 @@ def _last_before(connection: sqlite3.Connection, tag: str, number: int) -> dict[
     return _find(connection, str(row[0])) if row else None
 
 
+class RunsForIndex(Record):
+    """The last runs, the newest first, each with its seconds (`took`, None where it has not ended)
+    and how many of its states had drifted. failed: the states that failed in the last real one
+    that ran any.
+    """
+
+    runs: list[dict[str, Any]]
+    failed: list[dict[str, Any]]
+
+
+@readable()
+def runs_for_index(state_dir: str, limit: int) -> RunsForIndex:
+    """So many runs as the page over them needs them."""
+    connection = _reading(state_dir)
+    if connection is None:
+        return RunsForIndex([], [])
+    drift = "SELECT run, count(*) FROM results WHERE origin = 'drift' GROUP BY run"
+    drifted = dict(connection.execute(drift).fetchall())
+    query = f"SELECT finished - started, {_RUN} FROM runs ORDER BY id DESC LIMIT ?"
+    runs = [
+        _run(connection, row) | {"took": took, "drifted": drifted.get(row[0], 0)}
+        for took, *row in connection.execute(query, (limit,)).fetchall()
+    ]
+    last = next((run["id"] for run in runs if run["kind"] == "run" and run["total"]), None)
+    failed = f"SELECT {_RESULT} FROM results WHERE run = ? AND ran AND result = 0 ORDER BY position"
+    return RunsForIndex(runs, [*map(_result, connection.execute(failed, (last,)))])
+
+
 _NAMED = ("id", "name", "function", "sls", "outcome", "changes", "before")
 _COMPARED = ("outcome", "result", "ran", "changes", "comment", "place")
 
@@ -199,7 +227,7 @@ def _find(connection: sqlite3.Connection, number: str) -> dict[str, Any] | None:
     return _run(connection, row) if row else None
 
 
-def _run(connection: sqlite3.Connection, row: tuple[Any, ...]) -> dict[str, Any]:
+def _run(connection: sqlite3.Connection, row: Sequence[Any]) -> dict[str, Any]:
     run: dict[str, Any] = dict(zip(_RUN.split(", "), row, strict=True))
     for key in ("started", "finished"):
         if run[key] is not None:

@@ -132,6 +132,8 @@ MIGRATIONS = (
     ALTER TABLE kept ADD COLUMN attributes TEXT;
     ALTER TABLE left_behind ADD COLUMN attributes TEXT;
     """,
+    # for the index over runs: how many states of each had drifted
+    "CREATE INDEX results_by_drift ON results (run) WHERE origin = 'drift'",
 )
 # what the store of contents has to keep
 CONTENTS = " UNION ".join(

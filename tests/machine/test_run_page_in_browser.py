@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of a run in a real browser, without a network: Chromium in a throw-away machine."""
+"""The pages of runs in a real browser, without a network: Chromium in a throw-away machine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from chromium import Browser, browser
 from command import Machine
 from debian import Debian
-from run_pages import attacked, large
+from run_pages import attacked, attacked_index, fleet_of, index_of, large
 
 LAYER = "browser"
 INIT = "none"
@@ -64,6 +64,10 @@ def chromium(debian: Debian) -> Iterator[Browser]:
     """The one browser of this file."""
     debian.write("/root/attacked.html", attacked())
     debian.write("/root/large.html", large(5000))
+    debian.write("/root/attacked_index.html", attacked_index())
+    debian.write("/root/large_index.html", index_of(5000))
+    debian.write("/root/runs.html", index_of(100))
+    debian.write("/root/fleet.html", fleet_of(100))
     with browser(debian) as chromium:
         yield chromium
 
@@ -141,10 +145,11 @@ def test_a_page_fits_and_can_be_read(page: Browser) -> None:
     assert page.value("document.documentElement.lang") == "en"
 
 
-def test_nothing_breaks_out(chromium: Browser) -> None:
+@pytest.mark.parametrize("name", ["attacked", "attacked_index"])
+def test_nothing_breaks_out(chromium: Browser, name: str) -> None:
     chromium.problems.clear()
     chromium.requests.clear()
-    chromium.open(ADDRESS.format("attacked"))
+    chromium.open(ADDRESS.format(name))
     assert chromium.value("document.querySelectorAll('img, script').length") == 1
     assert chromium.problems == [] and fits(chromium)
     # and if something were not escaped: the policy of the page lets it neither run nor load
@@ -158,20 +163,56 @@ def test_nothing_breaks_out(chromium: Browser) -> None:
     )
     assert chromium.value("window.broken") is None
     assert len(chromium.problems) >= 3, chromium.problems
-    assert set(chromium.requests) == {ADDRESS.format("attacked")}
+    assert set(chromium.requests) == {ADDRESS.format(name)}
 
 
-def test_a_large_page_is_usable(chromium: Browser) -> None:
+@pytest.mark.parametrize(
+    ("name", "lines", "word"), [("large", 100, "s4907"), ("large_index", 5000, "run4907")]
+)
+def test_a_large_page_is_usable(chromium: Browser, name: str, lines: int, word: str) -> None:
     chromium.size(1200, 800)
-    chromium.open(ADDRESS.format("large"))
-    assert chromium.value(SHOWN) == 100
+    chromium.open(ADDRESS.format(name))
+    assert chromium.value(SHOWN) == lines
     took = chromium.value(
         "Math.min(...[1, 2, 3].map(() => {"
         " words.value = ''; words.dispatchEvent(new Event('input'));"
-        " const start = performance.now(); words.value = 's4907';"
+        f" const start = performance.now(); words.value = '{word}';"
         " words.dispatchEvent(new Event('input')); document.body.offsetHeight;"
         " return performance.now() - start; }))"
     )
     assert chromium.value(SHOWN) == 1
     assert took < 10000, "milliseconds: quiet, a tenth of a second"
     assert fits(chromium)
+
+
+@pytest.mark.parametrize(("name", "lines", "failed"), [("runs", 100, 2), ("fleet", 100, 2)])
+def test_an_index_is_read_on_each_screen(
+    chromium: Browser, name: str, lines: int, failed: int
+) -> None:
+    chromium.problems.clear()
+    chromium.requests.clear()
+    chromium.open(ADDRESS.format(name))
+    for width in (390, 820, 1280):
+        for dark in (False, True):
+            chromium.size(width, 800, phone=width == 390)
+            chromium.dark(dark)
+            assert fits(chromium), (width, dark)
+    assert chromium.value(CONTRAST) >= 4.5, "in the dark"
+    chromium.dark(False)
+    assert chromium.value(CONTRAST) >= 4.5
+    assert chromium.value(NAMELESS) == []
+    assert chromium.value(SHOWN) == lines
+    chromium.value("words.value = 'drift'; words.dispatchEvent(new Event('input'))")
+    assert 0 < chromium.value(SHOWN) < lines
+    said = chromium.value("document.getElementById('shown').textContent")
+    assert f"of {lines} {'runs' if name == 'runs' else 'machines'}" in said
+    chromium.scripts(False)
+    try:
+        chromium.open(ADDRESS.format(name))
+        for box in ("changed", "unchanged"):
+            chromium.value(f"document.getElementById('show-{box}')?.click()")
+        assert chromium.value(SHOWN) == failed, "the style sheet alone chooses by outcome"
+    finally:
+        chromium.scripts(True)
+    assert chromium.problems == []
+    assert set(chromium.requests) == {ADDRESS.format(name)}, "nothing else is asked for"

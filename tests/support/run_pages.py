@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from runner.output import run_page
+from runner.output.run_page import fleet, index
 
 
 def result(number: int, **other: Any) -> dict[str, Any]:
@@ -91,3 +93,66 @@ def large(count: int) -> str:
     tags = [item["tag"] for item in results]
     edges = [[number, number + 1, "require"] for number in range(count - 1)]
     return html(results, requisites={"states": tags, "edges": edges})
+
+
+def _run(number: int, **other: Any) -> dict[str, Any]:
+    """A run as the index of runs takes it."""
+    more = {"run": f"20260102030405-{number:06x}", "took": 4.5, "drifted": number % 3, "total": 9}
+    counts = {"failed": 1} if number % 50 == 0 else {"unchanged": 9}
+    outcome = "failed" if "failed" in counts else "done"
+    return {
+        **RUN,
+        **more,
+        "id": number,
+        "command": f"runner sls run{number}",
+        "counts": counts,
+        "outcome": outcome,
+        **other,
+    }
+
+
+def index_of(count: int) -> str:
+    """The index of so many runs."""
+    runs = [_run(number) for number in range(count, 0, -1)]
+    names = {index.page_name(run["run"]) for run in runs}
+    return index.html(index.Index("web1", runs, (), (), names, "now"))
+
+
+def attacked_index() -> str:
+    """An index each of whose texts tries to become more than text."""
+    words = ("run", "command", "outcome", "revision", "undone", "started")
+    run = _run(1, **dict.fromkeys(words, ATTACK))
+    failed = dict.fromkeys(("function", "id", "comment", "place"), ATTACK)
+    reaction = dict.fromkeys(("reactor", "kind", "source", "time", "place"), ATTACK)
+    names = {index.page_name(ATTACK)}
+    return index.html(index.Index(ATTACK, [run], [failed], [reaction], names, ATTACK))
+
+
+def fleet_of(count: int) -> str:
+    """The page over so many machines."""
+    moment = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
+    machines = [
+        {
+            "machine": f"web{number}.a-long-name-of-a-site.example.org",
+            "finished": moment,
+            "test": number % 7 == 0,
+            "outcome": "done",
+            "failed": number % 50 == 0,
+            "revision": "0123456789abcdef0123456789abcdef01234567",
+            "dirty": False,
+            "tree": "refused" if number % 100 == 0 else None,
+            "counts": {"changed": number % 3, "unchanged": 9},
+            "drifted": number % 5 == 0,
+            "pending": number % 11 == 0,
+            "overdue": number % 13 == 0,
+            "runner": "0.2.0",
+        }
+        for number in range(count)
+    ]
+    one = {"machine": machines[0]["machine"]}
+    bad = one | {"state": "cmd_|-fill_|-x_|-run", "comment": "no room", "errors": []}
+    due = dict.fromkeys(("reactor", "kind", "source", "since"), "cmd_|-reload_|-x_|-run")
+    of_tree = {"revision": "0123456789abcdef", "dirty": True, "machines": count, "failed": 2}
+    drift = one | {"last_drift": moment, "runs": 1, "states": 2}
+    rows = (machines, [bad] * 300, [drift], [one | due], [of_tree])
+    return fleet.html(fleet.Fleet(*rows, "now"))

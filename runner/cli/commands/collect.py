@@ -4,15 +4,16 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 from runner.cli.parsing.option_spec import argument, option
 from runner.cli.running.answers import write_value
 from runner.cli.running.exit_codes import DONE, FAILED
 from runner.cli.running.options import Common, with_common
 from runner.history.outbox import collecting, delivery, postgresql, tables
-from runner.model.errors import UsageError
+from runner.model.errors import RunnerError, UsageError
 from runner.sources.config import report
+from runner.tools.queries import fleet_pages
 
 ANSWERING = {"out": str}
 
@@ -33,34 +34,49 @@ def collect(
     init: Annotated[
         bool, option("--init", help="Create the tables and views that are missing, and views anew.")
     ] = False,
+    pages: Annotated[
+        str | None,
+        option("--html", metavar="DIR", help="Write a page over all machines there, and of each."),
+    ] = None,
     common: Common,
 ) -> int:
-    """Take delivered reports into PostgreSQL.
+    """Take delivered reports into PostgreSQL, and show them.
 
     Each file is removed once it is committed; a report that is known already counts once. What is
     no report is moved to DIR/rejected, with the reason beside it, and the exit code is 2. Missing
-    tables and views are created.
+    tables and views are created. `--html DIR` writes pages for a browser: an index of all machines,
+    and a page of each that has new reports.
 
     Example: runner collect /srv/reports --to postgresql://runner@db.example.org/runner
     """
     if not to or not to.startswith(("postgresql:", "postgres:")):
         raise UsageError("runner collect: --to has to be postgresql://USER@HOST/DATABASE")
-    if folder is None and not init:
-        raise UsageError("name the directory that machines deliver to, or use --init")
+    if folder is None and pages is None and not init:
+        raise UsageError("name the directory that machines deliver to, or use --init or --html DIR")
     there = report.destination({"to": to, **({"passfile": passfile} if passfile else {})})
     there = there._replace(timeout=delivery.EACH)
     with postgresql.connected(there) as connection:
         with postgresql.failures(there.address):
             if init or tables.are_missing(connection):
                 tables.create(connection)
-        if folder is None:
-            return DONE
-        done = collecting.Collector(folder, connection, there.address)()
+        done = collecting.Collected()
+        if folder is not None:
+            done = collecting.Collector(folder, connection, there.address)()
+        if pages is not None:
+            with postgresql.failures(there.address):
+                _write_pages(connection, pages)
     for name, reason in done.rejected:
         print(f"warning: {name!r} is rejected: {reason}", file=sys.stderr)
-    if common.for_people:
+    if folder is not None and common.for_people:
         print(f"{done.taken} taken, {done.known} known already, {len(done.rejected)} rejected.")
-    else:
+    elif folder is not None:
         counts = {"taken": done.taken, "known": done.known, "rejected": dict(done.rejected)}
         write_value(common, counts)
     return FAILED if done.rejected else DONE
+
+
+def _write_pages(connection: Any, folder: str) -> None:
+    try:
+        fleet_pages.write(connection, folder)
+    except OSError as error:
+        raise RunnerError(f"{folder}: {error.strerror}") from None

@@ -12,7 +12,7 @@ from runner.cli.running import scheduled_runs
 from runner.cli.running.answers import print_text, write
 from runner.cli.running.options import READING, Common, options_of, with_common
 from runner.history import disabled as history_disabled
-from runner.model.errors import UsageError
+from runner.model.errors import RunnerError, UsageError
 from runner.output import history as printed
 from runner.output import text
 from runner.output.formats import PAST
@@ -33,13 +33,17 @@ def history(
     limit: Annotated[
         int, option("--limit", "-n", metavar="N", help="How many runs to list.", show_default=True)
     ] = 20,
+    pages: Annotated[
+        str | None,
+        option("--html", metavar="DIR", help="Write a page for each run there, and their index."),
+    ] = None,
     common: Common,
 ) -> int:
     """List the runs of this machine, or show what they did.
 
     `show` shows one, the last if none is named, `diff` compares two, `file` shows all versions of a
     file, each with the command that restores it. Dry runs and undos are marked. `show RUN --out
-    html` is a page for a browser.
+    html` is a page for a browser; `--html DIR` writes those that DIR lacks, and an index over all.
 
     Example: runner history show
     """
@@ -57,6 +61,10 @@ def history(
     if common.form.past and words[:1] != ["show"]:
         raise UsageError("--out html is for one run: runner history show RUN --out html")
     options = options_of(common)
+    if pages is not None:
+        if words:
+            raise UsageError("--html DIR is for all runs: runner history --html DIR")
+        return _write_pages(common, options, pages)
     if common.form.past:
         print_text(run_page.html(options, words[1]))
         return 0
@@ -69,4 +77,16 @@ def history(
             print(text.safe(f"Now: {stopped}", sys.stdout))
     else:
         write(common, scheduled_runs.as_answer(runs, stopped))
+    return 0
+
+
+def _write_pages(common: Common, options: Any, folder: str) -> int:
+    try:
+        written = run_page.write(options, folder)
+    except OSError as error:
+        raise RunnerError(f"{folder}: {error.strerror}") from None
+    if common.for_people:
+        print(f"{text.counted(written, 'page')} written, and {folder}/index.html.")
+    else:
+        write(common, {"local": {"written": written}})
     return 0

@@ -1,24 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of each run, where the configuration says `html_report:`. Nothing of it fails a run."""
+"""The page of each run and the index of all, where the configuration says `html_report:`. Nothing
+of it fails a run.
+"""
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from runner.cli.running.reporting import NO_REPORTS, pending_reactions, warn
 from runner.model.errors import RunnerError
 from runner.model.events import Event, RunFinished, RunStarted
 from runner.model.said_in import key_folder
-from runner.support.files import shared_folder
 from runner.tools.queries import run_page
-
-MOST = 100  # pages in the folder; `runner history show RUN --out html` makes any older one
-# a page, by the ID of its run, which begins with its time; one that a kill left unfinished, too
-OURS = re.compile(r"\.?runner-(\d{14}-[0-9a-f]{6})\.html(\.[0-9a-f]{12})?")
 
 
 class Observer:
@@ -49,30 +45,22 @@ def paged(options: Any) -> Iterator[list[Any]]:
         if observer.run:
             with suppress(KeyboardInterrupt, BrokenPipeError):  # the run is over
                 if problem := _written(options, observer):
-                    warn(f"this run has no page: {problem}")
+                    warn(problem)
 
 
 def _written(options: Any, observer: Observer) -> str:
-    """Why there is no page; empty where there is one."""
+    """Why there is no page, or no index; empty where there are."""
     path = os.path.join(key_folder(options.raw, "html_report"), options.raw["html_report"])
     try:
-        with closing(shared_folder.SharedFolder(path)) as folder:
-            page = run_page.html(options, observer.run, observer.pending)
-            folder.write(f"runner-{observer.run}.html", page.encode())
-            _drop_old(folder)
+        run_page.write(options, path, observer.run, observer.pending)
+    except run_page.OthersIndex as error:
+        return f"the index of the runs is not written: {error.message}; {error.hint}"
     except OSError as error:
-        return f"{path}: {error.strerror}"
+        why = f"{path}: {error.strerror}"
     except RunnerError as error:
-        return error.message
+        why = error.message
     except Exception as error:  # whatever it is, it was the page's fault, not the run's
-        return f"{type(error).__name__}: {error}"
-    return ""
-
-
-def _drop_old(folder: Any) -> None:
-    """Remove the oldest pages, and what kills left behind. Raises OSError."""
-    ours = [found for found in map(OURS.fullmatch, folder.names()) if found]
-    pages = sorted((found[1] for found in ours if not found[2]), reverse=True)
-    for found in ours:
-        if len(pages) > MOST and found[1] <= pages[MOST]:
-            folder.remove(found[0])
+        why = f"{type(error).__name__}: {error}"
+    else:
+        return ""
+    return f"this run has no page: {why}"

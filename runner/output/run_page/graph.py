@@ -8,8 +8,9 @@ from typing import Any
 
 from runner.model.records import Record
 from runner.model.requisite_kinds import KINDS
+from runner.output.run_page.document import slug
 from runner.output.run_page.escaping import escape
-from runner.output.run_page.states import PageState, slug
+from runner.output.run_page.states import PageState
 from runner.support.drawing import MANY
 from runner.support.drawing.page import overview
 from runner.support.drawing.svg import Arrow, Node, drawing

@@ -13,7 +13,7 @@ const choose = () => {
   for (const state of states) state.hidden = !wanted.every((word) => textOf(state).includes(word));
   for (const group of document.querySelectorAll(".group")) group.hidden = !group.querySelector("li:not([hidden])");
   const count = states.filter(isChosen).length;
-  shown.textContent = `${count} of ${states.length} states`;
+  shown.textContent = `${count} of ${states.length} ${shown.dataset.noun}`;
 };
 const reveal = () => {
   const wanted = document.getElementById(decodeURIComponent(location.hash.slice(1)));
@@ -30,7 +30,7 @@ if (states.length) {
   document.querySelector(".scripted").hidden = false;
   words.addEventListener("input", choose);
   document.querySelector("fieldset").addEventListener("change", choose);
-  all.addEventListener("click", () => {
+  all?.addEventListener("click", () => {
     const open = all.textContent === "Open all";
     for (const state of states) if (isChosen(state)) state.firstElementChild.open = open;
     all.textContent = open ? "Close all" : "Open all";

@@ -9,6 +9,7 @@ from typing import Any
 
 from runner.model.records import Record
 from runner.model.result import OUTCOMES
+from runner.output.run_page.document import mark, slug
 from runner.output.run_page.escaping import cut, escape
 from runner.output.text import change_lines, named, seconds
 
@@ -84,11 +85,6 @@ class Budget:
         return fitting, left_out
 
 
-def slug(outcome: str) -> str:
-    """An outcome as the name of a class."""
-    return outcome.replace(" ", "-")
-
-
 def of_results(results: Iterable[Mapping[str, Any]], budget: Budget) -> list[PageState]:
     """The states of a run."""
     return [_state(number, result, budget) for number, result in enumerate(results, 1)]
@@ -147,11 +143,11 @@ def row(state: PageState, longest: float, is_open: bool, related: str) -> str:
     bar = ""
     if part >= 1:
         bar = f'<svg class="bar" aria-hidden="true"><rect width="{part:.0f}%" height="100%"/></svg>'
-    mark = f' <span class="mark">{state.origin}</span>' if state.origin in _ORIGINS else ""
+    origin = f" {mark(state.origin)}" if state.origin in _ORIGINS else ""
     return (
         f'<li class="{slug(state.outcome)}" id="{state.anchor}"><details{" open" * is_open}>'
         f'<summary><span class="outcome">{state.outcome}</span> <span class="what">'
-        f'<b>{escape(state.id)}</b> <span class="soft">{escape(state.function)}</span>{mark}'
+        f'<b>{escape(state.id)}</b> <span class="soft">{escape(state.function)}</span>{origin}'
         f'</span> <span class="took">{seconds(state.duration)}{bar}</span></summary>'
         f'<div class="more">{"".join(_details(state))}{related}</div></details></li>\n'
     )

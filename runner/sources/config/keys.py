@@ -442,8 +442,8 @@ class PartSettings:
         str,
         Key(
             REPORTS,
-            "A folder that each run writes its page to, for a browser (docs/run-page.md). The"
-            " newest 100 pages stay.",
+            "A folder that each run writes its page to, for a browser, and the index of all"
+            " (docs/run-page.md).",
             "html_report: /var/www/runs",
         ),
     ]

@@ -374,6 +374,15 @@ class Options(Record):
             unit="days",
         ),
     ] = 180
+    html_report_runs: Annotated[
+        int,
+        Key(
+            REPORTS,
+            "How many runs `html_report` and `runner history --html` keep pages of; 0 is all.",
+            "html_report_runs: 1000",
+            unit="runs",
+        ),
+    ] = 100
     auto_relationships: Annotated[
         bool,
         Key(

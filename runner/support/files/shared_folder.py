@@ -8,10 +8,12 @@ it gives up for the wanted one when it is whole. They are readable by the group 
 from __future__ import annotations
 
 import os
+import stat
 from contextlib import suppress
 
 from runner.support.files.links import without_links
 
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -42,6 +44,11 @@ class SharedFolder:
                 os.unlink(beside, dir_fd=self._folder)
             raise
         os.fsync(self._folder)
+
+    def beginning(self, name: str, most: int = 4096) -> bytes:
+        """Return the first bytes of a file, none of what is no regular one. Raises OSError."""
+        with open(os.open(name, _READ, dir_fd=self._folder), "rb") as file:
+            return file.read(most) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else b""
 
     def names(self) -> list[str]:
         """Return what is in it. Raises OSError."""

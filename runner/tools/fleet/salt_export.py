@@ -61,6 +61,7 @@ OF_RUNNER = (
     "edit_size_limit",
     "history_days",
     "history_runs",
+    "html_report_runs",
     "noop",
     "render_limit",
     "secret_keys",

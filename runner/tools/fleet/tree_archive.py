@@ -61,6 +61,7 @@ STAYING = frozenset(
         "otel_endpoint",
         "otel_headers",
         "html_report",
+        "html_report_runs",
         "report",
         "prometheus_textfile",
         "fleet",

@@ -15,6 +15,8 @@ import postgres_server
 import pytest
 import yaml
 from command import ROOT, Machine, prestarted_server
+from pages import Parsed
+from run_pages import ATTACK
 
 from runner.history.outbox.document import ReportFacts, document, parsed, text_of
 from runner.history.outbox.tables import VIEWS
@@ -271,6 +273,7 @@ def test_wrong_lines(machine: Machine, database: str) -> None:
         (["collect", "drop"], "--to has to be postgresql://"),
         (["collect", "drop", "--to", "https://x/y"], "--to has to be postgresql://"),
         (["collect", "--to", address(database)], "name the directory"),
+        (["collect", "--html", "/no/such", "--to", address(database)], "/no/such: No such file"),
         (["collect", "/no/such", "--to", address(database)], "/no/such cannot be used"),
         (["collect", "x", "--to", "postgresql://joe:pw12345@127.0.0.1:9/x"], "joe@127.0.0.1:9/x"),
         (["collect", "x", "--to", "postgresql://joe:pw12345@host"], "names no database"),
@@ -279,6 +282,124 @@ def test_wrong_lines(machine: Machine, database: str) -> None:
         assert done.returncode == 1
         assert message in done.stderr
         assert "pw12345" not in done.stderr
+
+
+# ---------------------------------------------------------------- pages over many machines
+
+
+def shown(machine: Machine, database: str) -> dict[str, Parsed]:
+    """The pages that are written, the index and one for each machine."""
+    folder = machine.folder / "fleet"
+    folder.mkdir(exist_ok=True)
+    done = called(machine, "collect", "--html", str(folder), "--to", address(database))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    parsed = {path.name: Parsed(path.read_text()) for path in folder.iterdir()}
+    for name, page in parsed.items():
+        assert page.wrong == [] and page.open == [], name
+        files = {link for link in page.links if link[0] != "#"}
+        assert files <= parsed.keys(), "no link leads nowhere"
+    return parsed
+
+
+def words(page: Parsed) -> str:
+    return " ".join(" ".join(page.text).split())
+
+
+def test_pages_over_many_machines(machine: Machine, database: str) -> None:
+    drop, fallen = machine.folder / "drop", {**OK, "result": False, "comment": "no room\nleft"}
+    drifted = {**OK, "changes": {"mode": "0644"}, "__origin__": "drift"}
+    reaction = {"reactor": "cmd_|-reload_|-x_|-run", "kind": "watch", "source": "b", "time": "t"}
+    put(drop, made("good"))
+    put(drop, made("late", timedelta(days=2), revision="old", runner="0.1"))
+    put(drop, made("bad", timedelta(hours=1)))
+    failed = {"outcome": "failed", "exit_code": 2, "states": {"cmd_|-fill_|-x_|-run": fallen}}
+    put(drop, made("bad", **failed, counts={"failed": 1, "would_change": 2}))
+    put(drop, made("broken", errors=["line 3 is wrong"], states={}, exit_code=1))
+    put(drop, made("drifting", drifted=2, states={"file_|-x_|-/x_|-managed": drifted}))
+    put(drop, made("misled", tree="refused"))
+    put(drop, made("owing", pending_reactions=[reaction]))
+    collect(machine, database)
+    pages = shown(machine, database)
+    assert len(pages) == 8
+    index, text = pages["index.html"], words(pages["index.html"])
+    assert "7 machines 1 overdue 3 failed" in text
+    assert "bad cmd.run fill no room broken line 3 is wrong misled a new tree was refused" in text
+    assert "late last at" in text.partition("Overdue Nothing came")[2]
+    assert "drifting 2 states in 1 run, last at" in text
+    assert "owing cmd: reload (watch) of b, since" in text
+    assert "abc : 6 machines, 3 failed old : 1 machine runner 0: 6 machines runner 0.1: 1" in text
+    assert "failed bad abc" not in text and "failed bad 1 failed, 2 would change of 3" in text
+    assert {"failed", "overdue", "drift", "pending", "states", "versions"} <= set(index.ids)
+    (bad,) = (name for name in pages if name.startswith("machine-bad-"))
+    assert "All machines Failed States Runs" in words(pages[bad])
+    assert "cmd.run fill no room" in words(pages[bad])
+    assert words(pages[bad]).count("runner highstate") == 2, "its earlier run, too"
+    (owing,) = (name for name in pages if name.startswith("machine-owing-"))
+    assert "cmd: reload (watch) of b, since t" in words(pages[owing])
+    (drifting,) = (name for name in pages if name.startswith("machine-drifting-"))
+    assert "mode: 0644" in words(pages[drifting]) and "drift" in pages[drifting].ids
+
+
+def test_only_what_has_a_new_report_is_written_anew(machine: Machine, database: str) -> None:
+    drop, folder = machine.folder / "drop", machine.folder / "fleet"
+    for name in ("a", "b", "gone"):
+        put(drop, made(name, timedelta(hours=1)))
+    collect(machine, database)
+    shown(machine, database)
+    before = written(folder)
+    put(drop, made("b"))
+    put(drop, made("a", fun="state.single"))
+    put(drop, made("new"))
+    collect(machine, database)
+    postgres_server.sql("DELETE FROM runner_reports WHERE machine = 'gone'", database=database)
+    (folder / "machine-others.html").write_text("")
+    called(machine, "collect", "--html", str(folder), "--to", address(database))
+    assert (folder / "machine-others.html").exists(), "only pages of runner are removed"
+    after = written(folder)
+    assert sorted(after) == ["a", "b", "index.html", "new", "others.html"]
+    put(drop, made("b"))
+    collect(machine, database)
+    called(machine, "collect", "--html", str(folder), "--to", address(database))
+    again = written(folder)
+    assert {name for name in after if after[name] != before.get(name)} >= {"a", "b", "new"}
+    assert {name for name in again if again[name] != after[name]} == {"b", "index.html"}
+
+
+def written(folder: Path) -> dict[str, int]:
+    """When each page was written, by machine."""
+    paths = folder.iterdir()
+    return {[*path.name.split("-"), ""][1] or path.name: path.stat().st_mtime_ns for path in paths}
+
+
+def test_what_others_delivered_stays_text(machine: Machine, database: str) -> None:
+    drop = machine.folder / "drop"
+    odd = {
+        "x": {"result": False, "comment": ["a"], "changes": "b", "duration": "c"},
+        ATTACK: dict.fromkeys(("__id__", "name", "comment", "__sls__", "__origin__"), ATTACK),
+        f"{ATTACK}_|-{ATTACK}_|-{ATTACK}_|-{ATTACK}": {"result": False, "changes": {ATTACK: 1}},
+        "n": {"duration": 1e300, "__run_num__": {}, "__cause__": 7, "changes": [1]},
+    }
+    bad = {
+        "states": odd,
+        "errors": [ATTACK, 3, None],
+        "pending_reactions": [3, {"reactor": ATTACK}],
+    }
+    text = dict.fromkeys(("command", "outcome", "revision", "tree", "runner", "run"), ATTACK)
+    put(drop, made(ATTACK, exit_code=2, drifted=9, counts={ATTACK: 3}, **bad, **text))
+    names = ("../../../etc/passwd", "/", ".", "", "a b", "a_b", "m" * 255, "\u00e4\n")
+    for name in names:
+        put(drop, made(name))
+    collect(machine, database)
+    pages = shown(machine, database)
+    assert len(pages) == len(names) + 2
+    for page in pages.values():
+        assert not any(name.startswith("on") or name == "style" for name in page.attributes)
+        assert page.tags.isdisjoint({"img", "iframe"})
+    folder = machine.folder / "fleet"
+    assert all(path.read_text().count("<script") == 1 for path in folder.iterdir())
+    (folder / "index.html").write_text("mine")
+    done = called(machine, "collect", "--html", str(folder), "--to", address(database))
+    assert done.returncode == 1 and "is not one that runner wrote" in done.stderr
 
 
 def test_the_page_on_reports_is_true(machine: Machine, database: str) -> None:

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What collected reports say of all machines, and of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from runner.model.records import Record
+
+if TYPE_CHECKING:
+    import psycopg
+
+    Connection = psycopg.Connection[Any]
+
+Row = Mapping[str, Any]
+# stamp: what its page goes by
+_MACHINES = """
+    SELECT machine, jid, started, finished, test, outcome, failed, revision, dirty, tree, counts,
+        drifted, errors, pending, pending_reactions, runner, age > overdue_after AS overdue,
+        report || ' ' || newest || ' ' || reports AS stamp
+    FROM runner_machines JOIN (
+        SELECT machine, max(received) AS newest, count(*) AS reports
+        FROM runner_reports GROUP BY machine
+    ) AS received USING (machine), runner_settings ORDER BY machine
+"""
+_FAILED = """
+    SELECT machine, state, left(comment, 1000) AS comment, errors FROM runner_failed
+    ORDER BY machine, state
+"""
+_DRIFTING = "SELECT machine, last_drift, runs, states FROM runner_drifting ORDER BY machine"
+_PENDING = "SELECT machine, reactor, kind, source, since FROM runner_pending ORDER BY machine"
+_REVISIONS = """
+    SELECT revision, dirty, machines, failed, newest FROM runner_revisions ORDER BY newest DESC
+"""
+_RUNS = """
+    SELECT run, started, duration AS took, command, test, outcome, revision, dirty, counts, drifted
+    FROM runner_reports WHERE machine = %s ORDER BY started DESC LIMIT %s
+"""
+_STATES = "SELECT return FROM salt_returns WHERE jid = %s AND id = %s LIMIT 1"
+
+
+class Overview(Record):
+    """All machines, each with the last run of its tree; and what needs somebody's attention."""
+
+    machines: Sequence[Row]
+    failed: Sequence[Row]
+    drifting: Sequence[Row]
+    pending: Sequence[Row]
+    revisions: Sequence[Row]
+
+
+def overview(connection: Connection) -> Overview:
+    """Read it. Raises psycopg.Error."""
+    queries = (_MACHINES, _FAILED, _DRIFTING, _PENDING, _REVISIONS)
+    return Overview(*(_rows(connection, query) for query in queries))
+
+
+def runs_of(connection: Connection, machine: str, most: int) -> Sequence[Row]:
+    """The last runs of a machine, the newest first. Raises psycopg.Error."""
+    return _rows(connection, _RUNS, machine, most)
+
+
+def states_of(connection: Connection, machine: Row) -> Mapping[str, Any]:
+    """The states of the last run of a machine, as Salt's JSON has them. Raises psycopg.Error."""
+    row = connection.execute(_STATES, (machine["jid"], machine["machine"])).fetchone()
+    return row[0] if row and isinstance(row[0], dict) else {}
+
+
+def _rows(connection: Connection, query: str, *values: Any) -> Sequence[Row]:
+    from psycopg.rows import dict_row
+
+    with connection.cursor(row_factory=dict_row) as cursor:
+        return cursor.execute(query, values).fetchall()
