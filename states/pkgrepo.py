@@ -226,7 +226,7 @@ def managed(
         siglevel=siglevel,
         options={key: _option(value) for key, value in options.items()},
     )
-    change = manager.repositories().plan_repository(name, settings)
+    change = manager.repositories.plan_repository(name, settings)
     entry = change.entry
     if not change.changes:
         return f"Package repo '{entry}' already configured"
@@ -278,7 +278,7 @@ def absent(
     settings = RepositorySettings(
         ppa=ppa, copr=copr, keyid=_words(keyid), file=file_, dist=dist, comps=_words(comps)
     )
-    change = manager.repositories().plan_repository_removal(name, settings)
+    change = manager.repositories.plan_repository_removal(name, settings)
     entry = change.entry
     if not change.changes:
         return f"Package repo {entry} is absent"

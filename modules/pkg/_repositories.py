@@ -17,7 +17,7 @@ def list_repos(**kwargs: Any) -> dict[str, Any]:
 
     {{ salt['pkg.list_repos']() }}
     """
-    return require("repositories", "pkg.list_repos").repositories().list_repos()
+    return require("repositories", "pkg.list_repos").repositories.list_repos()
 
 
 def get_repo(repo: str, **kwargs: Any) -> Any:
@@ -42,7 +42,7 @@ def mod_repo(repo: str, refresh: bool = True, **kwargs: Any) -> Any:
     {{ salt['pkg.mod_repo']('epel', enabled=0) }}
     """
     manager = require("repositories", "pkg.mod_repo")
-    change = manager.repositories().plan_repository(repo, repository_settings(kwargs))
+    change = manager.repositories.plan_repository(repo, repository_settings(kwargs))
     if change.changes:
         write_repository(change)
         if refresh:
@@ -57,7 +57,7 @@ def del_repo(repo: str, refresh: bool = True, **kwargs: Any) -> str:
     {{ salt['pkg.del_repo']('epel') }}
     """
     manager = require("repositories", "pkg.del_repo")
-    change = manager.repositories().plan_repository_removal(repo, repository_settings(kwargs))
+    change = manager.repositories.plan_repository_removal(repo, repository_settings(kwargs))
     if not change.changes:
         raise StateFailed(f"Repo {repo} doesn't exist in the configured repos")
     write_repository(change)

@@ -514,8 +514,9 @@ class PackageManager(Provider, Protocol):
         """
         ...
 
+    @property
     def repositories(self) -> Repositories:
-        """Return the functions of repositories: a module beside the provider's."""
+        """The functions of repositories: the module of that name beside the provider's."""
         ...
 
     def import_key(self, key: bytes) -> None:

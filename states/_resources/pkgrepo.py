@@ -19,7 +19,7 @@ def resources(name: str | None) -> Iterator[Resource]:
     if not manager.has("repositories") or manager.NAMES[0] != "apt":
         return
     keys: set[str] = set()
-    repositories = manager.repositories().list_repos()
+    repositories = manager.repositories.list_repos()
     odd = {
         entry["file"] for entries in repositories.values() for entry in entries if _is_odd(entry)
     }

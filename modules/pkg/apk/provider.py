@@ -13,22 +13,21 @@ from collections.abc import Sequence
 from typing import Any
 
 from modules import _paths, cmd
-from modules.pkg._former import former_packages, former_reasons, nothing_lasting
-from modules.pkg._planned import plan_transaction
+from modules.pkg import _provided
+from modules.pkg._former import former_reasons
 from modules.pkg.apk import database as apk_database
-from modules.pkg.apk import repositories as apk_repositories
+from modules.pkg.apk import repositories
 from modules.pkg.apk import run as apk_run
 from modules.pkg.apk import versions as apk_versions
 from modules.pkg.package_manager import (
     TOUCHED,
     InstallOptions,
     PackageTarget,
-    Repositories,
     Simulation,
     Transaction,
     Versions,
 )
-from runner.api import CommandFailed, cached_look, changer, fetcher
+from runner.api import CommandFailed, cached_look, changer
 
 NAMES: tuple[str, ...] = ("apk", "apkpkg")
 FAMILIES: tuple[str, ...] = ("Alpine",)
@@ -42,6 +41,9 @@ _CHANGED = re.compile(
     r"\(\d+/\d+\) (?P<what>Installing|Upgrading|Downgrading|Replacing|Reinstalling|Purging)"
     r" (?P<name>[^\s@]+)(?:@\S+)? \((?P<first>\S+?)(?: -> (?P<second>\S+))?\)"
 )
+leftovers = _provided.none_left
+normal = _provided.plain_name
+compare = apk_versions.compare
 
 
 def suits() -> bool:
@@ -63,16 +65,6 @@ def _name_and_version(text: str) -> tuple[str, str] | None:
     """Return the parts of `name-version-revision`."""
     parts = text.strip().rsplit("-", 2)
     return (parts[0], f"{parts[1]}-{parts[2]}") if len(parts) == 3 and " " not in text else None
-
-
-def leftovers() -> Versions:
-    """Return nothing: apk keeps no account of configuration files of removed packages."""
-    return {}
-
-
-def normal(name: str) -> str:
-    """Return a package's name: apk knows no architectures in it."""
-    return name
 
 
 # ---------------------------------------------------------------- what could be installed
@@ -108,11 +100,6 @@ def versions(name: str) -> list[str]:
     return _policies((name,)).get(name, [])
 
 
-def compare(left: str, right: str) -> int:
-    """Return -1, 0 or 1: how one version compares with another by apk's rules."""
-    return apk_versions.compare(left, right)
-
-
 def file_info(path: str) -> tuple[str, str]:
     """Return name and version of a package file. Raises CommandFailed for what is none."""
     done = cmd.probe(["tar", "-xzOf", path, ".PKGINFO"])
@@ -124,28 +111,15 @@ def file_info(path: str) -> tuple[str, str]:
 
 def lists_age() -> float | None:
     """Return the seconds since the package lists were renewed; None when there are none."""
-    import time
-
-    times = [
+    return _provided.age(
         at.st_ctime
         for folder in LISTS
         for path, at in _paths.below(folder)
         if os.path.basename(path).startswith("APKINDEX.")
-    ]
-    return time.time() - max(times) if times else None
+    )
 
 
-@fetcher(refreshes="package lists")
-def refresh_db() -> bool:
-    """Renew the package lists. Raises CommandFailed when that fails."""
-    apk_run.run("update")
-    return True
-
-
-@changer(touches=["package lists", "candidates"], before=nothing_lasting)
-def renew_db() -> None:
-    """Renew the package lists after the repositories changed."""
-    apk_run.run("update")
+refresh_db, renew_db = _provided.renewal(lambda: apk_run.run("update"))
 
 
 # ---------------------------------------------------------------- transactions
@@ -185,18 +159,9 @@ def _target_word(target: PackageTarget, options: InstallOptions, newest: Version
     return f"{target.name}{f'={target.version}' if fixed else ''}{tag}"
 
 
+@_provided.solved_once(*AVAILABLE)
 def simulate(transaction: Transaction) -> Simulation:
     """Return what a transaction would change, as `apk --simulate` says. Changes nothing."""
-    files = any(target.path for target in transaction.targets)
-    return _simulate(transaction) if files else _simulate_once(transaction)
-
-
-@cached_look("candidates", *AVAILABLE)
-def _simulate_once(transaction: Transaction) -> Simulation:
-    return _simulate(transaction)
-
-
-def _simulate(transaction: Transaction) -> Simulation:
     changes: dict[str, dict[str, str]] = {}
     for words in command_lines(transaction):
         done = cmd.probe([*apk_run.START, "--simulate", *words])
@@ -214,9 +179,7 @@ def _change(what: str, first: str, second: str | None) -> dict[str, str]:
     return {"old": old, "new": "" if what == "Purging" else first}
 
 
-@changer(
-    touches=TOUCHED, before=former_packages, planned=plan_transaction, planned_touches=["files"]
-)
+@_provided.transacts
 def run(transaction: Transaction) -> None:
     """Carry out a transaction. Raises CommandFailed with apk's errors."""
     for words in command_lines(transaction):
@@ -293,8 +256,3 @@ def info_installed(names: tuple[str, ...]) -> dict[str, dict[str, Any]]:
     """Return details of installed packages, with Salt's keys; all packages without names."""
     described = apk_database.read(DATABASE)
     return {name: described[name] for name in names or described if name in described}
-
-
-def repositories() -> Repositories:
-    """Return the functions of apk's repositories, which few runs need."""
-    return apk_repositories

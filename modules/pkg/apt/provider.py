@@ -11,18 +11,17 @@ from contextlib import suppress
 from typing import Any
 
 from modules import _paths, cmd
-from modules.pkg._former import former_holds, former_packages, former_reasons, nothing_lasting
-from modules.pkg._planned import plan_holds, plan_transaction
+from modules.pkg import _provided
+from modules.pkg._former import former_reasons, nothing_lasting
 from modules.pkg._run import error_list
 from modules.pkg.apt import archives as apt_archives
 from modules.pkg.apt import depends as apt_depends
 from modules.pkg.apt import get as apt_get
 from modules.pkg.apt import marks as apt_marks
-from modules.pkg.apt import repositories as apt_repositories
+from modules.pkg.apt import repositories
 from modules.pkg.apt import shipped as apt_shipped
 from modules.pkg.apt import status as apt_status
 from modules.pkg.package_manager import (
-    TOUCHED,
     Archive,
     Changes,
     Control,
@@ -30,7 +29,6 @@ from modules.pkg.package_manager import (
     Need,
     PackageTarget,
     Placement,
-    Repositories,
     Shipped,
     Simulation,
     Transaction,
@@ -53,6 +51,7 @@ LISTS = "/var/lib/apt/lists"
 REPOSITORY_FILES: tuple[str, ...] = tuple(
     f"/etc/apt/{name}" for name in ("sources.list", "sources.list.d", "preferences.d", "apt.conf.d")
 )
+_KNOWLEDGE = (*STATUS, LISTS, *REPOSITORY_FILES)  # what a solver's answer depends on
 UNKNOWN_PACKAGE = "E: Unable to locate package {name}"
 UNKNOWN_VERSION = "E: Version '{version}' for '{name}' was not found"
 # what apt-get takes for one name and nothing else, whether there is such a package or not
@@ -119,8 +118,8 @@ def archives() -> dict[str, dict[str, Any]]:
     for path, seen in _paths.below(ARCHIVES):
         parts = os.path.basename(path).removesuffix(".deb").split("_")
         if path.endswith(".deb") and len(parts) == 3:
-            about = {"path": path, "size": seen.st_size, "creation_date_time_t": int(seen.st_ctime)}
-            by_name.setdefault(parts[0], {})[parts[1].replace("%3a", ":")] = about
+            version = parts[1].replace("%3a", ":")
+            by_name.setdefault(parts[0], {})[version] = _provided.in_cache(path, seen)
     return by_name
 
 
@@ -152,7 +151,7 @@ def leaves_configuration(name: str) -> bool:
     )
 
 
-@cached_look("candidates", *STATUS, LISTS, *REPOSITORY_FILES)
+@cached_look("candidates", *_KNOWLEDGE)
 def candidates(names: tuple[str, ...]) -> dict[str, str]:
     """The newest version of each package that apt would install; packages that it does not know are
     missing.
@@ -207,17 +206,14 @@ def _stands(left: str, relation: str, right: str) -> bool:
 
 def lists_age() -> float | None:
     """Seconds since the package lists were renewed; None when there are none."""
-    import time
-
-    times = [
+    return _provided.age(
         at.st_mtime
         for path, at in _paths.below(LISTS)
         if bits.S_ISREG(at.st_mode) and path != f"{LISTS}/lock"
-    ]
-    return time.time() - max(times) if times else None
+    )
 
 
-@cached_look("candidates", *STATUS, LISTS, *REPOSITORY_FILES)
+@cached_look("candidates", *_KNOWLEDGE)
 def needs(names: tuple[str, ...]) -> dict[str, list[Need]]:
     """Return what packages bring along in the version that apt would install; what they recommend
     if apt installs that.
@@ -250,17 +246,7 @@ def _installs(kind: str, default: bool) -> bool:
     return default if not output else "true" in output
 
 
-@fetcher(refreshes="package lists")
-def refresh_db() -> bool:
-    """Renew the package lists. Raises CommandFailed when that fails."""
-    apt_get.run("update")
-    return True
-
-
-@changer(touches=["package lists", "candidates"], before=nothing_lasting)
-def renew_db() -> None:
-    """Renew the package lists after the sources changed."""
-    apt_get.run("update")
+refresh_db, renew_db = _provided.renewal(lambda: apt_get.run("update"))
 
 
 # ---------------------------------------------------------------- transactions
@@ -311,7 +297,7 @@ def refuse_patterns(names: Sequence[str]) -> None:
             raise CommandFailed(error_list(UNKNOWN_PACKAGE.format(name=name)))
 
 
-@cached_look("candidates", *STATUS, LISTS, *REPOSITORY_FILES)
+@cached_look("candidates", *_KNOWLEDGE)
 def _is_known(name: str) -> bool:
     return name in cmd.probe(["apt-cache", "pkgnames", "--all-names", "--", name]).stdout.split()
 
@@ -341,21 +327,15 @@ def simulate(transaction: Transaction) -> Simulation:
             "dpkg was interrupted: the next change first finishes what was left (dpkg"
             " --configure -a)"
         )
-    files = any(target.path for target in transaction.targets)
-    return _simulate(transaction) if files else _simulate_once(transaction)
+    return _simulate_once(transaction)
 
 
-@cached_look("candidates", *STATUS, LISTS, *REPOSITORY_FILES)
+@cached_look("candidates", *_KNOWLEDGE)
 def simulate_after(
     transaction: Transaction, versions: tuple[tuple[str, str], ...], held: tuple[str, ...]
 ) -> Simulation:
     """Return what a transaction would change when some packages have other versions than now."""
     return _simulate(transaction, *apt_status.planned_status(dict(versions), held))
-
-
-@cached_look("candidates", *STATUS, LISTS, *REPOSITORY_FILES)
-def _simulate_once(transaction: Transaction) -> Simulation:
-    return _simulate(transaction)
 
 
 def _simulate(transaction: Transaction, *options: str) -> Simulation:
@@ -371,6 +351,9 @@ def _simulate(transaction: Transaction, *options: str) -> Simulation:
     return Simulation(_simulated_changes(done.stdout))
 
 
+_simulate_once = _provided.solved_once(*_KNOWLEDGE)(_simulate)
+
+
 def _simulated_changes(output: str) -> Changes:
     normalized = name_normalizer()
     changes: Changes = {}
@@ -384,9 +367,7 @@ def _simulated_changes(output: str) -> Changes:
     return changes
 
 
-@changer(
-    touches=TOUCHED, before=former_packages, planned=plan_transaction, planned_touches=["files"]
-)
+@_provided.transacts
 def run(transaction: Transaction) -> None:
     """Carry out a transaction. Raises CommandFailed with apt-get's errors."""
     apt_get.run(*transaction_words(transaction))
@@ -453,9 +434,7 @@ def held() -> list[str]:
     return cmd.probe(["apt-mark", "showhold"]).stdout.split()
 
 
-@changer(
-    touches=["packages", "candidates"], before=former_holds, planned=plan_holds, planned_touches=[]
-)
+@_provided.holds
 def hold(names: Sequence[str], release: Sequence[str] = ()) -> None:
     """Keep packages at their version, and let others go. Raises CommandFailed if apt-mark fails."""
     refuse_patterns([*names, *release])
@@ -584,12 +563,7 @@ def show(names: tuple[str, ...]) -> dict[str, dict[str, dict[str, str]]]:
     return described
 
 
-def repositories() -> Repositories:
-    """Return the functions of apt's repositories, which few runs need."""
-    return apt_repositories
-
-
-@cached_look("candidates", *STATUS, LISTS, *REPOSITORY_FILES)
+@cached_look("candidates", *_KNOWLEDGE)
 def resolve_capabilities(names: tuple[str, ...]) -> dict[str, str]:
     """Return the package that provides each name: an installed one, else the only one; names that
     nothing provides are missing. Raises CommandFailed where several do.

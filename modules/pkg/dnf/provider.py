@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from modules import _paths, cmd
-from modules.pkg._former import former_holds, former_packages, former_reasons, nothing_lasting
-from modules.pkg._planned import plan_holds, plan_transaction
+from modules.pkg import _provided
+from modules.pkg._former import former_packages, former_reasons, nothing_lasting
 from modules.pkg.dnf import archives as dnf_archives
 from modules.pkg.dnf import marks as dnf_marks
 from modules.pkg.dnf import needs as dnf_needs
-from modules.pkg.dnf import repositories as dnf_repositories
+from modules.pkg.dnf import repositories
 from modules.pkg.dnf import run as dnf_run
 from modules.pkg.package_manager import (
     TOUCHED,
@@ -24,7 +24,6 @@ from modules.pkg.package_manager import (
     PackageGroup,
     PackageTarget,
     Placement,
-    Repositories,
     Simulation,
     Transaction,
     Versions,
@@ -63,16 +62,12 @@ UNKNOWN_VERSION = "No match for argument: {name}-{version}"
 # not CACHES: every call of dnf makes files there and removes them
 LISTS = tuple(f"{cache}/*/repodata/repomd.xml" for cache in CACHES)
 _KNOWLEDGE = (*rpm.FILES, *LISTS, *REPOSITORY_FILES, HOLDS, HOLDS_OF_DNF5)
+leftovers = _provided.none_left
 
 
 def suits() -> bool:
     """Return whether this machine has dnf."""
     return any(map(_paths.exists, dnf_run.PROGRAMS))
-
-
-def leftovers() -> Versions:
-    """Return nothing: rpm forgets a package with all that belongs to it."""
-    return {}
 
 
 # ---------------------------------------------------------------- what could be installed
@@ -140,23 +135,7 @@ def show(names: tuple[str, ...]) -> dict[str, dict[str, dict[str, str]]]:
 
 def lists_age() -> float | None:
     """Return the seconds since the package lists were renewed; None when there are none."""
-    import time
-
-    times = [_paths.stat(path).st_mtime for pattern in LISTS for path in _paths.glob(pattern)]
-    return time.time() - max(times) if times else None
-
-
-@fetcher(refreshes="package lists")
-def refresh_db() -> bool:
-    """Renew the package lists. Raises CommandFailed when that fails."""
-    _make_cache()
-    return True
-
-
-@changer(touches=["package lists", "candidates"], before=nothing_lasting)
-def renew_db() -> None:
-    """Renew the package lists after the repositories changed."""
-    _make_cache()
+    return _provided.age(_paths.stat(path).st_mtime for path in package_lists())
 
 
 def _make_cache() -> None:
@@ -164,6 +143,9 @@ def _make_cache() -> None:
     for line in f"{done.stdout}\n{done.stderr}".splitlines():
         if line.startswith("Ignoring repositories:"):
             here.warn(f"the package lists are old: {line}; their mirrors do not answer")
+
+
+refresh_db, renew_db = _provided.renewal(_make_cache)
 
 
 # ---------------------------------------------------------------- transactions
@@ -236,15 +218,10 @@ def simulate(transaction: Transaction) -> Simulation:
             f"dnf was interrupted, and {', '.join(duplicates)} is there twice: the next change"
             " first removes the old versions (dnf remove --duplicates)"
         )
-    files = any(target.path for target in transaction.targets)
-    return _simulate(transaction) if files else _simulate_once(transaction)
-
-
-@cached_look("candidates", *_KNOWLEDGE)
-def _simulate_once(transaction: Transaction) -> Simulation:
     return _simulate(transaction)
 
 
+@_provided.solved_once(*_KNOWLEDGE)
 def _simulate(transaction: Transaction) -> Simulation:
     changes: Changes = {}
     for words in transaction_words(transaction):
@@ -312,9 +289,7 @@ def _whole_rows(output: str) -> list[str]:
     return rows
 
 
-@changer(
-    touches=TOUCHED, before=former_packages, planned=plan_transaction, planned_touches=["files"]
-)
+@_provided.transacts
 def run(transaction: Transaction) -> None:
     """Carry out a transaction. Raises CommandFailed with dnf's errors."""
     dnf_run.repair()
@@ -342,12 +317,7 @@ def archives() -> dict[str, dict[str, Any]]:
             name, version = file_info(path)
         except CommandFailed:  # it is being downloaded
             continue
-        seen = _paths.stat(path)
-        described.setdefault(name, {})[version] = {
-            "path": path,
-            "size": seen.st_size,
-            "creation_date_time_t": int(seen.st_ctime),
-        }
+        described.setdefault(name, {})[version] = _provided.in_cache(path, _paths.stat(path))
     return described
 
 
@@ -422,9 +392,7 @@ def _locks_of_dnf5(path: str) -> list[str]:
     return [str(entry["name"]) for entry in entries if isinstance(entry, dict) and "name" in entry]
 
 
-@changer(
-    touches=["packages", "candidates"], before=former_holds, planned=plan_holds, planned_touches=[]
-)
+@_provided.holds
 def hold(names: Sequence[str], release: Sequence[str] = ()) -> None:
     """Keep packages at their version, and let others go."""
     anew = {*names} & {*held()}  # at the version that they have now, and no longer the one before
@@ -542,27 +510,3 @@ def resolve_capabilities(names: tuple[str, ...]) -> dict[str, str]:
                 (package for package in packages if package in installed), packages[0]
             )
     return providing
-
-
-# ---------------------------------------------------------------- repositories
-
-
-def repositories() -> Repositories:
-    """Return the functions of dnf's repositories, which few runs need."""
-    return dnf_repositories
-
-
-__all__ = [
-    "compare",
-    "contents_words",
-    "control",
-    "file_info",
-    "file_list",
-    "import_key",
-    "info_installed",
-    "installed_scripts",
-    "list_pkgs",
-    "normal",
-    "owner",
-    "verify",
-]

@@ -13,11 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from modules import _paths, cmd, file
-from modules.pkg._former import former_holds, former_packages, former_reasons, nothing_lasting
-from modules.pkg._planned import plan_holds, plan_transaction
+from modules.pkg import _provided
+from modules.pkg._former import former_reasons, nothing_lasting
 from modules.pkg._run import error_list
 from modules.pkg.package_manager import (
-    TOUCHED,
     Archive,
     Changes,
     Control,
@@ -26,7 +25,6 @@ from modules.pkg.package_manager import (
     PackageGroup,
     PackageTarget,
     Placement,
-    Repositories,
     Simulation,
     Transaction,
     Versions,
@@ -36,7 +34,7 @@ from modules.pkg.pacman import conf as pacman_conf
 from modules.pkg.pacman import keys as pacman_keys
 from modules.pkg.pacman import marks as pacman_marks
 from modules.pkg.pacman import records as pacman_records
-from modules.pkg.pacman import repositories as pacman_repositories
+from modules.pkg.pacman import repositories
 from modules.pkg.pacman import run as pacman_run
 from modules.pkg.pacman.records import Package
 from modules.pkg.pacman.versions import compare, newest_first
@@ -55,6 +53,8 @@ PRINT = ("--print", "--print-format", "%n %v")
 _ARCHIVE = re.compile(
     r"(?P<name>.+)-(?P<version>[^-]+-[^-]+)-(?P<arch>[^-]+)\.pkg\.tar(?:\.(?!sig)\w+)?$"
 )
+leftovers = _provided.none_left
+normal = _provided.plain_name
 
 
 def suits() -> bool:
@@ -69,16 +69,6 @@ def suits() -> bool:
 def list_pkgs() -> Versions:
     """Return the installed packages with their versions."""
     return dict(_pairs(cmd.probe(["pacman", "-Q"]).stdout))
-
-
-def leftovers() -> Versions:
-    """Return nothing: pacman keeps no account of configuration files of removed packages."""
-    return {}
-
-
-def normal(name: str) -> str:
-    """Return a package's name: pacman knows no architectures in it."""
-    return name
 
 
 @cached_look("packages", INSTALLED)
@@ -142,13 +132,9 @@ def archives() -> dict[str, dict[str, Any]]:
     by_name: dict[str, dict[str, Any]] = {}
     for folder in _cache_folders():
         for path, stat in _paths.below(folder):
-            match = _ARCHIVE.match(os.path.basename(path))
-            if match:
-                by_name.setdefault(match["name"], {})[match["version"]] = {
-                    "path": path,
-                    "size": stat.st_size,
-                    "creation_date_time_t": int(stat.st_ctime),
-                }
+            if match := _ARCHIVE.match(os.path.basename(path)):
+                archives = by_name.setdefault(match["name"], {})
+                archives[match["version"]] = _provided.in_cache(path, stat)
     return by_name
 
 
@@ -192,25 +178,17 @@ def lists_age() -> float | None:
 
     The lists have the time that their server has for them; the folder has that of the renewal.
     """
-    import time
-
     if not _paths.isdir(LISTS) or not any(name.endswith(".db") for name in _paths.listdir(LISTS)):
         return None
-    return time.time() - _paths.stat(LISTS).st_mtime
+    return _provided.age([_paths.stat(LISTS).st_mtime])
 
 
-@fetcher(refreshes="package lists")
-def refresh_db() -> bool:
-    """Renew the package lists. Raises CommandFailed when that fails."""
-    pacman_run.run("-Sy")
-    return True
-
-
-@changer(touches=["package lists", "candidates"], before=nothing_lasting)
-def renew_db() -> None:
-    """Renew the package lists after the repositories changed."""
+def _renew() -> None:
     if pacman_conf.repositories():  # pacman refuses without any
         pacman_run.run("-Sy")
+
+
+refresh_db, renew_db = _provided.renewal(_renew)
 
 
 # ---------------------------------------------------------------- transactions
@@ -261,15 +239,10 @@ def simulate(transaction: Transaction) -> Simulation:
     """Return what a transaction would change, as `pacman --print` says. Changes nothing."""
     if problem := pacman_run.stale_lock():
         here.warn(problem)
-    files = any(target.path for target in transaction.targets)
-    return _simulate(transaction) if files else _simulate_once(transaction)
-
-
-@cached_look("candidates", *AVAILABLE)
-def _simulate_once(transaction: Transaction) -> Simulation:
     return _simulate(transaction)
 
 
+@_provided.solved_once(*AVAILABLE)
 def _simulate(transaction: Transaction) -> Simulation:
     if refusal := _held_targets(transaction):
         return Simulation(None, refusal)
@@ -281,7 +254,7 @@ def _simulate(transaction: Transaction) -> Simulation:
         printed |= dict(_pairs(_without_notes(done.stdout)))
     old = list_pkgs()
     if transaction.action in ("remove", "purge", "autoremove"):
-        return Simulation({name: {"old": old.get(name, ""), "new": ""} for name in printed})
+        return Simulation(_provided.going(printed, old))
     changes = {name: {"old": old.get(name, ""), "new": new} for name, new in printed.items()}
     return _checked(transaction, changes)
 
@@ -343,9 +316,7 @@ def _held_targets(transaction: Transaction) -> str:
     return f"errors:\n    - held back by IgnorePkg in {pacman_conf.MAIN}: {', '.join(names)}"
 
 
-@changer(
-    touches=TOUCHED, before=former_packages, planned=plan_transaction, planned_touches=["files"]
-)
+@_provided.transacts
 def run(transaction: Transaction) -> None:
     """Carry out a transaction. Raises CommandFailed with pacman's errors."""
     if refusal := _held_targets(transaction):
@@ -394,19 +365,10 @@ def _need(condition: str, described: Mapping[str, Package]) -> Need:
 @cached_look("packages", INSTALLED, *REPOSITORY_FILES)
 def held() -> list[str]:
     """Return the packages that stay at their version: IgnorePkg, patterns resolved."""
-    import fnmatch
-
-    words = cmd.probe(["pacman-conf", "IgnorePkg"]).stdout.split()
-    names: list[str] = []
-    for word in words:
-        pattern = any(sign in word for sign in "*?[")
-        names += fnmatch.filter(list_pkgs(), word) if pattern else [word]
-    return list(dict.fromkeys(names))
+    return _provided.matched(cmd.probe(["pacman-conf", "IgnorePkg"]).stdout.split(), list_pkgs())
 
 
-@changer(
-    touches=["packages", "candidates"], before=former_holds, planned=plan_holds, planned_touches=[]
-)
+@_provided.holds
 def hold(names: Sequence[str], release: Sequence[str] = ()) -> None:
     """Keep packages at their version, and release others: IgnorePkg in pacman.conf. Raises
     CommandFailed when a pattern or an included file still holds one to release.
@@ -447,9 +409,7 @@ def simulate_marks(automatic: tuple[str, ...], manual: tuple[str, ...]) -> Simul
         return Simulation({})
     if done.retcode:
         return Simulation(None, pacman_run.errors(done))
-    old = list_pkgs()
-    going = [name for name, _ in _pairs(_without_notes(done.stdout))]
-    return Simulation({name: {"old": old.get(name, ""), "new": ""} for name in going})
+    return Simulation(_provided.going(dict(_pairs(_without_notes(done.stdout))), list_pkgs()))
 
 
 @changer(touches=["packages", "candidates"], before=former_reasons)
@@ -538,14 +498,6 @@ def resolve_capabilities(names: tuple[str, ...]) -> dict[str, str]:
         if not done.retcode and (pair := next(_pairs(done.stdout), None)):
             providing[name] = pair[0]
     return providing
-
-
-# ---------------------------------------------------------------- repositories
-
-
-def repositories() -> Repositories:
-    """Return the functions of pacman's repositories, which few runs need."""
-    return pacman_repositories
 
 
 @changer(touches=["candidates"])

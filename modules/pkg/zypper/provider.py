@@ -9,15 +9,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from modules import _paths, cmd
-from modules.pkg._former import former_holds, former_packages, former_reasons, nothing_lasting
-from modules.pkg._planned import plan_holds, plan_transaction
+from modules.pkg import _provided
+from modules.pkg._former import former_packages, former_reasons, nothing_lasting
 from modules.pkg.package_manager import (
     TOUCHED,
     Changes,
     InstallOptions,
     PackageGroup,
     PackageTarget,
-    Repositories,
     Simulation,
     Transaction,
     Versions,
@@ -35,7 +34,7 @@ from modules.pkg.rpm.packages import (
 )
 from modules.pkg.zypper import command as zypper_command
 from modules.pkg.zypper import marks as zypper_marks
-from modules.pkg.zypper import repositories as zypper_repositories
+from modules.pkg.zypper import repositories
 from runner.api import CommandFailed, cached_look, changer, fetcher, here
 
 NAMES: tuple[str, ...] = ("zypper", "zypperpkg")
@@ -50,6 +49,7 @@ METADATA = "/var/cache/zypp/raw"
 ARCHIVES = "/var/cache/zypp/packages"
 REPOSITORY_FILES: tuple[str, ...] = ("/etc/zypp/repos.d", "/etc/zypp/services.d")
 _SOURCES = (*rpm.FILES, LOCKS, METADATA, *REPOSITORY_FILES)  # what a solver's answer depends on
+leftovers = _provided.none_left
 
 
 def suits() -> bool:
@@ -91,11 +91,6 @@ def _several_allowed() -> list[str]:
     with _paths.open_text(SETTINGS, encoding="utf-8") as file:
         lines = re.findall(r"(?m)^\s*multiversion\s*=(.*)$", file.read())
     return [name for line in lines for name in re.split(r"[,\s]+", line) if name]
-
-
-def leftovers() -> Versions:
-    """Return nothing: rpm knows no packages that are half gone."""
-    return {}
 
 
 # ---------------------------------------------------------------- what could be installed
@@ -145,14 +140,10 @@ def versions(name: str) -> list[str]:
 
 def lists_age() -> float | None:
     """Return the seconds since the package lists were renewed; None when there are none."""
-    import time
-
-    times = []
-    for repository, _ in _paths.below(METADATA):
-        for index in ("repodata/repomd.xml", "content", "cookie"):
-            if _paths.exists(f"{repository}/{index}"):
-                times.append(_paths.stat(f"{repository}/{index}").st_mtime)
-    return time.time() - max(times) if times else None
+    folders = [repository for repository, _ in _paths.below(METADATA)]
+    indexes = ("repodata/repomd.xml", "content", "cookie")
+    paths = (f"{repository}/{index}" for repository in folders for index in indexes)
+    return _provided.age(_paths.stat(path).st_mtime for path in paths if _paths.exists(path))
 
 
 @fetcher(refreshes="package lists")
@@ -233,20 +224,14 @@ def _environment(transaction: Transaction) -> dict[str, str]:
 def simulate(transaction: Transaction) -> Simulation:
     """Return what a transaction would change, by zypper's own solver."""
     if transaction.action == "autoremove":
-        installed = list_pkgs()
-        return Simulation({name: {"old": installed[name], "new": ""} for name in _unneeded()})
+        return Simulation(_provided.going(_unneeded(), list_pkgs()))
     if unfinished := _unfinished():
         names = ", ".join(unfinished)
         here.warn(f"an update was interrupted, which the next change first finishes: {names}")
-    files = any(target.path for target in transaction.targets)
-    return _simulate(transaction) if files else _simulate_once(transaction)
-
-
-@cached_look("candidates", *_SOURCES)
-def _simulate_once(transaction: Transaction) -> Simulation:
     return _simulate(transaction)
 
 
+@_provided.solved_once(*_SOURCES)
 def _simulate(transaction: Transaction) -> Simulation:
     words = transaction_words(transaction, "--dry-run")
     done = zypper_command.look(*words, environment=_environment(transaction))
@@ -286,9 +271,7 @@ def _unneeded(*options: str) -> list[str]:
     return sorted(name for name in names if name in installed)
 
 
-@changer(
-    touches=TOUCHED, before=former_packages, planned=plan_transaction, planned_touches=["files"]
-)
+@_provided.transacts
 def run(transaction: Transaction) -> None:
     """Carry out a transaction, an interrupted one first. Raises CommandFailed with zypper's
     errors.
@@ -345,12 +328,7 @@ def archives() -> dict[str, dict[str, Any]]:
     for folder, _, names in _paths.walk(ARCHIVES):
         for path in sorted(f"{folder}/{name}" for name in names if name.endswith(".rpm")):
             package, version = file_info(path)
-            status = _paths.stat(path)
-            described.setdefault(package, {})[version] = {
-                "path": path,
-                "size": status.st_size,
-                "creation_date_time_t": int(status.st_ctime),
-            }
+            described.setdefault(package, {})[version] = _provided.in_cache(path, _paths.stat(path))
     return described
 
 
@@ -383,16 +361,10 @@ def locks() -> list[str]:
 @cached_look("packages", *rpm.FILES, LOCKS)
 def held() -> list[str]:
     """Return the packages that stay at their version: what a glob locks, too."""
-    names: list[str] = []
-    for pattern in locks():
-        is_glob = any(character in pattern for character in "*?[")
-        names += fnmatch.filter(list_pkgs(), pattern) if is_glob else [pattern]
-    return list(dict.fromkeys(names))
+    return _provided.matched(locks(), list_pkgs())
 
 
-@changer(
-    touches=["packages", "candidates"], before=former_holds, planned=plan_holds, planned_touches=[]
-)
+@_provided.holds
 def hold(names: Sequence[str], release: Sequence[str] = ()) -> None:
     """Keep packages at their version (addlock), and release others (removelock).
 
@@ -476,14 +448,6 @@ def _providing(name: str) -> str:
     return name if name in names else names.pop() if len(names) == 1 else ""
 
 
-# ---------------------------------------------------------------- repositories
-
-
-def repositories() -> Repositories:
-    """Return the functions of zypper's repositories, which few runs need."""
-    return zypper_repositories
-
-
 @changer(touches=["packages", "package lists", "candidates"])
 def trust_repository(name: str) -> None:
     """Fetch a repository with its keys, and trust those. Raises CommandFailed."""
@@ -491,15 +455,3 @@ def trust_repository(name: str) -> None:
     done = zypper_command.unlocked([*zypper_command.PROGRAM, *words])
     if done.retcode not in zypper_command.SUCCESS:
         raise CommandFailed(zypper_command.errors(done))
-
-
-__all__ = [
-    "compare",
-    "file_info",
-    "file_list",
-    "import_key",
-    "info_installed",
-    "normal",
-    "owner",
-    "verify",
-]

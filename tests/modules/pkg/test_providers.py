@@ -103,7 +103,6 @@ def test_it_reads_what_its_tool_prints(name: str, asked: list[list[str]]) -> Non
     tried = {function for function, _, _ in calls}
     looks = METHODS - CHANGERS - {"features", "has", "refresh_db", "lists_age", "archives"}
     looks -= {
-        "repositories",
         "simulate_after",
         "control",
         "placement",
