@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 from modules.languages import pip
 from runner.api import (
     OPEN,
     AbsolutePath,
     Done,
+    Group,
     Line,
     Name,
     OneOrMany,
@@ -26,6 +27,106 @@ from states._run_as import dry_run_check as dry_run_check
 from states._tools import explained
 from states.languages._requirements import check, files, lines, met, name_of, spec_of
 
+_ODD = {"pre_releases": "--pre", "global_options": "--global-option", "source": "--src"}
+
+
+class PipOptions(Record):
+    """What pip has an option for, in the order that pip gets them.
+
+    proxy: The proxy that pip goes through.
+    timeout: Seconds to wait for an answer of a server.
+    index_url: The address of the index, instead of PyPI.
+    target: The folder that the packages are put in, instead of the environment.
+    cert: A file with the authorities that pip trusts.
+    extra_index_url: The addresses of further indexes.
+    find_links: Further places with packages: addresses, folders.
+    trusted_host: Servers that are trusted without a valid certificate.
+    no_index: Look only in find_links, in no index.
+    pre_releases: Take also versions that are not finished.
+    no_deps: Do not install what the packages need.
+    no_cache_dir: Use no cache.
+    upgrade: Bring the packages to their newest version.
+    force_reinstall: Install packages anew that are there already.
+    ignore_installed: Install without regard to what is there.
+    no_binary: Packages that are built from their sources, `:all:` for all.
+    global_options: Options for setup.py, before its command.
+    editable: Projects that are installed as they lie, in a folder or a repository.
+    cache_dir: The folder of the cache.
+    exists_action: What pip does with a path that exists: `s`witch, `i`gnore, `w`ipe, `b`ackup or
+      `a`bort.
+    log: The file that pip writes a log to.
+    source: The folder that editable projects from repositories are kept in.
+    """
+
+    proxy: Line | None = None
+    timeout: int | None = None
+    index_url: Line | None = None
+    target: AbsolutePath | None = None
+    cert: Line | None = None
+    extra_index_url: OneOrMany[Line] | None = None
+    find_links: OneOrMany[Line] | None = None
+    trusted_host: OneOrMany[Line] | None = None
+    no_index: bool = False
+    pre_releases: bool = False
+    no_deps: bool = False
+    no_cache_dir: bool = False
+    upgrade: bool = False
+    force_reinstall: bool = False
+    ignore_installed: bool = False
+    no_binary: OneOrMany[Line] | None = None
+    global_options: OneOrMany[Line] | None = None
+    editable: OneOrMany[Line] | None = None
+    cache_dir: Line | None = None
+    exists_action: Line | None = None
+    log: Line | None = None
+    source: Line | None = None
+
+    def words(self) -> list[str]:
+        """Return them as pip has them."""
+        words: list[str] = []
+        for name, value in self._asdict().items():
+            option = _ODD.get(name, f"--{name.replace('_', '-')}")
+            if value is True:
+                words.append(option)
+            elif isinstance(value, list):
+                words += [word for item in value for word in (option, str(item))]
+            elif value not in (None, False):
+                words += [option, str(value)]
+        return words
+
+
+class FormerOptions(Record):
+    """What today's pip has no option for.
+
+    no_install: refused; today's pip always installs.
+    no_download: refused; write no_index and find_links.
+    download: refused; today's pip downloads by a command of its own.
+    build: refused; today's pip chooses where it builds.
+    mirrors: refused; today's pip knows no mirrors.
+    install_options: refused; today's pip hands no options to setup.py install.
+    allow_all_external: refused; today's indexes have no external packages.
+    allow_external: refused; write the address of the package.
+    allow_unverified: refused; write trusted_host.
+    process_dependency_links: refused; write `name @ address` in what needs it.
+    """
+
+    no_install: bool = False
+    no_download: bool = False
+    download: Line | None = None
+    build: Line | None = None
+    mirrors: OneOrMany[Line] | None = None
+    install_options: OneOrMany[Line] | None = None
+    allow_all_external: bool = False
+    allow_external: Line | None = None
+    allow_unverified: Line | None = None
+    process_dependency_links: bool = False
+
+    def refuse(self) -> None:
+        """Raise StateFailed for what is given all the same."""
+        for name, value in self._asdict().items():
+            if value:
+                raise StateFailed(f"{name}: today's pip has this no more; take it out")
+
 
 def installed(
     name: Name,
@@ -35,46 +136,16 @@ def installed(
     bin_env: AbsolutePath | None = None,
     use_wheel: bool | None = None,
     no_use_wheel: bool | None = None,
-    log: Line | None = None,
-    proxy: Line | None = None,
-    timeout: int | None = None,
     repo: Line | None = None,
-    mirrors: OneOrMany[Line] | None = None,
-    editable: OneOrMany[Line] | None = None,
-    find_links: OneOrMany[Line] | None = None,
-    index_url: Line | None = None,
-    extra_index_url: OneOrMany[Line] | None = None,
-    no_index: bool = False,
-    build: Line | None = None,
-    target: AbsolutePath | None = None,
-    download: Line | None = None,
     download_cache: Line | None = None,
-    source: Line | None = None,
-    upgrade: bool = False,
-    force_reinstall: bool = False,
-    ignore_installed: bool = False,
-    exists_action: Line | None = None,
-    no_deps: bool = False,
-    no_install: bool = False,
-    no_download: bool = False,
-    install_options: OneOrMany[Line] | None = None,
-    global_options: OneOrMany[Line] | None = None,
     user: Name | None = None,
     cwd: AbsolutePath | None = None,
-    pre_releases: bool = False,
-    cert: Line | None = None,
-    allow_all_external: bool = False,
-    allow_external: Line | None = None,
-    allow_unverified: Line | None = None,
-    process_dependency_links: bool = False,
     env_vars: dict[Line, Line] | None = None,
     use_vt: bool = False,
-    trusted_host: OneOrMany[Line] | None = None,
-    no_cache_dir: bool = False,
-    cache_dir: Line | None = None,
-    no_binary: OneOrMany[Line] | None = None,
     extra_args: OneOrMany[Line] | None = None,
     disable_version_check: bool = True,
+    how: Annotated[PipOptions, Group()] = PipOptions(),
+    former: Annotated[FormerOptions, Group()] = FormerOptions(),
 ) -> Planned:
     """Make sure that Python packages are installed.
 
@@ -86,45 +157,12 @@ def installed(
     bin_env: The environment, or the pip to use; without it the system's.
     use_wheel: ignored; pip takes wheels by itself.
     no_use_wheel: ignored; write no_binary.
-    log: The file that pip writes a log to.
-    proxy: The proxy that pip goes through.
-    timeout: Seconds to wait for an answer of a server.
     repo: The same as a name that begins with git+https://.
-    mirrors: refused; today's pip knows no mirrors.
-    editable: Projects that are installed as they lie, in a folder or a repository.
-    find_links: Further places with packages: addresses, folders.
-    index_url: The address of the index, instead of PyPI.
-    extra_index_url: The addresses of further indexes.
-    no_index: Look only in find_links, in no index.
-    build: refused; today's pip chooses where it builds.
-    target: The folder that the packages are put in, instead of the environment.
-    download: refused; today's pip downloads by a command of its own.
     download_cache: ignored; write cache_dir.
-    source: The folder that editable projects from repositories are kept in.
-    upgrade: Bring the packages to their newest version.
-    force_reinstall: Install packages anew that are there already.
-    ignore_installed: Install without regard to what is there.
-    exists_action: What pip does with a path that exists: `s`witch, `i`gnore, `w`ipe, `b`ackup or
-      `a`bort.
-    no_deps: Do not install what the packages need.
-    no_install: refused; today's pip always installs.
-    no_download: refused; write no_index and find_links.
-    install_options: refused; today's pip hands no options to setup.py install.
-    global_options: Options for setup.py, before its command.
     user: The user that pip runs as; without it the caller.
     cwd: The folder that pip runs in.
-    pre_releases: Take also versions that are not finished.
-    cert: A file with the authorities that pip trusts.
-    allow_all_external: refused; today's indexes have no external packages.
-    allow_external: refused; write the address of the package.
-    allow_unverified: refused; write trusted_host.
-    process_dependency_links: refused; write `name @ address` in what needs it.
     env_vars: Further variables for pip.
     use_vt: ignored; pip has no terminal to wait at.
-    trusted_host: Servers that are trusted without a valid certificate.
-    no_cache_dir: Use no cache.
-    cache_dir: The folder of the cache.
-    no_binary: Packages that are built from their sources, `:all:` for all.
     extra_args: Further options of pip.
     disable_version_check: ignored; pip never looks for a newer pip.
 
@@ -135,25 +173,28 @@ def installed(
 
     Behaviour: Salt 3008's pip.installed.
     """
-    arguments = locals()
-    _refuse_removed(arguments)
+    former.refuse()
     where = _Where(bin_env or pip_bin, user, cwd)
     paths = files(requirements)
     specs = [spec_of(package) for package in pkgs or ()]
-    if not pkgs and not requirements and not editable:
+    if not pkgs and not requirements and not how.editable:
         specs = [repo or name]
     check(specs)
-    words = _options({word: arguments[key] for key, word in _WORDS.items()})
-    words += [*(extra_args or ()), *(word for path in paths for word in ("--requirement", path))]
-    before = _present(f"Error installing '{name}'", *where, target)
+    words = [
+        *how.words(),
+        *(extra_args or ()),
+        *(word for path in paths for word in ("--requirement", path)),
+    ]
+    before = _present(f"Error installing '{name}'", *where, how.target)
     missing = [spec for spec in specs if not met(spec, before)]
-    always = upgrade or force_reinstall or ignore_installed or bool(editable) or bool(paths)
+    always = how.upgrade or how.force_reinstall or how.ignore_installed
+    always = always or bool(how.editable) or bool(paths)
     if not missing and not always:
         return _already(specs)
-    broken = _broken(specs, requirements, editable)
+    broken = _broken(specs, requirements, how.editable)
     would, problem = _would_install([*_without_log(words), *specs], where, env_vars)
-    nothing_new = would is not None and (not would or (target and not _changes(before, would)))
-    if nothing_new and not force_reinstall:
+    nothing_new = would is not None and (not would or (how.target and not _changes(before, would)))
+    if nothing_new and not how.force_reinstall:
         return "Requirements were already installed." if paths else _already(specs)
 
     def refuse() -> None:
@@ -166,7 +207,7 @@ def installed(
     planned = _changes(before, would) if would is not None else planned
     yield Plan(
         {"requirements": True} if paths else planned,
-        _pending(specs, bool(pkgs), requirements, editable),
+        _pending(specs, bool(pkgs), requirements, how.editable),
         exact=would is not None,
         why="pip cannot say what it would install",
         provides=OPEN,
@@ -175,15 +216,15 @@ def installed(
     try:
         pip.change(["install", *words, *specs], *where, env_vars)
     except StateFailed as failure:
-        left = _changes(before, pip.list_(None, *where, target))
+        left = _changes(before, pip.list_(None, *where, how.target))
         raise StateFailed(broken + failure.message, changes=left) from None
     if requirements:
         done = f"Successfully processed requirements file {_named(requirements)}."
         return Done(done, {"requirements": True})
-    again = would or {} if force_reinstall else {}
+    again = would or {} if how.force_reinstall else {}
     changed = {
         key: version
-        for key, version in pip.list_(None, *where, target).items()
+        for key, version in pip.list_(None, *where, how.target).items()
         if before.get(key) != version or key in again
     }
     already = [] if always else [spec for spec in specs if spec not in missing]
@@ -349,50 +390,6 @@ def _without_log(words: list[str]) -> list[str]:
     return [*words[:at], *words[at + 2 :]]
 
 
-_WORDS = {  # arguments that pip has an option for, in the order that pip gets them
-    "proxy": "--proxy",
-    "timeout": "--timeout",
-    "index_url": "--index-url",
-    "target": "--target",
-    "cert": "--cert",
-    "extra_index_url": "--extra-index-url",
-    "find_links": "--find-links",
-    "trusted_host": "--trusted-host",
-    "no_index": "--no-index",
-    "pre_releases": "--pre",
-    "no_deps": "--no-deps",
-    "no_cache_dir": "--no-cache-dir",
-    "upgrade": "--upgrade",
-    "force_reinstall": "--force-reinstall",
-    "ignore_installed": "--ignore-installed",
-    "no_binary": "--no-binary",
-    "global_options": "--global-option",
-    "editable": "--editable",
-    "cache_dir": "--cache-dir",
-    "exists_action": "--exists-action",
-    "log": "--log",
-    "source": "--src",
-}
-_REMOVED = (  # arguments that today's pip has no option for
-    "no_install",
-    "no_download",
-    "download",
-    "build",
-    "mirrors",
-    "install_options",
-    "allow_all_external",
-    "allow_external",
-    "allow_unverified",
-    "process_dependency_links",
-)
-
-
-def _refuse_removed(arguments: Mapping[str, Any]) -> None:
-    for argument in _REMOVED:
-        if arguments[argument]:
-            raise StateFailed(f"{argument}: today's pip has this no more; take it out")
-
-
 def autorequire(
     name: str, bin_env: str | None = None, user: str | None = None, **_: object
 ) -> Iterator[tuple[str, str]]:
@@ -402,18 +399,6 @@ def autorequire(
     if user:
         yield "user", user
     yield "pkg", "python3-pip"
-
-
-def _options(values: Mapping[str, Any]) -> list[str]:
-    words: list[str] = []
-    for key, value in values.items():
-        if value is True:
-            words.append(key)
-        elif isinstance(value, list):
-            words += [word for item in value for word in (key, str(item))]
-        elif value not in (None, False):
-            words += [key, str(value)]
-    return words
 
 
 def _already(specs: Sequence[str]) -> str:

@@ -10,20 +10,21 @@ from modules.ip import ifupdown
 from modules.ip.configuration import Action, Interface, NetworkTool, Texts
 from runner.api import (
     Check,
+    Group,
     Line,
     Name,
     Named,
     OneOrMany,
     Plan,
     Planned,
+    Record,
     StateFailed,
     WordsLine,
     line_problem,
     requires_feature,
 )
 from states.file._diff import unified
-from states.network._arguments import Address, Hostname, Netmask
-from states.network._interface import build, is_known
+from states.network._interface import Wanted, build, is_known
 
 Commands = Annotated[OneOrMany[WordsLine] | None, requires_feature("commands")]
 
@@ -45,19 +46,7 @@ Option = Annotated[Any, Check(_is_option), Named(is_known)]
 Type = Literal[
     "eth", "bond", "bridge", "vlan", "slave", "alias", "clone", "ipsec", "dialup", "pppoe", "source"
 ]
-Proto = Literal[
-    "dhcp", "static", "manual", "none", "loopback", "bootp", "ppp", "tunnel", "wvdial", "ipv4ll"
-]
-Proto6 = Literal["auto", "static", "dhcp", "manual", "loopback", "v4tunnel", "6to4", "none"]
 
-COMMANDS = (
-    "up_cmds",
-    "down_cmds",
-    "pre_up_cmds",
-    "post_up_cmds",
-    "pre_down_cmds",
-    "post_down_cmds",
-)
 STATUS = {
     "up": "Interface {} is up",
     "restart": "Interface {} restart to validate",
@@ -65,46 +54,34 @@ STATUS = {
 }
 
 
+class UpAndDown(Record):
+    """Commands that ifupdown runs.
+
+    up_cmds: Commands that ifupdown runs when it brings it up.
+    down_cmds: Commands that ifupdown runs when it takes it down.
+    pre_up_cmds: Commands that ifupdown runs before it brings it up.
+    post_up_cmds: Commands that ifupdown runs after it has brought it up.
+    pre_down_cmds: Commands that ifupdown runs before it takes it down.
+    post_down_cmds: Commands that ifupdown runs after it has taken it down.
+    """
+
+    up_cmds: Commands = None
+    down_cmds: Commands = None
+    pre_up_cmds: Commands = None
+    post_up_cmds: Commands = None
+    pre_down_cmds: Commands = None
+    post_down_cmds: Commands = None
+
+
 @file.validated
 def managed(
     name: Name,
-    enabled: bool = True,
     type_: Type = "eth",
-    proto: Proto | None = None,
-    ipaddr: Address | None = None,
-    ipaddrs: OneOrMany[Address] | None = None,
-    netmask: Netmask | None = None,
-    broadcast: Address | None = None,
-    gateway: Address | None = None,
-    pointopoint: Annotated[Address | None, requires_feature("peers")] = None,
-    scope: Annotated[Line | None, requires_feature("peers")] = None,
-    metric: int | None = None,
-    mtu: int | None = None,
-    hwaddr: Line | None = None,
-    hostname: Hostname | None = None,
-    dns: OneOrMany[Line] | None = None,
-    search: OneOrMany[Line] | None = None,
-    enable_ipv4: bool = True,
-    enable_ipv6: bool | None = None,
-    ipv6proto: Proto6 | None = None,
-    ipv6ipaddr: Address | None = None,
-    ipv6ipaddrs: OneOrMany[Address] | None = None,
-    ipv6netmask: int | None = None,
-    ipv6gateway: Address | None = None,
-    accept_ra: int | bool | None = None,
-    autoconf: int | bool | None = None,
-    privext: int | None = None,
-    master: Line | None = None,
     provider: Line | None = None,
     source: Annotated[Line | None, requires_feature("sources")] = None,
-    hotplug: bool = False,
     noifupdown: bool = False,
-    up_cmds: Commands = None,
-    down_cmds: Commands = None,
-    pre_up_cmds: Commands = None,
-    post_up_cmds: Commands = None,
-    pre_down_cmds: Commands = None,
-    post_down_cmds: Commands = None,
+    how: Annotated[Wanted, Group()] = Wanted(),
+    commands: Annotated[UpAndDown, Group()] = UpAndDown(),
     **options: Option,
 ) -> Planned:
     """Make sure that an interface is configured, and up.
@@ -120,46 +97,12 @@ def managed(
     defroute, bridge, nm_controlled, ...). What a tool cannot express fails, with what to write.
 
     name: The interface.
-    enabled: Bring it up now and when the machine starts; false takes it down.
     type: What it is, such as `eth`, `bond`, `bridge`, `vlan`, `pppoe`; `source` has ifupdown take
       in other files.
-    proto: How it gets its address; without it static where there is one, else manual.
-    ipaddr: The address.
-    ipaddrs: Further addresses.
-    netmask: The netmask of `ipaddr`, as an address or a length.
-    broadcast: The broadcast address.
-    gateway: The router.
-    pointopoint: The address of the other end of a point-to-point connection.
-    scope: Where the address is valid: `global`, `link` or `host`.
-    metric: The metric of its default route.
-    mtu: The largest packet, in bytes.
-    hwaddr: The hardware address that it gets; with ifcfg and NetworkManager the one that the card
-      has (macaddr is there the one that it gets).
-    hostname: The name that it asks for by DHCP.
-    dns: The name servers.
-    search: The domains that names are looked up in.
-    enable_ipv4: Whether it has IPv4.
-    enable_ipv6: Whether it has IPv6; without it where an argument is about it.
-    ipv6proto: How it gets its IPv6 address.
-    ipv6ipaddr: The IPv6 address.
-    ipv6ipaddrs: Further IPv6 addresses.
-    ipv6netmask: The length of the prefix of `ipv6ipaddr`.
-    ipv6gateway: The router of IPv6.
-    accept_ra: Whether it takes what routers announce.
-    autoconf: Whether it makes an address of what routers announce.
-    privext: Whether it has temporary IPv6 addresses: 0 no, 1 yes, 2 and prefers them.
-    master: The bond that it is a slave of.
     provider: The tool, instead of the one that this machine uses; for type pppoe the file of
       /etc/ppp/peers.
     source: The files that ifupdown takes in, for type `source`; without it `name`.
-    hotplug: Bring it up when it appears, instead of at the start.
     noifupdown: Write the files alone.
-    up_cmds: Commands that ifupdown runs when it brings it up.
-    down_cmds: Commands that ifupdown runs when it takes it down.
-    pre_up_cmds: Commands that ifupdown runs before it brings it up.
-    post_up_cmds: Commands that ifupdown runs after it has brought it up.
-    pre_down_cmds: Commands that ifupdown runs before it takes it down.
-    post_down_cmds: Commands that ifupdown runs after it has taken it down.
 
         eth0:
           network.managed:
@@ -177,15 +120,14 @@ def managed(
 
     Behaviour: Salt 3008's network.managed; what others wrote for other interfaces stays as it is.
     """
-    given = locals()
     tool = ip.peers_or_provider(provider) if type_ == "pppoe" else ip.provider()
     if type_ == "source":
         return (yield from _sourced(name, source or name, tool))
     extra = {key: value for key, value in options.items() if value is not None}
-    extra |= {key: given[key] for key in COMMANDS if given[key] is not None}
+    extra |= {key: value for key, value in commands._asdict().items() if value is not None}
     if type_ == "pppoe" and provider and provider not in tool.NAMES:
         extra["provider"] = provider
-    interface = build(name, type_, given, extra)
+    interface = build(name, type_, how, extra)
     return (yield from _configure(tool, interface, noifupdown))
 
 

@@ -30,7 +30,7 @@ from states.pkg._groups import group_installed, patch_downloaded, patch_installe
 from states.pkg._holds import held, unheld
 from states.pkg._installed import installed, mod_aggregate
 from states.pkg._modules import module_disabled, module_enabled
-from states.pkg._selection import Names
+from states.pkg._selection import AnyInstalling, Installing, Names, Upgrading
 
 PROVIDERS = pkg.PROVIDERS
 COMES_LAST = frozenset({"declared"})
@@ -52,28 +52,13 @@ def latest(
     name: Name,
     pkgs: Names | None = None,
     refresh: bool | None = None,
-    cache_valid_time: int = 0,
-    fromrepo: Name | None = None,
-    skip_verify: bool = False,
-    install_recommends: bool = True,
-    only_upgrade: bool = False,
     watch_flags: bool = True,
-    enablerepo: OneOrMany[Line] | None = None,
-    disablerepo: OneOrMany[Line] | None = None,
-    disableexcludes: Line | None = None,
-    setopt: OneOrMany[Line] | None = None,
-    no_recommends: bool = False,
-    update_holds: Annotated[bool, requires_feature("holdable")] = False,
-    force_conf_new: bool = False,
-    debconf: Line | None = None,
-    env: Variables | None = None,
+    how: AnyInstalling = Installing(),
 ) -> Planned:
     """Make sure that packages are installed in their newest version.
 
     name: One package, or with pkgs only the state's name.
-    pkgs, cache_valid_time, fromrepo, skip_verify, install_recommends, only_upgrade, enablerepo,
-      disablerepo, disableexcludes, setopt, no_recommends, update_holds, force_conf_new, debconf,
-      env: As of pkg.installed.
+    pkgs: As of pkg.installed.
     refresh: Renew the package lists first; false does not.
     watch_flags: Ignored; it is for Gentoo.
 
@@ -85,7 +70,7 @@ def latest(
     """
     names = list(selection.wanted(name, None, pkgs, None))
     if refresh is not False:
-        selection.refresh_lists(cache_valid_time)
+        selection.refresh_lists(how.cache_valid_time)
     present = simulation.present()
     newest = simulation.candidates(names)
     unknown = [package for package in names if package not in newest and package not in present]
@@ -102,7 +87,7 @@ def latest(
             if len(names) == 1
             else f"All packages are up-to-date ({', '.join(sorted(names))})."
         )
-    options = selection.install_options(locals())
+    options = how.options()
     targets = {package: PackageTarget(package, newest[package]) for package in old}
     asked = {
         package: PackageTarget(package) if package not in present else targets[package]
@@ -125,9 +110,9 @@ def latest(
         return planned(changes or at_least)
 
     yield planned(at_least)._replace(in_dry_run=with_needs)
-    selection.answer(debconf)
+    selection.answer(how.debconf)
     transaction = Transaction("install", tuple(targets.values()), options)
-    with pkg.environment(env):
+    with pkg.environment(how.env):
         done = selection.carried_out(transaction, present, selection.ERROR, _not_updated)
     comment = (
         f"The following packages were successfully installed/upgraded: {', '.join(sorted(old))}"
@@ -257,16 +242,7 @@ def uptodate(
     refresh: bool = False,
     pkgs: Names | None = None,
     dist_upgrade: bool | None = None,
-    cache_valid_time: int = 0,
-    fromrepo: Name | None = None,
-    skip_verify: bool = False,
-    force_conf_new: bool = False,
-    enablerepo: OneOrMany[Line] | None = None,
-    disablerepo: OneOrMany[Line] | None = None,
-    disableexcludes: Line | None = None,
-    setopt: OneOrMany[Line] | None = None,
-    no_recommends: bool = False,
-    env: Variables | None = None,
+    how: Upgrading = Installing(),
 ) -> Planned:
     """Make sure that all packages, or some, are in their newest version.
 
@@ -275,8 +251,6 @@ def uptodate(
     pkgs: Only these packages.
     dist_upgrade: Also those whose new version needs further packages, or has others removed; false
       leaves them as they are. Without it so, except that zypper stays within its release.
-    cache_valid_time, fromrepo, skip_verify, force_conf_new, enablerepo, disablerepo,
-      disableexcludes, setopt, no_recommends, env: As of pkg.installed.
 
         all packages:
           pkg.uptodate:
@@ -285,8 +259,8 @@ def uptodate(
     Behaviour: Salt 3008's pkg.uptodate.
     """
     if refresh:
-        selection.refresh_lists(cache_valid_time)
-    options = selection.install_options(locals())
+        selection.refresh_lists(how.cache_valid_time)
+    options = how.options()
     everything = pkg.upgrade_transaction(dist_upgrade, options)
     newer = simulation.to_upgrade(everything)
     here.follows(repr(newer))
@@ -301,7 +275,7 @@ def uptodate(
     yield Plan(changes, "System update will be performed", provides=provides)
     present = pkg.list_pkgs()
     chosen = Transaction("upgrade", tuple(map(PackageTarget, changes)), options)
-    with pkg.environment(env):
+    with pkg.environment(how.env):
         done = selection.carried_out(chosen if names else everything, present)
     return Done("Upgrade ran successfully", done)
 

@@ -7,33 +7,25 @@ from collections.abc import Collection
 
 from modules import pkg
 from modules.pkg import PackageTarget, Transaction
-from runner.api import Done, Line, Name, OneOrMany, Plan, Planned, StateFailed
+from runner.api import Done, Name, Plan, Planned, StateFailed
 from states._tools import explained
 from states.pkg import _selection as selection
 from states.pkg import _simulation as simulation
-from states.pkg._selection import Names
+from states.pkg._selection import Downloading, Installing, Names
 
 
 def downloaded(
     name: Name,
     version: Name | None = None,
     pkgs: Names | None = None,
-    fromrepo: Name | None = None,
     ignore_epoch: bool = False,
     refresh: bool | None = None,
-    cache_valid_time: int = 0,
-    skip_verify: bool = False,
-    install_recommends: bool = True,
-    enablerepo: OneOrMany[Line] | None = None,
-    disablerepo: OneOrMany[Line] | None = None,
-    disableexcludes: Line | None = None,
-    setopt: OneOrMany[Line] | None = None,
+    how: Downloading = Installing(),
 ) -> Planned:
     """Make sure that packages lie in the package manager's cache, ready to be installed.
 
     name: One package, or with pkgs only the state's name.
-    version, pkgs, fromrepo, ignore_epoch, refresh, cache_valid_time, skip_verify,
-      install_recommends, enablerepo, disablerepo, disableexcludes, setopt: As of pkg.installed.
+    version, pkgs, ignore_epoch, refresh: As of pkg.installed.
 
         kernel of tonight:
           pkg.downloaded:
@@ -42,11 +34,10 @@ def downloaded(
     Behaviour: Salt 3008's pkg.downloaded; what they depend on is downloaded too.
     """
     manager = pkg.require("downloadable", "pkg.downloaded")
-    options = selection.install_options(locals())
     wanted = selection.wanted(name, version, pkgs, None)
     if not wanted:
         return "No packages to download provided"
-    newest, _ = simulation.known(wanted, refresh, cache_valid_time)
+    newest, _ = simulation.known(wanted, refresh, how.cache_valid_time)
     exact = {
         package: selection.version_for(package, want, ignore_epoch) or newest.get(package, "")
         for package, want in wanted.items()
@@ -77,7 +68,7 @@ def downloaded(
     )
     with explained("An error was encountered while downloading package(s)", changes={}):
         targets = tuple(PackageTarget(package, want) for package, want in missing.items())
-        manager.download(Transaction("install", targets, options))
+        manager.download(Transaction("install", targets, how.options()))
     new = manager.archives()
     changes = {
         package: {"old": old.get(package, ""), "new": new[package]}

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from modules import pkg
-from runner.api import OPEN, Done, Line, Name, NonEmptyLine, OneOrMany, Plan, Planned, StateFailed
+from runner.api import OPEN, Done, Line, NonEmptyLine, OneOrMany, Plan, Planned, StateFailed
 from states.pkg import _selection as selection
 from states.pkg._installed import installed
+from states.pkg._selection import Downloading, Installing
 
 
 def group_installed(
@@ -14,22 +15,14 @@ def group_installed(
     skip: OneOrMany[Line] | None = None,
     include: OneOrMany[Line] | None = None,
     refresh: bool | None = None,
-    cache_valid_time: int = 0,
-    fromrepo: Name | None = None,
-    skip_verify: bool = False,
-    install_recommends: bool = True,
-    enablerepo: OneOrMany[Line] | None = None,
-    disablerepo: OneOrMany[Line] | None = None,
-    disableexcludes: Line | None = None,
-    setopt: OneOrMany[Line] | None = None,
+    how: Downloading = Installing(),
 ) -> Planned:
     """Make sure that a group of packages is installed: its mandatory and default packages.
 
     name: The group.
     skip: Default packages of the group that are left out.
     include: Further packages beside those of the group.
-    refresh, cache_valid_time, fromrepo, skip_verify, install_recommends, enablerepo, disablerepo,
-      disableexcludes, setopt: As of pkg.installed.
+    refresh: As of pkg.installed.
 
         development-tools:
           pkg.group_installed:
@@ -50,21 +43,7 @@ def group_installed(
     names += [package for package in include or () if package not in names]
     if not names:
         return f"Group '{name}' has no packages to install"
-    return (
-        yield from installed(
-            name,
-            pkgs=list(names),
-            refresh=refresh,
-            cache_valid_time=cache_valid_time,
-            fromrepo=fromrepo,
-            skip_verify=skip_verify,
-            install_recommends=install_recommends,
-            enablerepo=enablerepo,
-            disablerepo=disablerepo,
-            disableexcludes=disableexcludes,
-            setopt=setopt,
-        )
-    )
+    return (yield from installed(name, pkgs=list(names), refresh=refresh, how=how))
 
 
 def patch_installed(

@@ -12,20 +12,17 @@ from modules.pkg import InstallOptions, PackageTarget, Transaction
 from runner.api import (
     CommandFailed,
     Done,
-    Line,
     Name,
-    OneOrMany,
     Plan,
     Planned,
     StateFailed,
     here,
     requires_feature,
 )
-from states._tools import Variables
 from states.pkg import _selection as selection
 from states.pkg import _simulation as simulation
 from states.pkg._holds import Holding, held_packages
-from states.pkg._selection import Names
+from states.pkg._selection import AnyInstalling, Installing, Names
 
 OWN = ("name", "pkgs", "version")  # what states that are done together may differ in
 
@@ -34,8 +31,6 @@ def installed(
     name: Name,
     version: Name | None = None,
     refresh: bool | None = None,
-    fromrepo: Name | None = None,
-    skip_verify: bool = False,
     skip_suggestions: bool = False,
     pkgs: Names | None = None,
     sources: Names | None = None,
@@ -44,22 +39,11 @@ def installed(
     normalize: bool = True,
     ignore_epoch: bool = False,
     reinstall: bool = False,
-    update_holds: Annotated[bool, requires_feature("holdable")] = False,
     hold: Annotated[bool | None, requires_feature("holdable")] = None,
-    cache_valid_time: int = 0,
-    install_recommends: bool = True,
-    only_upgrade: bool = False,
-    debconf: Line | None = None,
-    force_conf_new: bool = False,
     ignore_types: Any = None,
     resolve_capabilities: bool = False,
     report_reboot_exit_codes: bool = True,
-    enablerepo: OneOrMany[Line] | None = None,
-    disablerepo: OneOrMany[Line] | None = None,
-    disableexcludes: Line | None = None,
-    setopt: OneOrMany[Line] | None = None,
-    no_recommends: bool = False,
-    env: Variables | None = None,
+    how: AnyInstalling = Installing(),
 ) -> Planned:
     """Make sure that packages are installed.
 
@@ -68,8 +52,6 @@ def installed(
       `latest`.
     refresh: Renew the package lists first; without it only when a package is not known, false
       never.
-    fromrepo: The release or repository to install from.
-    skip_verify: Do not check signatures of packages.
     skip_suggestions: ignored; nothing is installed that is only suggested.
     pkgs: Several packages, each a name or `name: version`.
     sources: Several packages as `name: file` (salt://, http(s)://, a path).
@@ -78,23 +60,11 @@ def installed(
     normalize: `name:amd64` on an amd64 machine is `name`.
     ignore_epoch: Compare versions without their epoch.
     reinstall: Install the packages anew in each run.
-    update_holds: Change packages that are held, too.
     hold: Keep the packages at their version from now on, or (false) no longer.
-    cache_valid_time: Seconds for which the package lists need no renewal.
-    install_recommends: Install also what is recommended; false only what is needed.
-    only_upgrade: Upgrade only what is installed already.
-    debconf: A file with answers to the packages' questions, given before.
-    force_conf_new: New configuration files replace changed ones.
     ignore_types: The types of files that pkg_verify does not look at, such as `config`.
     resolve_capabilities: Names may be something that a package provides; without it only names that
       no package has.
     report_reboot_exit_codes: ignored; it is for Windows.
-    enablerepo: Repositories that are switched on for this (dnf); other package managers ignore it.
-    disablerepo: Repositories that are switched off for this (dnf).
-    disableexcludes: The repositories whose excluded packages count for once, such as `main` (dnf).
-    setopt: Settings of dnf as `key=value`.
-    no_recommends: Leave out what is recommended (zypper).
-    env: Further variables for the package manager, as a mapping or a list of them.
 
         web server:
           pkg.installed:
@@ -103,7 +73,6 @@ def installed(
     Behaviour: Salt 3008's pkg.installed. With `aggregate: True` several states install in one
     transaction.
     """
-    options = selection.install_options(locals())
     wanted = selection.wanted(name, version, pkgs, sources, normalize)
     if resolve_capabilities:
         wanted = _provided(wanted)
@@ -117,7 +86,7 @@ def installed(
         wanted = _real_names(wanted)
     present = simulation.present()
     files = selection.local_files(wanted) if sources is not None else {}
-    wanted = _versions(wanted, files, refresh, cache_valid_time)
+    wanted = _versions(wanted, files, refresh, how.cache_valid_time)
     asked = _or_newer(wanted) if allow_updates else wanted
     missing = {
         package: want
@@ -134,11 +103,10 @@ def installed(
             return (yield from _report_share(share))
         already = _already(wanted, bool(files)) + ("." if holding.said() else "")
         return "\n".join([already, *holding.said()])
-    _refuse_held(missing, present, update_holds)
-    options = options._replace(reinstall=bool(again))
-    todo = _Installation(missing, again, files, options, ignore_epoch)
+    _refuse_held(missing, present, how.update_holds)
+    todo = _Installation(missing, again, files, how.options(bool(again)), ignore_epoch)
     others = _others(name)
-    todo.choose(present, refresh, cache_valid_time, others)
+    todo.choose(present, refresh, how.cache_valid_time, others)
 
     def planned(changes: pkg.Changes | None) -> Plan:
         return Plan(
@@ -150,9 +118,9 @@ def installed(
         )
 
     yield planned(todo.at_least())._replace(in_dry_run=lambda: planned(todo.foreseen()))
-    selection.answer(debconf)
-    held = held_packages() & {*missing} if update_holds else frozenset()
-    with pkg.environment(env):
+    selection.answer(how.debconf)
+    held = held_packages() & {*missing} if how.update_holds else frozenset()
+    with pkg.environment(how.env):
         changes = {**share, **todo.carry_out(present, others)}
     pkg.set_holds(sorted(held | {*holding.add}), holding.drop)
     there = {*missing, *again, *others}
@@ -523,7 +491,7 @@ def _how(low: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a state says of how to install."""
     import inspect
 
-    arguments = inspect.signature(installed).parameters
+    arguments = {*inspect.signature(installed).parameters, *Installing._fields}
     return {key: value for key, value in low.items() if key in arguments and key not in OWN}
 
 

@@ -5,16 +5,96 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from typing import Any
+from typing import Annotated, Any
 
 from modules import debconf, file, pkg
 from modules.pkg import package_manager
-from runner.api import CommandFailed, Line, Name, StateFailed, here
+from runner.api import (
+    Chunk,
+    CommandFailed,
+    Group,
+    Line,
+    Name,
+    OneOrMany,
+    Record,
+    StateFailed,
+    here,
+    requires_feature,
+)
 from runner.api.versions import holds
+from states._tools import Variables
 
 Names = list[Name | dict[Name, Line | None]]
 LISTS = ("package lists", "")  # the fact that a pending repository provides
 PROBLEM = "Problem encountered installing package(s). Additional info follows:\n\n"
+
+
+class Installing(Record):
+    """How packages are installed.
+
+    fromrepo: The release or repository to install from.
+    skip_verify: Do not check signatures of packages.
+    install_recommends: Install also what is recommended; false only what is needed.
+    only_upgrade: Upgrade only what is installed already.
+    update_holds: Change packages that are held, too.
+    force_conf_new: New configuration files replace changed ones.
+    enablerepo: Repositories that are switched on for this (dnf); other package managers ignore it.
+    disablerepo: Repositories that are switched off for this (dnf).
+    disableexcludes: The repositories whose excluded packages count for once, such as `main` (dnf).
+    setopt: Settings of dnf as `key=value`.
+    no_recommends: Leave out what is recommended (zypper).
+    cache_valid_time: Seconds for which the package lists need no renewal.
+    debconf: A file with answers to the packages' questions, given before.
+    env: Further variables for the package manager, as a mapping or a list of them.
+    """
+
+    fromrepo: Name | None = None
+    skip_verify: bool = False
+    install_recommends: bool = True
+    only_upgrade: bool = False
+    update_holds: Annotated[bool, requires_feature("holdable")] = False
+    force_conf_new: bool = False
+    enablerepo: OneOrMany[Line] | None = None
+    disablerepo: OneOrMany[Line] | None = None
+    disableexcludes: Line | None = None
+    setopt: OneOrMany[Line] | None = None
+    no_recommends: bool = False
+    cache_valid_time: int = 0
+    debconf: Line | None = None
+    env: Variables | None = None
+
+    def options(self, reinstall: bool = False) -> pkg.InstallOptions:
+        """Return this in the words of package managers."""
+        return pkg.InstallOptions(
+            repository=str(self.fromrepo or ""),
+            enable=_words(self.enablerepo),
+            disable=_words(self.disablerepo),
+            disable_excludes=str(self.disableexcludes or ""),
+            settings=_words(self.setopt),
+            recommended=bool(self.install_recommends),
+            no_recommends=bool(self.no_recommends),
+            only_upgrade=bool(self.only_upgrade),
+            reinstall=reinstall,
+            unsigned=bool(self.skip_verify),
+            change_held=bool(self.update_holds),
+            replace_configuration=bool(self.force_conf_new),
+        )
+
+
+_SOURCES = ("fromrepo", "enablerepo", "disablerepo", "disableexcludes", "setopt")
+_FETCHING = ("cache_valid_time", *_SOURCES, "skip_verify")
+_UPGRADING = ("force_conf_new", "no_recommends", "env")
+AnyInstalling = Annotated[Installing, Group()]
+Downloading = Annotated[
+    Installing, Group({name: name for name in (*_FETCHING, "install_recommends")})
+]
+Upgrading = Annotated[Installing, Group({name: name for name in (*_FETCHING, *_UPGRADING)})]
+
+
+def options_of(chunk: Chunk) -> pkg.InstallOptions:
+    """Return how a state says that packages are to be installed, before its arguments are bound."""
+    given = {name: value for name, value in chunk.args.items() if name in Installing._fields}
+    return Installing()._replace(**given).options(bool(chunk.args.get("reinstall")))
 
 
 def wanted(
@@ -156,24 +236,6 @@ def answer(source: str | None) -> None:
     """Give the answers in a file, if there is one, to the questions of packages."""
     if source:
         debconf.set_file(local_file(source))
-
-
-def install_options(args: Mapping[str, Any]) -> pkg.InstallOptions:
-    """Return how a state's arguments say that packages are to be installed."""
-    return pkg.InstallOptions(
-        repository=str(args.get("fromrepo") or ""),
-        enable=_words(args.get("enablerepo")),
-        disable=_words(args.get("disablerepo")),
-        disable_excludes=str(args.get("disableexcludes") or ""),
-        settings=_words(args.get("setopt")),
-        recommended=bool(args.get("install_recommends", True)),
-        no_recommends=bool(args.get("no_recommends")),
-        only_upgrade=bool(args.get("only_upgrade")),
-        reinstall=bool(args.get("reinstall")),
-        unsigned=bool(args.get("skip_verify")),
-        change_held=bool(args.get("update_holds")),
-        replace_configuration=bool(args.get("force_conf_new")),
-    )
 
 
 def _words(value: Any) -> tuple[str, ...]:

@@ -283,7 +283,7 @@ def _asked_with(options: InstallOptions, there: Mapping[str, str]) -> list[_Name
     same = [
         chunk
         for chunk in here.chunks
-        if chunk.state == "pkg" and selection.install_options(chunk.args) == options
+        if chunk.state == "pkg" and selection.options_of(chunk) == options
     ]
     asked = [_names(chunk, _INSTALLING, versions=False) for chunk in same]
     newest = candidates({name for names in asked for name in names})

@@ -110,13 +110,11 @@ def test_what_a_function_does_not_look_at_is_said_to_be_ignored() -> None:
 
 
 def names_read(function: Callable[..., Any]) -> Container[str]:
-    """The names that the body of a function reads; all where it takes `locals()`."""
+    """The names that the body of a function reads."""
     (tree,) = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(function)))).body
     assert isinstance(tree, ast.FunctionDef)
     nodes = [node for statement in tree.body for node in ast.walk(statement)]
     names = {node.id for node in nodes if isinstance(node, ast.Name)}
-    if "locals" in names:
-        return {*names, *parameters_of(function)}
     groups = schema_of(function).groups.items()
     return names.union(*(group.names for name, group in groups if name in names))
 
