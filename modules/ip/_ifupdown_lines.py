@@ -6,16 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from modules.ip.configuration import (
-    BOND_MODES,
-    BOND_OPTIONS,
-    BRIDGE_OPTIONS,
-    DERIVED,
-    OFFLOADS,
-    Family,
-    Interface,
-    bond_mode,
-)
+from modules.ip import configuration as tools
+from modules.ip.configuration import Family, Interface
 from runner.api import here
 
 CARD = {
@@ -24,7 +16,7 @@ CARD = {
     "port": "ethernet-port",
     "speed": "link-speed",
     "wol": "ethernet-wol",
-    **{key: f"offload-{key}" for key in OFFLOADS},
+    **{key: f"offload-{key}" for key in tools.OFFLOADS},
 }
 
 
@@ -45,7 +37,7 @@ WRITTEN = {
 
 def interface_lines(interface: Interface) -> list[str]:
     """Return all lines of an interface."""
-    own = {*COMMANDS, "provider"} | (DERIVED - WRITTEN)
+    own = {*COMMANDS, "provider"} | (tools.DERIVED - WRITTEN)
     options = {key: value for key, value in interface.options.items() if key not in own}
     more = option_lines(interface.name, interface.kind, options)
     more += format_options({COMMANDS[key]: interface.options.get(key) for key in COMMANDS})
@@ -103,9 +95,9 @@ def option_lines(name: str, kind: str, options: Mapping[str, Any]) -> list[str]:
 
 
 def _option(key: str, kind: str) -> str | None:
-    if kind == "bond" and key in BOND_OPTIONS:
+    if kind == "bond" and key in tools.BOND_OPTIONS:
         return f"bond-{key}"
-    if kind == "bridge" and key in BRIDGE_OPTIONS:
+    if kind == "bridge" and key in tools.BRIDGE_OPTIONS:
         return f"bridge_{key}"
     return CARD.get(key) or (key if "-" in key or key.startswith("bridge_") else None)
 
@@ -116,7 +108,7 @@ def _values(name: str, option: str, value: Any) -> list[str]:
         return ["on" if value else "off"]
     values = [str(item) for item in value] if isinstance(value, list) else [str(value)]
     if option == "bond-mode":
-        values = [str(BOND_MODES.index(bond_mode(name, item))) for item in values]
+        values = [str(tools.BOND_MODES.index(tools.bond_mode(name, item))) for item in values]
     return [" ".join(values)] if option.startswith(("bond-", "bridge_", "dns-")) else values
 
 

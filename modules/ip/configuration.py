@@ -27,7 +27,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 from modules import _paths, cmd, file
-from runner.api import Provider, Record, StateFailed, changer, here
+from runner.api import Provider, Record, StateFailed, changer, fetcher, here
 
 Texts = Mapping[str, str]  # contents of files by path
 # "" writes alone; "reload": has a member of a bond or bridge, which comes up with that one, read;
@@ -389,6 +389,16 @@ def put(old: Texts, new: Texts, mode: str) -> None:
     for path in old:
         if path not in new:
             file.remove(path)
+
+
+def no_packages(kind: str) -> list[str]:
+    """The `packages` of a tool that makes every kind of interface itself."""
+    return []
+
+
+@fetcher
+def not_verified(name: str, old: Texts, new: Texts) -> None:
+    """The `verify` of files that a shell reads: `texts` lets through nothing special in them."""
 
 
 def link_exists(name: str) -> bool:

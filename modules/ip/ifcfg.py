@@ -9,30 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from modules import file, network
-from modules.ip.configuration import (
-    BOND_MODES,
-    DERIVED,
-    SHELL_SPECIAL,
-    Action,
-    Family,
-    Interface,
-    Route,
-    Texts,
-    bond_mode,
-    check,
-    flag,
-    link_up,
-    number,
-    number_or_word,
-    plain,
-    put,
-    reject_family,
-    reject_name,
-    run_tool,
-    texts_of,
-    words,
-)
-from runner.api import StateFailed, changer, fetcher, here
+from modules.ip import configuration as tools
+from modules.ip.configuration import SHELL_SPECIAL, Action, Family, Interface, Route, Texts, plain
+from runner.api import StateFailed, changer, here
 
 NAMES: tuple[str, ...] = ("ifcfg", "rh_ip")
 TOOL = "ifcfg"
@@ -78,7 +57,7 @@ COMMON = {
     *SWITCHES,
     *CARD,
     *OFFLOADS,
-    *DERIVED,
+    *tools.DERIVED,
 }
 KNOWN = {
     "eth": COMMON,
@@ -88,16 +67,14 @@ KNOWN = {
     "bond": COMMON | {"mode", *BOND},
     "bridge": COMMON | {"bypassfirewall"},
 }
+is_up = tools.link_up
+packages = tools.no_packages
+verify = tools.not_verified
 
 
 def suits() -> bool:
     """Return whether this is a machine of the Red Hat family with network scripts."""
     return here.grains.get("os_family") == "RedHat" and file.is_dir(FOLDER)
-
-
-def packages(kind: str) -> list[str]:
-    """None: the network scripts make every kind of interface."""
-    return []
 
 
 def path(name: str) -> str:
@@ -107,17 +84,17 @@ def path(name: str) -> str:
 
 def present(name: str) -> Texts:
     """Return the file of an interface."""
-    reject_name(name)
-    return texts_of([path(name)])
+    tools.reject_name(name)
+    return tools.texts_of([path(name)])
 
 
 def texts(interface: Interface) -> Texts:
     """Return the file of an interface as it should be. Members of bonds and bridges have files of
     their own, with master or bridge.
     """
-    check(TOOL, interface, KNOWN)
-    reject_family(TOOL, interface.four, METHODS, ())
-    reject_family(TOOL, interface.six, METHODS_SIX, ("autoconf",))
+    tools.check(TOOL, interface, KNOWN)
+    tools.reject_family(TOOL, interface.four, METHODS, ())
+    tools.reject_family(TOOL, interface.six, METHODS_SIX, ("autoconf",))
     lines = (f'{key}="{plain(value, key, SHELL_SPECIAL)}"\n' for key, value in _lines(interface))
     return {path(interface.name): "".join(lines)}
 
@@ -138,7 +115,7 @@ def _lines(interface: Interface) -> Iterator[tuple[str, Any]]:
         yield "IPV4_FAILURE_FATAL", _word(options["ipv4_failure_fatal"])
     if four is not None:
         yield from _addresses(four)
-    if "arpcheck" in options and not flag(options["arpcheck"]):
+    if "arpcheck" in options and not tools.flag(options["arpcheck"]):
         yield "ARPCHECK", "no"
     if "srcaddr" in options:
         yield "SRCADDR", options["srcaddr"]
@@ -154,12 +131,12 @@ def _lines(interface: Interface) -> Iterator[tuple[str, Any]]:
     if "stp" in options:
         yield "STP", _word(options["stp"])
     if "delay" in options:
-        yield "DELAY", number("delay", options["delay"])
+        yield "DELAY", tools.number("delay", options["delay"])
     yield from _last_lines(interface)
 
 
 def _word(value: object) -> str:
-    return "yes" if flag(value) else "no"
+    return "yes" if tools.flag(value) else "no"
 
 
 def _hardware(interface: Interface) -> Iterator[tuple[str, str]]:
@@ -226,7 +203,7 @@ def _six_lines(interface: Interface) -> Iterator[tuple[str, Any]]:
 def _bonding(interface: Interface) -> Iterator[str]:
     """The options of a bond; those that Salt adds are added."""
     options, name = dict(interface.options), interface.name
-    mode = BOND_MODES.index(bond_mode(name, options.get("mode", 0)))
+    mode = tools.BOND_MODES.index(tools.bond_mode(name, options.get("mode", 0)))
     if "miimon" not in options and "arp_interval" not in options:
         expected = "at least one of these is required"
         raise StateFailed(
@@ -234,7 +211,7 @@ def _bonding(interface: Interface) -> Iterator[str]:
             f" Expected: [{expected}]"
         )
     if "miimon" in options:
-        options.setdefault("downdelay", 2 * number("miimon", options["miimon"]))
+        options.setdefault("downdelay", 2 * tools.number("miimon", options["miimon"]))
         options.setdefault("use_carrier", 0)
     if mode == 4:
         options = {"lacp_rate": 0, "ad_select": 0, **options}
@@ -248,10 +225,10 @@ def _bonding(interface: Interface) -> Iterator[str]:
 
 def _bond_value(option: str, value: object) -> object:
     if option == "lacp_rate":
-        return ("slow", "fast").index(number_or_word(option, value, ("slow", "fast")))
+        return ("slow", "fast").index(tools.number_or_word(option, value, ("slow", "fast")))
     if option == "use_carrier":
-        return int(flag(value))
-    return ",".join(words(value))
+        return int(tools.flag(value))
+    return ",".join(tools.words(value))
 
 
 def _last_lines(interface: Interface) -> Iterator[tuple[str, Any]]:
@@ -279,7 +256,7 @@ def _card(interface: Interface) -> Iterator[str]:
         if option in interface.options:
             value = interface.options[option]
             switch = isinstance(value, bool) or option in OFFLOADS
-            yield f"{option} {('on' if flag(value) else 'off') if switch else value}"
+            yield f"{option} {('on' if tools.flag(value) else 'off') if switch else value}"
 
 
 # ---------------------------------------------------------------- routes and settings of all
@@ -287,8 +264,8 @@ def _card(interface: Interface) -> Iterator[str]:
 
 def present_routes(name: str) -> Texts:
     """Return the files with the routes of an interface."""
-    reject_name(name)
-    return texts_of([f"{FOLDER}/route-{name}", f"{FOLDER}/route6-{name}"])
+    tools.reject_name(name)
+    return tools.texts_of([f"{FOLDER}/route-{name}", f"{FOLDER}/route6-{name}"])
 
 
 def route_texts(name: str, routes: Sequence[Route]) -> Texts:
@@ -306,7 +283,7 @@ def route_texts(name: str, routes: Sequence[Route]) -> Texts:
 
 def present_settings() -> Texts:
     """Return the file with the settings of all interfaces."""
-    return texts_of([SETTINGS])
+    return tools.texts_of([SETTINGS])
 
 
 def settings_texts(settings: Mapping[str, Any], retain: bool) -> Texts:
@@ -335,23 +312,13 @@ def settings_texts(settings: Mapping[str, Any], retain: bool) -> Texts:
 # ---------------------------------------------------------------- what runs
 
 
-@fetcher
-def verify(name: str, old: Texts, new: Texts) -> None:
-    """Nothing: a shell reads these files; `texts` lets through nothing that is special in it."""
-
-
-def is_up(name: str) -> bool:
-    """Return whether an interface is up."""
-    return link_up(name)
-
-
 @changer(touches=["files", "network"], planned=True)
 def configure(name: str, old: Texts, new: Texts, action: Action) -> None:
     """Write the files of an interface, then take it down and up. Raises StateFailed when ifdown or
     ifup fails.
     """
-    put(old, new, "0644")
+    tools.put(old, new, "0644")
     if action in ("down", "restart", "routes"):
-        run_tool("ifdown", name)
+        tools.run_tool("ifdown", name)
     if action in ("up", "restart", "routes"):
-        run_tool("ifup", name)
+        tools.run_tool("ifup", name)

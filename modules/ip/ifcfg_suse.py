@@ -7,28 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from modules import file
-from modules.ip.configuration import (
-    DERIVED,
-    SHELL_SPECIAL,
-    Action,
-    Interface,
-    Route,
-    Texts,
-    bond_mode,
-    cannot,
-    check,
-    flag,
-    link_up,
-    number,
-    plain,
-    put,
-    reject_family,
-    reject_name,
-    run_tool,
-    texts_of,
-    words,
-)
-from runner.api import changer, fetcher, here
+from modules.ip import configuration as tools
+from modules.ip.configuration import SHELL_SPECIAL, Action, Interface, Route, Texts, flag, plain
+from runner.api import changer, here
 
 NAMES: tuple[str, ...] = ("ifcfg_suse", "suse_ip", "wicked")
 TOOL = "ifcfg of SUSE"
@@ -58,23 +39,21 @@ BRIDGE = {
 }
 CARD = ("autoneg", "speed", "duplex", "wol")
 KNOWN = {
-    "eth": DERIVED | {"zone", *CARD},
-    "slave": DERIVED | {*CARD},
-    "vlan": DERIVED | {"vlan", "zone"},
-    "bond": DERIVED | {"mode", "zone", *BOND},
-    "bridge": DERIVED | {"stp", "zone", *BRIDGE},
+    "eth": tools.DERIVED | {"zone", *CARD},
+    "slave": tools.DERIVED | {*CARD},
+    "vlan": tools.DERIVED | {"vlan", "zone"},
+    "bond": tools.DERIVED | {"mode", "zone", *BOND},
+    "bridge": tools.DERIVED | {"stp", "zone", *BRIDGE},
 }
 ADVICE = "leave it out, or write it to /etc/sysconfig/network with file.managed (ifcfg(5))"
+is_up = tools.link_up
+packages = tools.no_packages
+verify = tools.not_verified
 
 
 def suits() -> bool:
     """Return whether this is a machine of the SUSE family with such files."""
     return here.grains.get("os_family") == "Suse" and file.is_dir(FOLDER)
-
-
-def packages(kind: str) -> list[str]:
-    """None: wicked makes every kind of interface."""
-    return []
 
 
 def path(name: str) -> str:
@@ -84,10 +63,10 @@ def path(name: str) -> str:
 
 def present(name: str) -> Texts:
     """Return the file of an interface, and the one of all routes if it has its default route."""
-    reject_name(name)
-    routes = texts_of([ROUTES])
+    tools.reject_name(name)
+    routes = tools.texts_of([ROUTES])
     shared = routes if any(_is_default(line, name) for line in _lines_of(routes)) else {}
-    return {**texts_of([path(name)]), **shared}
+    return {**tools.texts_of([path(name)]), **shared}
 
 
 def _lines_of(routes: Texts) -> list[str]:
@@ -104,15 +83,15 @@ def texts(interface: Interface) -> Texts:
     """Return the files of an interface as they should be. Raises StateFailed for what they have
     nothing like.
     """
-    check(TOOL, interface, KNOWN, ADVICE)
-    reject_family(TOOL, interface.four, METHODS, ())
-    reject_family(TOOL, interface.six, METHODS_SIX, ())
+    tools.check(TOOL, interface, KNOWN, ADVICE)
+    tools.reject_family(TOOL, interface.four, METHODS, ())
+    tools.reject_family(TOOL, interface.six, METHODS_SIX, ())
     if interface.dns or interface.search:
         argument = "dns" if interface.dns else "search"
         place = "NETCONFIG_DNS_STATIC_SERVERS and _SEARCHLIST of /etc/sysconfig/network/config"
-        raise cannot(TOOL, argument, f"it has one list for all interfaces; write {place}")
+        raise tools.cannot(TOOL, argument, f"it has one list for all interfaces; write {place}")
     if interface.metric is not None:
-        raise cannot(TOOL, "metric", "write the route with its metric to network.routes")
+        raise tools.cannot(TOOL, "metric", "write the route with its metric to network.routes")
     lines = (f"{key}='{plain(value, key, SHELL_SPECIAL)}'\n" for key, value in _lines(interface))
     return {path(interface.name): "".join(lines), **_shared_routes(interface)}
 
@@ -123,7 +102,7 @@ def _shared_routes(interface: Interface) -> Texts:
     families = [family for family in interface.families() if family.gateway]
     if not families and ROUTES not in present(name):
         return {}
-    others = [line for line in _lines_of(texts_of([ROUTES])) if not _is_default(line, name)]
+    others = [line for line in _lines_of(tools.texts_of([ROUTES])) if not _is_default(line, name)]
     own = [f"default {family.gateway} - {name}" for family in families]
     return {ROUTES: "".join(f"{line}\n" for line in (*others, *own))}
 
@@ -151,7 +130,7 @@ def _lines(interface: Interface) -> Iterator[tuple[str, Any]]:
         yield "BRIDGE_STP", "on" if flag(options.get("stp", False)) else "off"
         for option, key in BRIDGE.items():
             if option in options:
-                yield key, number(option, options[option])
+                yield key, tools.number(option, options[option])
     if interface.kind == "vlan":
         yield "ETHERDEVICE", interface.parent
         yield "VLAN_ID", interface.tag
@@ -171,18 +150,18 @@ def _boot_protocol(interface: Interface) -> str:
 
 def _bonding(interface: Interface) -> Iterator[str]:
     options = interface.options
-    yield f"mode={bond_mode(interface.name, options.get('mode', 0))}"
+    yield f"mode={tools.bond_mode(interface.name, options.get('mode', 0))}"
     for option in BOND:
         if option in options:
             value = options[option]
-            text = int(value) if isinstance(value, bool) else ",".join(words(value))
+            text = int(value) if isinstance(value, bool) else ",".join(tools.words(value))
             yield f"{option}={plain(text, option, SHELL_SPECIAL + ' ')}"
 
 
 def present_routes(name: str) -> Texts:
     """Return the file with the routes of an interface."""
-    reject_name(name)
-    return texts_of([f"{FOLDER}/ifroute-{name}"])
+    tools.reject_name(name)
+    return tools.texts_of([f"{FOLDER}/ifroute-{name}"])
 
 
 def route_texts(name: str, routes: Sequence[Route]) -> Texts:
@@ -195,25 +174,15 @@ def route_texts(name: str, routes: Sequence[Route]) -> Texts:
     return {f"{FOLDER}/ifroute-{name}": "".join(f"{line}\n" for line in lines)} if lines else {}
 
 
-@fetcher
-def verify(name: str, old: Texts, new: Texts) -> None:
-    """Nothing: a shell reads these files; `texts` lets through nothing that is special in it."""
-
-
-def is_up(name: str) -> bool:
-    """Return whether an interface is up."""
-    return link_up(name)
-
-
 @changer(touches=["files", "network"], planned=True)
 def configure(name: str, old: Texts, new: Texts, action: Action) -> None:
     """Write the files of an interface, then take it down and up. Raises StateFailed when ifdown or
     ifup fails.
     """
-    put(old, new, "0644")
+    tools.put(old, new, "0644")
     if action in ("down", "restart"):
-        run_tool("ifdown", name)
+        tools.run_tool("ifdown", name)
     if action in ("up", "restart"):
-        run_tool("ifup", name)
+        tools.run_tool("ifup", name)
     if action in ("routes", "reload"):
-        run_tool("ifreload", name)
+        tools.run_tool("ifreload", name)

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from modules import _paths, cmd, file
 from modules._texts.lines import one_line, plain_name, split
+from modules.ip import configuration as tools
 from modules.ip._ifupdown_lines import interface_lines
-from modules.ip.configuration import Action, Interface, Route, Texts, put, texts_of
+from modules.ip.configuration import Action, Interface, Route, Texts
 from runner.api import Record, StateFailed, changer, fetcher, here
 
 NAMES: tuple[str, ...] = ("ifupdown", "debian_ip")
@@ -201,7 +202,7 @@ def _put_interface(iface: str, lines: str) -> None:
 def _configure_routes(name: str, old: Texts, new: Texts, action: Action) -> None:
     if action == "routes" and SCRIPTS["down"].format(name) in old:
         _run_script(name, "down")
-    put(old, new, "0755")
+    tools.put(old, new, "0755")
     if action == "routes" and new:
         _run_script(name, "up")
 
@@ -255,7 +256,7 @@ def _act(program: str, iface: str, interfaces: str) -> None:
 
 def present_routes(name: str) -> Texts:
     """Return the scripts that set and remove the routes of an interface."""
-    return texts_of(path.format(name) for path in SCRIPTS.values())
+    return tools.texts_of(path.format(name) for path in SCRIPTS.values())
 
 
 def route_texts(name: str, routes: Sequence[Route]) -> Texts:

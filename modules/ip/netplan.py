@@ -15,29 +15,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from modules import _paths, cmd
+from modules.ip import configuration as tools
 from modules.ip import networkd, networkmanager
-from modules.ip.configuration import (
-    BRIDGE_NAMES,
-    DERIVED,
-    Action,
-    Family,
-    Interface,
-    Route,
-    Texts,
-    bond_mode,
-    check,
-    flag,
-    link_exists,
-    link_up,
-    number,
-    number_or_word,
-    put,
-    reject_family,
-    reject_name,
-    run_tool,
-    texts_of,
-    words,
-)
+from modules.ip.configuration import Action, Family, Interface, Route, Texts, flag, words
 from runner.api import StateFailed, changer, fetcher, here
 
 NAMES: tuple[str, ...] = ("netplan", "netplan_ip")
@@ -74,13 +54,15 @@ CARD = {
     "lro": "large-receive-offload",
 }
 KNOWN = {
-    "eth": DERIVED | set(CARD),
-    "slave": DERIVED | set(CARD),
-    "vlan": DERIVED | {"vlan", "reorder_hdr"},
-    "bond": DERIVED | {"mode", "arp_ip_target", *BOND},
-    "bridge": DERIVED | {"stp", *BRIDGE_NAMES},
+    "eth": tools.DERIVED | set(CARD),
+    "slave": tools.DERIVED | set(CARD),
+    "vlan": tools.DERIVED | {"vlan", "reorder_hdr"},
+    "bond": tools.DERIVED | {"mode", "arp_ip_target", *BOND},
+    "bridge": tools.DERIVED | {"stp", *tools.BRIDGE_NAMES},
 }
 ADVICE = "leave it out, or write a file of /etc/netplan that sets it with file.managed"
+is_up = tools.link_up
+packages = tools.no_packages
 
 
 def suits() -> bool:
@@ -88,23 +70,18 @@ def suits() -> bool:
     return bool(_paths.glob("/etc/netplan/*.yaml"))
 
 
-def packages(kind: str) -> list[str]:
-    """None: netplan comes with what it needs."""
-    return []
-
-
 def present(name: str) -> Texts:
     """Return the file of an interface, and those of others that speak of it."""
-    reject_name(name)
-    return texts_of([OWN.format(name), *_foreign(name)])
+    tools.reject_name(name)
+    return tools.texts_of([OWN.format(name), *_foreign(name)])
 
 
 def texts(interface: Interface) -> Texts:
     """Return the files of an interface as they should be."""
     name = interface.name
-    check(TOOL, interface, KNOWN, ADVICE)
+    tools.check(TOOL, interface, KNOWN, ADVICE)
     for family in interface.families():
-        reject_family(TOOL, family, METHODS, ("accept_ra", "privext"))
+        tools.reject_family(TOOL, family, METHODS, ("accept_ra", "privext"))
     sections = {SECTIONS[interface.kind]: {name: _definition(interface)}}
     cards: dict[str, Any] = {other: {} for other in _undefined(interface)}
     if cards:
@@ -185,20 +162,20 @@ def _six(six: Family) -> Iterator[tuple[str, Any]]:
 def _parameters(interface: Interface) -> Iterator[tuple[str, Any]]:
     options = interface.options
     if "mode" in options:
-        yield "mode", bond_mode(interface.name, options["mode"])
+        yield "mode", tools.bond_mode(interface.name, options["mode"])
     if "arp_ip_target" in options:
         yield "arp-ip-targets", words(options["arp_ip_target"])
     if "stp" in options and interface.kind == "bridge":
         yield "stp", flag(options["stp"])
-    for option, key in (BOND if interface.kind == "bond" else BRIDGE_NAMES).items():
+    for option, key in (BOND if interface.kind == "bond" else tools.BRIDGE_NAMES).items():
         if option in options:
             yield key, _parameter(option, options[option])
 
 
 def _parameter(option: str, value: object) -> int | str:
     if option in WORDS:
-        return number_or_word(option, value, WORDS[option])
-    return str(value) if option in ("primary", "xmit_hash_policy") else number(option, value)
+        return tools.number_or_word(option, value, WORDS[option])
+    return str(value) if option in ("primary", "xmit_hash_policy") else tools.number(option, value)
 
 
 def _undefined(interface: Interface) -> list[str]:
@@ -226,7 +203,7 @@ def _documents() -> Iterator[tuple[str, Any]]:
     for folder in FOLDERS:
         for path in sorted(_paths.glob(f"{folder}/*.yaml")):
             try:
-                document = yaml.safe_load(texts_of([path]).get(path, ""))
+                document = yaml.safe_load(tools.texts_of([path]).get(path, ""))
             except yaml.YAMLError as error:
                 raise StateFailed(f"{path} is not YAML, so netplan reads none: {error}") from None
             yield path, document
@@ -241,7 +218,7 @@ def _section(document: Any, section: str) -> Mapping[str, Any]:
 def _foreign(name: str) -> dict[str, str]:
     """The files of /etc/netplan that speak of an interface and are not its own."""
     own = (OWN.format(name), ROUTES.format(name))
-    return texts_of(
+    return tools.texts_of(
         path
         for path, document in _documents()
         if path.startswith("/etc/netplan/") and path not in own
@@ -297,8 +274,8 @@ def _end(value: Any, lines: Sequence[str]) -> int:
 
 def present_routes(name: str) -> Texts:
     """Return the file with the routes of an interface."""
-    reject_name(name)
-    return texts_of([ROUTES.format(name)])
+    tools.reject_name(name)
+    return tools.texts_of([ROUTES.format(name)])
 
 
 def route_texts(name: str, routes: Sequence[Route]) -> Texts:
@@ -355,32 +332,27 @@ def verify(name: str, old: Texts, new: Texts) -> None:
         raise StateFailed(f"netplan refuses {', '.join(new) or 'what is left'}:\n{told}")
 
 
-def is_up(name: str) -> bool:
-    """Return whether an interface is up."""
-    return link_up(name)
-
-
 @changer(touches=["files", "network"], planned=True)
 def configure(name: str, old: Texts, new: Texts, action: Action) -> None:
     """Write the files of an interface, have netplan generate from them, and the tool below it
     configure this interface alone. Raises StateFailed when they do not.
     """
     device = f"/run/systemd/network/10-netplan-{name}.netdev"
-    before = texts_of([device])
-    put(old, new, "0600")
+    before = tools.texts_of([device])
+    tools.put(old, new, "0600")
     if not action:
         return
     with _same_files_for_others():
-        run_tool("netplan", "generate")
+        tools.run_tool("netplan", "generate")
     if action == "down":
-        if link_exists(name):
-            run_tool("ip", "link", "set", "dev", name, "down")
+        if tools.link_exists(name):
+            tools.run_tool("ip", "link", "set", "dev", name, "down")
         return
     if _paths.exists(f"/run/NetworkManager/system-connections/netplan-{name}.nmconnection"):
         networkmanager.activate(f"netplan-{name}")
         return
-    run_tool("systemctl", "start", "systemd-networkd.service")
-    if before and texts_of([device]) != before:
+    tools.run_tool("systemctl", "start", "systemd-networkd.service")
+    if before and tools.texts_of([device]) != before:
         networkd.recreate(name, _members(new[OWN.format(name)], name))
     else:
         networkd.activate(name)
@@ -391,13 +363,13 @@ def _same_files_for_others() -> Iterator[None]:
     """Restore generated files whose text stays the same: netplan writes all of them anew, and
     networkd would configure all their interfaces once more.
     """
-    before = texts_of(_paths.glob("/run/systemd/network/*-netplan-*.net*"))
+    before = tools.texts_of(_paths.glob("/run/systemd/network/*-netplan-*.net*"))
     with TemporaryDirectory(dir="/run/systemd") as folder:
         links = {path: f"{folder}/{os.path.basename(path)}" for path in before}
         for path, link in links.items():
             os.link(path, link)
         yield
-        after = texts_of(before)
+        after = tools.texts_of(before)
         for path, link in links.items():
             if after.get(path) == before[path]:
                 os.replace(link, path)

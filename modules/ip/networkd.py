@@ -17,31 +17,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from modules import _paths, cmd
-from modules.ip.configuration import (
-    DERIVED,
-    Action,
-    Family,
-    Interface,
-    Route,
-    Texts,
-    bond_mode,
-    cannot,
-    check,
-    flag,
-    link_exists,
-    link_up,
-    number,
-    number_or_word,
-    plain,
-    put,
-    reject_family,
-    reject_name,
-    run_tool,
-    sections_text,
-    texts_of,
-    wait_for,
-    words,
-)
+from modules.ip import configuration as tools
+from modules.ip.configuration import Action, Family, Interface, Route, Texts, flag, plain, words
 from runner.api import StateFailed, changer, fetcher
 
 NAMES: tuple[str, ...] = ("networkd", "systemd-networkd")
@@ -75,27 +52,24 @@ BRIDGE = {
     "bridgeprio": ("Priority", ""),
 }
 KNOWN = {
-    "eth": DERIVED,
-    "slave": DERIVED,
-    "vlan": DERIVED | {"vlan", "reorder_hdr"},
-    "bond": DERIVED | {"mode", "primary", *BOND, *BOND_WORDS},
-    "bridge": DERIVED | {"stp", *BRIDGE},
+    "eth": tools.DERIVED,
+    "slave": tools.DERIVED,
+    "vlan": tools.DERIVED | {"vlan", "reorder_hdr"},
+    "bond": tools.DERIVED | {"mode", "primary", *BOND, *BOND_WORDS},
+    "bridge": tools.DERIVED | {"stp", *BRIDGE},
 }
 ADVICE = (
     "leave it out, or write a file of /etc/systemd/network that sets it with file.managed"
     " (systemd.link(5), systemd.network(5))"
 )
 Lines = list[tuple[str, str]]  # keys and values of a section
+is_up = tools.link_up
+packages = tools.no_packages
 
 
 def suits() -> bool:
     """Return whether systemd-networkd configures this machine's network."""
     return bool(_paths.glob(ENABLED))
-
-
-def packages(kind: str) -> list[str]:
-    """None: networkd makes every kind of interface itself."""
-    return []
 
 
 def main_file(name: str) -> str:
@@ -105,9 +79,9 @@ def main_file(name: str) -> str:
 
 def present(name: str) -> Texts:
     """Return the files of an interface, and what it asks of others in theirs."""
-    reject_name(name)
+    tools.reject_name(name)
     word = glob.escape(name)
-    return texts_of(
+    return tools.texts_of(
         [
             main_file(name),
             f"{FOLDER}/10-{name}.netdev",
@@ -119,13 +93,15 @@ def present(name: str) -> Texts:
 
 def texts(interface: Interface) -> Texts:
     """Return the files of an interface as they should be."""
-    check(TOOL, interface, KNOWN, ADVICE)
+    tools.check(TOOL, interface, KNOWN, ADVICE)
     for family in interface.families():
-        reject_family(TOOL, family, METHODS, ("accept_ra", "autoconf", "privext"))
+        tools.reject_family(TOOL, family, METHODS, ("accept_ra", "autoconf", "privext"))
     _require_alone(interface.name)
-    made = {main_file(interface.name): sections_text(_network_sections(interface))}
+    made = {main_file(interface.name): tools.sections_text(_network_sections(interface))}
     if interface.kind in ("bond", "bridge", "vlan"):
-        made[f"{FOLDER}/10-{interface.name}.netdev"] = sections_text(_device_sections(interface))
+        made[f"{FOLDER}/10-{interface.name}.netdev"] = tools.sections_text(
+            _device_sections(interface)
+        )
     for other, lines in _demands(interface):
         made |= _demand_files(interface.name, other, lines)
     return dict(sorted(made.items()))
@@ -185,7 +161,7 @@ def _six_lines(six: Family) -> Iterator[tuple[str, str]]:
     if privacy is not None:
         yield "IPv6PrivacyExtensions", ("no", "prefer-public", "yes")[min(int(privacy), 2)]
     if six.settings.get("autoconf") is not None:
-        raise cannot(TOOL, "autoconf", "write accept_ra")
+        raise tools.cannot(TOOL, "autoconf", "write accept_ra")
 
 
 def _dhcp_lines(interface: Interface) -> Iterator[tuple[str, str]]:
@@ -210,11 +186,11 @@ def _device_sections(interface: Interface) -> list[tuple[str, Lines]]:
 def _bond_lines(interface: Interface) -> Iterator[tuple[str, str]]:
     options = interface.options
     if "mode" in options:
-        yield "Mode", bond_mode(interface.name, options["mode"])
+        yield "Mode", tools.bond_mode(interface.name, options["mode"])
     yield from _timed(options, BOND)
     for option, (key, values) in BOND_WORDS.items():
         if option in options:
-            yield key, number_or_word(option, options[option], values)
+            yield key, tools.number_or_word(option, options[option], values)
 
 
 def _bridge_lines(options: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -229,7 +205,10 @@ def _timed(
     for option, (key, unit) in table.items():
         if option in options:
             value = options[option]
-            yield key, f"{number(option, value)}{unit}" if unit else _plain_words(value, option)
+            yield (
+                key,
+                f"{tools.number(option, value)}{unit}" if unit else _plain_words(value, option),
+            )
 
 
 def _plain_words(value: object, option: str) -> str:
@@ -252,12 +231,12 @@ def _demands(interface: Interface) -> Iterator[tuple[str, Lines]]:
 
 def _demand_files(name: str, other: str, lines: Lines) -> dict[str, str]:
     own = f"{FOLDER}/20-{name}-{other}.network"
-    text = sections_text([("Network", lines)])
+    text = tools.sections_text([("Network", lines)])
     files = {f"{main_file(other)}.d/{name}.conf": text}
     effective = _first_matching(other)
     if effective not in ("", main_file(other)):
         return files | {f"{FOLDER}/{os.path.basename(effective)}.d/{name}.conf": text}
-    return files | {own: sections_text([("Match", [("Name", other)]), ("Network", lines)])}
+    return files | {own: tools.sections_text([("Match", [("Name", other)]), ("Network", lines)])}
 
 
 def _first_matching(name: str) -> str:
@@ -275,7 +254,7 @@ def _first_matching(name: str) -> str:
 def _matches(path: str, name: str) -> bool:
     """Return whether a file is for an interface by its name."""
     section = ""
-    for line in texts_of([path]).get(path, "").splitlines():
+    for line in tools.texts_of([path]).get(path, "").splitlines():
         text = line.strip()
         if text.startswith("["):
             section = text
@@ -301,8 +280,8 @@ def _require_alone(name: str) -> None:
 
 def present_routes(name: str) -> Texts:
     """Return the drop-in with the routes of an interface."""
-    reject_name(name)
-    return texts_of([f"{main_file(name)}.d/routes.conf"])
+    tools.reject_name(name)
+    return tools.texts_of([f"{main_file(name)}.d/routes.conf"])
 
 
 def route_texts(name: str, routes: Sequence[Route]) -> Texts:
@@ -321,7 +300,7 @@ def route_texts(name: str, routes: Sequence[Route]) -> Texts:
         lines += [("Gateway", route.gateway)] if route.gateway else []
         lines += [("Metric", route.metric)] if route.metric else []
         sections.append(("Route", lines))
-    return {f"{main_file(name)}.d/routes.conf": sections_text(sections)} if routes else {}
+    return {f"{main_file(name)}.d/routes.conf": tools.sections_text(sections)} if routes else {}
 
 
 # ---------------------------------------------------------------- what runs
@@ -334,23 +313,18 @@ def verify(name: str, old: Texts, new: Texts) -> None:
     """
 
 
-def is_up(name: str) -> bool:
-    """Return whether an interface is up."""
-    return link_up(name)
-
-
 @changer(touches=["files", "network"], planned=True)
 def configure(name: str, old: Texts, new: Texts, action: Action) -> None:
     """Write the files of an interface, then have networkd read them; only interfaces whose files
     changed are configured anew. Raises StateFailed when it does not take them.
     """
     device = f"{FOLDER}/10-{name}.netdev"
-    put(old, new, "0644")
+    tools.put(old, new, "0644")
     if not action:
         return
     if action == "down":
-        run_tool("networkctl", "reload")
-        run_tool("ip", "link", "set", "dev", name, "down")
+        tools.run_tool("networkctl", "reload")
+        tools.run_tool("ip", "link", "set", "dev", name, "down")
         return
     if device in old and old[device] != new.get(device):
         ends = (
@@ -367,9 +341,9 @@ def recreate(name: str, others: Sequence[str]) -> None:
 
     others: the interfaces that it is made of, which belong to it again afterwards.
     """
-    if link_exists(name):
-        run_tool("networkctl", "delete", name)
-    present_ones = [other for other in others if link_exists(other)]
+    if tools.link_exists(name):
+        tools.run_tool("networkctl", "delete", name)
+    present_ones = [other for other in others if tools.link_exists(other)]
     activate(name, present_ones)
     if any(_paths.isdir(f"{LINKS}/{name}/{kind}") for kind in ("bridge", "bonding")):
         for member in present_ones:
@@ -381,10 +355,10 @@ def _attach(member: str, master: str) -> None:
     gone at that moment, it gives up.
     """
     path = f"{LINKS}/{member}/master"
-    if not wait_for(lambda: os.path.basename(_paths.realpath(path)) == master, 1.0):
-        run_tool("ip", "link", "set", "dev", member, "down")
-        run_tool("ip", "link", "set", "dev", member, "master", master)
-        run_tool("ip", "link", "set", "dev", member, "up")
+    if not tools.wait_for(lambda: os.path.basename(_paths.realpath(path)) == master, 1.0):
+        tools.run_tool("ip", "link", "set", "dev", member, "down")
+        tools.run_tool("ip", "link", "set", "dev", member, "master", master)
+        tools.run_tool("ip", "link", "set", "dev", member, "up")
 
 
 def activate(name: str, others: Sequence[str] = ()) -> None:
@@ -394,10 +368,10 @@ def activate(name: str, others: Sequence[str] = ()) -> None:
     if not any(_made(name) for _ in range(10)):
         raise StateFailed(f"there is no interface {name}, and {TOOL} did not make one")
     for link in (name, *others):
-        run_tool("networkctl", "reconfigure", link)
-    run_tool("networkctl", "up", name)
-    wait_for(lambda: _setup(name) not in ("pending", ""), SECONDS)
-    if _setup(name) not in SETTLED or not wait_for(lambda: link_up(name), SECONDS):
+        tools.run_tool("networkctl", "reconfigure", link)
+    tools.run_tool("networkctl", "up", name)
+    tools.wait_for(lambda: _setup(name) not in ("pending", ""), SECONDS)
+    if _setup(name) not in SETTLED or not tools.wait_for(lambda: tools.link_up(name), SECONDS):
         status = cmd.probe(["networkctl", "--no-pager", "--lines=5", "status", name]).stdout
         raise StateFailed(f"{TOOL} has not configured {name}:\n{status.strip()}")
 
@@ -407,8 +381,8 @@ def _made(name: str) -> bool:
 
     It makes none while it has not yet noticed that the one before is gone: it is asked again.
     """
-    run_tool("networkctl", "reload")
-    return wait_for(lambda: link_exists(name), 2.0)
+    tools.run_tool("networkctl", "reload")
+    return tools.wait_for(lambda: tools.link_exists(name), 2.0)
 
 
 def _setup(name: str) -> str:

@@ -10,27 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from modules import _paths, cmd
-from modules.ip.configuration import (
-    BRIDGE_NAMES,
-    DERIVED,
-    Action,
-    Family,
-    Interface,
-    Route,
-    Texts,
-    bond_mode,
-    cannot,
-    check,
-    flag,
-    plain,
-    put,
-    reject_family,
-    reject_name,
-    run_tool,
-    sections_text,
-    texts_of,
-    words,
-)
+from modules.ip import configuration as tools
+from modules.ip.configuration import Action, Family, Interface, Route, Texts, flag, plain, words
 from runner.api import StateFailed, changer, fetcher
 
 NAMES: tuple[str, ...] = ("networkmanager", "nm", "nm_ip")
@@ -70,16 +51,17 @@ WAKE = {  # Wake-on-LAN, by ethtool's letters and by NetworkManager's words
     "ignore": 32768,
 }
 KNOWN = {
-    "eth": DERIVED | CARD,
-    "slave": DERIVED | CARD,
-    "vlan": DERIVED | {"vlan", "reorder_hdr"},
-    "bond": DERIVED | {"mode", *BOND},
-    "bridge": DERIVED | {"stp", *BRIDGE_NAMES},
+    "eth": tools.DERIVED | CARD,
+    "slave": tools.DERIVED | CARD,
+    "vlan": tools.DERIVED | {"vlan", "reorder_hdr"},
+    "bond": tools.DERIVED | {"mode", *BOND},
+    "bridge": tools.DERIVED | {"stp", *tools.BRIDGE_NAMES},
 }
 KNOWN = {kind: known | {"zone", "defroute", "peerdns"} for kind, known in KNOWN.items()}
 ADVICE = "leave it out, or set it with nmcli in a cmd.run (nm-settings(5))"
 MARKS = ";\\"  # a list's separator, and what begins a sequence, in a keyfile
 Section = dict[str, str]
+packages = tools.no_packages
 
 
 def suits() -> bool:
@@ -89,11 +71,6 @@ def suits() -> bool:
     return cmd.probe(["nmcli", "-t", "-f", "RUNNING", "general"]).stdout.strip() == "running"
 
 
-def packages(kind: str) -> list[str]:
-    """None: NetworkManager makes every kind of interface itself."""
-    return []
-
-
 def own_file(name: str) -> str:
     """The keyfile of an interface."""
     return f"{FOLDER}/{name}.nmconnection"
@@ -101,18 +78,18 @@ def own_file(name: str) -> str:
 
 def present(name: str) -> Texts:
     """Return the keyfiles of an interface and of its members."""
-    reject_name(name)
+    tools.reject_name(name)
     members = f"{FOLDER}/{glob.escape(name)}-member-*.nmconnection"
-    return texts_of([own_file(name), *_paths.glob(members)])
+    return tools.texts_of([own_file(name), *_paths.glob(members)])
 
 
 def texts(interface: Interface) -> Texts:
     """Return the keyfiles of an interface as they should be. Routes of its keyfile stay."""
     name = interface.name
-    check(TOOL, interface, KNOWN, ADVICE)
-    reject_family(TOOL, interface.four, METHODS, ())
-    reject_family(TOOL, interface.six, METHODS_SIX, ("accept_ra", "autoconf", "privext"))
-    now = texts_of([own_file(name)]).get(own_file(name), "")
+    tools.check(TOOL, interface, KNOWN, ADVICE)
+    tools.reject_family(TOOL, interface.four, METHODS, ())
+    tools.reject_family(TOOL, interface.six, METHODS_SIX, ("accept_ra", "autoconf", "privext"))
+    now = tools.texts_of([own_file(name)]).get(own_file(name), "")
     made = {own_file(name): _with_routes(_render(_sections(interface, now)), _route_lines(now))}
     for member in interface.members:
         path = f"{FOLDER}/{name}-member-{member}.nmconnection"
@@ -158,7 +135,7 @@ def _sections(interface: Interface, now: str) -> dict[str, Section]:
 
 
 def _render(sections: Mapping[str, Section]) -> str:
-    return sections_text([(title, lines.items()) for title, lines in sections.items()])
+    return tools.sections_text([(title, lines.items()) for title, lines in sections.items()])
 
 
 # ---------------------------------------------------------------- sections
@@ -204,7 +181,7 @@ def _offloads(options: Mapping[str, Any]) -> Section:
 def _bond(interface: Interface) -> Iterator[tuple[str, str]]:
     options = interface.options
     if "mode" in options:
-        yield "mode", bond_mode(interface.name, options["mode"])
+        yield "mode", tools.bond_mode(interface.name, options["mode"])
     for option in BOND:
         if option in options:
             value = options[option]
@@ -215,7 +192,7 @@ def _bond(interface: Interface) -> Iterator[tuple[str, str]]:
 def _bridge(options: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if "stp" in options:
         yield "stp", "true" if flag(options["stp"]) else "false"
-    for option, key in BRIDGE_NAMES.items():
+    for option, key in tools.BRIDGE_NAMES.items():
         if option in options:
             yield key, plain(options[option], option, MARKS)
 
@@ -246,7 +223,9 @@ def _ipv6(interface: Interface) -> Section:
     for key in ("accept_ra", "autoconf"):
         value = settings.get(key)
         if value is not None and (flag(value) or value == 2) != (family.method == "auto"):
-            raise cannot(TOOL, key, "write ipv6proto: auto for both of them, or static for none")
+            raise tools.cannot(
+                TOOL, key, "write ipv6proto: auto for both of them, or static for none"
+            )
     return section
 
 
@@ -301,15 +280,15 @@ def _with_routes(text: str, routes: Mapping[str, Sequence[str]]) -> str:
 
 def present_routes(name: str) -> Texts:
     """Return the keyfile of an interface, if it has routes."""
-    reject_name(name)
-    now = texts_of([own_file(name)])
+    tools.reject_name(name)
+    now = tools.texts_of([own_file(name)])
     return now if any(any(_route_lines(text).values()) for text in now.values()) else {}
 
 
 def route_texts(name: str, routes: Sequence[Route]) -> Texts:
     """Return the keyfile with these routes. Raises StateFailed where there is none."""
     path = own_file(name)
-    now = texts_of([path])
+    now = tools.texts_of([path])
     if not now and routes:
         raise StateFailed(
             f"{path} is missing: the routes of an interface are in it; configure it with"
@@ -356,12 +335,12 @@ def configure(name: str, old: Texts, new: Texts, action: Action) -> None:
     """Write the keyfiles of an interface, then activate or deactivate its connection. Raises
     StateFailed when NetworkManager does not.
     """
-    put(old, new, "0600")
+    tools.put(old, new, "0600")
     if action == "down":
-        run_tool("nmcli", "connection", "reload")
-        run_tool("nmcli", "connection", "down", "id", name)
+        tools.run_tool("nmcli", "connection", "reload")
+        tools.run_tool("nmcli", "connection", "down", "id", name)
     elif action == "reload":
-        run_tool("nmcli", "connection", "reload")
+        tools.run_tool("nmcli", "connection", "reload")
     elif action:
         activate(name)
 
@@ -370,5 +349,5 @@ def activate(connection: str) -> None:
     """Have NetworkManager read its keyfiles, and activate a connection. Raises StateFailed when it
     does not.
     """
-    run_tool("nmcli", "connection", "reload")
-    run_tool("nmcli", "--wait", "30", "connection", "up", "id", connection)
+    tools.run_tool("nmcli", "connection", "reload")
+    tools.run_tool("nmcli", "--wait", "30", "connection", "up", "id", connection)

@@ -7,7 +7,6 @@ read by these in tests/machine/test_network_tools.py.
 
 from __future__ import annotations
 
-import inspect
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,8 +18,7 @@ from harness import HarnessHere
 from modules import ip, network
 from modules.ip.configuration import NetworkTool, Route
 from runner.api import StateFailed, running
-from states.network import managed
-from states.network._interface import build
+from states.network._interface import Wanted, build
 
 TOOLS = ("netplan", "networkmanager", "networkd", "ifcfg", "ifcfg_suse")
 SALT = json.loads((Path(__file__).parent / "recorded_ifcfg.json").read_text())
@@ -44,10 +42,8 @@ def tool(name: str) -> NetworkTool:
 
 def texts(provider: str, name: str, kind: str = "eth", **arguments: Any) -> dict[str, str]:
     """The files of an interface, from the arguments of a state."""
-    parameters = inspect.signature(managed).parameters
-    given = {key: arguments.get(key, value.default) for key, value in parameters.items()}
-    options = {key: value for key, value in arguments.items() if key not in parameters}
-    return dict(tool(provider).texts(build(name, kind, given, options)))
+    fields = {key: arguments.pop(key) for key in Wanted._fields if key in arguments}
+    return dict(tool(provider).texts(build(name, kind, Wanted(**fields), arguments)))
 
 
 @pytest.mark.parametrize("case", SALT, ids=lambda case: f"{case['name']}-{case['type']}")
