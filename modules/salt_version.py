@@ -7,30 +7,11 @@ from runner.api import CommandFailed, here
 
 # in the order of the elements; from Neon on a release is 2990 and the number of its element
 _OLD = ("2014.1", "2014.7", "2015.5", "2015.8", "2016.3", "2016.11", "2017.7", "2018.3", "2019.2")
-_NAMES = (
-    "hydrogen",
-    "helium",
-    "lithium",
-    "beryllium",
-    "boron",
-    "carbon",
-    "nitrogen",
-    "oxygen",
-    "fluorine",
-    "neon",
-    "sodium",
-    "magnesium",
-    "aluminium",
-    "silicon",
-    "phosphorus",
-    "sulfur",
-    "chlorine",
-    "argon",
-    "potassium",
-    "calcium",
-    "scandium",
-    "titanium",
-    "vanadium",
+_NAMES = tuple(
+    """
+    hydrogen helium lithium beryllium boron carbon nitrogen oxygen fluorine neon sodium magnesium
+    aluminium silicon phosphorus sulfur chlorine argon potassium calcium scandium titanium vanadium
+    """.split()
 )
 
 

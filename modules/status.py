@@ -161,18 +161,11 @@ def cpustats() -> dict[str, Any]:
     return stats
 
 
-_DISK_FIELDS = (
-    "reads_issued",
-    "reads_merged",
-    "sectors_read",
-    "ms_spent_reading",
-    "writes_completed",
-    "writes_merged",
-    "sectors_written",
-    "ms_spent_writing",
-    "io_in_progress",
-    "ms_spent_in_io",
-    "weighted_ms_spent_in_io",
+_DISK_FIELDS = tuple(
+    """
+    reads_issued reads_merged sectors_read ms_spent_reading writes_completed writes_merged
+    sectors_written ms_spent_writing io_in_progress ms_spent_in_io weighted_ms_spent_in_io
+    """.split()
 )
 
 

@@ -19,19 +19,8 @@ from runner.api import CommandFailed, FormerState, changer, for_states
 
 GECOS = ("fullname", "roomnumber", "workphone", "homephone", "other")
 # what useradd cannot give a new user: the days of shadow and of the arguments for them, numbers
-ADDED_LATER = (
-    "min",
-    "max",
-    "inact",
-    "warn",
-    "expire",
-    "subuids",
-    "subgids",
-    "date",
-    "mindays",
-    "maxdays",
-    "inactdays",
-    "warndays",
+ADDED_LATER = tuple(
+    "min max inact warn expire subuids subgids date mindays maxdays inactdays warndays".split()
 )
 LINGERING = "/var/lib/systemd/linger"
 process_of = for_states(refusals.process_of)

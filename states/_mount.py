@@ -10,46 +10,13 @@ from typing import Any, Literal
 from modules import group, mount, user
 
 # what mount takes and the kernel does not show
-INVISIBLE = {
-    "defaults",
-    "auto",
-    "noauto",
-    "user",
-    "users",
-    "nouser",
-    "owner",
-    "group",
-    "nofail",
-    "_netdev",
-    "bind",
-    "rbind",
-    "rw",
-    "async",
-    "exec",
-    "suid",
-    "dev",
-    "atime",
-    "diratime",
-    "symfollow",
-    "loop",
-    "nobootwait",
-    "intr",
-    "comment",
-    "credentials",
-    "password",
-    "retry",
-    "soft",
-    "hard",
-    "bg",
-    "fg",
-    "mand",
-    "rsize",
-    "wsize",
-    "timeo",
-    "retrans",
-    "actimeo",
-    "secretfile",
-}
+INVISIBLE = set(
+    """
+    defaults auto noauto user users nouser owner group nofail _netdev bind rbind rw async exec suid
+    dev atime diratime symfollow loop nobootwait intr comment credentials password retry soft hard
+    bg fg mand rsize wsize timeo retrans actimeo secretfile
+    """.split()
+)
 
 
 # what the kernel does not show of a tmpfs because it is so anyway

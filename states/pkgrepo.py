@@ -28,46 +28,14 @@ from states._tools import explained
 Words = OneOrMany[Line]
 # what repositories have in the files of dnf and zypper, beside the arguments
 OPTIONS = frozenset(
-    [
-        "autorefresh",
-        "bandwidth",
-        "cost",
-        "countme",
-        "deltarpm",
-        "deltarpm_percentage",
-        "enabled_metadata",
-        "enablegroups",
-        "exclude",
-        "excludepkgs",
-        "fastestmirror",
-        "includepkgs",
-        "ip_resolve",
-        "keepcache",
-        "keeppackages",
-        "max_parallel_downloads",
-        "metadata_expire",
-        "minrate",
-        "module_hotfixes",
-        "password",
-        "path",
-        "proxy",
-        "proxy_auth_method",
-        "proxy_password",
-        "proxy_username",
-        "repo_gpgcheck",
-        "retries",
-        "skip_if_unavailable",
-        "sslcacert",
-        "sslclientcert",
-        "sslclientkey",
-        "sslverify",
-        "sslverifystatus",
-        "throttle",
-        "timeout",
-        "type",
-        "user_agent",
-        "username",
-    ]
+    """
+    autorefresh bandwidth cost countme deltarpm deltarpm_percentage enabled_metadata enablegroups
+    exclude excludepkgs fastestmirror includepkgs ip_resolve keepcache keeppackages
+    max_parallel_downloads metadata_expire minrate module_hotfixes password path proxy
+    proxy_auth_method proxy_password proxy_username repo_gpgcheck retries skip_if_unavailable
+    sslcacert sslclientcert sslclientkey sslverify sslverifystatus throttle timeout type user_agent
+    username
+    """.split()
 )
 
 OPPOSITE = {"managed": "absent"}

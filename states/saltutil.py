@@ -7,30 +7,11 @@ from collections.abc import Callable
 
 from runner.api import OneOrMany, here
 
-KINDS = (
-    "beacons",
-    "clouds",
-    "engines",
-    "executors",
-    "grains",
-    "log_handlers",
-    "matchers",
-    "modules",
-    "output",
-    "outputters",
-    "pillar",
-    "proxymodules",
-    "renderers",
-    "resources",
-    "returners",
-    "sdb",
-    "serializers",
-    "states",
-    "thorium",
-    "tops",
-    "utils",
-    "wrapper",
-    "all",
+KINDS = tuple(
+    """
+    beacons clouds engines executors grains log_handlers matchers modules output outputters pillar
+    proxymodules renderers resources returners sdb serializers states thorium tops utils wrapper all
+    """.split()
 )
 
 

@@ -12,19 +12,11 @@ from modules import _accounts, _paths
 from modules._planned.machine import merged, planned_machine
 from runner.api import CommandFailed
 
-CATEGORIES = (
-    "CTYPE",
-    "NUMERIC",
-    "TIME",
-    "COLLATE",
-    "MONETARY",
-    "MESSAGES",
-    "PAPER",
-    "NAME",
-    "ADDRESS",
-    "TELEPHONE",
-    "MEASUREMENT",
-    "IDENTIFICATION",
+CATEGORIES = tuple(
+    """
+    CTYPE NUMERIC TIME COLLATE MONETARY MESSAGES PAPER NAME ADDRESS TELEPHONE MEASUREMENT
+    IDENTIFICATION
+    """.split()
 )
 
 

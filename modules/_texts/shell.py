@@ -14,21 +14,7 @@ from runner.api import Record
 
 MOST = 1 << 20  # characters of a script
 DEEPEST = 40  # commands within commands
-_OPERATORS: tuple[str, ...] = (
-    "<<-",
-    "&&",
-    "||",
-    ";;",
-    "<<",
-    ">>",
-    "<&",
-    ">&",
-    "<>",
-    ">|",
-    ";",
-    "&",
-    "|",
-)
+_OPERATORS: tuple[str, ...] = tuple("<<- && || ;; << >> <& >& <> >| ; & |".split())
 _OPERATORS += ("(", ")", "<", ">", "\n")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _PARAMETER = re.compile(r"[A-Za-z_]\w*|[0-9]+|[@*#?$!-]")

@@ -17,25 +17,10 @@ from runner.api.planning import only_files
 
 # options with which it writes beside the file, if anywhere
 _NEAR = frozenset(
-    (
-        "-R",
-        "--reverse",
-        "-l",
-        "--ignore-whitespace",
-        "-u",
-        "--unified",
-        "-c",
-        "--context",
-        "-n",
-        "--normal",
-        "--binary",
-        "-E",
-        "--remove-empty-files",
-        "-b",
-        "--backup",
-        "--posix",
-        "--no-backup-if-mismatch",
-    )
+    """
+    -R --reverse -l --ignore-whitespace -u --unified -c --context -n --normal --binary -E
+    --remove-empty-files -b --backup --posix --no-backup-if-mismatch
+    """.split()
 )
 _FUZZ = ("-F", "--fuzz=")
 _KEPT = ".orig"  # what does not fit exactly is kept under this name

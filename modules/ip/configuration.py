@@ -38,55 +38,21 @@ NAME = r"[A-Za-z0-9_][A-Za-z0-9_.:@-]{0,14}"
 HARDWARE = r"none|([0-9A-Fa-f]{2}[:-]){5}([0-9A-Fa-f]{2}[:-]){0,14}[0-9A-Fa-f]{2}"
 # options of which Interface has what they mean
 DERIVED = frozenset(
-    {
-        "slaves",
-        "ports",
-        "parent",
-        "phys_dev",
-        "vlan_id",
-        "id",
-        "vlan-raw-device",
-        "bridge",
-        "macaddr",
-        "ipv6addr",
-        "ipv6addrs",
-        "prefix",
-        "ipv6_autoconf",
-        "domain",
-    }
+    """
+    slaves ports parent phys_dev vlan_id id vlan-raw-device bridge macaddr ipv6addr ipv6addrs prefix
+    ipv6_autoconf domain
+    """.split()
 )
 BOND_OPTIONS = frozenset(
-    {
-        "ad_select",
-        "arp_interval",
-        "arp_ip_target",
-        "downdelay",
-        "lacp_rate",
-        "miimon",
-        "mode",
-        "primary",
-        "slaves",
-        "updelay",
-        "use_carrier",
-        "xmit_hash_policy",
-    }
+    """
+    ad_select arp_interval arp_ip_target downdelay lacp_rate miimon mode primary slaves updelay
+    use_carrier xmit_hash_policy
+    """.split()
 )
 BRIDGE_OPTIONS = frozenset(
-    {
-        "ageing",
-        "bridgeprio",
-        "fd",
-        "gcint",
-        "hello",
-        "hw",
-        "maxage",
-        "maxwait",
-        "pathcost",
-        "portprio",
-        "ports",
-        "stp",
-        "waitport",
-    }
+    """
+    ageing bridgeprio fd gcint hello hw maxage maxwait pathcost portprio ports stp waitport
+    """.split()
 )
 OFFLOADS = ("gro", "gso", "lro", "rx", "sg", "tso", "tx", "ufo")  # options of a card
 BOND_MODES = (

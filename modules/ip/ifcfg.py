@@ -22,18 +22,11 @@ METHODS_SIX = ("static", "dhcp", "auto", "manual")
 TYPES = {"eth": "Ethernet", "bond": "Bond", "bridge": "Bridge"}
 CARD = ("autoneg", "duplex", "speed", "wol")
 OFFLOADS = ("rx", "tx", "sg", "tso", "ufo", "gso", "gro", "lro")
-BOND = (
-    "arp_interval",
-    "arp_ip_target",
-    "miimon",
-    "downdelay",
-    "updelay",
-    "use_carrier",
-    "lacp_rate",
-    "ad_select",
-    "xmit_hash_policy",
-    "hashing-algorithm",
-    "primary",
+BOND = tuple(
+    """
+    arp_interval arp_ip_target miimon downdelay updelay use_carrier lacp_rate ad_select
+    xmit_hash_policy hashing-algorithm primary
+    """.split()
 )
 SWITCHES = {  # yes or no, in the order of the file
     "ipv6_defroute": "IPV6_DEFROUTE",

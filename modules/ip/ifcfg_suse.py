@@ -17,17 +17,11 @@ FOLDER = "/etc/sysconfig/network"
 ROUTES = f"{FOLDER}/routes"
 METHODS = ("static", "dhcp", "manual")
 METHODS_SIX = ("static", "dhcp", "auto", "manual")  # auto: what a router announces, as always
-BOND = (
-    "miimon",
-    "downdelay",
-    "updelay",
-    "use_carrier",
-    "arp_interval",
-    "arp_ip_target",
-    "lacp_rate",
-    "ad_select",
-    "xmit_hash_policy",
-    "primary",
+BOND = tuple(
+    """
+    miimon downdelay updelay use_carrier arp_interval arp_ip_target lacp_rate ad_select
+    xmit_hash_policy primary
+    """.split()
 )
 BRIDGE = {
     "fd": "BRIDGE_FORWARDDELAY",

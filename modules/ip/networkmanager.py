@@ -20,17 +20,11 @@ FOLDER = "/etc/NetworkManager/system-connections"
 KINDS = {"eth": "ethernet", "slave": "ethernet", "bond": "bond", "bridge": "bridge", "vlan": "vlan"}
 METHODS = ("static", "dhcp", "bootp", "manual", "ipv4ll")
 METHODS_SIX = ("static", "dhcp", "manual", "auto")
-BOND = (
-    "miimon",
-    "updelay",
-    "downdelay",
-    "arp_interval",
-    "arp_ip_target",
-    "lacp_rate",
-    "xmit_hash_policy",
-    "ad_select",
-    "primary",
-    "use_carrier",
+BOND = tuple(
+    """
+    miimon updelay downdelay arp_interval arp_ip_target lacp_rate xmit_hash_policy ad_select primary
+    use_carrier
+    """.split()
 )
 OFFLOADS = ("gro", "gso", "lro", "rx", "sg", "tso", "tx")
 CARD = {"autoneg", "speed", "duplex", "wol", *OFFLOADS}

@@ -496,17 +496,7 @@ def _run(argv: Sequence[str]) -> None:
 
 MATCHED = ("name", "device", "fstype")  # what tells that a line of fstab is the one that is meant
 # file systems without a device of their own: their lines are told apart by the mount point
-NAMED = (
-    "btrfs",
-    "cgroup",
-    "tmpfs",
-    "sysfs",
-    "proc",
-    "fusectl",
-    "debugfs",
-    "securityfs",
-    "devtmpfs",
-)
+NAMED = tuple("btrfs cgroup tmpfs sysfs proc fusectl debugfs securityfs devtmpfs".split())
 
 
 def set_fstab(

@@ -34,18 +34,7 @@ def boot_time(time_format: str | None = None) -> int | str:
     return time.strftime(time_format, time.localtime(seconds)) if time_format else seconds
 
 
-_TIMES = (
-    "user",
-    "nice",
-    "system",
-    "idle",
-    "iowait",
-    "irq",
-    "softirq",
-    "steal",
-    "guest",
-    "guest_nice",
-)
+_TIMES = tuple("user nice system idle iowait irq softirq steal guest guest_nice".split())
 
 
 def _times() -> list[dict[str, float]]:

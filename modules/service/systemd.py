@@ -48,16 +48,8 @@ def unit(name: str) -> str:
     """
     if set(name) & set("*?[]/"):
         raise CommandFailed(f"{name!r} is not the name of a unit")
-    suffixes = (
-        ".service",
-        ".socket",
-        ".timer",
-        ".mount",
-        ".target",
-        ".path",
-        ".slice",
-        ".scope",
-        ".automount",
+    suffixes = tuple(
+        ".service .socket .timer .mount .target .path .slice .scope .automount".split()
     )
     return name if name.endswith(suffixes) else f"{name}.service"
 

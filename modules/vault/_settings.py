@@ -26,22 +26,12 @@ _OF_MASTERS = {
     "config_location",
 }
 _SERVER = {"url", "verify", "namespace", "timeout"}
-_AUTH = {
-    "method",
-    "token",
-    "token_file",
-    "role_id",
-    "role_id_file",
-    "secret_id",
-    "secret_id_file",
-    "approle_mount",
-    "approle_name",
-    "token_lifecycle",
-    "token_backend",
-    "ttl",
-    "uses",
-    "allow_minion_override",
-}
+_AUTH = set(
+    """
+    method token token_file role_id role_id_file secret_id secret_id_file approle_mount approle_name
+    token_lifecycle token_backend ttl uses allow_minion_override
+    """.split()
+)
 METHODS = ("token", "approle")
 
 

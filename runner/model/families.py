@@ -6,16 +6,8 @@ What SLS files write does not know of them: `mysql_user` lies in `states/databas
 
 from __future__ import annotations
 
-FAMILIES = (
-    "certificates",
-    "containers",
-    "databases",
-    "desktop",
-    "firewalls",
-    "languages",
-    "messaging",
-    "storage",
-    "web",
+FAMILIES = tuple(
+    "certificates containers databases desktop firewalls languages messaging storage web".split()
 )
 
 

@@ -21,18 +21,6 @@ class Node(Record):
 
 # what templates have, whatever variables are called: `{{ vars.x }}` reaches those
 GIVEN = frozenset(
-    (
-        "salt",
-        "grains",
-        "pillar",
-        "opts",
-        "saltenv",
-        "sls",
-        "slspath",
-        "tplpath",
-        "tplfile",
-        "tpldir",
-        "tpldot",
-    )
+    tuple("salt grains pillar opts saltenv sls slspath tplpath tplfile tpldir tpldot".split())
     + ("slsdotpath", "slscolonpath", "sls_path", "vars", "top", "show_full_context", "env", "data")
 )

@@ -10,19 +10,10 @@ from runner.api import Resource
 
 ROLE = "system"
 # what the mail server of each installation begins with
-USUAL = (
-    "mailer-daemon",
-    "postmaster",
-    "nobody",
-    "hostmaster",
-    "usenet",
-    "news",
-    "webmaster",
-    "www",
-    "ftp",
-    "abuse",
-    "noc",
-    "security",
+USUAL = tuple(
+    """
+    mailer-daemon postmaster nobody hostmaster usenet news webmaster www ftp abuse noc security
+    """.split()
 )
 
 

@@ -124,22 +124,12 @@ def create_certificate(
     return _secret(text) if key is not None else text
 
 
-CERTIFICATE_ARGUMENTS = (
-    "digest",
-    "signing_private_key",
-    "signing_private_key_passphrase",
-    "signing_cert",
-    "public_key",
-    "private_key",
-    "private_key_passphrase",
-    "csr",
-    "subject",
-    "serial_number",
-    "not_before",
-    "not_after",
-    "days_valid",
-    "copypath",
-    "prepend_cn",
+CERTIFICATE_ARGUMENTS = tuple(
+    """
+    digest signing_private_key signing_private_key_passphrase signing_cert public_key private_key
+    private_key_passphrase csr subject serial_number not_before not_after days_valid copypath
+    prepend_cn
+    """.split()
 )
 
 

@@ -10,53 +10,19 @@ from typing import Any
 
 from runner.api import CommandFailed, here
 
-SUBJECT = (
-    "C",
-    "countryName",
-    "ST",
-    "SP",
-    "stateOrProvinceName",
-    "L",
-    "localityName",
-    "STREET",
-    "streetAddress",
-    "O",
-    "organizationName",
-    "OU",
-    "organizationalUnitName",
-    "organizationUnitName",
-    "CN",
-    "commonName",
-    "MAIL",
-    "emailAddress",
-    "Email",
-    "SN",
-    "surname",
-    "GN",
-    "givenName",
-    "UID",
-    "userid",
-    "SERIALNUMBER",
-    "serialNumber",
+SUBJECT = tuple(
+    """
+    C countryName ST SP stateOrProvinceName L localityName STREET streetAddress O organizationName
+    OU organizationalUnitName organizationUnitName CN commonName MAIL emailAddress Email SN surname
+    GN givenName UID userid SERIALNUMBER serialNumber
+    """.split()
 )
-EXTENSIONS = (
-    "basicConstraints",
-    "keyUsage",
-    "extendedKeyUsage",
-    "subjectKeyIdentifier",
-    "authorityKeyIdentifier",
-    "issuerAltName",
-    "authorityInfoAccess",
-    "subjectAltName",
-    "crlDistributionPoints",
-    "certificatePolicies",
-    "policyConstraints",
-    "inhibitAnyPolicy",
-    "nameConstraints",
-    "noCheck",
-    "tlsfeature",
-    "nsComment",
-    "nsCertType",
+EXTENSIONS = tuple(
+    """
+    basicConstraints keyUsage extendedKeyUsage subjectKeyIdentifier authorityKeyIdentifier
+    issuerAltName authorityInfoAccess subjectAltName crlDistributionPoints certificatePolicies
+    policyConstraints inhibitAnyPolicy nameConstraints noCheck tlsfeature nsComment nsCertType
+    """.split()
 )
 _SPELLED = {name.lower(): name for name in EXTENSIONS} | {
     "x509v3 basic constraints": "basicConstraints",

@@ -337,27 +337,13 @@ NAMES = (*OPTIONS, *ALIASES)
 UNCHECKED: dict[str, Callable[[Any], Any]] = {"dns": form.texts, "extra_hosts": form.links}
 # what Podman's compatible API does not report: it cannot be compared
 UNREPORTED = {
-    "podman": {
-        "Domainname",
-        "MacAddress",
-        "NetworkDisabled",
-        "Init",
-        "Links",
-        "PublishAllPorts",
-        "StorageOpt",
-        "Sysctls",
-        "DeviceCgroupRules",
-        "DeviceRequests",
-        "Isolation",
-        "VolumeDriver",
-        "Runtime",
-        "UsernsMode",
-        "CgroupnsMode",
-        "CpuRealtimePeriod",
-        "CpuRealtimeRuntime",
-        "CgroupParent",
-        "IpcMode",
-    }
+    "podman": set(
+        """
+        Domainname MacAddress NetworkDisabled Init Links PublishAllPorts StorageOpt Sysctls
+        DeviceCgroupRules DeviceRequests Isolation VolumeDriver Runtime UsernsMode CgroupnsMode
+        CpuRealtimePeriod CpuRealtimeRuntime CgroupParent IpcMode
+        """.split()
+    )
 }
 
 

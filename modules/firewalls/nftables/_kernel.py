@@ -19,18 +19,8 @@ from runner.api import CommandFailed, Record, StateFailed, changer, for_states
 FAMILIES = {"ipv4": "ip", "ip4": "ip", "ipv6": "ip6"}
 SAVED_AT = "/etc/nftables.conf"
 # ends of rules that stand for themselves; another word is a chain to jump to
-VERDICTS = (
-    "accept",
-    "drop",
-    "reject",
-    "queue",
-    "continue",
-    "return",
-    "masquerade",
-    "redirect",
-    "log",
-    "counter",
-    "notrack",
+VERDICTS = tuple(
+    "accept drop reject queue continue return masquerade redirect log counter notrack".split()
 )
 _INTERFACES = {"if": "iifname", "in-interface": "iifname", "of": "oifname"}
 _INTERFACES |= {"out-interface": "oifname"}

@@ -274,17 +274,11 @@ def upstream_exists(name: str, runas: str | None = None) -> bool:
     return name in list_upstreams(runas)
 
 
-_UPSTREAM = (
-    "prefetch_count",
-    "reconnect_delay",
-    "ack_mode",
-    "trust_user_id",
-    "exchange",
-    "max_hops",
-    "expires",
-    "message_ttl",
-    "ha_policy",
-    "queue",
+_UPSTREAM = tuple(
+    """
+    prefetch_count reconnect_delay ack_mode trust_user_id exchange max_hops expires message_ttl
+    ha_policy queue
+    """.split()
 )
 
 

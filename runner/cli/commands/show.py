@@ -14,17 +14,7 @@ from runner.output.formats import DATA, GRAPH, forms_of
 from runner.tools.queries import explain
 from runner.tools.queries import show as queries
 
-SUBJECTS = (
-    "top",
-    "sls",
-    "low-sls",
-    "highstate",
-    "lowstate",
-    "graph",
-    "pillar",
-    "grains",
-    "pending",
-)
+SUBJECTS = tuple("top sls low-sls highstate lowstate graph pillar grains pending".split())
 FORMER_SUBJECTS = {"debts": "pending", "owed": "pending"}  # still accepted, in no help text
 
 

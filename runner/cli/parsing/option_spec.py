@@ -19,38 +19,12 @@ if TYPE_CHECKING:
 
 # in the order of `runner --help`; the command NAME is the function NAME of `cli/commands/NAME.py`,
 # which is imported only when it is called, since each costs a start its milliseconds
-COMMANDS = (
-    "highstate",
-    "sls",
-    "single",
-    "plan",
-    "apply",
-    "pull",
-    "rehearse",
-    "call",
-    "check",
-    "show",
-    "why",
-    "doc",
-    "schema",
-    "history",
-    "forget",
-    "undo",
-    "orphans",
-    "prune",
-    "secret",
-    "schedule",
-    "disable",
-    "enable",
-    "report",
-    "collect",
-    "formulas",
-    "fleet",
-    "resource",
-    "init",
-    "bundle",
-    "lsp",
-    "completion",
+COMMANDS = tuple(
+    """
+    highstate sls single plan apply pull rehearse call check show why doc schema history forget undo
+    orphans prune secret schedule disable enable report collect formulas fleet resource init bundle
+    lsp completion
+    """.split()
 )
 
 

@@ -23,19 +23,7 @@ class ListedFunctions(Protocol):
     def state_modules(self) -> list[str]: ...
 
 
-RENDERERS = (
-    "gpg",
-    "jinja",
-    "json",
-    "mako",
-    "py",
-    "pydsl",
-    "pyobjects",
-    "stateconf",
-    "toml",
-    "yaml",
-    "yamlex",
-)
+RENDERERS = tuple("gpg jinja json mako py pydsl pyobjects stateconf toml yaml yamlex".split())
 
 
 def list_modules(registry: ListedFunctions, *globs: str) -> list[str]:

@@ -112,30 +112,11 @@ SCHEMA = (
     """,
 )
 VIEWS = ("machines", "overdue", "failed", "drifting", "pending", "revisions")
-_REPORT = (
-    "id",
-    "machine",
-    "run",
-    "jid",
-    "started",
-    "finished",
-    "duration",
-    "command",
-    "fun",
-    "of_tree",
-    "test",
-    "outcome",
-    "failed",
-    "revision",
-    "dirty",
-    "tree",
-    "counts",
-    "drifted",
-    "errors",
-    "pending_reactions",
-    "dropped",
-    "rejected",
-    "runner",
+_REPORT = tuple(
+    """
+    id machine run jid started finished duration command fun of_tree test outcome failed revision
+    dirty tree counts drifted errors pending_reactions dropped rejected runner
+    """.split()
 )
 INSERT_REPORT = (
     f"INSERT INTO runner_reports ({', '.join(_REPORT)})"

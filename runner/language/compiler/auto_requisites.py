@@ -19,26 +19,10 @@ from runner.model.requisite_kinds import AUTOMATIC, COMES_LAST, STANDS_FOR, WATC
 
 # functions that take things away; an order among them would be the wrong way round
 TAKING = frozenset(
-    (
-        "absent",
-        "remove",
-        "removed",
-        "purged",
-        "dead",
-        "disabled",
-        "masked",
-        "unmounted",
-        "missing",
-        "tidied",
-        "pruned",
-        "not_cached",
-        "fstab_absent",
-        "options_absent",
-        "sections_absent",
-        "config_unset",
-        "env_absent",
-        "list_absent",
-    )
+    """
+    absent remove removed purged dead disabled masked unmounted missing tidied pruned not_cached
+    fstab_absent options_absent sections_absent config_unset env_absent list_absent
+    """.split()
 )
 # functions that make nothing: they see what is there in their place
 CHECKING = frozenset(("exists",))

@@ -244,16 +244,8 @@ def server_id(grains: Grains) -> Facts:
 
 # ---------------------------------------------------------------- init, security
 
-INITS = (
-    "runit",
-    "openrc-init",
-    "s6-svscan",
-    "tini",
-    "dumb-init",
-    "my_init",
-    "supervisord",
-    "shepherd",
-    "upstart",
+INITS = tuple(
+    "runit openrc-init s6-svscan tini dumb-init my_init supervisord shepherd upstart".split()
 )
 
 

@@ -18,35 +18,12 @@ from runner.language.salt import six as salt_six
 from runner.language.salt import stringio as salt_stringio
 from runner.language.salt.utils import serializers
 
-UTILS = (
-    "args",
-    "atomicfile",
-    "compat",
-    "context",
-    "data",
-    "decorators",
-    "dictdiffer",
-    "dictupdate",
-    "files",
-    "functools",
-    "hashutils",
-    "http",
-    "immutabletypes",
-    "itertools",
-    "jid",
-    "json",
-    "network",
-    "odict",
-    "path",
-    "platform",
-    "stringutils",
-    "systemd",
-    "templates",
-    "url",
-    "user",
-    "validate",
-    "versions",
-    "yaml",
+UTILS = tuple(
+    """
+    args atomicfile compat context data decorators dictdiffer dictupdate files functools hashutils
+    http immutabletypes itertools jid json network odict path platform stringutils systemd templates
+    url user validate versions yaml
+    """.split()
 )
 # names that salt.utils itself had until 2019 -> the module that has them now
 FORMER = {

@@ -34,29 +34,12 @@ FILES = ("passfile", "token_file", "ca_file", "key_file", "known_hosts_file")
 TIMEOUT = 10.0  # seconds that a run waits at its end
 LONGEST = 300.0
 # what libpq reads, and may stand behind the `?` of an address
-PARAMETERS = (
-    "sslmode",
-    "sslrootcert",
-    "sslcert",
-    "sslkey",
-    "sslcrl",
-    "sslcrldir",
-    "sslnegotiation",
-    "ssl_min_protocol_version",
-    "ssl_max_protocol_version",
-    "channel_binding",
-    "require_auth",
-    "gssencmode",
-    "krbsrvname",
-    "target_session_attrs",
-    "application_name",
-    "options",
-    "host",
-    "hostaddr",
-    "port",
-    "keepalives",
-    "keepalives_idle",
-    "tcp_user_timeout",
+PARAMETERS = tuple(
+    """
+    sslmode sslrootcert sslcert sslkey sslcrl sslcrldir sslnegotiation ssl_min_protocol_version
+    ssl_max_protocol_version channel_binding require_auth gssencmode krbsrvname target_session_attrs
+    application_name options host hostaddr port keepalives keepalives_idle tcp_user_timeout
+    """.split()
 )
 _HOST = re.compile(r"[A-Za-z0-9_.:%-]{1,255}")
 _USER = re.compile(r"[A-Za-z0-9_.@+-]{1,128}")

@@ -150,19 +150,7 @@ def _inverted_one(chunk: Chunk, kind: RequisiteKind, listed: list[Value]) -> Ite
 
 
 # where packages, too, bring what links point to
-_OF_PACKAGES = (
-    "/bin/",
-    "/dev/",
-    "/etc/",
-    "/lib",
-    "/opt/",
-    "/proc/",
-    "/run/",
-    "/sbin/",
-    "/sys/",
-    "/usr/",
-    "/var/",
-)
+_OF_PACKAGES = tuple("/bin/ /dev/ /etc/ /lib /opt/ /proc/ /run/ /sbin/ /sys/ /usr/ /var/".split())
 
 
 def _links_to_nothing(chunks: Sequence[Chunk]) -> Iterator[Diagnostic]:

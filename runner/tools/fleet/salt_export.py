@@ -23,25 +23,13 @@ MARK = "# Written by `runner fleet export salt`"
 MODULES = "modules"  # a folder of file_roots of its own: minions may read all that lies there
 # of a master, beside OF_MASTER, which is what it says about states to all its minions:
 # how it makes the pillar, ...
-OF_PILLAR = (
-    "decrypt_pillar",
-    "decrypt_pillar_default",
-    "decrypt_pillar_delimiter",
-    "decrypt_pillar_renderers",
-    "ext_pillar",
-    "ext_pillar_first",
-    "gpg_decrypt_must_succeed",
-    "gpg_keydir",
-    "master_tops",
-    "on_demand_ext_pillar",
-    "pillar_includes_override_sls",
-    "pillar_merge_lists",
-    "pillar_opts",
-    "pillar_raise_on_missing",
-    "pillar_source_merging_strategy",
-    "renderer_blacklist",
-    "renderer_whitelist",
-    "vault",
+OF_PILLAR = tuple(
+    """
+    decrypt_pillar decrypt_pillar_default decrypt_pillar_delimiter decrypt_pillar_renderers
+    ext_pillar ext_pillar_first gpg_decrypt_must_succeed gpg_keydir master_tops on_demand_ext_pillar
+    pillar_includes_override_sls pillar_merge_lists pillar_opts pillar_raise_on_missing
+    pillar_source_merging_strategy renderer_blacklist renderer_whitelist vault
+    """.split()
 )
 # ... and what its file server serves
 OF_FILES = (
@@ -54,42 +42,19 @@ OF_FILES = (
 )
 PREFIXES = ("gitfs_", "git_pillar_")
 # of runner alone, for all machines of the tree: they go with the tree, to the module `runner`
-OF_RUNNER = (
-    "auto_relationships",
-    "defaults",
-    "durable",
-    "edit_size_limit",
-    "history_days",
-    "history_runs",
-    "html_report_runs",
-    "noop",
-    "render_limit",
-    "secret_keys",
-    "sls_size_limit",
-    "state_max_parallel",
-    "strict",
-    "unknown_states",
-    "vars",
-    "verify",
+OF_RUNNER = tuple(
+    """
+    auto_relationships defaults durable edit_size_limit history_days history_runs html_report_runs
+    noop render_limit secret_keys sls_size_limit state_max_parallel strict unknown_states vars
+    verify
+    """.split()
 )
 # what is the master's own affair, or is written in another form
-ELSEWHERE = (
-    "__cli",
-    "__role",
-    "cachedir",
-    "conf_file",
-    "config_dir",
-    "said_in",
-    "default_include",
-    "file_client",
-    "file_roots",
-    "fleet",
-    "id",
-    "include",
-    "local",
-    "pillar_roots",
-    "root_dir",
-    "state_dir",
+ELSEWHERE = tuple(
+    """
+    __cli __role cachedir conf_file config_dir said_in default_include file_client file_roots fleet
+    id include local pillar_roots root_dir state_dir
+    """.split()
 )
 
 

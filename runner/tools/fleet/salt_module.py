@@ -36,21 +36,12 @@ PILLAR_FAILURE = 5  # Salt's exit code for it
 OWN_FILE = "_modules/runner.py"
 OWN_OPTIONS = "runner_options.json"  # beside _modules: what `runner` reads and Salt does not have
 # what Salt's master says about states for all its minions
-OF_MASTER = (
-    "default_top",
-    "env_order",
-    "failhard",
-    "jinja_env",
-    "jinja_lstrip_blocks",
-    "jinja_sls_env",
-    "jinja_trim_blocks",
-    "nodegroups",
-    "renderer",
-    "state_aggregate",
-    "state_auto_order",
-    "state_top",
-    "state_top_saltenv",
-    "top_file_merging_strategy",
+OF_MASTER = tuple(
+    """
+    default_top env_order failhard jinja_env jinja_lstrip_blocks jinja_sls_env jinja_trim_blocks
+    nodegroups renderer state_aggregate state_auto_order state_top state_top_saltenv
+    top_file_merging_strategy
+    """.split()
 )
 NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")  # as it is
 # what belongs to Salt's Python, and would mislead another one

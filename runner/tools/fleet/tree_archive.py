@@ -25,58 +25,16 @@ FOLDERS_OF_CODE = ("states_dirs", "module_dirs", "grains_dirs", "utils_dirs", "r
 VERSION_CONTROL = frozenset((".git", ".hg", ".svn"))
 # keys of the configuration that are about the pillar, this machine, or how the tree came here
 STAYING = frozenset(
-    (
-        "id",
-        "pillar",
-        "pillar_roots",
-        "pillar_cache",
-        "ext_pillar",
-        "ext_pillar_first",
-        "decrypt_pillar",
-        "decrypt_pillar_default",
-        "decrypt_pillar_delimiter",
-        "pillar_opts",
-        "age_identities",
-        "age_recipients",
-        "gpg_recipients",
-        "vault",
-        "gpg_keydir",
-        "cachedir",
-        "state_dir",
-        "log_file",
-        "log_level",
-        "log_fmt_console",
-        "log_fmt_logfile",
-        "log_datefmt",
-        "log_datefmt_console",
-        "log_datefmt_logfile",
-        "log_granular_levels",
-        "log_level_logfile",
-        "conf_file",
-        "config_dir",
-        "said_in",
-        "include",
-        "default_include",
-        "tree",
-        "otel_endpoint",
-        "otel_headers",
-        "html_report",
-        "html_report_runs",
-        "report",
-        "prometheus_textfile",
-        "fleet",
-        "fileserver_backend",
-        "file_ignore_glob",
-        "file_ignore_regex",
-        "fileserver_ignoresymlinks",
-        "pillarenv",
-        "wait",
-        "fileserver_followsymlinks",
-        "strict_permissions",
-        "only",
-        "exclude",
-        "quiet",
-    )
+    """
+    id pillar pillar_roots pillar_cache ext_pillar ext_pillar_first decrypt_pillar
+    decrypt_pillar_default decrypt_pillar_delimiter pillar_opts age_identities age_recipients
+    gpg_recipients vault gpg_keydir cachedir state_dir log_file log_level log_fmt_console
+    log_fmt_logfile log_datefmt log_datefmt_console log_datefmt_logfile log_granular_levels
+    log_level_logfile conf_file config_dir said_in include default_include tree otel_endpoint
+    otel_headers html_report html_report_runs report prometheus_textfile fleet fileserver_backend
+    file_ignore_glob file_ignore_regex fileserver_ignoresymlinks pillarenv wait
+    fileserver_followsymlinks strict_permissions only exclude quiet
+    """.split()
 )
 _OF_GIT = ("gitfs_", "git_pillar_")  # keys that begin so say how its repositories are reached
 

@@ -19,18 +19,10 @@ from runner.support.redaction import HIDDEN
 from runner.support.redaction.likely import likely_key_file, likely_secret
 
 # the SLS files of a whole machine, in the order in which a new one needs them; then all others
-ROLES = (
-    "system",
-    "repositories",
-    "packages",
-    "users",
-    "storage",
-    "network",
-    "files",
-    "schedule",
-    "databases",
-    "services",
-    "firewall",
+ROLES = tuple(
+    """
+    system repositories packages users storage network files schedule databases services firewall
+    """.split()
 )
 CONTENTS = (
     "contents",

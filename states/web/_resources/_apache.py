@@ -12,26 +12,11 @@ from runner.api import Resource
 ROLE = "services"
 # what Debian's package enables itself
 USUAL = {
-    "mod": (
-        "access_compat",
-        "alias",
-        "auth_basic",
-        "authn_core",
-        "authn_file",
-        "authz_core",
-        "authz_host",
-        "authz_user",
-        "autoindex",
-        "deflate",
-        "dir",
-        "env",
-        "filter",
-        "mime",
-        "mpm_event",
-        "negotiation",
-        "reqtimeout",
-        "setenvif",
-        "status",
+    "mod": tuple(
+        """
+        access_compat alias auth_basic authn_core authn_file authz_core authz_host authz_user
+        autoindex deflate dir env filter mime mpm_event negotiation reqtimeout setenvif status
+        """.split()
     ),
     "site": ("000-default",),
     "conf": (

@@ -11,44 +11,12 @@ from collections.abc import Collection, Iterator
 from runner.model.diagnostics import did_you_mean, similar, suggestion
 from runner.model.records import Record
 
-TAGS = (
-    "if",
-    "elif",
-    "else",
-    "for",
-    "set",
-    "macro",
-    "import",
-    "from",
-    "include",
-    "do",
-    "call",
-    "filter",
-    "block",
-    "break",
-    "continue",
-    "extends",
-    "with",
-    "raw",
-    "autoescape",
-    "import_yaml",
-    "import_json",
-    "import_text",
-    "load_yaml",
-    "load_json",
-    "load_text",
-    "profile",
-    "endif",
-    "endfor",
-    "endset",
-    "endmacro",
-    "endcall",
-    "endfilter",
-    "endblock",
-    "endwith",
-    "endraw",
-    "endload",
-    "endprofile",
+TAGS = tuple(
+    """
+    if elif else for set macro import from include do call filter block break continue extends with
+    raw autoescape import_yaml import_json import_text load_yaml load_json load_text profile endif
+    endfor endset endmacro endcall endfilter endblock endwith endraw endload endprofile
+    """.split()
 )
 BLOCKS = {"load_yaml": "load", "load_json": "load", "load_text": "load"}
 OPERATORS = {"&": "and", "!": "not", "|": "or", "=": "=="}

@@ -173,18 +173,7 @@ def guess_archive_type(name: str) -> str | None:
     for kind in ("zip", "rar"):
         if lowered.endswith(f".{kind}"):
             return kind
-    ends = (
-        ".tar",
-        ".tgz",
-        ".tbz",
-        ".tbz2",
-        ".txz",
-        ".tlz",
-        ".tar.gz",
-        ".tar.bz2",
-        ".tar.xz",
-        ".tar.lzma",
-    )
+    ends = tuple(".tar .tgz .tbz .tbz2 .txz .tlz .tar.gz .tar.bz2 .tar.xz .tar.lzma".split())
     return "tar" if lowered.endswith(ends) else None
 
 

@@ -20,27 +20,11 @@ ELSEWHERE = {"jinja": "templates", "yaml": "sls"}  # what people look for, and w
 TABLE = "<!-- truth table -->\n"
 FILTERS = "<!-- filters -->\n"
 # in the order of the reference; the requisites follow
-GENERAL = (
-    "sls",
-    "top",
-    "environments",
-    "include",
-    "extend",
-    "exclude",
-    "names",
-    "order",
-    "defaults",
-    "vars",
-    "chain",
-    "pillar",
-    "grains",
-    "renderers",
-    "templates",
-    "functions",
-    "filters",
-    "slots",
-    "guards",
-    "requisites",
+GENERAL = tuple(
+    """
+    sls top environments include extend exclude names order defaults vars chain pillar grains
+    renderers templates functions filters slots guards requisites
+    """.split()
 )
 
 

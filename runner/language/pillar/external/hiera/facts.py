@@ -19,68 +19,19 @@ _SUBTYPES = {
     "systemd-nspawn": "systemd_nspawn",
 }
 # what Facter tells and grains do not, as globs
-_UNKNOWN = (
-    "augeas*",
-    "blockdevice*",
-    "dhcp_servers",
-    "disks*",
-    "facterversion",
-    "filesystems",
-    "fips_enabled",
-    "hardwareisa",
-    "hypervisors*",
-    "identity*",
-    "interfaces",
-    "load_averages*",
-    "lsbdistdescription",
-    "lsbminordistrelease",
-    "memoryfree*",
-    "memorysize*",
-    "mountpoints*",
-    "netmask*",
-    "network",
-    "network6",
-    "network[_6]*",
-    "partitions*",
-    "path",
-    "processor[0-9]*",
-    "physicalprocessorcount",
-    "puppetversion",
-    "ruby*",
-    "scope6*",
-    "ssh*key",
-    "ssh",
-    "ssh.*",
-    "sshfp_*",
-    "swap*_mb",
-    "swapfree",
-    "swapsize",
-    "system_uptime*",
-    "timezone",
-    "uptime*",
-    "ipaddress_*",
-    "ipaddress6_*",
-    "macaddress_*",
-    "mtu_*",
-    "dmi.board*",
-    "dmi.chassis*",
-    "dmi.bios.vendor",
-    "dmi.bios.release_date",
-    "memory.system.[acu]*",
-    "memory.system.total",
-    "memory.swap.[acu]*",
-    "memory.swap.total",
-    "networking.dhcp",
-    "networking.mtu",
-    "networking.netmask*",
-    "networking.network*",
-    "networking.scope6",
-    "networking.interfaces.*.[bdns]*",
-    "networking.interfaces.*.mtu",
-    "os.selinux.[cp]*",
-    "os.selinux.enforced",
-    "processors.[ps]*",
-    "processors.cores",
+_UNKNOWN = tuple(
+    """
+    augeas* blockdevice* dhcp_servers disks* facterversion filesystems fips_enabled hardwareisa
+    hypervisors* identity* interfaces load_averages* lsbdistdescription lsbminordistrelease
+    memoryfree* memorysize* mountpoints* netmask* network network6 network[_6]* partitions* path
+    processor[0-9]* physicalprocessorcount puppetversion ruby* scope6* ssh*key ssh ssh.* sshfp_*
+    swap*_mb swapfree swapsize system_uptime* timezone uptime* ipaddress_* ipaddress6_* macaddress_*
+    mtu_* dmi.board* dmi.chassis* dmi.bios.vendor dmi.bios.release_date memory.system.[acu]*
+    memory.system.total memory.swap.[acu]* memory.swap.total networking.dhcp networking.mtu
+    networking.netmask* networking.network* networking.scope6 networking.interfaces.*.[bdns]*
+    networking.interfaces.*.mtu os.selinux.[cp]* os.selinux.enforced processors.[ps]*
+    processors.cores
+    """.split()
 )
 
 
