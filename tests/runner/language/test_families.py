@@ -172,7 +172,6 @@ _BY_REASON = {
         "iptables": "chain",
         "nftables": "chain",
         "pkg": "refresh",
-        "postgres": "login",
         "x509": "days_remaining days_valid dir_mode mode",
     },
     _MORE: {
