@@ -6,7 +6,7 @@ place.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING, Any
 
 from runner.api import StateFailed, changes_allowed, here
@@ -110,11 +110,7 @@ class Binder:
             function = call.function if call else self._registry.state(chunk.function)
         except RunnerError:  # _checked reports it; an earlier state may bring it
             function = None
-        noop = self._options.noop
-        try:
-            noop = self._is_noop(chunk, function)
-        except CompileError as error:
-            problems = [*problems, *error.diagnostics]
+        noop = self._is_noop(chunk, function)
         if function is None:
             return Step(chunk, noop=noop), problems
         traits = self._traits_of(function)
@@ -185,29 +181,15 @@ class Binder:
         )
 
     def _is_noop(self, chunk: Chunk, function: StateFunction | None) -> bool:
-        """Return whether a chunk is only planned: by its `noop`, else by the configuration.
-
-        Raises CompileError for what is neither true nor false. A function's own argument of that
-        name is its own.
+        """Return whether a chunk is only planned: by its `noop`, else by the configuration. A
+        function's own argument of that name is its own.
         """
         value = chunk.args.get("noop")
         if value is None or (function and "noop" in known(function.function)):
             return self._options.noop
-        try:
+        with suppress(Mismatch):  # which global_checks reports
             return bool(SIMPLE[bool].convert(value))
-        except Mismatch as problem:
-            source = chunk.arg_places.get("noop", chunk.place).source
-            raise CompileError(
-                [
-                    Diagnostic(
-                        f"{chunk.function}: noop: {problem}",
-                        source,
-                        None,
-                        "argument",
-                        argument=(chunk.function, "noop"),
-                    )
-                ]
-            ) from None
+        return True
 
     def _aggregate(self, chunk: Chunk, function: StateFunction) -> Aggregate | None:
         """The mod_aggregate of a chunk that aggregates: by its `aggregate`, else by the

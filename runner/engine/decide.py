@@ -60,8 +60,6 @@ def decide(edges: Sequence[Edge], result: Lookup, pending: Iterable[str] = ()) -
     <Verdict.RUN: 'run'>
     """
     pending = tuple(pending)
-    if not edges and not pending:
-        return RUN
     seen = [(edge, result(edge)) for edge in edges if edge.kind.orders]
     needed = [(edge, target) for edge, target in seen if not edge.automatic]
     is_stopped = _is_stopped(needed)

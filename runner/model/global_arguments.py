@@ -179,7 +179,7 @@ _SETTINGS: Mapping[str, GlobalArgument] = {
         hint="write words: `- tags: [web, slow]`",
         has_defaults=True,
     ),
-    "noop": _flag("only plan this state, as in a dry run", type="", has_defaults=True),
+    "noop": _flag("only plan this state, as in a dry run", has_defaults=True),
     "parallel": _flag("run in parallel with others"),
     "aggregate": _flag(
         "do the work of several states of this kind at once", "", schema=_ANY, type=""

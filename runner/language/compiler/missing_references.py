@@ -19,8 +19,6 @@ from runner.support.files.text import text_to_show
 SOURCES = ("source", "sources", "name", "source_hash")
 OF_FILES = ("archive", "file")  # the state modules whose `source` is the address of a file
 ENGINES = ("jinja", "mako", "py")
-# the arguments that may refer to something
-REFERRING = frozenset(("source", "sources", "source_hash", "template", *COMMAND_GUARDS))
 
 
 class TreeFiles(Protocol):
@@ -61,14 +59,11 @@ def problems(chunks: Sequence[Chunk], world: World) -> Iterator[Diagnostic]:
     for position, chunk in enumerate(chunks):
         if not chunk.sls:  # typed on the command line: its result tells
             continue
-        called = world.calls(position)
-        if not called and REFERRING.isdisjoint(chunk.args) and "salt://" not in chunk.name:
-            continue
         for key in SOURCES:
             value = chunk.args.get(key) if key != "name" else chunk.name
             if value:
                 yield from _sources(chunk, key, value, world)
-        yield from _functions(chunk, called, world)
+        yield from _functions(chunk, world.calls(position), world)
         yield from _engine(chunk)
 
 
@@ -123,11 +118,11 @@ def _one(chunk: Chunk, key: str, url: str, place: Place, world: World) -> Iterat
             what = f"{key}: {url} is neither an absolute path nor the address of a file"
             yield _missing(world, chunk, what, f"write `- {key}: {meant}`", place.source)
         return
-    if " " in url and key in ("source", "name") and world.takes_words(chunk.function):
+    if " " in url and world.takes_words(chunk.function):
         url = url.partition(" ")[0]
     file = tree.fetch(url, env)
     folder = file is None and _is_folder(url, env, tree)
-    wants_folder = key in ("source", "name") and world.takes_folder(chunk.function)
+    wants_folder = world.takes_folder(chunk.function)
     if file is None and not folder:
         path = url.removeprefix("salt://").partition("?")[0]
         near = tree.near_file(path, env)
@@ -155,7 +150,7 @@ def _one(chunk: Chunk, key: str, url: str, place: Place, world: World) -> Iterat
 def _meant(url: str, env: str, tree: TreeFiles) -> str | None:
     """The address of a file of the tree that was typed without its beginning."""
     path = url.removeprefix("salt:").lstrip("/")
-    typed = url.startswith("salt:") or not (url.startswith(("/", "~")) or "://" in url)
+    typed = url.startswith("salt:") or not (url.startswith("/") or "://" in url)
     return f"salt://{path}" if typed and tree.find(path, env) else None
 
 

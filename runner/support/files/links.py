@@ -28,20 +28,25 @@ class LinkOfOthers(RunnerError):
     code = REFUSED
 
 
+def names_of(path: str) -> list[str]:
+    """The names of a path, the last one first."""
+    return [name for name in reversed(path.split("/")) if name not in ("", ".")]
+
+
 def without_links(path: str) -> str:
     """The path without symbolic links; what is missing at its end stays as it is.
 
     Raises LinkOfOthers for a link that is not followed (`permissions.link_of_others`), and OSError.
     """
-    waiting = [part for part in reversed(os.path.abspath(path).split("/")) if part]
+    waiting = names_of(os.path.abspath(path))
     real, links = "", 0
     foreign: list[
         tuple[int, str, int]
     ] = []  # links of others: what has to be left when they are at their end
     while waiting:
         name = waiting.pop()
-        if name in (".", ".."):
-            real = real if name == "." else os.path.dirname(real)
+        if name == "..":
+            real = os.path.dirname(real)
             continue
         at = f"{real}/{name}"
         try:
@@ -60,7 +65,7 @@ def without_links(path: str) -> str:
             foreign.append((len(waiting), at, status.st_uid))
         target = os.readlink(at)
         real = "" if target.startswith("/") else real
-        waiting += [part for part in reversed(target.split("/")) if part not in ("", ".")]
+        waiting += names_of(target)
     return real or "/"
 
 

@@ -193,7 +193,7 @@ class Watch:
             self._note(problem)
 
     def _judge(self, path: str) -> str:
-        real, problem = self._known.get(path) or self._followed(path, 0)
+        real, problem = self._followed(path, 0)
         if problem and self._strict:
             raise RunnerError(problem.trusted, hint=problem.remedy, code=REFUSED)
         return real

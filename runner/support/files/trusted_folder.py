@@ -20,6 +20,7 @@ from contextlib import suppress
 from weakref import WeakValueDictionary
 
 from runner.model.errors import REFUSED, RunnerError
+from runner.support.files.links import names_of
 from runner.support.files.permissions import MOST_LINKS, Flaw, flaw
 
 _PASSED = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -210,7 +211,7 @@ def trusted_folder(path: str, make: bool = True) -> TrustedFolder:
 
 
 def _walked(path: str, make: bool) -> TrustedFolder:
-    waiting = [part for part in reversed(path.split("/")) if part not in ("", ".")]
+    waiting = names_of(path)
     at, reached, links = os.open("/", _PASSED), "/", 0
     try:
         _pass(at, reached, not waiting)
@@ -229,7 +230,7 @@ def _walked(path: str, make: bool) -> TrustedFolder:
                 target = _target(entry, where, status, links)
             finally:
                 os.close(entry)
-            waiting += [part for part in reversed(target.split("/")) if part not in ("", ".")]
+            waiting += names_of(target)
             if target.startswith("/"):
                 os.close(at)
                 at, reached = os.open("/", _PASSED), "/"

@@ -40,10 +40,6 @@ def _json(char: str) -> str:
     return SHORT.get(char) or (code if ord(char) < 32 or ord(char) > 126 else char)
 
 
-def _python(char: str) -> str:
-    return SHORT.get(char, ascii(char)[1:-1]) if char != '"' else char
-
-
 def _yaml(char: str) -> str:
     if char.isascii():
         return SHORT.get(char, char)
@@ -68,7 +64,7 @@ SPELLINGS: Mapping[str, Callable[[str], str]] = {
     "XML": lambda char: "&apos;" if char == "'" else HTML.get(char, char),
     "URL": _percent,
     "form": lambda char: "+" if char == " " else _percent(char),
-    "Python": _python,
+    "Python": lambda char: ascii(char)[1:-1],
     "YAML": _yaml,
     "quotes": lambda char: f"\\{char}" if char in "'\"" else SHORT.get(char, char),
     "shell, '": lambda char: "'\\''" if char == "'" else char,

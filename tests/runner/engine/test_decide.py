@@ -190,6 +190,15 @@ def test_a_debt_counts_as_a_change() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("kind", "verdict"), [("watch", Verdict.WATCH), ("onchanges", Verdict.RUN)]
+)
+def test_a_debt_is_paid_where_its_source_is_not_part_of_the_run(
+    kind: str, verdict: Verdict
+) -> None:
+    assert decide((), lambda edge: None, [kind]) == Decision(verdict)
+
+
 def test_nothing_more_is_asked_when_only_a_part_of_what_is_prepared_will_change() -> None:
     edges, looks = (
         [Edge(0, KINDS["prereq"], 1, PLACE), Edge(0, KINDS["prereq"], 2, PLACE)],

@@ -40,7 +40,7 @@ CASES: list[tuple[dict[str, Any], str | None]] = [
     ({"unless": [{"fun": "failing.truth"}, "true"]}, None),
     ({"onlyif": [{"fun": "test.echo", "text": {"a": [0, 1]}, "get_return": "a:1"}]}, None),
     (
-        {"onlyif": [{"fun": "test.echo", "text": {"a": [0, 1]}, "get_return": "a:7"}]},
+        {"onlyif": [{"fun": "test.echo", "text": {"a": [0, 1]}, "get_return": "a:2"}]},
         "onlyif condition is false",
     ),
     (
@@ -64,6 +64,7 @@ def test_what_skips_a_state(args: dict[str, Any], reason: str | None) -> None:
 
     def call(name: str, *given: Any, **named: Any) -> Any:
         if name == "cmd.retcode":
+            assert named.pop("ignore_retcode") and named.pop("python_shell")
             return 0 if given[0] == "true" else 1
         noted.extend([1] if name == "failing.truth" else [])
         return named["text"] if name == "test.echo" else name != "test.false"

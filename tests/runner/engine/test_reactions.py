@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 from command import Machine
 
+from runner.engine.reactions import described
+from runner.model.result import PendingReaction
+
 CHANGED = "c: {test.succeed_with_changes: []}\n"
 SAME = "c: {test.succeed_without_changes: []}\n"
 
@@ -32,6 +35,7 @@ def reactor(kind: str) -> str:
 def test_a_reaction_that_failed_is_done_by_the_next_run(machine: Machine, kind: str) -> None:
     machine.write(a=CHANGED + reactor(kind))
     machine("sls", "a", code=2)
+    machine("sls", "a", "--test")
     assert pending(machine) == [(kind, "r", "c")]
     (machine.folder / "well").touch()
     machine.write(a=SAME + reactor(kind))
@@ -46,6 +50,34 @@ def test_a_reaction_that_was_done_is_not_pending(machine: Machine, kind: str) ->
     machine.write(a=CHANGED + reactor(kind))
     assert machine.results("sls", "a")["r"]["changes"]
     assert pending(machine) == []
+
+
+@pytest.mark.parametrize("kind", ["watch", "onchanges"])
+def test_a_reaction_to_a_state_that_fails_waits_for_a_run_in_which_it_does_not(
+    machine: Machine, kind: str
+) -> None:
+    source = "c: {{test.configurable_test_state: [changes: {}, result: {}]}}\n"
+    machine.write(a=source.format(True, True) + reactor(kind))
+    machine("sls", "a", code=2)
+    (machine.folder / "well").touch()
+    machine.write(a=source.format(False, False) + reactor(kind))
+    assert not machine.results("sls", "a", code=2)["r"]["changes"]
+    assert pending(machine) == [(kind, "r", "c")]
+    machine.write(a=source.format(False, True) + reactor(kind))
+    assert machine.results("sls", "a")["r"]["changes"]
+
+
+@pytest.mark.parametrize(
+    ("cause", "until"),
+    [
+        (None, ""),
+        ("file_|-f_|-/f_|-managed", "; it stays pending until file: f no longer fails"),
+    ],
+)
+def test_pending_reactions_in_words(cause: str | None, until: str) -> None:
+    one = PendingReaction("cmd_|-r_|-x_|-wait", "watch", "test_|-c_|-x_|-nop", "1", "noon", "a:1")
+    told = [f"{kind} of test: c since noon{until}" for kind in ("watch", "onchanges")]
+    assert [*described([one, one._replace(kind="onchanges")], cause)] == told
 
 
 def test_what_cannot_react_owes_nothing(machine: Machine) -> None:

@@ -155,10 +155,15 @@ def test_what_is_saved_is_recovered_once(tmp_path: Path, database: sqlite3.Conne
 
 
 def test_a_damaged_statement_is_left_out(tmp_path: Path, database: sqlite3.Connection) -> None:
-    os.close(waiting(tmp_path, (X, 1), (GONE, 2), (X, 3))._opened())  # as a kill does
+    journal = waiting(tmp_path, (X, 1), (GONE, 2))
+    journal.add(X, [(3,)])
+    journal.save()
+    os.close(journal._opened())  # as a kill does
     recover(str(tmp_path / "state"), database)
     assert found(database) == ([1, 3], 3)
-    for damage in (b"[]\n", b"('a', 'one', 4, %a, (4,))\n" % X, b"(1, 'one', 4, 'DELETE x', ())\n"):
+    lines = (b"[]", b"(1, 'one', 4, 'DELETE x', ())")
+    types = (b"('a', 'one', 4, %a, (4,))", b"(1, 'one', '4', %a, (4,))", b"(1, 'one', 4, %a, [4])")
+    for damage in (*(line + b"\n" for line in lines), *(line % X + b"\n" for line in types)):
         (tmp_path / "state" / NAME).write_bytes(damage + b"(1, 'one', 5, %a, (5,))\n" % X)
         recover(str(tmp_path / "state"), database)
         assert found(database) == ([1, 3], 3)

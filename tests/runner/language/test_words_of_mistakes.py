@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `runner check` says of mistakes, word for word; tests/mistakes has what each has to say.
 
-words_of_mistakes.txt has an SLS, its messages with their places (=>) and their hints (--).
+words_of_mistakes.txt has an SLS, its messages with their places (=>), kinds and hints (--).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def test_what_is_said_of_a_mistake(block: str, tmp_path: Path) -> None:
     options, _ = load.load(str(mistake.configuration(tmp_path)), more, {})
     said = [text]
     for problem in check.check(options, ["web"]):
-        said.append(f"=> {problem.source} {problem.message}")
+        said.append(f"=> {problem.source} {problem.severity} {problem.code}: {problem.message}")
         said += [f"-- {problem.hint}"] if problem.hint else []
     told = "\n".join(said).replace(f"{tmp_path}/states/web.sls:", "")
     assert told.replace(f"{tmp_path}/states", "STATES") == block

@@ -169,7 +169,7 @@ def test_what_the_states_refer_to_is_looked_up_in_each_run(machine: Machine) -> 
     source.unlink()
     done = machine("sls", "a", "--test", "--log-level", "info", code=None)
     assert KEPT in done.stderr
-    assert "source: salt://src is not in the tree" in done.stderr
+    assert "warning: file.managed: source: salt://src is not in the tree" in done.stderr
 
 
 def test_secrets_among_the_arguments_are_masked_in_each_run(machine: Machine) -> None:

@@ -20,7 +20,7 @@ from runner.model.errors import CompileError, RunnerError
 from runner.model.events import ChangerCalled
 from runner.support.redaction import HIDDEN, Secrets, command_line
 from runner.support.redaction.former_secrets import KEY, NAME, Former
-from runner.support.redaction.forms import spelled
+from runner.support.redaction.forms import SPELLINGS, spelled
 
 PASSWORD = "S3cret/of the-house"
 
@@ -227,6 +227,9 @@ WRITERS: dict[str, Callable[[str], str]] = {
         "%..", lambda code: code[0].lower(), urllib.parse.quote(text, safe="")
     ),
     "base64": lambda text: base64.b64encode(text.encode()).decode(),
+    "base64 in lines, in JSON": lambda text: json.dumps(
+        re.sub("(.{16})", r"\1\n", base64.b64encode(text.encode()).decode())
+    ),
     "hexadecimal": lambda text: text.encode().hex(),
 }
 
@@ -235,6 +238,11 @@ WRITERS: dict[str, Callable[[str], str]] = {
 def test_a_secret_is_hidden_as_programs_write_it(writer: str) -> None:
     written = WRITERS[writer](ODD).strip().strip("\"'")
     assert secrets(ODD).mask(f"value: {written}") == f"value: {HIDDEN}"
+
+
+@pytest.mark.parametrize("form", SPELLINGS)
+def test_letters_digits_and_underscores_are_only_ever_spelled_as_themselves(form: str) -> None:
+    assert spelled("aZ_09", form) == "aZ_09"
 
 
 def test_an_error_is_shown_without_secrets() -> None:
