@@ -321,13 +321,8 @@ def _number(drafts: list[Draft]) -> list[Diagnostic]:
     cap = 1
     for draft in drafts:
         order = draft.low.get("order")
-        if (
-            isinstance(order, _NUMBER)
-            and not isinstance(order, bool)
-            and order > cap - 1
-            and order > 0
-        ):
-            cap = int(order) + 100 if isinstance(order, int) else cap
+        if isinstance(order, int) and not isinstance(order, bool) and order >= cap:
+            cap = order + 100
     for draft in drafts:
         low = draft.low
         order = low.get("order", cap)

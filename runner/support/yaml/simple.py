@@ -212,7 +212,7 @@ class _PlainReader:
         while self.lines and self.lines[-1][0] <= number + len(rows):
             self.lines.pop()
         is_last = number + len(rows) == len(self._all)
-        filled = len("\n".join(rows).rstrip("\n").split("\n")) if margin else 0
+        filled = next((count for count in range(len(rows), 0, -1) if rows[count - 1]), 0)
         if not filled or (is_last and filled == len(rows)):
             raise NotSimple  # empty, or no newline ends the text
         return "\n".join(rows[:filled]) + "\n"

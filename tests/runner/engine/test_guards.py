@@ -47,8 +47,10 @@ CASES: list[tuple[dict[str, Any], str | None]] = [
         {"onlyif": [{"fun": "test.echo", "text": {"a": [0, 1]}, "get_return": "a:x"}]},
         "onlyif condition is false",
     ),
+    ({"onlyif": [{"fun": "test.echo", "text": 1, "args": [1, 0]}]}, "onlyif condition is false"),
+    ({"onlyif": [{"fun": "test.echo", "text": 0, "args": 1}]}, None),
     ({"onlyif": ["true", {}, 5]}, None),
-    ({"onlyif": [{"fun": "test.echo", "args": {"a": 1}, "__id__": "x", "text": True}]}, None),
+    ({"onlyif": [{"fun": "test.echo", "args": {"a": 1}, "__id__": "x", "text": 0}]}, None),
     ({"onlyif": "true", "cwd": "/nope"}, "onlyif condition is false"),
     ({"unless": "false", "cwd": "/nope"}, "unless condition is true"),
     ({"onlyif": "true", "cwd": "/nope", "cmd_opts_exclude": "cwd"}, None),
@@ -60,14 +62,16 @@ CASES: list[tuple[dict[str, Any], str | None]] = [
 
 @pytest.mark.parametrize(("args", "reason"), CASES)
 def test_what_skips_a_state(args: dict[str, Any], reason: str | None) -> None:
-    noted: list[int] = []
+    noted = [1]  # by a function that was called before
 
     def call(name: str, *given: Any, **named: Any) -> Any:
         if name == "cmd.retcode":
             assert named.pop("ignore_retcode") and named.pop("python_shell")
             return 0 if given[0] == "true" else 1
         noted.extend([1] if name == "failing.truth" else [])
-        return named["text"] if name == "test.echo" else name != "test.false"
+        if name == "test.echo":
+            return [named["text"], *given][-1]
+        return name != "test.false"
 
     def failed() -> bool:
         return bool([noted.pop() for _ in list(noted)])

@@ -11,6 +11,7 @@ import pytest
 from command import Machine
 from compiling import compile_tree, gather, order
 
+from runner.language.compiler import ordering
 from runner.language.compiler.high import as_data
 
 
@@ -110,6 +111,15 @@ LOOKS = {
 def test_where_the_looks_stand(case: str) -> None:
     lines, expected = LOOKS[case]
     assert order(tree(*lines), looks=True) == expected.split()
+
+
+def test_looks_at_looks_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ordering, "LOOKS", 3)
+    row = tree("a prereq=b", "b prereq=c", "c prereq=d", "d", "e prereq=b")
+    assert order(row) == ["a", "e", "b", "c", "d"]
+    assert order(row + tree("z prereq=a")) == [
+        "more than 3 states look at each other in a row with prereq"
+    ]
 
 
 def test_lexicographic() -> None:

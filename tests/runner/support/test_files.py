@@ -7,12 +7,13 @@ import errno
 import os
 import resource
 import stat
+import struct
 from pathlib import Path
 
 import pytest
 
 from runner.model.errors import RunnerError
-from runner.support.files import text
+from runner.support.files import permissions, text
 from runner.support.files.descriptors import RESERVE, held
 from runner.support.files.folder_syncs import FolderSyncs
 from runner.support.files.links import LinkOfOthers, open_output, refuse_special, without_links
@@ -309,7 +310,71 @@ def test_a_commit_keeps_no_folder_open(tmp_path: Path, synced: list[str | int]) 
     assert os.listdir("/proc/self/fd") == before
 
 
+# ---------------------------------------------------------------- who else can write
+
+OWNER, USER, OF_FILE, GROUP, MASK = 0x01, 0x02, 0x04, 0x08, 0x10  # tags of the entries of an ACL
+ME, MINE, THEIRS, READS, WRITES = 1000, 50, 60, 5, 6
+
+
+@pytest.mark.parametrize(
+    ("group", "entries", "told"),
+    [
+        (THEIRS, [], True),
+        (MINE, [], False),
+        (MINE, [(OWNER, WRITES, 7)], False),
+        (MINE, [(USER, WRITES, 7)], True),
+        (MINE, [(USER, READS, 7)], False),
+        (MINE, [(USER, WRITES, ME), (USER, WRITES, 0)], False),
+        (MINE, [(USER, WRITES, 7), (MASK, READS, 0)], False),
+        (MINE, [(USER, WRITES, 7), (MASK, WRITES, 0)], True),
+        (MINE, [(OF_FILE, WRITES, 0)], False),
+        (THEIRS, [(OF_FILE, WRITES, 0)], True),
+        (THEIRS, [(OF_FILE, READS, 0), (GROUP, WRITES, MINE)], False),
+        (MINE, [(OF_FILE, WRITES, 0), (GROUP, WRITES, THEIRS)], True),
+    ],
+)
+def test_whom_a_group_or_an_acl_lets_write(
+    monkeypatch: pytest.MonkeyPatch, group: int, entries: list[tuple[int, int, int]], told: bool
+) -> None:
+    acl = struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
+    monkeypatch.setattr(os, "geteuid", lambda: ME)
+    monkeypatch.setattr(os, "getxattr", lambda target, name: acl)
+    monkeypatch.setattr(permissions, "_is_private", lambda number: number == MINE)
+    status = os.stat_result((stat.S_IFREG | 0o660, 0, 0, 1, ME, group, 0, 0, 0, 0))
+    assert bool(permissions.flaw("/f", status, "/f")) is told
+    monkeypatch.setattr(os, "getxattr", lambda target, name: acl + b"broken")
+    assert bool(permissions.flaw("/f", status, "/f")) is (group == THEIRS)
+
+
+@pytest.mark.parametrize(
+    ("owner", "mode", "theirs"),
+    [(7, 0o777, True), (7, 0o1777, True), (7, 0o755, False), (ME, 0o777, False), (0, 0o777, False)],
+)
+def test_whose_links_are_not_followed_anywhere(
+    monkeypatch: pytest.MonkeyPatch, owner: int, mode: int, theirs: bool
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: ME)
+    link = os.stat_result((stat.S_IFLNK | 0o777, 0, 0, 1, owner, 0, 0, 0, 0, 0))
+    folder = os.stat_result((stat.S_IFDIR | mode, 0, 0, 1, 0, 0, 0, 0, 0, 0))
+    assert permissions.link_of_others(link, folder) is theirs
+
+
 # ---------------------------------------------------------------- what a run reads
+
+
+def test_what_is_read_or_refused_is_closed(tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("text")
+    (tmp_path / "link").symlink_to("f")
+    opened = os.listdir("/proc/self/fd")
+    assert text.read_bounded(f"{tmp_path}/f") == b"text"
+    with pytest.raises(RunnerError):
+        text.read_bounded(f"{tmp_path}/f", 1)
+    for name in ("link", "f"):
+        with pytest.raises(OSError):
+            trusted_folder(str(tmp_path)).below(name)
+    with pytest.raises(OSError):
+        trusted_folder(f"{tmp_path}/link/none", make=False)
+    assert len(os.listdir("/proc/self/fd")) == len(opened)
 
 
 def test_what_others_can_write_is_told_once(tmp_path: Path) -> None:

@@ -100,6 +100,45 @@ def test_contents_are_durable_before_a_name_is_given(
     assert not (machine.folder / "out").exists()
 
 
+def test_what_a_file_that_waits_may_concern(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "folder").mkdir()
+    for name in (".new.hidden", "old"):
+        (tmp_path / name).touch()
+    (tmp_path / "link").symlink_to("old")
+    monkeypatch.setattr(group_commit, "MOST", 1)
+    commit = group_commit.GroupCommit()
+    assert commit.has_room and not commit.owns(3)
+    with open(tmp_path / ".new.hidden", "rb") as file:
+        folder = os.open(tmp_path, os.O_RDONLY)
+        waits = file.fileno(), folder, ".new.hidden", f"{tmp_path}/new", None
+        assert not commit.add(*waits)
+        with commit.collecting(3):
+            assert commit.add(*waits)
+        os.close(folder)
+    assert commit.owns(3) and not commit.has_room
+    concerned = [
+        "new",
+        "NEW",
+        "folder",
+        "link",
+        "",
+        ".",
+        "..",
+        "é",
+        "/folder/f",
+        "./old",
+        "none/old",
+    ]
+    for name in concerned:
+        assert commit.may_concern(f"{tmp_path}/{name}"), name
+    for name in ("old", "none"):
+        assert not commit.may_concern(f"{tmp_path}/{name}"), name
+    assert commit.finish(3) and not commit.owns(3)
+    assert (tmp_path / "new").exists() and not commit.may_concern(f"{tmp_path}/new")
+
+
 def test_a_few_files_are_synced_one_by_one(machine: Machine) -> None:
     machine.write(a="".join(FILES.splitlines(keepends=True)[:3]))
     assert run(machine)[0] == ONE_BY_ONE[:6]
