@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import subprocess
@@ -17,7 +18,7 @@ from harness import HarnessHere
 from modules import _paths, file
 from modules._machine import processes
 from modules._planned import view
-from modules._planned.files import Held, planned_files
+from modules._planned.files import Held, _supposed, planned_files
 from modules._planned.machine import merged, merged_names
 from modules._planned.overlay import is_planned
 from runner.api import changes_allowed, running
@@ -263,6 +264,52 @@ def test_much_is_not_laid_over_the_machine(
             pytest.skip("it takes the right to mount")
         monkeypatch.setattr(view, limit, most)
         assert (view._made(planned_files()) is not None) is fits  # type: ignore[arg-type]
+
+
+def test_files_are_made_once_for_all_views(tmp_path: Path) -> None:
+    path, base = f"{tmp_path}/d/f", view.Base(f"{tmp_path}/base")
+    made, put = Path(base.folder + path), Path(f"{tmp_path}/put")
+    (tmp_path / "gone").touch()
+    with running(HarnessHere(dry=True)), changes_planned():
+        file.makedirs(f"{tmp_path}/d")
+        file.write(path, b"data", mode="0640")
+        file.symlink("f", f"{tmp_path}/d/link")
+        file.remove(f"{tmp_path}/gone")
+        files = planned_files()
+        assert files is not None
+        for room in ([3, 9], [9, 0]):
+            with pytest.raises(OSError) as error:
+                base.make(files.root, "/", room)
+            assert error.value.errno == errno.EFBIG
+        assert not base.lies_at(path) and base.names(f"{tmp_path}/d") == []
+        for contents, mode in ((b"data", "0640"), (b"other", "0600")):
+            file.write(path, contents, mode=mode)
+            entry = files.entry(path)
+            assert entry is not None and not base.has(path, entry)
+            base.make(files.root, "/", [len(contents), 1])
+            assert (made.read_bytes(), made.stat().st_mode & 0o777) == (contents, int(mode, 8))
+            assert base.has(path, entry) and base.lies_at(path)
+            base.make(files.root, "/", [0, 0])  # there is nothing to make
+            assert base.names(f"{tmp_path}/d") == ["f"]
+            view._put(entry, path, str(put), base)
+            assert not put.exists()
+        view._put(entry, path, str(put))
+        assert (put.read_bytes(), put.stat().st_mode & 0o777) == (b"other", 0o600)
+
+
+@pytest.mark.parametrize(
+    ("path", "is_folder", "mode"),
+    [
+        ("/etc/f", False, "-rw-r--r--"),
+        ("/etc/f", True, "drwxr-xr-x"),
+        ("/usr/sbin/f", False, "-rwxr-xr-x"),
+    ],
+)
+def test_what_may_be_there_is_readable(path: str, is_folder: bool, mode: str) -> None:
+    supposed = _supposed(path, is_folder, b"text").stat()
+    assert stat.filemode(supposed.st_mode) == mode
+    assert (supposed.st_uid, supposed.st_gid, supposed.st_mtime_ns) == (0, 0, 0)
+    assert supposed.st_ino == _supposed(path, is_folder, b"text").stat().st_ino
 
 
 def test_what_is_planned(tmp_path: Path) -> None:

@@ -45,8 +45,6 @@ class Index:
         numbers = self._by_sls.get(target) if state == "sls" else self._by_id.get((state, target))
         if numbers:
             return numbers
-        if not any(mark in target for mark in "*?["):
-            return []
         if state == "sls":
             names = [name for name in self._by_sls if fnmatch.fnmatch(name, target)]
             return sorted({number for name in names for number in self._by_sls[name]})

@@ -16,6 +16,7 @@ from runner.model.chunk import Chunk
 from runner.model.highdata import Declaration
 from runner.model.patterns import pattern
 from runner.model.places import Place
+from runner.support.redaction.keys import plain_key
 
 SHORT = 8  # characters from which on a value that is no word is in no name by chance
 LONGEST = 64  # of a name's part
@@ -110,7 +111,7 @@ class Names:
             if (
                 isinstance(item, str)
                 and NAME.fullmatch(item)
-                and ("/" in item or NAMING.match(str(key).lower().replace("-", "_")))
+                and ("/" in item or NAMING.match(plain_key(key)))
             ):
                 yield item
 

@@ -4,16 +4,20 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import os
 import resource
+import sqlite3
 import stat
 import struct
+import time
 from pathlib import Path
 
 import pytest
 
 from runner.model.errors import RunnerError
 from runner.support.files import permissions, text
+from runner.support.files.database import Patience
 from runner.support.files.descriptors import RESERVE, held
 from runner.support.files.folder_syncs import FolderSyncs
 from runner.support.files.links import LinkOfOthers, open_output, refuse_special, without_links
@@ -115,6 +119,33 @@ def test_each_file_of_a_database_is_looked_at(tmp_path: Path, suffix: str) -> No
     with pytest.raises(UntrustedFile, match="a second name") as error:
         folder.database("d")
     assert error.value.filename == f"{tmp_path}/d{suffix}"
+
+
+@pytest.mark.parametrize(
+    ("code", "locked"), [(5, True), (6, True), (5 | 2 << 8, True), (1, False), (8, False)]
+)
+def test_a_locked_database_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch, code: int, locked: bool
+) -> None:
+    error = sqlite3.OperationalError("no")
+    error.sqlite_errorcode = code
+    clock = itertools.count(0.0, 0.4)
+    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
+    tried: list[int] = []
+
+    def operation() -> int:
+        tried.append(1)
+        if len(tried) > 4:
+            return 7
+        raise error
+
+    with pytest.raises(sqlite3.OperationalError):
+        Patience(1.0)(operation)
+    assert len(tried) == (3 if locked else 1)
+    with pytest.raises(sqlite3.OperationalError):
+        Patience(1.0, lambda: True)(operation)
+    if locked:
+        assert Patience(1.0)(operation) == 7
 
 
 @pytest.mark.parametrize(

@@ -139,6 +139,16 @@ def test_what_a_file_that_waits_may_concern(
     assert (tmp_path / "new").exists() and not commit.may_concern(f"{tmp_path}/new")
 
 
+@pytest.mark.parametrize(("most", "little"), [(-1, False), (1 << 60, True)])
+def test_how_much_others_have_to_write(
+    monkeypatch: pytest.MonkeyPatch, most: int, little: bool
+) -> None:
+    monkeypatch.setattr(group_commit, "MOST_DIRTY", most)
+    assert group_commit._is_little_dirty() is little
+    monkeypatch.setattr(group_commit, "open", lambda *_, **__: os.stat("/proc/0"), raising=False)
+    assert not group_commit._is_little_dirty()
+
+
 def test_a_few_files_are_synced_one_by_one(machine: Machine) -> None:
     machine.write(a="".join(FILES.splitlines(keepends=True)[:3]))
     assert run(machine)[0] == ONE_BY_ONE[:6]
