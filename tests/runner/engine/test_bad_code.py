@@ -14,6 +14,7 @@ from command import Machine
 
 STATES = """
 import os, subprocess, sys
+from runner.api import Plan
 
 def _ok(name): return {"name": name, "changes": {"x": "y"}, "result": True, "comment": "ok"}
 def exits(name): sys.exit(0)
@@ -24,6 +25,12 @@ def cyclic(name):
     changes["d"] = changes
     return {**_ok(name), "changes": changes}
 def yields(name): yield 1
+def twice(name):
+    yield Plan({}, "once")
+    yield Plan({}, "again")
+def answers(name):
+    yield Plan({"x": "y"}, "once")
+    return 5
 def odd(name): return {**_ok(name), "comment": "a\\udcff"}
 def forks(name):
     if os.fork() == 0:
@@ -46,6 +53,8 @@ FAILING = {
     "lists": "'Changes' should be a dictionary, not [1]",
     "cyclic": "nested more than 200 levels deep",
     "yields": "bad.yields yields int, not a Plan",
+    "twice": "RuntimeError: bad.twice yields twice (",
+    "answers": "bad.answers returned int, not a comment or Done",
 }
 WORKING = ("odd", "forks", "moves", "prints")
 
@@ -111,6 +120,13 @@ def test_a_function(tmp_path: Path, code: str, told: str) -> None:
     (tmp_path / "states/_modules/m.py").write_text(code)
     answer = machine("call", "m.f", code=1).stderr
     assert told in answer and "_modules/m.py:" in answer and "bug" not in answer
+
+
+def test_an_interrupt_in_a_guard_ends_the_run(machine: Machine) -> None:
+    (machine.folder / "states/_modules").mkdir()
+    (machine.folder / "states/_modules/m.py").write_text("def stop(): raise KeyboardInterrupt")
+    machine.write(a="a: {test.nop: [{onlyif: [{fun: m.stop}]}]}\nb: {test.nop: []}\n")
+    assert "Not run: test.nop b." in machine("sls", "a", code=130).stdout
 
 
 COMMANDS = {

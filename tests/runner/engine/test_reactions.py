@@ -27,21 +27,26 @@ def pending(machine: Machine) -> list[tuple[str, str, str]]:
 
 def reactor(kind: str) -> str:
     """A state that fails as long as there is no file `well`."""
-    function = "wait" if kind == "watch" else "run"
+    function = "run" if kind == "onchanges" else "wait"
     return f"r: {{cmd.{function}: [name: 'test -e {{tmp}}/well', {kind}: [test: c]]}}\n"
 
 
-@pytest.mark.parametrize("kind", ["watch", "onchanges"])
-def test_a_reaction_that_failed_is_done_by_the_next_run(machine: Machine, kind: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "answer"), [("watch", "r"), ("onchanges", "r"), ("listen", "listener_r")]
+)
+def test_a_reaction_that_failed_is_done_by_the_next_run(
+    machine: Machine, kind: str, answer: str
+) -> None:
     machine.write(a=CHANGED + reactor(kind))
     machine("sls", "a", code=2)
     machine("sls", "a", "--test")
     assert pending(machine) == [(kind, "r", "c")]
     (machine.folder / "well").touch()
     machine.write(a=SAME + reactor(kind))
-    assert machine.results("sls", "a")["r"]["changes"]
+    assert machine.results("sls", "a")[answer]["changes"]
     assert pending(machine) == []
-    assert not machine.results("sls", "a")["r"]["changes"]
+    results = machine.results("sls", "a")
+    assert not results.get(answer, results["r"])["changes"]
 
 
 @pytest.mark.parametrize("kind", ["watch", "onchanges"])
