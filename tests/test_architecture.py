@@ -660,6 +660,58 @@ def test_diagnostics_have_fields_instead_of_texts_to_cut() -> None:
     assert problems == []
 
 
+# ---------------------------------------------------------------- no test by chance
+
+
+def by_chance(path: Path) -> Iterator[int]:
+    """The lines of a test that asks for a random value which no seed decides, or for hypothesis
+    without tests/support/properties.py, which has it take the same values always.
+    """
+    text = path.read_text()
+    if "random" not in text and "hypothesis" not in text:
+        return
+    nodes = [*ast.walk(ast.parse(text))]
+    chance = any(isinstance(node, ast.Import) and "random" in _imported(node, []) for node in nodes)
+    settled = path.name == "properties.py" or "\nimport properties" in text
+    for node in nodes:
+        names = [name.partition(".")[0] for name in _imported(node, [])]
+        called = dotted(node.func) if isinstance(node, ast.Call) else None
+        if (
+            (chance and called and called.startswith("random.") and not _is_seeded(node))
+            or (isinstance(node, ast.ImportFrom) and node.module == "random")
+            or ("hypothesis" in names and not settled)
+        ):
+            yield node.lineno  # type: ignore[attr-defined]
+
+
+def _is_seeded(call: ast.AST) -> bool:
+    return isinstance(call, ast.Call) and dotted(call.func) == "random.Random" and bool(call.args)
+
+
+def test_no_test_is_by_chance() -> None:
+    """Who wants other values asks for them, by hand (CONTRIBUTING.md)."""
+    problems = [
+        f"{path.relative_to(ROOT)}:{line}"
+        for path in sorted((ROOT / "tests").rglob("*.py"))
+        for line in by_chance(path)
+    ]
+    assert problems == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import random\nrandom.Random()",
+        "import random\nrandom.choice('ab')",
+        "from random import choice",
+        "from hypothesis import given",
+    ],
+)
+def test_the_test_of_chance_sees_it(tmp_path: Path, text: str) -> None:
+    (tmp_path / "planted.py").write_text(text)
+    assert [*by_chance(tmp_path / "planted.py")] != []
+
+
 # ---------------------------------------------------------------- lengths
 
 
