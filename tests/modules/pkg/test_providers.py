@@ -18,7 +18,7 @@ from typing import Any, get_args
 import pytest
 from harness import HarnessHere
 
-from modules import cmd, pkg
+from modules import _paths, cmd, pkg
 from modules.pkg.package_manager import FEATURES, Action, PackageManager
 from runner.api import ChangeNotAllowed, changes_allowed, running
 
@@ -48,7 +48,9 @@ def name(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def asked(name: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[list[str]]]:
-    """The command lines that the provider ran, which get their recorded answers."""
+    """The command lines that the provider ran, which get their recorded answers; this computer has
+    no lists of its own.
+    """
     lines: list[list[str]] = []
     answers = recorded(name).ANSWERS
 
@@ -59,6 +61,7 @@ def asked(name: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[list[str]
         return cmd.Completed(int(answer is None), answer or "", "", 1)
 
     monkeypatch.setattr(cmd, "probe", probe)
+    monkeypatch.setattr(_paths, "glob", lambda _: [])
     with running(HarnessHere()):
         yield lines
 
