@@ -4,17 +4,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 from modules.containers import docker
 from modules.containers.docker import Networks
 from modules.containers.docker.options import Declared
-from runner.api import CommandFailed, Done, Plan, Planned, Record, StateFailed
+from runner.api import CommandFailed, Done, Name, Pattern, Plan, Planned, Record, StateFailed
 from states._tools import explained
 
 Json = dict[str, Any]
 PULLED = "the image is pulled first, and what it holds is not known before"
 NEW = "a new ID"  # of a container that is yet to be made
+# engines take no others; what has `..` in it would be another address of their API
+OwnName = Annotated[
+    Name, Pattern("/?[a-zA-Z0-9][a-zA-Z0-9_.-]*", "name of letters, digits, '_', '.' and '-'")
+]
 NO_NETWORK = ("none", "host")  # how engines report containers that are on no network
 
 
@@ -34,6 +38,12 @@ def refuse_without_image(image: str) -> None:
     problem = docker.registry_problem(image)
     if problem is not None:
         raise StateFailed(pull_failure(image, problem), missing=image_facts(image))
+
+
+def refuse_without_driver(kind: str, name: str | None) -> None:
+    """Raise StateFailed for a driver that the engine does not have, as far as it can be known."""
+    if name and (problem := docker.lacking_driver(kind, name)):
+        raise StateFailed(problem, missing=("docker_plugin", name))
 
 
 def pull_failure(image: str, problem: str) -> str:

@@ -10,7 +10,7 @@ from modules.containers import docker
 from modules.containers.docker import options
 from runner.api import Done, Line, Name, Named, OneOrMany, Plan, Planned, StateFailed
 from states._tools import explained
-from states.containers._docker import ENGINE, WantedContainer
+from states.containers._docker import ENGINE, OwnName, WantedContainer
 
 NON_IDEMPOTENT = {
     "run": "it runs a container each time, unless `creates` or another guard says that it is done"
@@ -21,7 +21,7 @@ RunOption = Annotated[Any, Named(lambda name: name in RUN_OPTIONS, RUN_OPTIONS)]
 
 
 def running(
-    name: Name,
+    name: OwnName,
     image: Line | None = None,
     skip_translate: OneOrMany[Line] | bool | None = None,
     ignore_collisions: bool = False,
@@ -180,7 +180,7 @@ def absent(name: Name, force: bool = False) -> Planned:
 
 
 def run(
-    name: Name,
+    name: OwnName,
     image: Line | None = None,
     bg: bool = False,
     failhard: bool = True,

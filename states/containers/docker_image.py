@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
-from modules import file
 from modules.containers import docker
 from runner.api import CommandFailed, Done, Line, Name, OneOrMany, Plan, Planned, StateFailed
 from runner.api.kinds import comes_after
+from states._tools import explained
 from states.containers._docker import (
     ENGINE,
     PULLED,
@@ -95,10 +94,9 @@ def _look_at_source(full: str, build: str | None, load: str | None, dockerfile: 
         docker.archive(load)
     elif build is None:
         refuse_without_image(full)
-    elif build.startswith("/"):
-        path = os.path.join(build, dockerfile or "Dockerfile")
-        if not file.is_file(path):
-            raise StateFailed(f"There is no {path} to build {full} of", missing=("file", path))
+    else:
+        with explained(f"Cannot build {full}"):
+            docker.refuse_to_build(build, dockerfile)
 
 
 def _failure(full: str, build: str | None, load: str | None, problem: str) -> str:

@@ -11,14 +11,14 @@ from modules.containers.docker import forms
 from runner.api import CommandFailed, Done, Line, Name, OneOrMany, Plan, Planned, StateFailed, here
 from runner.api.kinds import comes_after
 from states._tools import explained
-from states.containers._docker import ENGINE
+from states.containers._docker import ENGINE, OwnName, refuse_without_driver
 
 Json = dict[str, Any]
 Pairs = dict[str, Any] | list[Any] | Line
 
 
 def present(
-    name: Name,
+    name: OwnName,
     skip_translate: OneOrMany[Line] | bool | None = None,
     ignore_collisions: bool = False,
     validate_ip_addrs: bool = True,
@@ -156,6 +156,8 @@ def _ensure(name: str, wanted: Json, containers: list[str] | None, reconnect: bo
         changes["disconnected"] = lost
     if not changes:
         return f"Network '{name}' already exists, and is configured as specified"
+    if network is None or different:
+        refuse_without_driver("Network", wanted["Driver"])
     yield Plan(changes, _comment(network, different), provides=[("docker_network", name)])
     comment = f"Network '{name}' already exists, and is configured as specified"
     endpoints = {key: _endpoint(key, name) for key in moved}

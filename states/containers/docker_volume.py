@@ -10,11 +10,11 @@ from modules.containers.docker import forms
 from runner.api import Done, Line, Name, Plan, Planned, StateFailed
 from runner.api.kinds import comes_after
 from states._tools import explained
-from states.containers._docker import ENGINE
+from states.containers._docker import ENGINE, OwnName, refuse_without_driver
 
 
 def present(
-    name: Name,
+    name: OwnName,
     driver: Line | None = None,
     driver_opts: dict[str, Any] | list[Any] | Line | None = None,
     force: bool = False,
@@ -41,6 +41,7 @@ def present(
         raise StateFailed(f"driver_opts: {problem}") from None
     volume = docker.find_volume(name)
     if volume is None:
+        refuse_without_driver("Volume", driver)
         yield Plan(
             {"created": name},
             f"The volume '{name}' will be created",
@@ -54,6 +55,7 @@ def present(
             f"Driver for existing volume '{name}' ('{volume['Driver']}') does not match specified"
             f" driver ('{driver}') and force is False"
         )
+    refuse_without_driver("Volume", driver)
     changes = {"removed": True, "created": name}
     yield Plan(changes, f"The volume '{name}' will be replaced by one with the driver {driver}")
     with explained(f"Failed to remove volume '{name}'", changes={}):

@@ -153,6 +153,8 @@ SCENARIOS = [
     ),
     on("image.present", name="box", tag="1", build="{tmp}/build", force=True, converges=False),
     on("image.present", name="own", tag="1", build="{tmp}", fails="There is no /"),
+    on("image.present", name="own", tag="1", build="app", fails="neither an absolute path nor"),
+    on("image.present", name="own", tag="1", build="https://x/a.git"),
     on("image.present", name="own", build="{tmp}", fails="The 'tag' argument is required"),
     on("image.absent", name="box:1"),
     on("image.absent", images=["box:1", "none"]),
@@ -222,7 +224,8 @@ SCENARIOS = [
         driver="other",
         fails="and force is False",
     ),
-    on("volume.present", name="data", driver="nosuch", breaks="not found"),
+    on("volume.present", name="data", driver="nosuch", fails="no volume driver nosuch; it has"),
+    on("network.present", driver="nosuch", fails="no network driver nosuch; it has bridge"),
     on("volume.absent", lambda e: e.create_volume({"Name": "data"}), name="data", driver="local"),
     on("volume.absent", plans=False, name="data"),
 ]

@@ -110,6 +110,7 @@ IMAGE_CONFIG: Json = {
     "WorkingDir": "",
     "User": "",
 }
+PLUGINS = {"Volume": ["local", "other"], "Network": ["bridge", "host", "macvlan", "null"]}
 EMPTY_NETWORK: Json = {
     "Scope": "local",
     "Driver": "bridge",
@@ -156,6 +157,8 @@ class Engine:
         return made
 
     def add_network(self, name: str, body: Json) -> Json:
+        if body.get("Driver") not in (None, *PLUGINS["Network"]):
+            raise Refusal(404, f"could not find plugin {body['Driver']}: plugin not found")
         pools = (body.get("IPAM") or {}).get("Config") or [
             {"Subnet": "172.17.0.0/16", "Gateway": "172.17.0.1"}
         ]
@@ -335,7 +338,7 @@ class Engine:
 
     def create_volume(self, body: Json) -> Json:
         driver = body.get("Driver") or "local"
-        if driver not in ("local", "other"):
+        if driver not in PLUGINS["Volume"]:
             raise Refusal(400, f'plugin "{driver}" not found')
         made = {
             "Name": body["Name"],
@@ -383,7 +386,7 @@ Route = Callable[..., Any]
 _C, _N, _V, _I = r"/containers/([^/]+)", r"/networks/([^/]+)", r"/volumes/([^/]+)", r"/images/(.+)"
 ROUTES: list[tuple[str, str, Route]] = [
     ("GET", "/version", lambda e, query, body: VERSION),
-    ("GET", "/info", lambda e, query, body: {"Driver": "overlay2"}),
+    ("GET", "/info", lambda e, query, body: {"Driver": "overlay2", "Plugins": PLUGINS}),
     ("GET", "/containers/json", lambda e, query, body: e.listed(query)),
     ("POST", "/containers/create", lambda e, query, body: e.create(query, body)),
     ("GET", f"{_C}/json", lambda e, n, query, body: e.inspect(n)),

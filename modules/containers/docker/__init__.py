@@ -31,7 +31,7 @@ from modules.containers.docker._containers import (
     version,
 )
 from modules.containers.docker._containers import look as find_container
-from modules.containers.docker._engine import PACKAGES, SERVICES, engine
+from modules.containers.docker._engine import PACKAGES, SERVICES, engine, lacking_driver
 from modules.containers.docker._images import (
     archive,
     build,
@@ -42,6 +42,7 @@ from modules.containers.docker._images import (
     list_tags,
     load,
     pull,
+    refuse_to_build,
     registry_problem,
     resolve_image_id,
     resolve_tag,

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from modules import _paths, config
-from runner.api import CommandFailed, here, refuse_unforeseen
+from runner.api import CommandFailed, for_states, here, refuse_unforeseen
 from runner.api.extras import how_to_install
 
 if TYPE_CHECKING:
@@ -122,6 +122,31 @@ def package() -> Any:
             missing=("pkg", "python3-docker"),
         ) from None
     return docker
+
+
+PLUGINS = ("/run/docker/plugins", "/etc/docker/plugins", "/usr/lib/docker/plugins")
+
+
+@for_states
+def lacking_driver(kind: str, name: str) -> str | None:
+    """The reason why the engine has no such driver; None where it has, or may have it.
+
+    kind: Volume or Network. What lies in PLUGINS an engine starts when it is asked for.
+    """
+    known = (ask("info").get("Plugins") or {}).get(kind)
+    if known is None or name in known or f"{name}:latest" in known or not _is_local():
+        return None
+    files = (f"{name}{end}" for end in (".sock", ".spec", ".json", f"/{name}.sock"))
+    if any(_paths.lexists(os.path.join(folder, file)) for file in files for folder in PLUGINS):
+        return None
+    if engine() == "podman" and (kind, name) == ("Volume", "image"):  # its own, without a plugin
+        return None
+    return f"the engine has no {kind.lower()} driver {name}; it has {', '.join(known)}"
+
+
+def _is_local() -> bool:
+    """Return whether the engine is one of this machine."""
+    return "://" not in (where := address()) or where.startswith(("unix:", "http+unix:"))
 
 
 def option(name: str) -> Any:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from typing import Any
@@ -20,7 +21,7 @@ from modules.containers.docker._engine import (
     stream,
 )
 from modules.file._look import opened_to_read
-from runner.api import CommandFailed, changer
+from runner.api import CommandFailed, changer, for_states
 
 Json = dict[str, Any]
 BUILD_TIMEOUT = 600  # seconds that one step of a build may take
@@ -206,6 +207,23 @@ def archive(path: str) -> str:
     return local
 
 
+REMOTE = ("http://", "https://", "git://", "github.com/", "git@")  # what an engine fetches itself
+
+
+@for_states
+def refuse_to_build(path: str, dockerfile: str | None = None) -> None:
+    """Raise CommandFailed where there is nothing to build an image of."""
+    if path.startswith(REMOTE):
+        return
+    if not path.startswith("/"):
+        raise CommandFailed(
+            f"{path!r} is neither an absolute path nor an address ({', '.join(REMOTE)})"
+        )
+    file = os.path.join(path, dockerfile or "Dockerfile")
+    if not _paths.isfile(file):
+        raise CommandFailed(f"There is no {file}", missing=("file", file))
+
+
 @changer(touches=[])
 def build(
     path: str,
@@ -223,6 +241,7 @@ def build(
     cache: use layers that were built before. rm: remove intermediate containers. dockerfile: its
     path in the folder. buildargs: values for ARG.
     """
+    refuse_to_build(path, dockerfile)
     name = f"{repository}:{tag or 'latest'}" if repository else None
     began = time.time()
     messages = stream(
