@@ -110,7 +110,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 # what a process has until it ends
 ENDING = 60  # seconds
-HELD = ("guard-", "engine-", "harness-", "hypothesis-", "runner-postgres-")
+HELD = ("guard-", "engine-", "harness-", "hypothesis-", "laws-git-", "runner-postgres-")
 
 
 def _give_temporary_folder(config: pytest.Config) -> None:

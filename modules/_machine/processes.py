@@ -121,7 +121,6 @@ def probe(
         stdin=stdin,
         timeout=timeout,
         view=seen,
-        exact=True,
     )
 
 
@@ -142,18 +141,17 @@ def run_to_end(
     view: View | None = None,
     encoding: str | None = None,
     rstrip: bool = True,
-    exact: bool = False,
     **identity: Any,
 ) -> Completed:
     """Start a program, and wait for its end unless it is to stay in the background. view: the
     planned files that it sees. encoding: of its streams, instead of UTF-8. rstrip: without the end
-    of the last line. exact: bytes of its output that are no text stay. identity: as of Popen.
+    of the last line. identity: as of Popen.
 
-    most: the bytes of each stream that are kept, the first and the last; None where nothing may be
-    missing. Raises CommandFailed when it cannot be started, or nothing may be missing and it prints
-    far too much; StateFailed when what states have written before cannot be made durable. It has a
-    session of its own, without a terminal: one that would ask for a password fails, instead of
-    waiting.
+    most: the bytes of each stream that are kept, the first and the last, to show them; None where
+    nothing may be missing, and bytes that are no text stay what they are. Raises CommandFailed when
+    it cannot be started, or nothing may be missing and it prints far too much; StateFailed when
+    what states have written before cannot be made durable. It has a session of its own, without a
+    terminal: one that would ask for a password fails, instead of waiting.
     """
     import subprocess
 
@@ -213,7 +211,7 @@ def run_to_end(
         raise
     if most is None and (out.left_out or err.left_out):
         raise CommandFailed(f"{argv[0]!r} printed more than {MOST >> 20} MB")
-    told = [_text(each, encoding, rstrip, exact) for each in (out.data(), err.data())]
+    told = [_text(each, encoding, rstrip, exact=most is None) for each in (out.data(), err.data())]
     return Completed(process.returncode, told[0], told[1], process.pid)
 
 

@@ -93,6 +93,7 @@ SCENARIOS = [
     git("latest", rev="v1"),
     git("latest", REMOTE + "git -C r tag now; ", rev="now"),
     git("latest", REMOTE + "git -C r branch same; ", rev="same"),
+    git("latest", branch="a\udcffb"),  # no UTF-8
     git(
         "latest",
         rev="main",
