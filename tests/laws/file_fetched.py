@@ -203,6 +203,14 @@ SCENARIOS = [
         },
         converges=False,
     ),
+    *(
+        Scenario(
+            "file.cached",
+            {"name": f"{served(_Answers)}/f?{more}", "skip_verify": True, "saltenv": saltenv},
+            converges=False,
+        )
+        for saltenv, more in (("x" * 300, ""), ("..", "ü" * 300), ("a\0b", ""))
+    ),
     on("not_cached", plans=False, name=served(_Answers) + "/f", saltenv="base"),
     on("not_cached", plans=False, name="{tmp}/f"),
     on("pruned", name="{tmp}/empty/inner"),

@@ -89,10 +89,15 @@ def cached_path(url: str, saltenv: str | None = None) -> str:
     ]
     whole = f"{login.partition(':')[0]} {address}".encode(errors="surrogateescape")
     own = hashlib.sha256(whole).hexdigest()[:16]
-    folder = os.path.join(
-        here.cache_dir, "extrn_files", (saltenv or here.saltenv).replace("/", "_"), parts[0], own
-    )
-    return os.path.join(folder, parts[-1][-200:] if len(parts) > 1 else f"{parts[0]}.index")
+    env, host, last = map(_as_name, (saltenv or here.saltenv, parts[0], parts[-1]))
+    folder = os.path.join(here.cache_dir, "extrn_files", env, host, own)
+    return os.path.join(folder, last if len(parts) > 1 else f"{host}.index")
+
+
+def _as_name(text: str) -> str:
+    """A text as the name of a file, which holds not every text: the end of a long one."""
+    name = text.replace("/", "_").replace("\0", "_").encode(errors="surrogateescape")[-200:]
+    return "_" if name in (b".", b"..") else name.decode(errors="surrogateescape")
 
 
 @fetcher
