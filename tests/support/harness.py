@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import functools
 import gc
-import importlib
 import os
 import pwd
 import shutil
@@ -24,6 +23,7 @@ import yaml
 from modules._planned.dry_run import PlannedOverlay
 from runner.api import Done, Plan, changes_allowed, first_plan, refuse_unforeseen, running
 from runner.api.planning import Unforeseen, changes_planned, is_state_planning
+from runner.engine.loader.registry import Registry
 from runner.language.arguments.schema import flat
 from runner.sources.fileroots import FileTree
 from runner.support.files.trusted_folder import TrustedFolder, trusted_folder
@@ -140,16 +140,15 @@ class HarnessHere:
     def call(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
         return self.function(name)(*args, **kwargs)
 
+    @functools.cached_property
+    def registry(self) -> Registry:
+        return Registry({})
+
     def function(self, name: str) -> Any:
-        module, function = name.split(".")
-        return getattr(importlib.import_module(f"modules.{module}"), function)
+        return self.registry.function(name)
 
     def has(self, name: str) -> bool:
-        module, function = name.split(".")
-        try:
-            return hasattr(importlib.import_module(f"modules.{module}"), function)
-        except ImportError:
-            return False
+        return self.registry.has_function(name)
 
     def match(self, expression: str, kind: str = "glob") -> bool:
         return expression == "*"
