@@ -27,6 +27,11 @@ ALTERED = (
     "(EXISTS (SELECT 1 FROM kept WHERE kept.run = runs.id)"
     " OR EXISTS (SELECT 1 FROM kept_states WHERE kept_states.run = runs.id))"
 )
+_INTERRUPTED = """
+    SELECT {0} FROM {1} AS own JOIN runs ON runs.id = own.run
+    WHERE own.run = ? AND own.tag != '' AND (runs.outcome IS NULL OR runs.outcome = 'killed')
+    AND NOT EXISTS (SELECT 1 FROM results WHERE results.tag = own.tag AND results.run = own.run)
+"""
 
 
 class Kept(Record):
@@ -102,17 +107,31 @@ class KeptRun:
 
     @cached_property
     def left_paths(self) -> dict[str, Snapshot]:
-        """The paths as the run left them."""
+        """The paths as the run left them, as far as it is known."""
         query = f"SELECT {COLUMNS} FROM left_behind WHERE run = ?"
         rows = self._connection.execute(query, (self.number,))
-        return {snapshot.path: snapshot for snapshot in (decoded(row, self.store) for row in rows)}
+        altered = self._connection.execute(_INTERRUPTED.format("own.path", "kept"), (self.number,))
+        unknown = {os.fsdecode(path) for (path,) in altered}
+        left = (decoded(row, self.store) for row in rows)
+        return {snapshot.path: snapshot for snapshot in left if snapshot.path not in unknown}
 
     @cached_property
     def left_states(self) -> dict[tuple[str, str], dict[str, Any] | None]:
-        """Other parts of the machine as the run left them, by kind and name."""
+        """Other parts of the machine as the run left them, by kind and name, as far as it is
+        known.
+        """
         query = "SELECT kind, name, content FROM left_states WHERE run = ?"
         rows = self._connection.execute(query, (self.number,))
-        return {(kind, name): self._stored(content) for kind, name, content in rows}
+        left = {(kind, name): self._stored(content) for kind, name, content in rows}
+        return {key: state for key, state in left.items() if key not in self.interrupted}
+
+    @cached_property
+    def interrupted(self) -> set[tuple[str, str]]:
+        """What states had altered, by kind and name, when they were killed with the run: it noted
+        how an earlier state had left that, at most.
+        """
+        query = _INTERRUPTED.format("own.kind, own.name", "kept_states")
+        return set(self._connection.execute(query, (self.number,)))
 
     def made(self, kind: str, name: str) -> bool:
         """Return whether something was not there before the run."""

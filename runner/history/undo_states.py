@@ -29,7 +29,9 @@ def planned(
         return
     private = bool(foresight.functions("undo.is_private")(kind))
     present = foresight.functions("undo.look")(kind, was.name)
-    left = run.left_states.get((kind, was.name))
+    along = foresight.functions("undo.along")
+    unsure = any(kind in along(other) for other, _ in run.interrupted)
+    left = None if unsure else run.left_states.get((kind, was.name))
     note = UNKNOWN_SINCE if left is None else ""
     changes: dict[str, tuple[State, State]] = {}
     refused: dict[str, str] = {}

@@ -27,7 +27,10 @@ NATURE = "it is there to change something in each run"
 ONLY_LOOKS = "it looks, or waits for another state"
 FACTS = "what its program or server makes is not planned: behind that it is undecided"
 NEEDS_NOTHING = "no state makes what it looks at"
-ON_MACHINES = "machines try it by examples: tests/machine/test_undo.py, test_planned_machine.py"
+ON_MACHINES = (
+    "machines try it by examples: tests/machine/test_undo.py, test_killed.py,"
+    " test_planned_machine.py"
+)
 
 
 @dataclass(frozen=True)

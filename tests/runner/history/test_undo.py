@@ -315,14 +315,21 @@ def test_a_strict_undo_does_all_or_nothing(machine: Machine) -> None:
     assert not (machine.folder / "f").exists()
 
 
+DIES = """
+import os, signal
+from modules import file
+from runner.api import Plan
+def halfway(name):
+    yield Plan({}, '')
+    file.write(name, b'half')
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
 def test_a_killed_run_is_undone_as_far_as_it_came(machine: Machine) -> None:
     (machine.folder / "f").write_text("old")
     (machine.folder / "states/_states").mkdir()
-    (machine.folder / "states/_states/dies.py").write_text(
-        "import os, signal\nfrom modules import file\nfrom runner.api import Plan\n"
-        "def halfway(name):\n    yield Plan({}, '')\n    file.write(name, b'half')\n"
-        "    os.kill(os.getpid(), signal.SIGKILL)\n"
-    )
+    (machine.folder / "states/_states/dies.py").write_text(DIES)
     machine.write(
         a=FILE
         + FILE.replace("/f:", "/g:")
@@ -340,6 +347,19 @@ def test_a_killed_run_is_undone_as_far_as_it_came(machine: Machine) -> None:
     assert answer(machine, "undo", code=2)["steps"] == foreseen
     assert (machine.folder / "f").read_text() == "old"
     assert not (machine.folder / "h").exists()
+
+
+def test_what_a_killed_state_had_altered_once_more_is_undone(machine: Machine) -> None:
+    path = machine.folder / "f"
+    path.write_text("old")
+    (machine.folder / "states/_states").mkdir()
+    (machine.folder / "states/_states/dies.py").write_text(DIES)
+    machine.write(a=FILE + "again: {dies.halfway: [{name: '{tmp}/f'}]}")
+    machine("sls", "a", code=-9)
+    assert path.read_text() == "half"
+    (step,) = answer(machine, "undo")["steps"]
+    assert (step["refused"], "the run was killed before" in step["note"]) == (None, True)
+    assert path.read_text() == "old"
 
 
 def test_who_watched_what_is_restored_is_named_and_reacts(machine: Machine) -> None:
