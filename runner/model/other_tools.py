@@ -161,6 +161,7 @@ TABLE = (
     Word("", ARGUMENT, "packages", "pkgs"),
     Word("", ARGUMENT, "enabled", "enable"),
     Word("", ARGUMENT, "show_diff", "show_changes"),
+    Word("", ARGUMENT, "tar_options zip_options", "options"),
     Word("", ARGUMENT, "uses", "use"),
     Word("Ansible", ARGUMENT, "chdir", "cwd"),
     Word("Ansible", ARGUMENT, "executable", "bin_env shell"),
