@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Any
+from typing import Annotated
 
 from runner.cli.parsing.option_spec import argument, option
 from runner.cli.running.answers import write_value
 from runner.cli.running.exit_codes import DONE, FAILED
 from runner.cli.running.options import Common, with_common
 from runner.history.outbox import collecting, delivery, postgresql, tables
-from runner.model.errors import RunnerError, UsageError
+from runner.model.errors import UsageError
 from runner.sources.config import report
 from runner.tools.queries import fleet_pages
 
@@ -64,7 +64,7 @@ def collect(
             done = collecting.Collector(folder, connection, there.address)()
         if pages is not None:
             with postgresql.failures(there.address):
-                _write_pages(connection, pages)
+                fleet_pages.write(connection, pages)
     for name, reason in done.rejected:
         print(f"warning: {name!r} is rejected: {reason}", file=sys.stderr)
     if folder is not None and common.for_people:
@@ -73,10 +73,3 @@ def collect(
         counts = {"taken": done.taken, "known": done.known, "rejected": dict(done.rejected)}
         write_value(common, counts)
     return FAILED if done.rejected else DONE
-
-
-def _write_pages(connection: Any, folder: str) -> None:
-    try:
-        fleet_pages.write(connection, folder)
-    except OSError as error:
-        raise RunnerError(f"{folder}: {error.strerror}") from None

@@ -12,7 +12,7 @@ from runner.cli.running import scheduled_runs
 from runner.cli.running.answers import print_text, write
 from runner.cli.running.options import READING, Common, options_of, with_common
 from runner.history import disabled as history_disabled
-from runner.model.errors import RunnerError, UsageError
+from runner.model.errors import UsageError
 from runner.output import history as printed
 from runner.output import text
 from runner.output.formats import PAST
@@ -81,10 +81,7 @@ def history(
 
 
 def _write_pages(common: Common, options: Any, folder: str) -> int:
-    try:
-        written = run_page.write(options, folder)
-    except OSError as error:
-        raise RunnerError(f"{folder}: {error.strerror}") from None
+    written = run_page.write(options, folder)
     if common.for_people:
         print(f"{text.counted(written, 'page')} written, and {folder}/index.html.")
     else:

@@ -55,10 +55,8 @@ def _written(options: Any, observer: Observer) -> str:
         run_page.write(options, path, observer.run, observer.pending)
     except run_page.OthersIndex as error:
         return f"the index of the runs is not written: {error.message}; {error.hint}"
-    except OSError as error:
-        why = f"{path}: {error.strerror}"
     except RunnerError as error:
-        why = error.message
+        why = "; ".join(filter(None, (error.message, error.hint)))
     except Exception as error:  # whatever it is, it was the page's fault, not the run's
         why = f"{type(error).__name__}: {error}"
     else:

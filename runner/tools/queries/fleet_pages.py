@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from typing import TYPE_CHECKING
 
 from runner import __version__
@@ -11,7 +10,7 @@ from runner.history.outbox import overview
 from runner.output.run_page import document, fleet
 from runner.output.run_page.escaping import escape
 from runner.support.files.shared_folder import SharedFolder
-from runner.tools.queries.run_page import write_index, written
+from runner.tools.queries.run_page import pages_in, write_index, written
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,9 +23,9 @@ def write(connection: overview.Connection, path: str) -> int:
     """Write the index, the pages of the machines that have a new report, and remove those of
     machines that have none any more; how many machines' were written.
 
-    Raises OSError, psycopg.Error and RunnerError.
+    Raises psycopg.Error and RunnerError.
     """
-    with closing(SharedFolder(path)) as folder:
+    with pages_in(path) as folder:
         over = overview.overview(connection)
         changed = 0
         for machine in over.machines:

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
 import sys
 import time
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from typing import Any
 
 from runner import __version__
@@ -62,12 +64,12 @@ def write(options: Options, path: str, run: str = "", pending: Reactions | None 
     """Write the index of a directory and the pages that it lacks, and remove those of older runs;
     how many pages were written. run: the only one that is written, by its ID.
 
-    Raises OSError, and RunnerError.
+    Raises RunnerError.
     """
     if pending is None:
         pending = queries_show.show(options, "pending")
     most = options.html_report_runs or sys.maxsize
-    with closing(SharedFolder(path)) as folder:
+    with pages_in(path) as folder:
         ours = [found for found in map(OURS.fullmatch, folder.names()) if found]
         there = {found[1] for found in ours if found[0] == index.page_name(found[1])}
         history = runs_for_index(options.state_dir, most)
@@ -85,6 +87,18 @@ def write(options: Options, path: str, run: str = "", pending: Reactions | None 
                 if older and found[1] not in kept and found[1] <= max(older):
                     folder.remove(found[0])
     return len(lacking)
+
+
+@contextmanager
+def pages_in(path: str) -> Iterator[SharedFolder]:
+    """Open a directory of pages. Raises RunnerError for whatever cannot be done in it."""
+    try:
+        with closing(SharedFolder(path)) as folder:
+            yield folder
+    except OSError as error:
+        missing = isinstance(error, FileNotFoundError) and not os.path.lexists(path)
+        hint = f"make it: mkdir -p {shlex.quote(path)}" if missing else None
+        raise RunnerError(f"{path}: {error.strerror}", hint=hint) from None
 
 
 def _newest(

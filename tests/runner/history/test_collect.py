@@ -306,7 +306,8 @@ def words(page: Parsed) -> str:
 
 
 def test_pages_over_many_machines(machine: Machine, database: str) -> None:
-    drop, fallen = machine.folder / "drop", {**OK, "result": False, "comment": "no room\nleft"}
+    drop, fallen = machine.folder / "drop", {**OK, "__id__": "fill"}
+    fallen |= {"result": False, "comment": "no room\nleft"}
     drifted = {**OK, "changes": {"mode": "0644"}, "__origin__": "drift"}
     reaction = {"reactor": "cmd_|-reload_|-x_|-run", "kind": "watch", "source": "b", "time": "t"}
     put(drop, made("good"))

@@ -130,7 +130,7 @@ def test_an_index_of_somebody_else_stays(paged: Machine) -> None:
 def test_wrong_lines(machine: Machine) -> None:
     for words, message in (
         (("show", "last", "--html", "x"), "--html DIR is for all runs"),
-        (("--html", str(machine.folder / "no")), "No such file or directory"),
+        (("--html", str(machine.folder / "no")), "hint: make it: mkdir -p "),
     ):
         assert message in machine("history", *words, code=1).stderr
     machine.config["html_report_runs"] = "many"
