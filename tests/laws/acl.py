@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from laws import Scenario
+from laws import on_machine
 
 PATH = "apt-get install -y -q acl; mkdir -p /srv/d/sub; touch /srv/d/sub/f; useradd zoe; "
 HAS = PATH + "setfacl -R -m u:zoe:r,u:daemon:rwx /srv/d; "
@@ -13,13 +11,7 @@ ZOE = {"acl_type": "user", "acl_name": "zoe"}
 BOTH = {"acl_type": "user", "acl_names": ["zoe", "daemon"]}
 
 
-def on(
-    function: str, prepare: str = PATH, plans: bool = True, fails: str | None = None, **args: Any
-) -> Scenario:
-    given = {"name": "/srv/d", **args}
-    return Scenario(
-        f"acl.{function}", given, plans=plans, fails=fails, machine=True, prepare=prepare
-    )
+on = on_machine("acl.", PATH, name="/srv/d")
 
 
 SCENARIOS = [

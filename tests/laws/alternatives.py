@@ -3,27 +3,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from laws import Scenario
+from laws import on_machine
 
 ONE = "update-alternatives --install /usr/bin/greet greet /bin/cat 10; "
 TWO = ONE + "update-alternatives --install /usr/bin/greet greet /bin/echo 20; "
 BY_HAND = TWO + "update-alternatives --set greet /bin/cat; "
 
 
-def on(
-    function: str, prepare: str = "", plans: bool = True, fails: str | None = None, **args: Any
-) -> Scenario:
-    given = {"name": "greet", **args}
-    return Scenario(
-        f"alternatives.{function}",
-        given,
-        plans=plans and not fails,
-        fails=fails,
-        machine=True,
-        prepare=prepare,
-    )
+on = on_machine("alternatives.", name="greet")
 
 
 LINK = {"link": "/usr/bin/greet", "path": "/bin/cat"}

@@ -10,16 +10,10 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
-from laws import Scenario
+from laws import Scenario, on_machine
 from starting import starts
 
-
-def machine(
-    function: str, prepare: str = "", plans: bool = True, fails: str | None = None, **args: Any
-) -> Scenario:
-    return Scenario(
-        function, args, plans=plans and not fails, fails=fails, machine=True, prepare=prepare
-    )
+machine = on_machine()
 
 
 def script(tmp: Path) -> None:

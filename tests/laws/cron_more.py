@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from laws import Scenario
+from laws import on_machine
 
 CRON = "apt-get install -y -q cron; id zoe || useradd zoe; "
 FIRST = "# Lines below here are managed by Salt, do not edit"
@@ -20,12 +18,7 @@ TEMPLATE = CRON + "printf '%s\\n' '{{ m }} 2 * * * {{ d }}' '' > /tab; "
 VALUES = {"template": "jinja", "context": {"m": 7}, "defaults": {"d": "/bin/d", "m": 1}}
 
 
-def on(
-    function: str, prepare: str, plans: bool = True, fails: str | None = None, **args: Any
-) -> Scenario:
-    return Scenario(
-        function, args, plans=plans and not fails, fails=fails, machine=True, prepare=prepare
-    )
+on = on_machine()
 
 
 SCENARIOS = [

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from laws import Scenario
+from laws import on_machine
 
 TOOL = r"""
 cat >/usr/local/bin/firewall-cmd <<'X'
@@ -58,12 +58,7 @@ PRUNED = {
 }
 
 
-def on(
-    function: str, plans: bool = True, fails: str | None = None, prepare: str = TOOL, **args: Any
-) -> Scenario:
-    return Scenario(
-        f"firewalld.{function}", args, plans=plans, fails=fails, machine=True, prepare=prepare
-    )
+on = on_machine("firewalld.", TOOL)
 
 
 SCENARIOS = [

@@ -3,27 +3,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from laws import Scenario
+from laws import on_machine
 
 NET = "ipset create net hash:net comment; ipset add net 10.0.0.0/8 comment ours; "
 SIX = "ipset create six hash:ip family inet6 counters timeout 600; ipset add six 2001:db8::1; "
 LIST = NET + SIX + "ipset create all list:set; ipset add all net; "
 
 
-def on(
-    function: str, prepare: str = "", plans: bool = True, fails: str | None = None, **args: Any
-) -> Scenario:
-    return Scenario(
-        f"ipset.{function}",
-        args,
-        plans=plans and not fails,
-        fails=fails,
-        machine=True,
-        layer="firewalls",
-        prepare=prepare,
-    )
+on = on_machine("ipset.", layer="firewalls")
 
 
 SCENARIOS = [

@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from laws import Scenario
+from laws import on_machine
 
 HERE = "apt-get install -q -y iptables; "
 SSH = {"chain": "INPUT", "proto": "tcp", "dport": 22, "connstate": "NEW", "jump": "ACCEPT"}
@@ -28,18 +26,7 @@ LOG = {
 }
 
 
-def on(
-    function: str, prepare: str = HERE, plans: bool = True, fails: str | None = None, **args: Any
-) -> Scenario:
-    given = {"name": "rule", **args}
-    return Scenario(
-        f"iptables.{function}",
-        given,
-        plans=plans and not fails,
-        fails=fails,
-        machine=True,
-        prepare=prepare,
-    )
+on = on_machine("iptables.", HERE, name="rule")
 
 
 SCENARIOS = [

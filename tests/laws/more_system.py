@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
-from laws import Scenario
+from laws import Scenario, on_machine
 
 KEY = "AAAAC3NzaC1lZDI1NTE5AAAAIJtVE3mJYXPjhnMkXvYyPuVFgXVhGxZ9RzGZ5hZbJ8Kq"
 FIRST = "# Lines below here are managed by Salt, do not edit"
@@ -18,12 +17,7 @@ KNOWN = (
 )
 
 
-def on(
-    function: str, prepare: str = "", plans: bool = True, fails: str | None = None, **args: Any
-) -> Scenario:
-    return Scenario(
-        function, args, plans=plans and not fails, fails=fails, machine=True, prepare=prepare
-    )
+on = on_machine()
 
 
 def old_files(tmp: Path) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from laws import Scenario
+from laws import Scenario, on_machine
 
 FILES = (
     "mkdir -p /etc/network; printf 'auto lo eth7\\niface lo inet loopback\\n' >"
@@ -66,10 +66,7 @@ def with_tool(tool: str, prepare: str = "", plans: bool = True, **args: Any) -> 
     )
 
 
-def on(
-    function: str, prepare: str = "", plans: bool = True, fails: str | None = None, **args: Any
-) -> Scenario:
-    return Scenario(function, args, plans=plans, fails=fails, machine=True, prepare=prepare)
+on = on_machine()
 
 
 SCENARIOS = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from laws import Scenario
+from laws import on_machine
 
 HERE = "nft flush ruleset; "
 CHAIN = HERE + (
@@ -53,23 +53,7 @@ LOG: dict[str, Any] = {
 STATES: dict[str, Any] = {"connstate": "RELATED,ESTABLISHED", "jump": "ACCEPT", "match": "state"}
 
 
-def on(
-    function: str,
-    prepare: str = CHAIN,
-    plans: bool = True,
-    fails: str | None = None,
-    family: str = "inet",
-    **args: Any,
-) -> Scenario:
-    return Scenario(
-        f"nftables.{function}",
-        {"name": "rule", "family": family, **args},
-        plans=plans and not fails,
-        fails=fails,
-        machine=True,
-        layer="firewalls",
-        prepare=prepare,
-    )
+on = on_machine("nftables.", CHAIN, layer="firewalls", name="rule", family="inet")
 
 
 CHAINS: dict[str, Any] = {"name": "input", "table_type": "filter", "hook": "input", "priority": 0}

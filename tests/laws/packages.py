@@ -7,9 +7,7 @@ The archive has `greeting` in the versions 1.0 and 2.0, and `hello`.
 
 from __future__ import annotations
 
-from typing import Any
-
-from laws import Scenario
+from laws import on_machine
 
 OLD = "apt-get install -q -y greeting=1.0; "
 HELD = OLD + "apt-mark hold greeting; "
@@ -38,20 +36,7 @@ echo 'deb [trusted=yes] file:/usr/local/more ./' >/etc/apt/sources.list
 apt-get -q update; """
 
 
-def on(
-    function: str, prepare: str = "", plans: bool = True, fails: str | None = None, **args: Any
-) -> Scenario:
-    given = {"name": "greeting", **args}
-    converges = not args.get("reinstall")
-    return Scenario(
-        f"pkg.{function}",
-        given,
-        plans=plans and not fails,
-        fails=fails,
-        machine=True,
-        prepare=prepare,
-        converges=converges,
-    )
+on = on_machine("pkg.", again="reinstall", name="greeting")
 
 
 REDHAT_AND_SUSE = {

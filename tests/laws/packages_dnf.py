@@ -8,9 +8,7 @@ group `talking`, the module `dialect` with the streams 1 and 2, and an advisory 
 
 from __future__ import annotations
 
-from typing import Any
-
-from laws import Scenario
+from laws import on_machine
 from starting import starts
 
 DNF = "mv /usr/bin/apt-get /usr/bin/no-apt-get; "
@@ -28,19 +26,7 @@ SERVED = (
 BAD = f"printf '[old]\\nname=Old\\nmirrorlist=http://x.org/\\n' >{REPOSITORIES}/old.repo; "
 
 
-def on(
-    function: str, prepare: str = "", plans: bool = True, fails: str | None = None, **args: Any
-) -> Scenario:
-    given = {"name": "greeting", **args}
-    return Scenario(
-        function if "." in function else f"pkg.{function}",
-        given,
-        plans=plans and not fails,
-        fails=fails,
-        machine=True,
-        layer="dnf",
-        prepare=DNF + prepare,
-    )
+on = on_machine("pkg.", before=DNF, layer="dnf", name="greeting")
 
 
 SCENARIOS = [

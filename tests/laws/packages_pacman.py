@@ -5,9 +5,7 @@ words, phrase (needs words), rude (conflicts with greeting), polite (replaces ma
 
 from __future__ import annotations
 
-from typing import Any
-
-from laws import Scenario
+from laws import on_machine
 
 PACMAN = "pacman --noconfirm "
 OLD = PACMAN + "-U /usr/local/older/greeting-1.0*; "
@@ -29,19 +27,7 @@ KEY = (
 )
 
 
-def on(
-    function: str, prepare: str = "", plans: bool = True, fails: str | None = None, **args: Any
-) -> Scenario:
-    return Scenario(
-        function,
-        {"name": "greeting", **args},
-        plans=plans and not fails,
-        fails=fails,
-        machine=True,
-        layer="pacman",
-        prepare=prepare,
-        converges=not args.get("reinstall"),
-    )
+on = on_machine("pkg.", layer="pacman", again="reinstall", name="greeting")
 
 
 SCENARIOS = [

@@ -8,18 +8,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from laws import Scenario
+from laws import on_machine
 
 FOLDER = "install -d -o postgres /srv/pg; "
 DATA = {"name": "/srv/pg/data", "runas": "postgres"}
 
 
-def on(
-    function: str, prepare: str = "", plans: bool = True, fails: str | None = None, **args: Any
-) -> Scenario:
-    return Scenario(
-        f"postgres_{function}", args, plans=plans, fails=fails, machine=True, prepare=prepare
-    )
+on = on_machine("postgres_")
 
 
 def version() -> str:

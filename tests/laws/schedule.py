@@ -3,21 +3,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from laws import on_machine
 
-from laws import Scenario
-
-
-def on(fun: str, prepare: str = "", plans: bool = True, **args: Any) -> Scenario:
-    fails = args.pop("fails", None)
-    return Scenario(
-        f"schedule.{fun}",
-        {"name": "nightly", **args},
-        plans=plans and not fails,
-        fails=fails,
-        machine=True,
-        prepare=prepare,
-    )
+on = on_machine("schedule.", name="nightly")
 
 
 APPLY = {"function": "state.apply", "job_args": ["backup"]}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from laws import Scenario
+from laws import on_machine
 
 TOOLS = r"""
 cat >/usr/local/sbin/semanage <<'X'
@@ -53,12 +53,7 @@ mkdir -p /etc/selinux; printf '# c\nSELINUX=permissive\nSELINUXTYPE=default\n' >
 """
 
 
-def on(
-    function: str, plans: bool = True, fails: str | None = None, prepare: str = TOOLS, **args: Any
-) -> Scenario:
-    return Scenario(
-        f"selinux.{function}", args, plans=plans, fails=fails, machine=True, prepare=prepare
-    )
+on = on_machine("selinux.", TOOLS)
 
 
 PORT: dict[str, Any] = {"sel_type": "http_port_t", "name": "web", "protocol": "tcp"}

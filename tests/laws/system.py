@@ -5,9 +5,7 @@ throw-away copy of it.
 
 from __future__ import annotations
 
-from typing import Any
-
-from laws import Scenario
+from laws import on_machine
 from starting import starts
 
 USER = "useradd -m zoe; "
@@ -23,10 +21,7 @@ COPIED = "cp --remove-destination /usr/share/zoneinfo/{} /etc/localtime"
 TOKYO = "ln -sf /usr/share/zoneinfo/Asia/Tokyo /etc/localtime; echo Asia/Tokyo >/etc/timezone"
 
 
-def on(
-    function: str, prepare: str = "", plans: bool = True, fails: str | None = None, **args: Any
-) -> Scenario:
-    return Scenario(function, args, plans=plans, fails=fails, machine=True, prepare=prepare)
+on = on_machine()
 
 
 SLUMBER = f"cp /bin/sleep /usr/local/bin/slumber; {starts('/usr/local/bin/slumber', '1000')}"

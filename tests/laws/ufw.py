@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from laws import Scenario
+from laws import on_machine
 
 HERE = ""  # it is off, and has no rules
 ON = "ufw --force enable >&2; "
@@ -25,18 +25,7 @@ FULL: dict[str, Any] = {
 }
 
 
-def on(
-    function: str, prepare: str = HERE, plans: bool = True, fails: str | None = None, **args: Any
-) -> Scenario:
-    return Scenario(
-        f"ufw.{function}",
-        args,
-        plans=plans and not fails,
-        fails=fails,
-        machine=True,
-        layer="firewalls",
-        prepare=prepare,
-    )
+on = on_machine("ufw.", HERE, layer="firewalls")
 
 
 SCENARIOS = [

@@ -53,6 +53,44 @@ class Scenario:
         return {key: _fill(value, str(tmp)) for key, value in self.args.items()}
 
 
+def on_machine(
+    prefix: str = "",
+    usual: str = "",
+    *,
+    before: str = "",
+    layer: str = "base",
+    again: str = "",
+    **common: Any,
+) -> Callable[..., Scenario]:
+    """Return what makes scenarios on the machine: `on("present", "touch /x", name="/x")`.
+
+    prefix: of the functions' names (`mysql_`), or of those without a module (`ipset.`). usual: what
+    prepares the machine where a scenario does not say it; before: what does in any case. again: the
+    argument with which a function does it in each run. common: arguments that all have.
+    """
+
+    def on(
+        function: str,
+        /,
+        prepare: str = usual,
+        plans: bool = True,
+        fails: str | None = None,
+        **args: Any,
+    ) -> Scenario:
+        return Scenario(
+            function if prefix.endswith(".") and "." in function else prefix + function,
+            {**common, **args},
+            plans=plans and not fails,
+            fails=fails,
+            machine=True,
+            layer=layer,
+            prepare=before + prepare,
+            converges=not args.get(again),
+        )
+
+    return on
+
+
 def _fill(value: Any, tmp: str) -> Any:
     if isinstance(value, str):
         return value.replace("{tmp}", tmp)
