@@ -18,6 +18,7 @@ from modules._machine.processes import LOCALE as LOCALE
 from modules._machine.processes import Completed as Completed
 from modules._machine.processes import without_traceback as without_traceback
 from modules._machine.scripts import temporary_script
+from modules._texts.files import text_of
 from modules.file import _rights
 from runner.api import CommandFailed, changer, command_lines, for_states, here, unknown_encoding
 from runner.api.alterations import Alterations
@@ -383,11 +384,7 @@ def shells() -> list[str]:
 
     {% if '/bin/zsh' in salt['cmd.shells']() %}
     """
-    try:
-        with _paths.open_text("/etc/shells", encoding="utf-8", errors="replace") as file:
-            lines = [line.strip() for line in file]
-    except OSError:
-        return []
+    lines = [line.strip() for line in text_of("/etc/shells").splitlines()]
     return [line for line in lines if line and not line.startswith("#")]
 
 

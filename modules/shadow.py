@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from modules import _paths
 from modules._accounts import planned
 from modules._accounts.tools import run, tools
 from modules._accounts.values import Aging as Aging
+from modules._texts.files import text_of
 from modules._texts.lines import join_lines, one_line, plain_name
 from runner.api import CommandFailed, FormerState, cached_look, changer, for_states
 
@@ -56,11 +56,8 @@ def hash_problem(password: str) -> str | None:
 
 @cached_look("users", "/etc/shadow")
 def _entries() -> dict[str, list[str]]:
-    try:
-        with _paths.open_text(PATH, encoding="utf-8", errors="surrogateescape") as file:
-            return {line.split(":", 1)[0]: line.rstrip("\n").split(":") for line in file}
-    except OSError:
-        return {}
+    rows = [line.split(":") for line in text_of(PATH, "surrogateescape").split("\n") if line]
+    return {row[0]: row for row in rows}
 
 
 def info(name: str) -> dict[str, Any]:

@@ -9,7 +9,8 @@ import socket
 import struct
 from typing import Any
 
-from modules import _paths, cmd
+from modules import cmd
+from modules._texts.files import text_of
 from runner.api import CommandFailed
 
 LETTERS = (
@@ -44,11 +45,7 @@ def routes(family: str | None = None) -> list[dict[str, Any]]:
 
 
 def _rows(path: str) -> list[list[str]]:
-    try:
-        with _paths.open_text(path, encoding="ascii", errors="replace") as file:
-            return [line.split() for line in file]
-    except OSError:
-        return []
+    return [line.split() for line in text_of(path).splitlines()]
 
 
 def _flags(digits: str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from modules import _paths
+from modules._texts.files import text_of
 from modules.ps import table
 from runner.api import Record
 
@@ -43,7 +44,7 @@ class Socket(Record):
 def sockets(*protocols: str) -> Iterator[Socket]:
     """The sockets of some protocols (tcp, tcp6, udp, udp6)."""
     for protocol in protocols:
-        for line in table.read(f"/proc/net/{protocol}").splitlines()[1:]:
+        for line in text_of(f"/proc/net/{protocol}").splitlines()[1:]:
             words = line.split()
             sent, received = words[4].split(":")
             yield Socket(

@@ -9,6 +9,7 @@ import time
 from typing import Any
 
 from modules import _paths, mount
+from modules._texts.files import text_of
 from modules.ps import table
 from runner.api import CommandFailed, StateFailed
 
@@ -39,7 +40,7 @@ _TIMES = tuple("user nice system idle iowait irq softirq steal guest guest_nice"
 
 def _times() -> list[dict[str, float]]:
     """The seconds of all processors together, then of each."""
-    lines = [line.split() for line in table.read("/proc/stat").splitlines()]
+    lines = [line.split() for line in text_of("/proc/stat").splitlines()]
     return [
         dict(zip(_TIMES, (int(word) / table.TICKS for word in words[1:]), strict=False))
         for words in lines
@@ -76,7 +77,7 @@ def _busy(old: dict[str, float], new: dict[str, float]) -> float:
 
 def _memory() -> dict[str, int]:
     """The kernel's data on the memory in bytes."""
-    words = (line.split() for line in table.read("/proc/meminfo").splitlines())
+    words = (line.split() for line in text_of("/proc/meminfo").splitlines())
     return {word[0].rstrip(":"): int(word[1]) * 1024 for word in words if len(word) > 2}
 
 
@@ -114,7 +115,7 @@ def swap_memory() -> dict[str, float]:
     """
     memory = _memory()
     total, free = memory.get("SwapTotal", 0), memory.get("SwapFree", 0)
-    pages = dict(line.split() for line in table.read("/proc/vmstat").splitlines())
+    pages = dict(line.split() for line in text_of("/proc/vmstat").splitlines())
     return {
         "total": total,
         "used": total - free,
@@ -155,7 +156,7 @@ def disk_partitions(all: bool = False) -> list[dict[str, str]]:
     """
     with_device = {
         words[-1]
-        for words in map(str.split, table.read("/proc/filesystems").splitlines())
+        for words in map(str.split, text_of("/proc/filesystems").splitlines())
         if words[:1] != ["nodev"]
     }
     return [
@@ -183,7 +184,7 @@ def disk_io_counters(device: str | None = None) -> dict[str, int]:
     {{ salt['ps.disk_io_counters']('sda').write_bytes }}
     """
     counters = {}
-    for words in map(str.split, table.read("/proc/diskstats").splitlines()):
+    for words in map(str.split, text_of("/proc/diskstats").splitlines()):
         name, numbers = words[2], [int(word) for word in words[3:]]
         if device == name or (device is None and _paths.exists(f"/sys/block/{name}")):
             counters[name] = {
@@ -207,7 +208,7 @@ def network_io_counters(interface: str | None = None) -> dict[str, int]:
     {{ salt['ps.network_io_counters']('eth0').bytes_recv }}
     """
     counters = {}
-    for line in table.read("/proc/net/dev").splitlines()[2:]:
+    for line in text_of("/proc/net/dev").splitlines()[2:]:
         name, _, rest = line.partition(":")
         numbers = [int(word) for word in rest.split()]
         if interface in (None, name.strip()):

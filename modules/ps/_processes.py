@@ -12,6 +12,7 @@ from typing import Any
 
 from modules import _paths, cmd
 from modules._machine.processes import needs
+from modules._texts.files import text_of
 from modules.ps import _machine, table
 from runner.api import CommandFailed, changer, for_states, planned_as
 
@@ -164,7 +165,7 @@ def _cpu_times(process: table.Process) -> dict[str, float]:
 
 def _memory(process: table.Process) -> dict[str, int]:
     """The bytes of memory that a process has."""
-    pages = [int(word) for word in table.read(f"/proc/{process.pid}/statm").split()]
+    pages = [int(word) for word in text_of(f"/proc/{process.pid}/statm").split()]
     names = ("vms", "rss", "shared", "text", "lib", "data", "dirty")  # the order of statm
     in_use = {name: pages[at] * table.PAGE if pages else 0 for at, name in enumerate(names)}
     return {"rss": in_use.pop("rss"), **in_use}
@@ -200,7 +201,7 @@ def _attribute(process: table.Process, name: str) -> Any:
 
 
 def _status_words(process: table.Process, key: str) -> list[str]:
-    for line in table.read(f"/proc/{process.pid}/status").splitlines():
+    for line in text_of(f"/proc/{process.pid}/status").splitlines():
         if line.startswith(f"{key}:"):
             return line.split()[1:]
     return []

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 
-from modules import _paths
+from modules._texts.files import text_of
 from modules.file import uid_to_user
 from runner.api import Record
 
@@ -56,7 +56,7 @@ class Process(Record):
 
 def boot_seconds() -> int:
     """The time at which the machine was started, in seconds since 1970."""
-    for line in read("/proc/stat").splitlines():
+    for line in text_of("/proc/stat").splitlines():
         if line.startswith("btime "):
             return int(line.split()[1])
     return 0
@@ -69,19 +69,19 @@ def numbers() -> list[int]:
 
 def process(pid: int) -> Process | None:
     """A process; None when there is none of this number."""
-    head, _, tail = read(f"/proc/{pid}/stat").rpartition(")")
+    head, _, tail = text_of(f"/proc/{pid}/stat").rpartition(")")
     return Process(pid, head.partition("(")[2], tuple(tail.split())) if tail else None
 
 
 def command_line(pid: int) -> list[str]:
     """The command line of a process; empty for a part of the kernel and once it has ended."""
-    text = read(f"/proc/{pid}/cmdline")
+    text = text_of(f"/proc/{pid}/cmdline")
     return text.rstrip("\0").split("\0") if text else []
 
 
 def name_of(pid: int) -> str:
     """The name of a process; empty once it has ended."""
-    name = read(f"/proc/{pid}/comm").rstrip("\n")
+    name = text_of(f"/proc/{pid}/comm").rstrip("\n")
     long = os.path.basename((command_line(pid) or [""])[0])  # the kernel keeps 15 letters of a name
     return long if len(name) == 15 and long.startswith(name) else name
 
@@ -103,12 +103,3 @@ def own_family() -> set[int]:
         parent = process(pid)
         pid = parent.number(4) if parent else 0
     return family
-
-
-def read(path: str) -> str:
-    """The text of a file of /proc; empty when it is not there (any more), or not for us."""
-    try:
-        with _paths.open_text(path, "utf-8", "replace") as file:
-            return file.read()
-    except OSError:
-        return ""

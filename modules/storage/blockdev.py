@@ -15,6 +15,7 @@ from contextlib import contextmanager
 
 from modules import _paths, cmd, file
 from modules._machine.processes import needs
+from modules._texts.files import text_of
 from modules._texts.lines import fields, plain_name
 from modules.file._look import opened_to_read
 from modules.mount import active_mounts, unescaped
@@ -156,7 +157,7 @@ def _mounted(path: str, number: int) -> Iterator[str]:
 
 
 def _swapping(path: str) -> Iterator[str]:
-    for line in _first_lines("/proc/swaps")[1:]:
+    for line in text_of("/proc/swaps").splitlines()[1:]:
         name = unescaped(fields(line)[0])
         if _paths.realpath(name) == path:
             yield "swap space"
@@ -223,13 +224,5 @@ def _number_of(path: str) -> int:
         return -1
 
 
-def _first_lines(path: str) -> list[str]:
-    try:
-        with _paths.open_text(path, "utf-8", "replace") as stream:
-            return stream.read().splitlines()
-    except OSError:
-        return []
-
-
 def _first_line(path: str) -> str:
-    return next(iter(_first_lines(path)), "")
+    return next(iter(text_of(path).splitlines()), "")

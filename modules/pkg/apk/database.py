@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from modules import _paths
+from modules._texts.files import text_of
 
 DETAILS = {  # the letter in the database -> Salt's key
     "P": "name",
@@ -24,11 +24,7 @@ DETAILS = {  # the letter in the database -> Salt's key
 
 def read(path: str) -> dict[str, dict[str, Any]]:
     """Return the details of the installed packages, by their names."""
-    if not _paths.isfile(path):
-        return {}
-    with _paths.open_text(path, encoding="utf-8", errors="replace") as file:
-        stanzas = file.read().split("\n\n")
-    described = map(_described, stanzas)
+    described = map(_described, text_of(path).split("\n\n"))
     return {details["name"]: details for details in described if "name" in details}
 
 

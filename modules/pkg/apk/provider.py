@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from modules import _paths, cmd
+from modules._texts.files import text_of
 from modules.pkg import _provided
 from modules.pkg._former import former_reasons
 from modules.pkg.apk import database as apk_database
@@ -194,10 +195,7 @@ VITAL = ("alpine-base", "alpine-baselayout", "alpine-keys", "apk-tools", "busybo
 @cached_look("packages", DATABASE, WORLD)
 def manually_installed() -> list[str]:
     """Return the packages that /etc/apk/world asks for."""
-    if not _paths.isfile(WORLD):
-        return []
-    with _paths.open_text(WORLD, encoding="utf-8", errors="replace") as world:
-        names = [re.split(r"[<>=~@]", word)[0] for word in world.read().split()]
+    names = [re.split(r"[<>=~@]", word)[0] for word in text_of(WORLD).split()]
     installed = list_pkgs()
     return [name for name in names if name in installed]
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 
 from modules import _paths, cmd
+from modules._texts.files import text_of
 from modules.pkg.package_manager import Shipped
 from runner.api import cached_look
 
@@ -26,14 +27,7 @@ _USUAL = ("required", "important", "standard")  # priorities of what an installa
 
 def read_all(pattern: str) -> str:
     """The contents of files, one behind the other; without those that cannot be read."""
-    texts = []
-    for path in sorted(_paths.glob(pattern)):
-        try:
-            with _paths.open_text(path, "utf-8", "surrogateescape") as file:
-                texts.append(file.read())
-        except OSError:
-            continue
-    return "".join(texts)
+    return "".join(text_of(path, "surrogateescape") for path in sorted(_paths.glob(pattern)))
 
 
 def listed_elsewhere(stems: Sequence[str], paths: Sequence[str]) -> set[str]:

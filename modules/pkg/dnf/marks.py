@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Iterable, Sequence
 
 from modules import _paths
+from modules._texts.files import text_of
 from modules.pkg.dnf import run as dnf_run
 from modules.pkg.rpm import packages as rpm
 from runner.api import CommandFailed, here
@@ -40,8 +41,8 @@ def vital(installed: Iterable[str]) -> list[str]:
     """Return the packages that dnf's configuration protects from being removed."""
     patterns = [dnf_run.program()]
     for path in sorted(path for pattern in PROTECTED for path in _paths.glob(pattern)):
-        with _paths.open_text(path, encoding="utf-8", errors="replace") as file:
-            patterns += [line.strip() for line in file if line.strip() and line[0] != "#"]
+        lines = text_of(path).splitlines()
+        patterns += [line.strip() for line in lines if line.strip() and line[0] != "#"]
     return [name for name in installed if any(fnmatch.fnmatch(name, one) for one in patterns)]
 
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 
 from modules import _paths, cmd
+from modules._texts.files import text_of
 from modules.pkg.dnf import run as dnf_run
 from modules.pkg.package_manager import Need
 from modules.pkg.rpm import needs as rpm_needs
@@ -95,11 +96,8 @@ def _parsed(output: str) -> dict[str, Dependencies]:
 
 def _weak_dependencies() -> bool:
     """Return whether dnf's settings let it install what packages recommend."""
-    for path in (path for pattern in _SETTINGS for path in sorted(_paths.glob(pattern))):
-        with _paths.open_text(path, encoding="utf-8", errors="replace") as file:
-            if _WEAK_OFF.search(file.read()):
-                return False
-    return True
+    paths = (path for pattern in _SETTINGS for path in sorted(_paths.glob(pattern)))
+    return not any(_WEAK_OFF.search(text_of(path)) for path in paths)
 
 
 __all__ = ["INSTALLED", "OWNING", "PROVIDING", "QUERY", "needs"]

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from modules import _paths, cmd
+from modules._texts.files import text_of
 from modules.pkg import _provided
 from modules.pkg._former import former_packages, former_reasons, nothing_lasting
 from modules.pkg.dnf import archives as dnf_archives
@@ -373,10 +374,7 @@ def held() -> list[str]:
 
 
 def _locks(path: str) -> list[str]:
-    if not _paths.exists(path):
-        return []
-    with _paths.open_text(path, encoding="utf-8", errors="replace") as file:
-        entries = [line.partition("#")[0].strip() for line in file]
+    entries = [line.partition("#")[0].strip() for line in text_of(path).splitlines()]
     matches = [(entry, _LOCK.fullmatch(entry)) for entry in entries if entry and entry[0] != "!"]
     return [match["name"] if match else entry for entry, match in matches]
 

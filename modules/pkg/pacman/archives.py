@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 
 from modules import _paths, cmd
+from modules._texts.files import text_of
 from modules.pkg import _run
 from modules.pkg.package_manager import Archive, Control
 from modules.pkg.pacman import conf as pacman_conf
@@ -133,18 +134,11 @@ def _backups(folders: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 def _lines(path: str, section: str) -> list[str]:
     """The lines of a section of a file of pacman's."""
-    try:
-        with _paths.open_text(path, "utf-8", "surrogateescape") as file:
-            text = file.read()
-    except OSError:
+    if not (text := text_of(path, "surrogateescape")):
         return []
     return text.partition(f"%{section}%\n")[2].partition("\n\n")[0].split("\n")
 
 
 def installed_scripts(folder: str) -> Mapping[str, str]:
     """Return the scripts of an installed package."""
-    try:
-        with _paths.open_text(f"{folder}/install", "utf-8", "surrogateescape") as file:
-            return scripts(file.read())
-    except OSError:
-        return {}
+    return scripts(text_of(f"{folder}/install", "surrogateescape"))

@@ -12,6 +12,7 @@ import shutil
 from collections.abc import Collection, Iterable
 
 from modules import _paths, file
+from modules._texts.files import text_of
 from modules.pkg.rpm import packages as rpm
 from runner.api import here
 
@@ -26,10 +27,7 @@ def automatic() -> list[str]:
 
 
 def _lines() -> list[str]:
-    if not _paths.exists(NOTES):
-        return []
-    with _paths.open_text(NOTES, "utf-8", "replace") as notes:
-        return notes.read().splitlines()
+    return text_of(NOTES).splitlines()
 
 
 def manually_installed(installed: Iterable[str]) -> list[str]:
@@ -40,14 +38,9 @@ def manually_installed(installed: Iterable[str]) -> list[str]:
 
 def system_check() -> list[str]:
     """Return the packages that zypper's library wants to be there at all times."""
-    required = []
-    for path in (CHECK, *sorted(_paths.glob(f"{CHECK}.d/*"))):
-        if _paths.isfile(path):
-            with _paths.open_text(path, "utf-8", "replace") as lines:
-                required += [
-                    line.split(":", 1)[1].strip() for line in lines if line.startswith("requires:")
-                ]
-    return required
+    paths = (CHECK, *sorted(_paths.glob(f"{CHECK}.d/*")))
+    lines = [line for path in paths for line in text_of(path).splitlines()]
+    return [line.split(":", 1)[1].strip() for line in lines if line.startswith("requires:")]
 
 
 def marked(for_others: Collection[str], by_hand: Collection[str]) -> str:

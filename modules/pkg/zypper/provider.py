@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from modules import _paths, cmd
+from modules._texts.files import text_of
 from modules.pkg import _provided
 from modules.pkg._former import former_packages, former_reasons, nothing_lasting
 from modules.pkg.package_manager import (
@@ -86,10 +87,7 @@ def _unfinished() -> dict[str, list[str]]:
 
 def _several_allowed() -> list[str]:
     """Return the packages that zypper's settings allow in several versions, beside kernels."""
-    if not _paths.exists(SETTINGS):
-        return []
-    with _paths.open_text(SETTINGS, encoding="utf-8") as file:
-        lines = re.findall(r"(?m)^\s*multiversion\s*=(.*)$", file.read())
+    lines = re.findall(r"(?m)^\s*multiversion\s*=(.*)$", text_of(SETTINGS))
     return [name for line in lines for name in re.split(r"[,\s]+", line) if name]
 
 
@@ -211,12 +209,11 @@ def _environment(transaction: Transaction) -> dict[str, str]:
     """Return what a transaction needs in zypper's environment: settings that ignore the locks."""
     if not transaction.options.change_held or not _paths.exists(LOCKS):
         return {}
-    settings = ""
-    if _paths.exists(SETTINGS):
-        with _paths.open_text(SETTINGS, encoding="utf-8") as file:
-            settings = re.sub(r"(?m)^\s*(locksfile\.apply|\[main\]).*\n?", "", file.read())
+    settings = re.sub(
+        r"(?m)^\s*(locksfile\.apply|\[main\]).*\n?", "", text_of(SETTINGS, "surrogateescape")
+    )
     path = f"{here.scratch()}/zypp.conf"
-    with open(path, "w", encoding="utf-8") as file:
+    with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
         file.write(f"[main]\nlocksfile.apply = no\n{settings}")
     return {"ZYPP_CONF": path}
 
@@ -345,12 +342,8 @@ def download(transaction: Transaction) -> None:
 
 def locks() -> list[str]:
     """Return the names and globs of packages that are locked."""
-    if not _paths.exists(LOCKS):
-        return []
-    with _paths.open_text(LOCKS, encoding="utf-8") as file:
-        stanzas = file.read().split("\n\n")
     names = []
-    for stanza in stanzas:
+    for stanza in text_of(LOCKS).split("\n\n"):
         pairs = (line.partition(":") for line in stanza.splitlines())
         fields = {key.strip(): value.strip() for key, _, value in pairs}
         if fields.get("type", "package") == "package" and fields.get("solvable_name"):
