@@ -30,8 +30,6 @@ Reactions = Sequence[Mapping[str, str]]
 class OthersIndex(RunnerError):
     """There is an index that runner did not write; the pages are written all the same."""
 
-    code = "index"
-
 
 def html(options: Options, number: str, pending: Reactions | None = None, above: str = "") -> str:
     """The page. number: of the run, its ID, or "last". pending: the reactions that are due; None
