@@ -3,26 +3,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from modules import environ
-from runner.api import CustomEvent, Plan, Planned, here
+from runner.api import CustomEvent, Group, Plan, Planned, Record, here
 
 NON_IDEMPOTENT = dict.fromkeys(("send", "fire_master"), "it sends an event in each run")
 
 
-def send(
-    name: str,
-    data: Any = None,
-    preload: dict[str, Any] | None = None,
-    with_env: bool | list[str] = False,
-    with_grains: bool | list[str] = False,
-    with_pillar: bool | list[str] = False,
-    show_changed: bool = True,
-) -> Planned:
-    """Send an event to the listeners of this run (`--events`).
+class Sent(Record):
+    """What an event carries.
 
-    name: The tag.
     data: The data that it carries.
     preload: Further data that it carries.
     with_env: Carry variables of the environment: true for all, or a list of names; those with names
@@ -30,6 +21,20 @@ def send(
     with_grains: Carry grains: true for all, or a list of names.
     with_pillar: Carry keys of the pillar: true for all, or a list of names.
     show_changed: Report it as a change; false does not.
+    """
+
+    data: Any = None
+    preload: dict[str, Any] | None = None
+    with_env: bool | list[str] = False
+    with_grains: bool | list[str] = False
+    with_pillar: bool | list[str] = False
+    show_changed: bool = True
+
+
+def send(name: str, sent: Annotated[Sent, Group()] = Sent()) -> Planned:
+    """Send an event to the listeners of this run (`--events`).
+
+    name: The tag.
 
         deployed:
           event.send:
@@ -37,33 +42,26 @@ def send(
 
     Behaviour: Salt 3008's event.send.
     """
-    carried: dict[str, Any] = {"data": data, **(preload or {})}
+    carried: dict[str, Any] = {"data": sent.data, **(sent.preload or {})}
     for key, wanted, source in (
-        ("environ", with_env, environ.items()),
-        ("grains", with_grains, here.grains),
-        ("pillar", with_pillar, here.pillar),
+        ("environ", sent.with_env, environ.items()),
+        ("grains", sent.with_grains, here.grains),
+        ("pillar", sent.with_pillar, here.pillar),
     ):
         if wanted:
             names = list(source) if wanted is True else wanted
             carried[key] = {key_name: source[key_name] for key_name in names if key_name in source}
     here.hide_named(carried.get("environ", {}))
-    yield Plan({"tag": name, "data": data} if show_changed else {}, "Event would have been fired")
+    changes = {"tag": name, "data": sent.data} if sent.show_changed else {}
+    yield Plan(changes, "Event would have been fired")
     here.emit(CustomEvent(name, carried))
     return "Event fired"
 
 
-def fire_master(
-    name: str,
-    data: Any = None,
-    preload: dict[str, Any] | None = None,
-    with_env: bool | list[str] = False,
-    with_grains: bool | list[str] = False,
-    with_pillar: bool | list[str] = False,
-    show_changed: bool = True,
-) -> Planned:
+def fire_master(name: str, sent: Annotated[Sent, Group()] = Sent()) -> Planned:
     """The same as event.send, under an older name.
 
-    name, data, preload, with_env, with_grains, with_pillar, show_changed: As of event.send.
+    name: As of event.send.
 
         deployed too:
           event.fire_master:
@@ -71,7 +69,7 @@ def fire_master(
 
     Behaviour: Salt 3008's event.fire_master.
     """
-    return (yield from send(name, data, preload, with_env, with_grains, with_pillar, show_changed))
+    return send(name, sent)
 
 
 def wait(name: str, data: Any = None) -> str:
@@ -96,4 +94,4 @@ def mod_watch(name: str, sfun: str, data: Any = None) -> Planned:
 
     sfun: the state function that watches.
     """
-    return (yield from send(name, data))
+    return send(name, Sent(data))
