@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Annotated, Any
+from typing import Annotated
 
 from modules import _paths
 from modules._machine.surroundings import parse_variables
@@ -76,7 +76,10 @@ class Composer(Record):
 
 
 _NAMES = {("user" if field == "runas" else field): field for field in Composer._fields}
-Called = Annotated[Composer, Group(_NAMES)]
+Called = Annotated[Composer, Group(_NAMES)]  # as states have it, and functions
+Given = Annotated[Composer, Group()]
+_OF_ITSELF = ("composer", "php", "runas", "quiet", "composer_home")
+GivenToUpdateItself = Annotated[Composer, Group({field: field for field in _OF_ITSELF})]
 
 
 def did_composer_install(dir: str) -> bool:
@@ -109,93 +112,30 @@ def change(command: str, directory: str | None, composer: Composer) -> dict[str,
     return {"stdout": stdout, "stderr": stderr}
 
 
-def install(
-    directory: str,
-    composer: str | None = None,
-    php: str | None = None,
-    runas: str | None = None,
-    prefer_source: bool | None = None,
-    prefer_dist: bool | None = None,
-    no_scripts: bool | None = None,
-    no_plugins: bool | None = None,
-    optimize: bool | None = None,
-    no_dev: bool | None = None,
-    quiet: bool = False,
-    composer_home: str | None = "/root",
-    env: Any = None,
-) -> dict[str, str] | bool:
+def install(directory: str, how: Given = Composer()) -> dict[str, str] | bool:
     """Install what the composer.json of a directory asks for: composer's output; True when it is
     quiet. Raises CommandFailed with what composer has against it.
 
-    composer, php: the programs. composer_home: the directory of its settings. Others: as composer
-    has them.
+    directory: The directory of the project.
 
     runner call composer.install /srv/app no_dev=true
     """
-    how = Composer(
-        composer,
-        php,
-        runas,
-        prefer_source,
-        prefer_dist,
-        no_scripts,
-        no_plugins,
-        optimize,
-        no_dev,
-        quiet,
-        composer_home,
-        env,
-    )
     return _output("install", directory, how)
 
 
-def update(
-    directory: str,
-    composer: str | None = None,
-    php: str | None = None,
-    runas: str | None = None,
-    prefer_source: bool | None = None,
-    prefer_dist: bool | None = None,
-    no_scripts: bool | None = None,
-    no_plugins: bool | None = None,
-    optimize: bool | None = None,
-    no_dev: bool | None = None,
-    quiet: bool = False,
-    composer_home: str | None = "/root",
-    env: Any = None,
-) -> dict[str, str] | bool:
+def update(directory: str, how: Given = Composer()) -> dict[str, str] | bool:
     """Update what the composer.json of a directory asks for: composer's output; True when it is
-    quiet. Raises CommandFailed with what composer has against it. Arguments as those of
-    composer.install.
+    quiet. Raises CommandFailed with what composer has against it.
+
+    directory: The directory of the project.
     """
-    how = Composer(
-        composer,
-        php,
-        runas,
-        prefer_source,
-        prefer_dist,
-        no_scripts,
-        no_plugins,
-        optimize,
-        no_dev,
-        quiet,
-        composer_home,
-        env,
-    )
     return _output("update", directory, how)
 
 
-def selfupdate(
-    composer: str | None = None,
-    php: str | None = None,
-    runas: str | None = None,
-    quiet: bool = False,
-    composer_home: str | None = "/root",
-) -> dict[str, str] | bool:
+def selfupdate(how: GivenToUpdateItself = Composer()) -> dict[str, str] | bool:
     """Update composer itself: its output; True when it is quiet. Raises CommandFailed with what it
     has against it.
     """
-    how = Composer(composer, php, runas, quiet=quiet, composer_home=composer_home)
     return _output("self-update", None, how)
 
 

@@ -22,7 +22,7 @@ from runner.engine.loader.tree_modules import (
     offered,
     plans,
 )
-from runner.language.arguments.schema import flat
+from runner.language.arguments.schema import callable_flat, flat
 from runner.language.salt import package, style
 from runner.language.salt.object import Salt, UnknownFunction
 from runner.model import other_tools
@@ -274,7 +274,7 @@ class Registry:
                     error = UnavailableFunction(f"'{name}' is not available", hint=hint)
                     error.missing = (("command", program),)
                     raise error
-                return function
+                return callable_flat(function)
         except UnavailableFunction:
             raise
         except UnavailableError as reason:

@@ -186,10 +186,7 @@ def flat(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function as an SLS calls it: with the arguments of its groups one by one. The same function
     where it has none.
     """
-    inner: Any = function
-    while hasattr(inner, "__wrapped__"):
-        inner = inner.__wrapped__
-    groups = _groups(inner, _defaults(inner)) if isinstance(inner, FunctionType) else {}
+    inner, groups = _with_groups(function)
     if not groups:
         return function
     if "flat" not in inner.__dict__:
@@ -202,6 +199,43 @@ def flat(function: Callable[..., Any]) -> Callable[..., Any]:
         inner.__dict__["flat"] = call
     found: Callable[..., Any] = inner.__dict__["flat"]
     return found
+
+
+def callable_flat(function: Callable[..., Any]) -> Callable[..., Any]:
+    """An execution function as templates and command lines call it: `flat`, whose arguments may
+    also be given by their places.
+    """
+    inner, groups = _with_groups(function)
+    if not groups:
+        return function
+    from inspect import signature
+
+    own = signature(inner)
+    arguments = [
+        each.replace(name=key, default=item.default, annotation=item.annotation)
+        for each in own.parameters.values()
+        for key, item in (
+            groups[each.name].parameters() if each.name in groups else {each.name: each}
+        ).items()
+    ]
+    shape = own.replace(parameters=arguments)
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        given = shape.bind(*args, **kwargs)
+        values = {name: group.value(given.arguments) for name, group in groups.items()}
+        return function(*given.args, **values, **given.kwargs)
+
+    call.__dict__["__signature__"] = shape
+    return call
+
+
+def _with_groups(function: Any) -> tuple[Any, dict[str, GroupOfArguments]]:
+    """What decorators wrapped, and its groups."""
+    while hasattr(function, "__wrapped__"):
+        function = function.__wrapped__
+    is_ours = isinstance(function, FunctionType)
+    return function, _groups(function, _defaults(function)) if is_ours else {}
 
 
 def _in_sls(name: str) -> str:

@@ -36,7 +36,7 @@ def describe(library: Library, name: str) -> Docstring:
     Arguments that every state takes, and that it does not mention, are described as of every state.
     """
     function = library.state(name).function
-    documented = _resolved(library, _read(function), {name})
+    documented = _resolved(library, own_docstring(function), {name})
     general = {
         key: SETTINGS[key].description
         for key in parameters_of(function).keys() & SETTINGS.keys() - documented.arguments.keys()
@@ -86,10 +86,11 @@ def describe_reaction(library: Library, name: str) -> Docstring:
     """The docstring of the reaction of a state function, with the descriptions that it refers
     to.
     """
-    return _resolved(library, _read(library.state(name).mod_watch), set())
+    return _resolved(library, own_docstring(library.state(name).mod_watch), set())
 
 
-def _read(function: Callable[..., Any] | None) -> Docstring:
+def own_docstring(function: Callable[..., Any] | None) -> Docstring:
+    """The docstring of a function, with the sentences of what decorators and groups add."""
     if function is None:
         return docstring.read("", ())
     documented = docstring.read(inspect.getdoc(function) or "", parameters_of(function).keys())
@@ -133,4 +134,4 @@ def _described_elsewhere(library: Library, name: str, seen: set[str]) -> Docstri
         function = library.state(name).function
     except RunnerError:
         return None
-    return _resolved(library, _read(function), seen | {name})
+    return _resolved(library, own_docstring(function), seen | {name})

@@ -20,6 +20,7 @@ from runner.output.manual.descriptions import (
     WITHOUT_EFFECT,
     describe,
     describe_reaction,
+    own_docstring,
     parameters_of,
     reaction_parameters,
     reacts,
@@ -232,9 +233,7 @@ def _features(function: Any) -> Iterator[str]:
 def function_page(library: Library, name: str) -> Page:
     """The page of an execution function."""
     function = library.definition(name)
-    names = parameters_of(function).keys()
-    documented = docstring.read(inspect.getdoc(function) or "", names)
-    return _page(name, "execution function", function, documented)._replace(
+    return _page(name, "execution function", function, own_docstring(function))._replace(
         notes=(f"runner call {_call(name, function)}",)
     )
 

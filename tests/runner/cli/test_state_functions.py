@@ -88,6 +88,10 @@ def test_a_file_that_is_in_no_tree(machine: Machine, tmp_path: Path) -> None:
         ),
         (["test.echo", "x", "y=1"], "it takes: test.echo(text)"),
         (
+            ["composer.install", "/x", "nodev=1"],
+            "composer.install(directory, composer, php, runas,",
+        ),
+        (
             ["slsutil.merge", "{a: 1}", "5"],
             "slsutil.merge: TypeError: only mappings can be laid over each other",
         ),
@@ -125,6 +129,8 @@ def test_sys(machine: Machine) -> None:
     grouped = called(machine, "sys.state_argspec", "redis.absent")["redis.absent"]
     assert grouped["args"] == ["name", "keys", "host", "port", "db", "password"]
     assert grouped["defaults"] == [None] * 5
+    grouped = called(machine, "sys.argspec", "composer.selfupdate")["composer.selfupdate"]
+    assert grouped["args"] == ["composer", "php", "runas", "quiet", "composer_home"]
     assert "nothing exists" in called(machine, "sys.state_doc", "file.absent")["file.absent"]
     assert called(machine, "sys.argspec", "nope") == {}
     assert called(machine, "sys.reload_modules") is None
@@ -136,3 +142,20 @@ def test_what_a_master_would_be_asked(machine: Machine) -> None:
     assert called(machine, "saltutil.runner", "cache.grains")["m1"]["id"] == "m1"
     assert called(machine, "saltutil.runner", "pillar.show_pillar") == {}
     assert called(machine, "saltutil.running") == []
+
+
+def test_a_call_from_a_state_gives_the_arguments_of_a_group(
+    machine: Machine, tmp_path: Path
+) -> None:
+    program = tmp_path / "composer"
+    program.write_text('#!/bin/sh\necho "$@"\n')
+    program.chmod(0o755)
+    machine.write(
+        x=f"""
+        by place: {{module.run: [composer.install: [{tmp_path}, {program}, no_dev: true]]}}
+        wrong: {{module.run: [composer.install: [{tmp_path}, nodev: true]]}}
+        """
+    )
+    placed, wrong = called(machine, "state.sls", "x", code=2).values()
+    assert "--no-dev --working-dir" in placed["changes"]["composer.install"]["stdout"]
+    assert "unexpected keyword argument 'nodev'" in wrong["comment"]

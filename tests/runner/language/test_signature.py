@@ -2,6 +2,7 @@
 """Arguments: checked, converted, and everything wrong with them said at once."""
 
 import enum
+from inspect import signature
 from typing import Annotated, Any, Literal
 
 import pytest
@@ -21,7 +22,7 @@ from runner.api import (
     Secret,
 )
 from runner.language.arguments.bind import bind, json_schema, known
-from runner.language.arguments.schema import flat, schema_of
+from runner.language.arguments.schema import callable_flat, flat, schema_of
 from runner.model.errors import CompileError, RunnerError
 from runner.model.places import Place, PlacedMap, Untyped
 
@@ -308,6 +309,31 @@ def test_a_group_is_several_arguments_for_an_sls_and_one_value_for_the_function(
     assert (flat(called), flat(query), flat(sample)) == (called, called, sample)
     with pytest.raises(CompileError, match="query: db_port: expected a whole number, got 'x'"):
         bind(query, {"name": "n", "db_port": "x"}, places={}, default_place=HERE)
+
+
+def test_a_call_gives_the_arguments_of_a_group_by_their_names_or_places() -> None:
+    called = callable_flat(query)
+    assert list(signature(called).parameters) == ["name", "db_pass", "db_port", "times"]
+    assert called("n", "p", 5, 3) == ("n", Login("here", 5, "p"), 3)
+    assert called("n", times=3, db_port=5) == ("n", Login("here", 5), 3)
+    assert called("n") == ("n", Login("here", 2), 1)
+    assert callable_flat(sample) is sample
+    with pytest.raises(TypeError, match="unexpected keyword argument 'login'"):
+        called("n", login=1)
+    with pytest.raises(TypeError, match="too many positional arguments"):
+        called("n", "p", 5, 3, 4)
+
+
+def several(*names: str, login: Connection = Login(), **more: int) -> tuple[Any, ...]:
+    return names, login, more
+
+
+def test_a_call_has_a_group_behind_any_number_of_arguments() -> None:
+    assert callable_flat(several)("a", "b", db_port=2, x=3) == (
+        ("a", "b"),
+        Login(port=2),
+        {"x": 3},
+    )
 
 
 def test_all_fields_of_a_group_are_arguments_by_their_own_names() -> None:
