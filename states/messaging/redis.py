@@ -44,13 +44,12 @@ def string(
     if not changes:
         return "Key already set to defined value"
     yield Plan(changes, f"Key {name} would be set")
-    connection = server._asdict()
     if name in changes:
-        redis.set_key(name, text, **connection)
+        redis.set_key(name, text, server)
     if expire:
-        redis.expire(name, expire, **connection)
+        redis.expire(name, expire, server)
     elif expireat and "expireat" in changes:
-        redis.expireat(name, expireat, **connection)
+        redis.expireat(name, expireat, server)
     return "Key updated to new value" if name in changes else "Key already set to defined value"
 
 
@@ -67,12 +66,11 @@ def absent(
 
     Behaviour: Salt 3007's redis.absent.
     """
-    connection = server._asdict()
-    present = [key for key in keys or [name] if redis.exists(key, **connection)]
+    present = [key for key in keys or [name] if redis.exists(key, server)]
     if not present:
         return "Key(s) specified already absent" if keys else "Key already absent"
     yield Plan({"deleted": present}, f"Key(s) {', '.join(present)} would be deleted")
-    redis.delete(*present, **connection)
+    redis.delete(*present, server=server)
     return "Keys deleted" if keys else "Key deleted"
 
 
@@ -97,19 +95,18 @@ def slaveof(
 
     Behaviour: Salt 3007's redis.slaveof.
     """
-    connection = server._asdict()
     master = redis.sentinel_get_master_ip(name, sentinel_host, sentinel_port, sentinel_password)
     if master["master_host"] in network.ip_addrs():
         return f"Minion is the master: {name}"
-    old = redis.get_master_ip(**connection)
+    old = redis.get_master_ip(server)
     if old == master:
         return f"Minion already slave of master: {name}"
     yield Plan(
         {"old": old, "new": master},
         f"Minion will be made a slave of {name}: {master['master_host']}",
     )
-    redis.slaveof(**master, **connection)
-    new = redis.get_master_ip(**connection)
+    redis.slaveof(**master, server=server)
+    new = redis.get_master_ip(server)
     if new != master:
         raise StateFailed(f"The server is no slave of {name}: {new['master_host'] or 'of none'}")
     return Done(f"Minion successfully connected to master: {name}", {"old": old, "new": new})
