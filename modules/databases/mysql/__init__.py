@@ -22,7 +22,6 @@ from modules.databases.mysql._functions import (
     grant_revoke,
     query,
     script_text,
-    server_of,
     status,
     tls_wanted,
     user_chpass,

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Salt's mysql functions. connection: connection_host, connection_port, connection_user,
-connection_pass, connection_db, connection_unix_socket, connection_default_file,
-connection_default_group, connection_charset; else the configuration's mysql.host and so on.
-"""
+"""Salt's mysql functions."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from typing import Any
 from modules import _paths
 from modules.databases.mysql._grants import Rights, granting, held, level, lines, revoking, rights
 from modules.databases.mysql._server import (
-    FIELDS,
+    Connection,
     MysqlServer,
     TolerantServer,
     account,
@@ -24,35 +21,25 @@ from modules.databases.mysql._server import (
 from modules.databases.mysql._users import Login, accounts, alteration, creation, find, requirement
 from runner.api import CommandFailed, StateFailed, changer, here
 
-
-def server_of(**connection: Any) -> MysqlServer:
-    """The server of a call, with the names that Salt's functions have for it. Raises CommandFailed
-    for an unknown argument.
-    """
-    unknown = sorted(connection.keys() - FIELDS)
-    if unknown:
-        raise CommandFailed(f"mysql.* has no argument {unknown[0]}; there are {', '.join(FIELDS)}")
-    return TolerantServer(**{FIELDS[key]: value for key, value in connection.items()})
+ASKED = TolerantServer()
 
 
 @changer(touches=[])
-def query(database: str, query: str, **connection: Any) -> dict[str, Any]:
+def query(database: str, query: str, server: Connection = ASKED) -> dict[str, Any]:
     """Run a query in a database: columns, rows and their number; of a change, the rows affected.
 
     runner call mysql.query app 'SELECT id, name FROM users LIMIT 3'
     """
-    server = server_of(**{**connection, "connection_db": database})
-    return executed(server, query)
+    return executed(server.within(database), query)
 
 
 @changer(touches=[])
-def file_query(database: str, file_name: str, **connection: Any) -> dict[str, Any]:
+def file_query(database: str, file_name: str, server: Connection = ASKED) -> dict[str, Any]:
     """Run the statements of a file (salt:// too) in a database. The answer is that of mysql.query.
 
     runner call mysql.file_query app salt://db/schema.sql
     """
-    server = server_of(**{**connection, "connection_db": database})
-    return executed(server, script_text(file_name, here.saltenv))
+    return executed(server.within(database), script_text(file_name, here.saltenv))
 
 
 def script_text(path: str, saltenv: str) -> str:
@@ -84,44 +71,44 @@ def _human(seconds: float) -> str:
     return f"{seconds:.2f}s" if seconds > 1 else f"{seconds * 1000:.1f}ms"
 
 
-def status(**connection: Any) -> dict[str, str | None]:
+def status(server: Connection = ASKED) -> dict[str, str | None]:
     """The server's counters, by name (SHOW STATUS)."""
-    rows = server_of(**connection).select("SHOW STATUS")
+    rows = server.select("SHOW STATUS")
     return {str(row["Variable_name"]): row["Value"] for row in rows}
 
 
-def version(**connection: Any) -> str:
+def version(server: Connection = ASKED) -> str:
     """The server's version; empty when it does not answer.
 
     {{ salt['mysql.version']() }}
     """
-    rows = server_of(**connection).select("SELECT VERSION() AS v")
+    rows = server.select("SELECT VERSION() AS v")
     return str(rows[0]["v"]) if rows else ""
 
 
 # ---------------------------------------------------------------- databases
 
 
-def db_list(**connection: Any) -> list[str]:
+def db_list(server: Connection = ASKED) -> list[str]:
     """The names of the databases.
 
     {{ salt['mysql.db_list'](connection_user='root') }}
     """
-    rows = server_of(**connection).select("SHOW DATABASES")
+    rows = server.select("SHOW DATABASES")
     return [str(value) for row in rows for value in row.values()]
 
 
-def db_exists(name: str, **connection: Any) -> bool:
+def db_exists(name: str, server: Connection = ASKED) -> bool:
     """Return whether there is a database.
 
     {{ salt['mysql.db_exists']('app') }}
     """
-    return name in db_list(**connection)
+    return name in db_list(server)
 
 
-def db_get(name: str, **connection: Any) -> dict[str, Any]:
+def db_get(name: str, server: Connection = ASKED) -> dict[str, Any]:
     """The character set and the collation of a database; empty when there is none."""
-    rows = server_of(**connection).select(
+    rows = server.select(
         "SELECT SCHEMA_NAME AS n, DEFAULT_CHARACTER_SET_NAME AS c, DEFAULT_COLLATION_NAME AS o"
         f" FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = {literal(name)}"
     )
@@ -129,9 +116,9 @@ def db_get(name: str, **connection: Any) -> dict[str, Any]:
     return {"character_set": own[0]["c"], "collate": own[0]["o"]} if own else {}
 
 
-def db_tables(name: str, **connection: Any) -> list[str]:
+def db_tables(name: str, server: Connection = ASKED) -> list[str]:
     """The tables of a database; none when there is no such database."""
-    rows = server_of(**connection).select(
+    rows = server.select(
         "SELECT TABLE_NAME AS t FROM information_schema.TABLES WHERE TABLE_SCHEMA ="
         f" {literal(name)}"
     )
@@ -145,42 +132,46 @@ def _settings(character_set: str | None, collate: str | None) -> str:
 
 @changer(touches=[])
 def db_create(
-    name: str, character_set: str | None = None, collate: str | None = None, **connection: Any
+    name: str,
+    character_set: str | None = None,
+    collate: str | None = None,
+    server: Connection = ASKED,
 ) -> bool:
     """Make a database; False when there is one of this name.
 
     runner call mysql.db_create app character_set=utf8mb4
     """
-    if db_exists(name, **connection):
+    if db_exists(name, server):
         return False
     words = _settings(character_set, collate)
-    change(server_of(**connection), (f"CREATE DATABASE {_quoted(name)}{words}",))
+    change(server, (f"CREATE DATABASE {_quoted(name)}{words}",))
     return True
 
 
 @changer(touches=[])
 def alter_db(
-    name: str, character_set: str | None = None, collate: str | None = None, **connection: Any
+    name: str,
+    character_set: str | None = None,
+    collate: str | None = None,
+    server: Connection = ASKED,
 ) -> bool:
     """Change the character set or the collation of a database, or of all that there are: name *."""
     words = _settings(character_set, collate)
     own = ("information_schema", "performance_schema", "mysql", "sys")
     names = (
-        [database for database in db_list(**connection) if database not in own]
-        if name == "*"
-        else [name]
+        [database for database in db_list(server) if database not in own] if name == "*" else [name]
     )
     statements = tuple(f"ALTER DATABASE {_quoted(database)}{words}" for database in names)
-    change(server_of(**connection), statements)
+    change(server, statements)
     return True
 
 
 @changer(touches=[])
-def db_remove(name: str, **connection: Any) -> bool:
+def db_remove(name: str, server: Connection = ASKED) -> bool:
     """Remove a database with all that is in it; False when there is none of this name."""
-    if not db_exists(name, **connection):
+    if not db_exists(name, server):
         return False
-    change(server_of(**connection), (f"DROP DATABASE {_quoted(name)}",))
+    change(server, (f"DROP DATABASE {_quoted(name)}",))
     return True
 
 
@@ -190,9 +181,9 @@ _quoted = name
 # ---------------------------------------------------------------- accounts
 
 
-def user_list(**connection: Any) -> list[dict[str, str]]:
+def user_list(server: Connection = ASKED) -> list[dict[str, str]]:
     """The accounts: User and Host."""
-    return accounts(server_of(**connection))
+    return accounts(server)
 
 
 def user_exists(
@@ -204,23 +195,25 @@ def user_exists(
     unix_socket: bool = False,
     password_column: str | None = None,
     auth_plugin: str = "mysql_native_password",
-    **connection: Any,
+    server: Connection = ASKED,
 ) -> bool:
     """Return whether there is an account; where one of them is given, whether it has this password
     or hash, needs none (passwordless), or is that of the system's user (unix_socket).
 
     {{ salt['mysql.user_exists']('app', 'localhost') }}
     """
-    there, mariadb = find(server_of(**connection), user, host)
+    there, mariadb = find(server, user, host)
     if there is None or not (password or password_hash or passwordless or unix_socket):
         return there is not None
     login = Login(password, password_hash, unix_socket, auth_plugin)
     return login.agrees(there.methods, mariadb)
 
 
-def user_info(user: str, host: str = "localhost", **connection: Any) -> dict[str, Any] | bool:
+def user_info(
+    user: str, host: str = "localhost", server: Connection = ASKED
+) -> dict[str, Any] | bool:
     """Return what the table of users says of an account; False when there is none."""
-    rows = server_of(**connection).select(
+    rows = server.select(
         f"SELECT * FROM mysql.user WHERE User = {literal(user)} AND Host = {literal(host)}"
     )
     return next((dict(row) for row in rows if row["User"] == user), False)
@@ -246,14 +239,13 @@ def user_create(
     unix_socket: bool = False,
     password_column: str | None = None,
     auth_plugin: str = "mysql_native_password",
-    **connection: Any,
+    server: Connection = ASKED,
 ) -> bool:
     """Make an account; False when there is one of this name and host.
 
     runner call mysql.user_create app localhost password=secret
     """
     login = _login(password, password_hash, allow_passwordless, unix_socket, auth_plugin)
-    server = server_of(**connection)
     there, mariadb = find(server, user, host)
     if there is not None:
         return False
@@ -270,13 +262,12 @@ def user_chpass(
     allow_passwordless: bool = False,
     unix_socket: bool | None = None,
     password_column: str | None = None,
-    **connection: Any,
+    server: Connection = ASKED,
 ) -> bool:
     """Change how an account logs in; False when there is none of this name and host."""
     login = _login(
         password, password_hash, allow_passwordless, bool(unix_socket), "mysql_native_password"
     )
-    server = server_of(**connection)
     there, mariadb = find(server, user, host)
     if there is None:
         return False
@@ -285,9 +276,8 @@ def user_chpass(
 
 
 @changer(touches=[])
-def user_remove(user: str, host: str = "localhost", **connection: Any) -> bool:
+def user_remove(user: str, host: str = "localhost", server: Connection = ASKED) -> bool:
     """Remove an account; False when there is none of this name and host."""
-    server = server_of(**connection)
     if find(server, user, host)[0] is None:
         return False
     change(server, (f"DROP USER {account(user, host)}",))
@@ -297,9 +287,8 @@ def user_remove(user: str, host: str = "localhost", **connection: Any) -> bool:
 # ---------------------------------------------------------------- rights
 
 
-def user_grants(user: str, host: str = "localhost", **connection: Any) -> list[str] | bool:
+def user_grants(user: str, host: str = "localhost", server: Connection = ASKED) -> list[str] | bool:
     """Return what SHOW GRANTS says of an account, without its password; False without one."""
-    server = server_of(**connection)
     if find(server, user, host)[0] is None:
         return False
     return [line.partition(" IDENTIFIED ")[0] for line in lines(server, user, host)]
@@ -312,13 +301,13 @@ def grant_exists(
     host: str = "localhost",
     grant_option: bool = False,
     escape: bool = True,
-    **connection: Any,
+    server: Connection = ASKED,
 ) -> bool:
     """Return whether an account has rights on a database or a table.
 
     {{ salt['mysql.grant_exists']('SELECT,INSERT', 'app.*', 'app', 'localhost') }}
     """
-    server, wanted, on = server_of(**connection), rights(grant), level(database, escape)
+    wanted, on = rights(grant), level(database, escape)
     if find(server, user, host)[0] is None:
         return False
     own = held(lines(server, user, host), on)
@@ -335,7 +324,7 @@ def grant_add(
     grant_option: bool = False,
     escape: bool = True,
     ssl_option: Any = False,
-    **connection: Any,
+    server: Connection = ASKED,
 ) -> bool:
     """Give an account rights on a database or a table.
 
@@ -346,7 +335,7 @@ def grant_add(
     tls = tls_wanted(ssl_option)
     more = (requirement(user, host, tls),) if tls else ()
     first = granting(user, host, level(database, escape), wanted)
-    change(server_of(**connection), (first, *more))
+    change(server, (first, *more))
     return True
 
 
@@ -358,13 +347,13 @@ def grant_revoke(
     host: str = "localhost",
     grant_option: bool = False,
     escape: bool = True,
-    **connection: Any,
+    server: Connection = ASKED,
 ) -> bool:
     """Take rights on a database or a table from an account."""
     read = rights(grant)
     unwanted = Rights(read.names, read.grant or grant_option)
     statements = revoking(user, host, level(database, escape), unwanted)
-    change(server_of(**connection), tuple(statements))
+    change(server, tuple(statements))
     return True
 
 

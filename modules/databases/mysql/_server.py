@@ -66,7 +66,7 @@ class MysqlServer(Record):
         change(self, statements)
 
 
-# the names that Salt's states and functions have for it
+# by the names that Salt's states and functions have for it
 FIELDS = {
     "connection_host": "host",
     "connection_port": "port",
