@@ -116,8 +116,8 @@ class Added:
 
 class Group:
     """`connection: Annotated[Server, Group({"db_host": "host"})] = Server()`, of a function for
-    users: a Record whose fields are arguments of their own. They have the types of the fields, their
-    sentences in its docstring, and the values of the default; the function gets them as one.
+    users: a Record whose fields are arguments of their own. They have the types of the fields,
+    their sentences in its docstring, and the values of the default; the function gets them as one.
 
     names: the fields by what an SLS calls them, in the order of the page; without it all of them,
     by their own names.

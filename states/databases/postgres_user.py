@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from modules.databases.postgres import Connection, PostgresServer
+from modules.databases.postgres import Connection, PostgresServer, Role
 from runner.api import Group, NonEmptyLine, Planned
 from states.databases import _postgres_role
-from states.databases._postgres_role import Role
 
 NON_IDEMPOTENT = {"present": "with refresh_password it sets the password in each run"}
 
@@ -29,7 +28,7 @@ def present(
 
     Behaviour: Salt 3008's postgres_user.present; a password is compared in either form.
     """
-    return role.present("user", name, server)
+    return _postgres_role.present(role, "user", name, server)
 
 
 def absent(name: NonEmptyLine, server: Connection = PostgresServer()) -> Planned:

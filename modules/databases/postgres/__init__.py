@@ -16,6 +16,7 @@ from modules.databases.postgres._clusters import (
     server_exists,
 )
 from modules.databases.postgres._functions import (
+    ASKED,
     available_extensions,
     db_create,
     db_remove,
@@ -29,7 +30,6 @@ from modules.databases.postgres._functions import (
     schema_exists,
     schema_get,
     schema_list,
-    server_of,
     tablespace_exists,
     tablespace_list,
     user_create,
@@ -37,8 +37,16 @@ from modules.databases.postgres._functions import (
     user_update,
 )
 from modules.databases.postgres._rights import KINDS, grantee, held, member, target, wanted
-from modules.databases.postgres._roles import hash_problem, matches, moment, roles, stored
+from modules.databases.postgres._roles import (
+    FLAGS,
+    Role,
+    matches,
+    moment,
+    roles,
+    split,
+)
 from modules.databases.postgres._server import (
+    Asked,
     Connection,
     Login,
     PostgresServer,
@@ -52,49 +60,49 @@ from modules.databases.postgres._server import (
 NEEDS_PROGRAM = "psql"  # without it templates find no function of this module
 
 
-def psql_query(query: str, **connection: Any) -> list[dict[str, Any]]:
-    """The rows that a query answers with. connection: user, host, port, maintenance_db, password,
-    runas.
+def psql_query(query: str, server: Asked = ASKED) -> list[dict[str, Any]]:
+    """The rows that a query answers with.
 
     {{ salt['postgres.psql_query']('SELECT datname FROM pg_database') }}
     """
-    return server_of(**connection).select(query.strip().rstrip(";"))
+    return server.select(query.strip().rstrip(";"))
 
 
-def version(**connection: Any) -> str | None:
-    """The server's version; None when it does not answer. Connection as with psql_query."""
-    rows = server_of(**connection).select("SELECT current_setting('server_version') AS v")
+def version(server: Asked = ASKED) -> str | None:
+    """The server's version; None when it does not answer."""
+    rows = server.select("SELECT current_setting('server_version') AS v")
     return str(rows[0]["v"].split()[0]) if rows else None
 
 
-def db_list(**connection: Any) -> dict[str, dict[str, Any]]:
-    """The databases: owner, encoding, collation, tablespace. Connection as with psql_query."""
-    return databases(server_of(**connection))
+def db_list(server: Asked = ASKED) -> dict[str, dict[str, Any]]:
+    """The databases: owner, encoding, collation, tablespace."""
+    return databases(server)
 
 
-def db_exists(name: str, **connection: Any) -> bool:
-    """Return whether there is a database. Connection as with psql_query.
+def db_exists(name: str, server: Asked = ASKED) -> bool:
+    """Return whether there is a database.
 
     {{ salt['postgres.db_exists']('app') }}
     """
-    return name in db_list(**connection)
+    return name in db_list(server)
 
 
-def user_list(return_password: bool = False, **connection: Any) -> dict[str, dict[str, Any]] | bool:
-    """The roles with what they may; False when the server does not answer. Connection as with
-    psql_query.
+def user_list(
+    return_password: bool = False, server: Asked = ASKED
+) -> dict[str, dict[str, Any]] | bool:
+    """The roles with what they may; False when the server does not answer.
 
     return_password: with what the server keeps of passwords.
     """
-    return roles(server_of(**connection), passwords=return_password) or False
+    return roles(server, passwords=return_password) or False
 
 
-def user_exists(name: str, **connection: Any) -> bool:
-    """Return whether there is a role. Connection as with psql_query.
+def user_exists(name: str, server: Asked = ASKED) -> bool:
+    """Return whether there is a role.
 
     {{ salt['postgres.user_exists']('app') }}
     """
-    return name in roles(server_of(**connection), name, passwords=False)
+    return name in roles(server, name, passwords=False)
 
 
 group_exists = user_exists

@@ -4,11 +4,21 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, Literal
 
 from modules.databases.postgres._server import PostgresServer, literal
-from runner.api import CommandFailed
+from modules.databases.postgres._server import name as quoted
+from runner.api import Check, CommandFailed, Line, Name, OneOrMany, Record, Secret, for_states
 
+FLAGS = {
+    "createdb": "CREATEDB",
+    "createroles": "CREATEROLE",
+    "superuser": "SUPERUSER",
+    "replication": "REPLICATION",
+    "inherit": "INHERIT",
+    "login": "LOGIN",
+}
 ROLE = """
 SELECT rolname AS name, rolsuper AS superuser, rolinherit AS inherit, rolcreaterole AS createroles,
     rolcreatedb AS createdb, rolcanlogin AS login, rolreplication AS replication,
@@ -103,3 +113,65 @@ def _is_scram_of(password: str, stored_password: str) -> bool:
     salted = hashlib.pbkdf2_hmac("sha256", password.encode(), base64.b64decode(salt), int(rounds))
     client = hmac.digest(salted, b"Client Key", "sha256")
     return base64.b64encode(hashlib.sha256(client).digest()).decode() == keys.partition(":")[0]
+
+
+Password = Annotated[
+    Line, Check(hash_problem, "copy all of it, from pg_authid, or write the password")
+]
+
+
+class Role(Record):
+    """A user or a group as it should be: what it may, and how it logs in.
+
+    createdb: Whether it may make databases; without it as it is.
+    createroles: Whether it may make roles; without it as it is.
+    encrypted: How the password is kept: `md5` (or true), `scram-sha-256`, or false for what the
+      server itself does.
+    superuser: Whether it may do anything; without it as it is.
+    replication: Whether it may replicate the server; without it as it is.
+    inherit: Whether it has the rights of the groups that it is in; without it as it is.
+    login: Whether it may log in; without it as it is, and a new user may.
+    password: The password, as it is typed or as the server keeps it (md5..., SCRAM-SHA-256$...).
+    default_password: The password of a new user.
+    refresh_password: Set the password in each run, for servers that do not show what they keep.
+    valid_until: The time until which its password is valid.
+    groups: The groups that it is a member of.
+    """
+
+    createdb: bool | None = None
+    createroles: bool | None = None
+    encrypted: bool | Literal["md5", "scram-sha-256"] | None = None
+    superuser: bool | None = None
+    replication: bool | None = None
+    inherit: bool | None = None
+    login: bool | None = None
+    password: Secret[Password] | None = None
+    default_password: Secret[Password] | None = None
+    refresh_password: bool | None = None
+    valid_until: Line | None = None
+    groups: OneOrMany[Name] | None = None
+
+    def statements(self, verb: str, name: str, given: Mapping[str, Any]) -> Iterator[str]:
+        """What gives a role these of its attributes; all that joins no group is one statement."""
+        role = quoted(name)
+        flags = {flag: given[flag] for flag in FLAGS if given.get(flag) is not None}
+        options = [FLAGS[flag] if value else f"NO{FLAGS[flag]}" for flag, value in flags.items()]
+        if self.password is not None and "password" in given:
+            if self.password and self.encrypted == "scram-sha-256":
+                yield "SET password_encryption = 'scram-sha-256'"
+            password = stored(name, self.password, self.encrypted)
+            options.append(f"PASSWORD {literal(password)}")
+        if self.valid_until and "valid_until" in given:
+            options.append(f"VALID UNTIL {literal(self.valid_until)}")
+        if options:
+            yield f"{verb} ROLE {role} WITH {' '.join(options)}"
+        elif verb == "CREATE":
+            yield f"CREATE ROLE {role}"
+        yield from (f"GRANT {quoted(group)} TO {role}" for group in split(given.get("groups")))
+
+
+@for_states
+def split(groups: str | Sequence[str] | None) -> list[str]:
+    """Groups as a list, or as a text with commas."""
+    texts = [groups] if isinstance(groups, str) else groups or ()
+    return [group.strip() for text in texts for group in text.split(",") if group.strip()]

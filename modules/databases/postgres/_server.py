@@ -50,6 +50,13 @@ Connection = Annotated[
     PostgresServer, Group({"user": "runas", "maintenance_db": "database", **_LOGIN})
 ]
 Login = Annotated[PostgresServer, Group({"user": "runas", **_LOGIN})]
+# as Salt's functions have it
+_NAMES = ("user", "host", "port", "maintenance_db", "password", "runas")
+_ASKED = {name: name for name in _NAMES} | {"maintenance_db": "database"}
+Asked = Annotated[PostgresServer, Group(_ASKED)]
+AskedWithin = Annotated[
+    PostgresServer, Group({key: _ASKED[key] for key in _NAMES if key != "maintenance_db"})
+]
 
 
 class AskedServer(PostgresServer):
