@@ -407,6 +407,12 @@ def test_a_source_that_is_not_in_the_tree_fails_its_state_alone(machine: Machine
     assert "salt://no is not in the tree" in machine("check", "t", code=1).stdout
 
 
+def test_a_file_that_is_typed_and_not_there_is_told_by_its_result(machine: Machine) -> None:
+    name = f"name={machine.folder}/f"
+    done = machine("single", "file.managed", name, "source=salt://no", code=2)
+    assert "salt://no" in done.stdout and "salt://no" not in done.stderr
+
+
 def test_a_relative_path_on_the_command_line_fails(machine: Machine) -> None:
     (done,) = machine.results("single", "file.absent", "name=a/b", code=2).values()
     assert (done["result"], done["comment"]) == (

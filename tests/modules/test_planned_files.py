@@ -19,7 +19,7 @@ from modules import _paths, file
 from modules._machine import processes
 from modules._planned import view
 from modules._planned.files import Held, _supposed, planned_files
-from modules._planned.machine import merged, merged_names
+from modules._planned.machine import looks_kept, merged, merged_names
 from modules._planned.overlay import is_planned
 from runner.api import changes_allowed, running
 from runner.api.planning import changes_planned
@@ -269,6 +269,7 @@ def test_much_is_not_laid_over_the_machine(
 def test_files_are_made_once_for_all_views(tmp_path: Path) -> None:
     path, base = f"{tmp_path}/d/f", view.Base(f"{tmp_path}/base")
     made, put = Path(base.folder + path), Path(f"{tmp_path}/put")
+    owner = os.geteuid() or 1234
     (tmp_path / "gone").touch()
     with running(HarnessHere(dry=True)), changes_planned():
         file.makedirs(f"{tmp_path}/d")
@@ -284,10 +285,12 @@ def test_files_are_made_once_for_all_views(tmp_path: Path) -> None:
         assert not base.lies_at(path) and base.names(f"{tmp_path}/d") == []
         for contents, mode in ((b"data", "0640"), (b"other", "0600")):
             file.write(path, contents, mode=mode)
+            file.chown(path, owner, None)
             entry = files.entry(path)
             assert entry is not None and not base.has(path, entry)
             base.make(files.root, "/", [len(contents), 1])
             assert (made.read_bytes(), made.stat().st_mode & 0o777) == (contents, int(mode, 8))
+            assert made.stat().st_uid == owner
             assert base.has(path, entry) and base.lies_at(path)
             base.make(files.root, "/", [0, 0])  # there is nothing to make
             assert base.names(f"{tmp_path}/d") == ["f"]
@@ -366,6 +369,17 @@ def test_a_planned_file_is_as_old_as_its_plan(tmp_path: Path) -> None:
     assert status.st_mtime == pytest.approx(status.st_mtime_ns / 1e9)
     assert status.st_ino == again.st_ino
     assert len(numbers) == 2
+
+
+def test_looks_are_kept_where_only_the_plan_changes() -> None:
+    here = HarnessHere(dry=True)
+    with running(here):
+        answers = here.store("cached_look")
+        answers |= {"kept": {"a": 1}, "others": {"b": 2}}
+        with looks_kept("kept", "none"):
+            answers.clear()
+            answers["kept"] = {"c": 3}
+        assert answers == {"kept": {"a": 1, "c": 3}, "none": {}}
 
 
 def test_a_file_without_a_name_goes_with_who_holds_it() -> None:

@@ -154,6 +154,49 @@ def test_a_state_says_itself_whether_it_has_reacted(
     assert pending(machine) == left
 
 
+HINDERED = """
+from runner.api import Plan, StateFailed
+def made(name: str, hindered: bool):
+    'Of a tree.'
+    yield Plan({'x': 'y'}, 'to be made')
+    raise StateFailed('no program', {}, missing=('file', '/none') if hindered else None)
+"""
+
+
+@pytest.mark.parametrize(("hindered", "left"), [(True, []), (False, [("watch", "r", "c")])])
+def test_what_could_not_even_begin_owes_no_reaction(
+    machine: Machine, hindered: bool, left: list[Any]
+) -> None:
+    (machine.folder / "states/_states").mkdir()
+    (machine.folder / "states/_states/box.py").write_text(HINDERED)
+    source = f"c: {{box.made: [hindered: {hindered}]}}\n"
+    machine.write(a=source + reactor("watch").replace("test: c", "box: c"))
+    machine("sls", "a", code=2)
+    assert pending(machine) == left
+
+
+DYING = """
+import os
+def made(name):
+    'Of a tree.'
+    if not __opts__['test']:
+        os.kill(os.getpid(), 9)
+    return {'name': name, 'result': None, 'comment': '', 'changes': {'x': 'y'}}
+"""
+
+
+def test_a_reaction_is_written_down_before_a_function_of_the_tree_changes_anything(
+    machine: Machine,
+) -> None:
+    (machine.folder / "states/_states").mkdir()
+    (machine.folder / "states/_states/box.py").write_text(DYING)
+    machine.write(a="c: {box.made: []}\n" + reactor("watch").replace("test: c", "box: c"))
+    machine("sls", "a", "--test")
+    assert pending(machine) == []
+    machine("sls", "a", code=-9)
+    assert pending(machine) == [("watch", "r", "c")]
+
+
 ODD = """
 def made(name):
     'As a tree has them.'

@@ -74,6 +74,17 @@ def test_values_of_one_grain_undo_each_other(machine: Machine) -> None:
     assert "the two undo each other" in machine("sls", "a").stdout
 
 
+def test_what_a_function_of_the_tree_does_again_is_no_drift(machine: Machine) -> None:
+    (machine.folder / "states/_states").mkdir()
+    (machine.folder / "states/_states/box.py").write_text(
+        "def made(name):\n    'A box.'\n"
+        "    return {'name': name, 'result': True, 'comment': '', 'changes': {'x': 'y'}}\n"
+    )
+    machine.write(a="x: {box.made: []}\n")
+    origins = [machine.results("sls", "a")["x"].get("__origin__") for _ in range(2)]
+    assert origins == [None, "repeats"]
+
+
 def git(folder: Path, *words: str) -> None:
     who = ["-c", "user.name=me", "-c", "user.email=me@example.org"]
     subprocess.run(["git", "-C", str(folder), *who, *words], check=True, capture_output=True)

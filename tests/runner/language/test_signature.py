@@ -282,7 +282,10 @@ def test_nothing_is_the_value_of_the_default_where_that_is_not_the_one_of_the_cl
         "x",
     )
     assert json_schema(greet)["properties"]["host"] == {"type": "string", "default": "here"}
-    assert "anyOf" in json_schema(greet)["properties"]["password"]
+    assert json_schema(greet)["properties"]["password"]["anyOf"] == [
+        {"type": "string"},
+        {"type": "null"},
+    ]
     assert json_schema(greet)["properties"]["shell"]["default"] == "sh"
     found = bind(greet, {"name": "n", "shell": None}, places={}, default_place=HERE)
     assert found.arguments == {"name": "n", "shell": None}
@@ -386,6 +389,19 @@ def test_patterns_are_in_the_schema() -> None:
     found = json_schema(function)["properties"]
     assert found["shade"] == {"type": "string", "pattern": r"^(?:\w+)$", "default": "red"}
     assert found["colour"]["anyOf"][0] == {"enum": ["blue", "red"]}
+
+
+def test_a_required_argument_that_is_misspelt_is_a_mistake() -> None:
+    given = {"name": "n", "tagret": "/x", "odd": 1}
+    with pytest.raises(CompileError) as error:
+        bind(sample, given, places={}, default_place=HERE)
+    told = [(problem.subject, problem.severity) for problem in error.value.diagnostics]
+    assert told == [("tagret", "error"), ("odd", "warning")]
+
+
+def test_what_is_wrong_deep_inside_is_named() -> None:
+    with pytest.raises(CompileError, match=r"x\['a'\]\[0\]\['b'\]: expected a whole number"):
+        converted(dict[str, list[dict[str, int]]], [{"a": [{"b": "many"}]}])
 
 
 def test_a_union_means_the_same_in_any_order() -> None:

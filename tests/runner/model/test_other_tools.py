@@ -132,3 +132,8 @@ def test_the_argument_that_the_function_has(function: str, argument: str, own: s
 def test_words_in_other_places(text: str, cure: str, machine: Machine) -> None:
     ((_, hint),) = hints(machine, text)
     assert re.search(cure, hint), hint
+
+
+def test_underscores_are_forgotten_before_letters() -> None:
+    assert meant("username", ["usernames", "user_name"], []) == "user_name"
+    assert meant("user-name", ["user_names"], ["username"]) == "username"

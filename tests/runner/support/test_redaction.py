@@ -122,6 +122,7 @@ SILENT = Silent()
     [
         (SILENT, SILENT),
         ("a hunter22 b", f"a {HIDDEN} b"),
+        ("hunter224711", f"{HIDDEN}{HIDDEN}"),
         (4711, HIDDEN),
         (4712, 4712),
         (True, True),
