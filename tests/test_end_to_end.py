@@ -127,6 +127,8 @@ def test_unknown_states_may_fail_at_their_turn(machine: Machine) -> None:
     machine.write(t="a: nope.nope\nb: test.nop\n")
     machine("sls", "t", code=1)
     machine.config["unknown_states"] = "fail"  # type: ignore[assignment]
+    said = machine("sls", "t", "--test", code=2).stderr
+    assert "warning: State 'nope.nope' was not found in SLS 't'; it will fail" in said
     results = machine.results("sls", "t", code=2)
     assert results["a"]["result"] is False
     assert "'nope.nope' is not available" in results["a"]["comment"]

@@ -53,6 +53,30 @@ def test_a_chain_of_files_is_foreseen_link_by_link(machine: Machine) -> None:
     }
 
 
+OPEN = """
+any: {box.made: [result: RESULT]}
+needs: {file.exists: [name: '{tmp}/none']}
+fails: {test.fail_without_changes: []}
+skipped: {test.nop: [onlyif: 'false']}
+"""
+
+
+@pytest.mark.parametrize(("result", "needs"), [("null", None), ("true", False)])
+def test_after_a_function_of_the_tree_anything_may_be_there(
+    machine: Machine, result: str, needs: bool | None
+) -> None:
+    (machine.folder / "states/_states").mkdir()
+    (machine.folder / "states/_states/box.py").write_text(
+        "def made(name, result):\n    'A box.'\n"
+        "    return {'name': name, 'result': result, 'comment': '', 'changes': {}}\n"
+    )
+    machine.write(a=OPEN.replace("RESULT", result))
+    dry = machine.results("sls", "a", "--test", code=2)
+    assert (dry["needs"]["result"], dry["fails"]["result"]) == (needs, False)
+    assert dry["skipped"]["comment"].startswith("onlyif condition is false")
+    assert dry["skipped"]["result"] is (None if needs is None else True)
+
+
 @pytest.mark.parametrize("words", [["--test"], []])
 def test_what_nobody_brings_fails(machine: Machine, words: list[str]) -> None:
     machine.write(chain=CHAIN.replace("{tmp}/a\n", "{tmp}/other\n"))

@@ -13,8 +13,11 @@ from pathlib import Path
 import pytest
 from command import Machine
 
+from runner.model.highdata import Declaration
+from runner.model.places import Place, Untyped
 from runner.sources.config.of_tree import combined
 from runner.support.redaction import HIDDEN, Secrets
+from runner.support.redaction.names import Names
 
 WORDS = """
 zabbix_pgsql_user:
@@ -333,6 +336,26 @@ def test_no_login_of_a_requirement_is_on_pips_command_line(machine: Machine) -> 
         f"hg+https://u:{HIDDEN}@host.invalid/h#egg=h",
     ]
     assert not Path((machine.folder / "place").read_text().strip()).exists()
+
+
+@pytest.mark.parametrize(
+    ("id_", "text", "is_name"),
+    [
+        ("host-4f9a8b7c6d", "host-4f9a8b7c6d: {test.nop: []}", True),
+        ("host-4f9a8b7c6d", "host-{{ pillar.number }}: {test.nop: []}", False),
+        ("host-other", "# 4f9a8b7c6d", False),
+    ],
+)
+def test_a_part_of_a_name_that_is_no_word_stands_in_the_sls(
+    tmp_path: Path, id_: str, text: str, is_name: bool
+) -> None:
+    (tmp_path / "a.sls").write_text(text)
+    names = Names(lambda key: False)
+    names.learn(ids=[Declaration(id_, "a", "base", Place(Untyped(str(tmp_path / "a.sls"))))])
+    assert names.has("4f9a8b7c6d") is is_name
+    (tmp_path / "a.sls").unlink()
+    names.learn()
+    assert not names.has("4f9a8b7c6d")
 
 
 def test_things_of_the_machine_keep_names_that_are_plain_words(machine: Machine) -> None:
