@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 from modules import archive, file
 from runner.api import (
-    OPEN,
     AbsolutePath,
     Done,
     Line,
@@ -20,6 +19,7 @@ from runner.api import (
     Secret,
     ShellWords,
     StateFailed,
+    open_at,
 )
 from runner.api.claims import makes
 from states.file import _sources as sources
@@ -135,7 +135,9 @@ def extracted(
     reason = ", due to absence of one or more files/dirs" if absent or wrong else reason
     removed = [name.rstrip("/")] if clean_parent else [*dict.fromkeys(wrong + contents.tops(clean))]
     changes = contents.changes(clean, clean_parent, trim_output, bool(options))
-    yield Plan(changes, f"Archive {label} would be extracted to {name}{reason}", provides=OPEN)
+    yield Plan(
+        changes, f"Archive {label} would be extracted to {name}{reason}", provides=open_at(name)
+    )
     ids = (-1, -1) if enforce_ownership_on else owner
     unpacked = archive.unpack(
         path,

@@ -15,11 +15,11 @@ from typing import Any
 
 from modules import _paths, cmd, file
 from modules import user as users
+from modules._machine import fetching
 from modules._planned import view
 from modules._planned.files import PlannedFiles, planned_files
 from modules._texts.lines import split
-from modules.file._change import make_folders
-from modules.file._paths.planned_place import PlannedPlace
+from modules.file._grafts import graft
 from modules.git import _places
 from runner.api import CommandFailed, StateFailed, Unforeseen, changer, fetcher, for_states, here
 from runner.api.planning import in_stand_in, only_files
@@ -189,7 +189,7 @@ def _plan_change(
     copy = os.path.join(files.scratch(), "repository")
     done = _run([*_ALONE, *words[:-1], copy], None, user, identity, secrets, **options)
     answer = _output(words, _in_time(done))
-    _graft(copy, files, target)
+    graft(copy, files, target)
     return answer
 
 
@@ -257,6 +257,7 @@ def remote_refs(
     done = probe(["ls-remote", "--symref", "--", url], None, user, identity, secrets)
     if done.retcode:
         missing = ("file", url) if url.startswith("/") else None
+        fetching.refuse_unreachable("what the remote has", done.error_text)
         raise StateFailed(f"Failed to check remote refs: {done.error_text}", missing=missing)
     refs = {}
     for value, name in (line.split("\t") for line in split(done.stdout) if "\t" in line):
@@ -369,12 +370,3 @@ def version(versioninfo: bool = False) -> Any:
     """The version of git, as a list of numbers with `versioninfo`."""
     text = probe(["--version"]).stdout.split()[2]
     return [int(part) for part in text.split(".") if part.isdigit()] if versioninfo else text
-
-
-def _graft(folder: str, files: PlannedFiles, path: str) -> None:
-    """Have a folder of the machine at a path of the planned one, instead of an empty folder."""
-    make_folders(os.path.dirname(path))
-    where = PlannedPlace(files, files.way(path))
-    if where.is_dir():
-        where.rmdir()
-    where.graft(folder)

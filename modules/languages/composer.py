@@ -8,6 +8,7 @@ import re
 from typing import Annotated
 
 from modules import _paths
+from modules._machine import fetching
 from modules._machine.surroundings import parse_variables
 from modules._machine.tools import TOPIC, Tool
 from modules._texts.lines import one_line, plain_name
@@ -96,7 +97,8 @@ def pending(command: str, directory: str, composer: Composer) -> str | None:
     """The packages that composer would install, update and remove; None when it would do nothing,
     an empty text when it does not say. Raises CommandFailed with what composer has against it.
     """
-    text = "\n".join(composer.call(command, directory, "--dry-run"))
+    with fetching.asking("what composer would install"):
+        text = "\n".join(composer.call(command, directory, "--dry-run"))
     counted = [line for line in _COUNTED.findall(text) if re.search("[1-9]", line)]
     if counted:
         return "; ".join(dict.fromkeys(counted))

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from modules._machine import fetching
 from modules._machine.scripts import temporary_script
 from modules._machine.tools import TOPIC, Tool, change
 from modules._texts.lines import one_line, plain_name
@@ -87,7 +88,8 @@ def would_install(
     has against it.
     """
     words = ["--explain", *_options(version, pre_releases), *_names(gems)]
-    with _from(source, _gem(ruby, runas, gem_bin, proxy)) as (options, tool):
+    from_source = _from(source, _gem(ruby, runas, gem_bin, proxy))
+    with fetching.asking("what gem would install"), from_source as (options, tool):
         lines = tool.output("install", *options, *words).splitlines()
     return [line.strip() for line in lines if line.startswith("  ")]
 

@@ -8,10 +8,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from modules._machine import fetching
 from modules._machine.surroundings import parse_variables
 from modules._machine.tools import TOPIC, Tool
 from modules._texts.lines import plain_name
-from runner.api import CommandFailed, cached_look, changer, fetcher, for_states, here
+from runner.api import CommandFailed, cached_look, changer, fetcher, for_states
 
 NEEDS_PROGRAM = "npm"  # without it templates find no function of this module
 QUIET = {
@@ -90,9 +91,10 @@ def would_change(
     project. Raises CommandFailed with what npm has against it.
     """
     words = ["--dry-run", "--", *(plain_name(pkg, "pkgs") for pkg in pkgs)]
-    patience = IMPATIENT if here.dry else {}  # dry: a real run is not to fail for one lost answer
+    patience = IMPATIENT if fetching.is_foreseen() else {}  # not to fail for one lost answer
     variables = {**LEAVES_NOTHING, **patience, **_variables(registry, env)}
-    report = _report("install", words, dir, runas, variables)
+    with fetching.asking("what npm would install"):
+        report = _report("install", words, dir, runas, variables)
     versions = [(change["from"], change["to"]) for change in report.get("change", ())]
     same: int = sum(old.get("version") == new.get("version") for old, new in versions)
     counts: list[int] = [report.get(key, 0) for key in ("added", "removed", "changed")]

@@ -12,9 +12,21 @@ from contextlib import contextmanager
 from typing import Any
 
 from modules import _paths, cmd
+from modules._machine import fetching
 from modules._machine.scripts import temporary_script
+from modules._planned.machine import merged, planned_machine
 from modules.git import _run
-from runner.api import CommandFailed, StateFailed, cached_look, changer
+from modules.languages import virtualenv
+from runner.api import (
+    CommandFailed,
+    StateFailed,
+    Unforeseen,
+    cached_look,
+    changer,
+    leave_pending,
+    refuse_unforeseen,
+)
+from runner.api.planning import in_stand_in
 
 
 def _argv(bin_env: str | None) -> list[str]:
@@ -27,12 +39,11 @@ def _argv(bin_env: str | None) -> list[str]:
             )
         return [python, "-m", "pip"]
     if _paths.isdir(bin_env):
-        python = os.path.join(bin_env, "bin/python")
-        if not _paths.exists(python):
+        if not _paths.exists(os.path.join(bin_env, "bin/python")):
             raise CommandFailed(
                 f"there is no Python environment at {bin_env}", missing=("file", bin_env)
             )
-        return [python, "-m", "pip"]
+        return [virtualenv.python_of(bin_env), "-m", "pip"]
     if not _paths.exists(bin_env):
         raise CommandFailed(f"there is no {bin_env}", missing=("file", bin_env))
     return [bin_env, "-m", "pip"] if os.path.basename(bin_env).startswith("python") else [bin_env]
@@ -42,6 +53,9 @@ QUIET = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1", "PIP_NO_COLO
 LEAVES_NOTHING = {
     "PYTHONDONTWRITEBYTECODE": "1"
 }  # a look writes no compiled files beside what it looks at
+
+
+IMPATIENT = {"PIP_RETRIES": "1"}
 
 
 def normal(name: str) -> str:
@@ -64,11 +78,16 @@ def list_(
     {{ salt['pip.list'](bin_env='/srv/venv') }}
     """
     argv = [*_argv(bin_env), "list", "--format=json", *(["--path", target] if target else [])]
-    done = cmd.complete(argv, cwd=cwd, runas=user, env=QUIET, python_shell=False)
+    with in_stand_in():
+        done = cmd.complete(argv, cwd=cwd, runas=user, env=QUIET, python_shell=False)
     if done.retcode:
         raise CommandFailed(f"pip does not work: {done.error_text}", missing=("command", "pip"))
     packages: list[Mapping[str, str]] = json.loads(done.stdout[done.stdout.find("[") :])
     installed = {package["name"]: package["version"] for package in packages}
+    if planned := planned_machine().python_packages.get(_key(bin_env)) if not target else None:
+        known = {normal(name) for name in planned}
+        rest = {name: each for name, each in installed.items() if normal(name) not in known}
+        installed = merged(rest, planned)
     return {
         name: version
         for name, version in installed.items()
@@ -106,6 +125,7 @@ def freeze(
 
     {{ salt['pip.freeze'](bin_env='/srv/venv') }}
     """
+    refuse_unforeseen("pip freeze")
     done = cmd.complete(
         [*_argv(bin_env), "freeze", "--all"], cwd=cwd, runas=user, env=QUIET, python_shell=False
     )
@@ -114,15 +134,42 @@ def freeze(
     return done.stdout.splitlines()
 
 
-@changer(touches=["pip", "files"])
+def _key(bin_env: str | None) -> str:
+    return (bin_env or "").rstrip("/")
+
+
+def _plan_change(
+    words: Sequence[str],
+    bin_env: str | None = None,
+    user: str | None = None,
+    cwd: str | None = None,
+    env: Any = None,
+    becomes: Mapping[str, str | None] | None = None,
+) -> str:
+    """Plan which packages there are; what is in them stays open."""
+    if becomes is None or {*_ELSEWHERE} & {*words}:
+        raise Unforeseen("what pip makes of it")
+    planned = planned_machine().python_packages.setdefault(_key(bin_env), {})
+    known = {normal(name): name for name in planned}
+    for name, version in becomes.items():
+        planned.pop(known.get(normal(name), ""), None)
+        planned[name] = version
+    leave_pending()
+    return ""
+
+
+@changer(touches=["pip", "files"], planned=_plan_change)
 def change(
     words: Sequence[str],
     bin_env: str | None = None,
     user: str | None = None,
     cwd: str | None = None,
     env: Any = None,
+    becomes: Mapping[str, str | None] | None = None,
 ) -> str:
-    """Run pip. Raises StateFailed with what it says."""
+    """Run pip. Raises StateFailed with what it says. becomes: the packages that it is known to
+    install, with their versions, and to remove.
+    """
     with _without_logins(words, user) as (left, logins):
         variables = {**QUIET, **(env if isinstance(env, dict) else {}), **logins}
         done = cmd.complete(
@@ -172,18 +219,23 @@ def would_install(
     """
     with _without_logins(words, user) as (left, logins):
         argv = [*_argv(bin_env), "install", "--dry-run", "--quiet", "--report", "-", *left]
-        variables = {**QUIET, **LEAVES_NOTHING, **(env or {}), **logins}
-        done = cmd.complete(argv, cwd=cwd, runas=user, env=variables, python_shell=False)
+        patience = IMPATIENT if fetching.is_foreseen() else {}
+        variables = {**QUIET, **LEAVES_NOTHING, **patience, **(env or {}), **logins}
+        with in_stand_in():
+            done = cmd.complete(argv, cwd=cwd, runas=user, env=variables, python_shell=False)
     if done.retcode:
         if any(f"no such option: {option}" in done.stderr for option in ("--dry-run", "--report")):
             return None
+        fetching.refuse_unreachable("what pip would install", done.stderr)
         raise StateFailed(_said(done).lstrip())
     try:
         report = json.loads(done.stdout[done.stdout.find("{") :])
     except ValueError:
         return None
     metadata = [package["metadata"] for package in report.get("install", ())]
-    return {package["name"]: package["version"] for package in metadata}
+    there = {**planned_machine().python_packages.get(_key(bin_env), {})}
+    versions = {package["name"]: package["version"] for package in metadata}
+    return {name: version for name, version in versions.items() if there.get(name) != version}
 
 
 def is_installed(

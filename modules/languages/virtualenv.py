@@ -3,28 +3,38 @@
 
 from __future__ import annotations
 
+# os in this file: the copy of a planned environment
 import os
 from contextlib import suppress
 
 from modules import cmd, file
 from modules import user as users
+from modules._planned.files import planned_files
+from modules.file._grafts import graft
 from modules.file._paths.place import place
-from runner.api import CommandFailed, StateFailed, changer, for_states, foreseen_failures
+from runner.api import CommandFailed, StateFailed, Unforeseen, changer, for_states
+from runner.api.planning import in_stand_in
+
+MOST_SECONDS = 60  # that a dry run spends on making an environment
 
 
+@for_states
 def python_of(folder: str) -> str:
-    """The Python of an environment."""
-    return os.path.join(folder, "bin", "python")
+    """The Python of an environment; of a planned one that of its copy."""
+    files = planned_files()
+    return os.path.join((files and files.copy_of(folder)) or folder, "bin", "python")
 
 
 def is_there(folder: str) -> bool:
     """Return whether a folder is an environment."""
-    return file.is_file(python_of(folder)) or file.is_link(python_of(folder))
+    python = os.path.join(folder, "bin", "python")
+    return file.is_file(python) or file.is_link(python)
 
 
 def version(folder: str) -> str:
     """The version of an environment's Python; empty when it does not work."""
-    done = cmd.probe([python_of(folder), "--version"])
+    with in_stand_in():
+        done = cmd.probe([python_of(folder), "--version"])
     return (done.stdout or done.stderr).strip() if done.retcode == 0 else ""
 
 
@@ -80,7 +90,49 @@ def _refuse_create(
         )
 
 
-@changer(touches=["files", "pip"], planned=foreseen_failures(_refuse_create))
+def _plan_create(
+    folder: str,
+    python: str | None = None,
+    program: str | None = None,
+    system_site_packages: bool = False,
+    user: str | None = None,
+    clear: bool = False,
+    prompt: str | None = None,
+) -> str:
+    """Make an environment in a folder of the cache, as if it were the planned one."""
+    _refuse_create(folder, python, program, system_site_packages, user, clear, prompt)
+    files = planned_files()
+    if files is None or (user and users.info(user).get("uid") != os.geteuid()):
+        raise Unforeseen("the environment of another user")
+    if file.lexists(folder) and file.listdir(folder):
+        raise Unforeseen("an environment in a folder that is not empty")
+    copy = os.path.join(files.scratch(), os.path.basename(folder.rstrip("/")))
+    try:
+        argv = _words(copy, python, program, system_site_packages, prompt)
+        done = cmd.complete(argv, python_shell=False, see_planned=False, timeout=MOST_SECONDS)
+    except CommandFailed as failure:
+        raise Unforeseen(failure.message) from None
+    if done.retcode:  # what it lacks may come with a package
+        raise Unforeseen(done.error_text)
+    _move(copy, file.real_path(folder))
+    graft(copy, files, file.real_path(folder))
+    return done.stdout
+
+
+def _move(copy: str, folder: str) -> None:
+    """Have the scripts of an environment name another folder than the one that it was made in."""
+    programs = os.path.join(copy, "bin")
+    scripts = (os.path.join(programs, name) for name in os.listdir(programs))
+    for path in [os.path.join(copy, "pyvenv.cfg"), *scripts]:
+        if os.path.isfile(path) and not os.path.islink(path):
+            with open(path, "r+b") as script:
+                text = script.read().replace(os.fsencode(copy), os.fsencode(folder))
+                script.seek(0)
+                script.truncate()
+                script.write(text)
+
+
+@changer(touches=["files", "pip"], planned=_plan_create)
 def create(
     folder: str,
     python: str | None = None,
@@ -94,19 +146,31 @@ def create(
     with what it says.
     """
     refuse_place(folder, user)
+    if clear and not user:
+        _clear(folder)
+    argv = _words(folder, python, program, system_site_packages, prompt, clear and bool(user))
+    done = cmd.complete(argv, runas=user, python_shell=False)
+    if done.retcode:
+        raise StateFailed(f"the environment {folder} was not made: {done.error_text}")
+    return done.stdout
+
+
+def _words(
+    folder: str,
+    python: str | None,
+    program: str | None,
+    system_site_packages: bool,
+    prompt: str | None,
+    clear: bool = False,
+) -> list[str]:
+    """The command line that makes an environment."""
     argv = [program] if program and not _is_venv(program) else [python or _python(), "-m", "venv"]
     if program and argv[0] == program and python:
         argv += ["--python", python]
     argv += ["--system-site-packages"] if system_site_packages else []
-    if clear and user:
-        argv.append("--clear")
-    elif clear:
-        _clear(folder)
+    argv += ["--clear"] if clear else []
     argv += [f"--prompt={prompt}"] if prompt else []
-    done = cmd.complete([*argv, "--", folder], runas=user, python_shell=False)
-    if done.retcode:
-        raise StateFailed(f"the environment {folder} was not made: {done.error_text}")
-    return done.stdout
+    return [*argv, "--", folder]
 
 
 def _clear(folder: str) -> None:

@@ -9,18 +9,17 @@ from __future__ import annotations
 # os in this file: it asks for archives and the network, which are no part of the planned machine
 import json
 import os
-import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from modules._machine import fetching
 from modules.pkg import _contents
 from modules.pkg._contents import Contents
 from modules.pkg._tar import BadArchive
 from modules.pkg.package_manager import Archive, Changes, PackageManager, Transaction
 from runner.api import CommandFailed, Record, fetcher, here
 
-MOST_MEGABYTES, MOST_SECONDS = 512, 180.0  # of what is fetched, and for how long, in one run
 PAUSE = 0.02  # seconds between two looks for archives that are being fetched
 KNOWN = "archives.json"
 Versions = tuple[tuple[str, str], ...]
@@ -39,8 +38,8 @@ def planned_packages(
     manager: PackageManager, changes: Changes, transaction: Transaction
 ) -> list[PlannedPackage] | None:
     """Return the packages that changes install; None where what is in them cannot be known."""
-    settings = _settings()
-    if settings["packages"] == "never" or not manager.has("archives_ahead"):
+    setting = fetching.settings()["packages"]
+    if setting == "never" or not manager.has("archives_ahead"):
         return None
     versions = tuple(sorted((name, each["new"]) for name, each in changes.items() if each["new"]))
     try:
@@ -54,9 +53,9 @@ def planned_packages(
     missing = tuple(archive for archive in archives.values() if not _is_there(archive))
     fetch = None
     if missing:
-        if settings["packages"] != "auto" or os.geteuid() != 0 or not has_network():
+        if setting != "auto" or os.geteuid() != 0 or not fetching.has_network():
             return None
-        fetch = partial(_fetch, manager, missing, transaction, settings)
+        fetch = partial(_fetch, manager, missing, transaction)
     try:
         contents = _read(manager, archives, fetch)
     except (BadArchive, CommandFailed) as problem:
@@ -120,12 +119,6 @@ def _read(
     return contents
 
 
-def _settings() -> dict[str, Any]:
-    """`foresee` of the configuration."""
-    given: Mapping[str, Any] = here.opts.get("foresee") or {}
-    return {"packages": "auto", "size": MOST_MEGABYTES, "seconds": MOST_SECONDS, **given}
-
-
 def _is_there(archive: Archive) -> bool:
     if _contents.is_kept(archive):
         return True
@@ -135,44 +128,16 @@ def _is_there(archive: Archive) -> bool:
         return False
 
 
-def _fetch(
-    manager: PackageManager,
-    missing: Sequence[Archive],
-    transaction: Transaction,
-    settings: Mapping[str, Any],
-) -> None:
+def _fetch(manager: PackageManager, missing: Sequence[Archive], transaction: Transaction) -> None:
     """Have archives come, within the limits of a run. Raises CommandFailed."""
-    spent = here.store("packages ahead")
-    size = spent.get("size", 0) + sum(archive.size for archive in missing)
-    seconds = float(settings["seconds"]) - spent.get("seconds", 0.0)
-    if size > int(settings["size"]) << 20:
-        raise CommandFailed(
-            f"{size / 1048576:.0f} MiB would be fetched; `foresee: {{size: MiB}}` allows more"
-        )
-    if seconds <= 0:
-        raise CommandFailed("fetching took too long; `foresee: {seconds: SECONDS}` allows more")
-    began = time.monotonic()
+    allowance = fetching.Allowance()
+    allowance.take(sum(archive.size for archive in missing))
+    seconds = allowance.seconds()
     versions = tuple((archive.name, archive.version) for archive in missing)
-    manager.fetch_archives(versions, transaction.options, seconds)
-    spent["seconds"] = spent.get("seconds", 0.0) + time.monotonic() - began
-    spent["size"] = size
-
-
-def has_network() -> bool:
-    """Return whether this machine has a route to others."""
-    return any(
-        any(line.split() and line.split()[position] != "lo" for line in _lines(path))
-        for path, position in (("/proc/net/route", 0), ("/proc/net/ipv6_route", -1))
-    )
-
-
-def _lines(path: str) -> list[str]:
     try:
-        with open(path, encoding="ascii", errors="replace") as opened:
-            lines = opened.read().splitlines()
-    except OSError:
-        return []
-    return [line for line in lines if not line.startswith("Iface")]
+        manager.fetch_archives(versions, transaction.options, seconds)
+    finally:
+        allowance.count_time()
 
 
 # ---------------------------------------------------------------- archives that are known

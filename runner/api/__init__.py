@@ -57,6 +57,7 @@ from runner.api.argtypes import (
     unknown_encoding,
     without_end,
 )
+from runner.api.facts import OPEN, Fact, Open, open_at
 from runner.api.planning import Unforeseen, is_planning, leave_pending, refuse_unforeseen, stand_in
 from runner.api.resource import Resource
 from runner.model.chunk import Chunk
@@ -93,20 +94,6 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 Changes = Mapping[str, Value]
-# ("file", "/etc/motd"), ("user", "www"); also of the kinds group, pkg, service, command
-Fact = tuple[str, str]
-
-
-class _Open:
-    """Anything may be there afterwards: what pkg.*, cmd.*, module.run, git, archive and classic
-    functions provide.
-    """
-
-    def __repr__(self) -> str:
-        return "OPEN"
-
-
-OPEN: Final = _Open()
 
 
 class Plan(Record):
@@ -135,7 +122,7 @@ class Plan(Record):
     comment: str
     exact: bool = True
     why: str | None = None
-    provides: Iterable[Fact | _Open] | _Open = ()
+    provides: Iterable[Fact | Open] | Open = ()
     reacted_by: Collection[str] | None = None
     before: Mapping[str, Value] = {}
     extra: Mapping[str, Value] = {}
@@ -160,7 +147,7 @@ class Done(Record):
     comment: str
     changes: Changes | None = None
     extra: Mapping[str, Value] = {}
-    missing: Iterable[Fact | _Open] = ()
+    missing: Iterable[Fact | Open] = ()
     in_dry_run: str | None = None
 
 
@@ -331,6 +318,13 @@ class Here(Protocol):
     @property
     def dry(self) -> bool:
         """For decorators and classic code only; a state function has no need to know."""
+        ...
+
+    @property
+    def is_dry_run(self) -> bool:
+        """True if nothing at all is changed in this run: `dry` is also true of a look for a prereq,
+        and of a state that is only planned, in a real one.
+        """
         ...
 
     @property

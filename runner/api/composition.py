@@ -10,10 +10,10 @@ from runner.api import (
     Changes,
     Done,
     Fact,
+    Open,
     Plan,
     Planned,
     StateFailed,
-    _Open,
     first_plan,
     here,
 )
@@ -23,7 +23,7 @@ from runner.model.places import Value
 def combine_plans(
     parts: Mapping[str, Planned | str | Done],
     comment: str = "",
-    provides: Iterable[Fact] | _Open | None = None,
+    provides: Iterable[Fact] | Open | None = None,
     between: str = "\n",
     all_the_same: bool = False,
 ) -> Generator[Plan, None, dict[str, Done]]:
@@ -102,14 +102,14 @@ def _done(outcome: str | Done, changes: Changes) -> Done:
     return outcome._replace(changes=changes) if outcome.changes is None else outcome
 
 
-def _merged(plans: list[Plan], comment: str, provides: Iterable[Fact] | _Open | None) -> Plan:
+def _merged(plans: list[Plan], comment: str, provides: Iterable[Fact] | Open | None) -> Plan:
     changes: dict[str, Value] = {}
-    facts: list[Fact | _Open] = []
+    facts: list[Fact | Open] = []
     for plan in plans:
         changes.update(plan.changes)
-        facts += [OPEN] if isinstance(plan.provides, _Open) else plan.provides
+        facts += [OPEN] if isinstance(plan.provides, Open) else plan.provides
     if provides is not None:
-        facts += [OPEN] if isinstance(provides, _Open) else provides
+        facts += [OPEN] if isinstance(provides, Open) else provides
     return Plan(
         changes,
         comment,

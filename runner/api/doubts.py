@@ -78,6 +78,9 @@ class Doubts:
         self._promised, self._made, self._altered = promised, made, altered
         self.world, self.contents = world, CONTENTS
         self.by = ""
+        self._path = (
+            ""  # the longest that `by` was told for: what is above it is asked for on the way
+        )
         self.worlds: set[World] = set()
         self.is_certain = True  # of all in doubt one knows what it will be, if it comes
         self.is_read = False  # contents that nobody knows were asked for
@@ -100,15 +103,16 @@ class Doubts:
             return False
         if is_there:
             by = next((self._altered[named] for named in self._altered if lies_in(path, named)), "")
-            return self._note(by or self._named_like(path), ["nothing", "file"])
+            return self._note(by or self._named_like(path), ["nothing", "file"], path=path)
         by, worlds = self._makes(path)
         if by:
-            return self._note(by, worlds, is_certain=len(worlds) == 1)
+            return self._note(by, worlds, is_certain=len(worlds) == 1, path=path)
         if by := self._named_like(path):
-            return self._note(by, ["file", "folder"])
+            return self._note(by, ["file", "folder"], path=path)
         if in_own is None:
-            return self._note(self._brings(path, path), ["file", "folder"])
-        return self._note(self._brings(path, in_own, only_named_like=True), ["file", "folder"])
+            return self._note(self._brings(path, path), ["file", "folder"], path=path)
+        by = self._brings(path, in_own, only_named_like=True)
+        return self._note(by, ["file", "folder"], path=path)
 
     def of_account(self, name: str) -> bool:
         """Tell, and note, whether an account that is not there may be by then."""
@@ -155,9 +159,12 @@ class Doubts:
         alike = (state for state, names in self._named.items() if is_named_like(words, names))
         return next(alike, "")
 
-    def _note(self, by: str, worlds: Collection[World], is_certain: bool = False) -> bool:
+    def _note(
+        self, by: str, worlds: Collection[World], is_certain: bool = False, path: str = ""
+    ) -> bool:
         if by:
-            self.by = self.by or by
+            if not self.by or (self._path and path.startswith(f"{self._path}/")):
+                self.by, self._path = by, path
             self.worlds.update(worlds)
             self.is_certain &= is_certain
         return bool(by)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, Literal
 
-from runner.api import Done, Plan, Planned, StateFailed, _Open
+from runner.api import Done, Open, Plan, Planned, StateFailed
 from runner.model.records import Record
 
 
@@ -92,7 +92,7 @@ class Wording(Record):
     done: str
     failed: str = ""
     changes: Mapping[str, Any] | None = None
-    provides: Mapping[str, str] | _Open = {}
+    provides: Mapping[str, str] | Open = {}
 
 
 class Kind(Record):

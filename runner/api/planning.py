@@ -59,7 +59,8 @@ def overview(stores: Mapping[str, Mapping[Any, Any]]) -> Overview:
 
 class Unforeseen(BaseException):
     """Raised where a dry run carries a state out on the planned machine, by what cannot say what it
-    would make of that. Only the engine catches it.
+    would make of that; by a look of a dry run that cannot be had, whose state is undecided then and
+    says why. Only the engine catches it.
     """
 
 

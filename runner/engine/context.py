@@ -215,6 +215,10 @@ class Current:
         self._scratch: list[str] = []
 
     @property
+    def is_dry_run(self) -> bool:
+        return self.run.dry
+
+    @property
     def tree(self) -> Tree:
         if self._tree is None:
             tree = self.run.tree

@@ -116,6 +116,8 @@ class PendingFacts:
                 case (str(kind), str(path)) if kind in MADE and foreseen is Foreseen.NOT:
                     self._doubted.add(state)
                     self._made[kind][path] = state
+                case ("named", _) if foreseen is Foreseen.NOT:
+                    self.note_open(chunk, [fact])
             brings = isinstance(fact, tuple) and fact[0] in BRINGING
             seen = foreseen is not Foreseen.NOT and not brings
             (self.seen if seen else self.facts).setdefault(fact, state)

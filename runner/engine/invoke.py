@@ -12,7 +12,16 @@ from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from contextlib import nullcontext
 from functools import partial
 
-from runner.api import OPEN, Done, Plan, StateFailed, changes_allowed, comment_of, running
+from runner.api import (
+    OPEN,
+    Done,
+    Plan,
+    StateFailed,
+    changes_allowed,
+    comment_of,
+    open_at,
+    running,
+)
 from runner.api.durability import make_names_durable
 from runner.api.planning import Unforeseen, changes_planned, overview
 from runner.engine import guards, partial_changes, slots
@@ -161,6 +170,8 @@ class Invoker:
                 with_output = "validate" in known(call.function.function)
                 result = self._checked(chunk, result, with_output)
             return result
+        except Unforeseen as unknown:
+            return self._unknown(invocation, str(unknown))
         except RunnerError as error:
             refused = StateFailed(str(error), missing=error.missing)
             return self._failed(invocation, refused, {}, of_guard=True)
@@ -261,6 +272,14 @@ class Invoker:
             decided_by=by,
         )
 
+    def _unknown(self, invocation: Invocation, why: str) -> Result:
+        """The result of a state that a dry run cannot look for."""
+        chunk = invocation.chunk
+        is_path = chunk.name.startswith("/")
+        self._note(invocation, [(chunk.state, chunk.name), *open_at(*[chunk.name] * is_path)])
+        comment = why[:1].upper() + why[1:]
+        return Result(chunk, None, comment, exact=False, undecided=True)
+
     def _facts(self, invocation: Invocation) -> PendingFacts:
         """Return what is pending, as a state sees it."""
         return self.planned if invocation.step.noop else self.pending
@@ -344,7 +363,7 @@ class Invoker:
         except RunnerError as error:
             refused = StateFailed(str(error), missing=error.missing)
             return self._failed(invocation, refused, plan.changes if plan else {})
-        except partial_changes.NOT_THE_STATES:
+        except (Unforeseen, *partial_changes.NOT_THE_STATES):
             raise
         except BaseException as error:
             note = " (what it had planned may have been changed in part)" if plan else ""

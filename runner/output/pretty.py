@@ -227,8 +227,7 @@ class Pretty:
     def _explain(self) -> None:
         """Print what decides the states that are undecided."""
         for by, states in self.deciding.items():
-            what = f"when {by} is done" if by else "by the real run alone"
-            self._named(f"Decided {what}", states)
+            self._named(f"Decided when {by} is done" if by else "Not known, as they say", states)
         if self.deciding:
             self._block(
                 "`runner rehearse` with the same words decides them: it runs the states in a copy"

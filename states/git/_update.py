@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from runner.api import OPEN, Done, Plan, Planned, StateFailed
+from runner.api import Done, Plan, Planned, StateFailed, open_at
 from states._tools import explained
 from states.git._clone import FETCH_FAILED, NO_BRANCH, Repository, sentence
 from states.git._difference import Difference, tags_of
@@ -69,7 +69,7 @@ class Update(Difference):
             self._described() + (LOCAL_COMMITS if may_fail else ""),
             exact=self.known,
             why=None if self.known else "what the remote has is not fetched yet",
-            provides=OPEN,
+            provides=open_at(self.repository.target),
         )
 
     def _changes(self) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from modules import git
 from runner.api import (
-    OPEN,
     AbsolutePath,
     Line,
     Name,
@@ -15,6 +14,7 @@ from runner.api import (
     Planned,
     Secret,
     StateFailed,
+    open_at,
 )
 from states._tools import explained
 from states.git._clone import Repository, clone, refuse_full
@@ -56,7 +56,7 @@ def cloned(
             )
         with_branch = f" with branch '{branch}'" if branch else ""
         comment = f"{name} would be cloned to {target}{with_branch}"
-        yield Plan({"new": f"{name} => {target}"}, comment, provides=OPEN)
+        yield Plan({"new": f"{name} => {target}"}, comment, provides=open_at(repository.target))
         clone(repository, ["--branch", branch] if branch else [], False)
         return f"{name} cloned to {target}{with_branch}"
     present = repository.look("symbolic-ref", "--short", "-q", "HEAD")
@@ -77,7 +77,7 @@ def _switched(repository: Repository, present: str | None, branch: str) -> Plann
     yield Plan(
         {"branch": {"old": present, "new": branch}},
         f"Branch would be changed to '{branch}'",
-        provides=OPEN,
+        provides=open_at(repository.target),
     )
     with explained(f"Failed to change branch to '{branch}'", changes={}):
         if unknown:

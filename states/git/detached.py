@@ -7,7 +7,6 @@ from typing import Any
 
 from modules import git
 from runner.api import (
-    OPEN,
     AbsolutePath,
     Done,
     Line,
@@ -17,6 +16,7 @@ from runner.api import (
     Planned,
     Secret,
     StateFailed,
+    open_at,
     split_lines,
 )
 from states.git._clone import Repository, WantedRevision, clone, refuse_full, sentence, wanted
@@ -78,12 +78,14 @@ def detached(
         _refuse(repository, target_commit.sha, split_lines(dirty))
     done = "Repository was reset to HEAD before checking out revision"
     if not moves:
-        yield Plan({}, "Repository would be reset to HEAD", provides=OPEN)
+        yield Plan({}, "Repository would be reset to HEAD", provides=open_at(repository.target))
         repository.run("reset", "--hard", "HEAD")
         return f"{done}. Already checked out at correct revision."
     changes = {"HEAD": {"old": head, "new": target_commit.sha}}
     yield Plan(
-        changes, f"Commit ID {target_commit.sha} would be checked out at {target}", provides=OPEN
+        changes,
+        f"Commit ID {target_commit.sha} would be checked out at {target}",
+        provides=open_at(repository.target),
     )
     comments = _fetch(repository, old_url, fetches)
     if hard_reset:
@@ -119,7 +121,7 @@ def _cloned(
     empty_first = refuse_full(target, force)
     changes: dict[str, Any] = {"forced clone": True} if empty_first else {}
     changes["HEAD"] = {"old": None, "new": target_commit.sha}
-    yield Plan(changes, f"{name} would be cloned to {target}", provides=OPEN)
+    yield Plan(changes, f"{name} would be cloned to {target}", provides=open_at(repository.target))
     clone(repository, ["--no-checkout"], empty_first)
     sha = (
         repository.look("rev-parse", "--verify", "-q", f"{target_commit.sha}^{{commit}}")

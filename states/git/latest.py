@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 from modules import git
 from runner.api import (
-    OPEN,
     AbsolutePath,
     Done,
     Line,
@@ -20,6 +19,7 @@ from runner.api import (
     Secret,
     StateFailed,
     here,
+    open_at,
 )
 from states._tools import explained
 from states.git._clone import (
@@ -160,7 +160,7 @@ def _cloned(
     yield Plan(
         changes,
         f"Repository {repository.url} would be cloned to {repository.target}",
-        provides=OPEN,
+        provides=open_at(repository.target),
     )
     clone(repository, shape, empty_first)
     kind = (
@@ -251,7 +251,7 @@ def _fetched(
         f"{subject} would be fetched",
         exact=False,
         why="what the remote has is not fetched yet",
-        provides=OPEN,
+        provides=open_at(repository.target),
         in_dry_run=refuse,
     )
     with explained(FETCH_FAILED, changes={}):

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from modules.languages import cargo
-from runner.api import OPEN, AbsolutePath, Done, Name, OneOrMany, Pattern, Plan, Planned
+from runner.api import AbsolutePath, Done, Name, OneOrMany, Pattern, Plan, Planned, open_at
 from runner.api.kinds import comes_after
 from runner.api.opposite import Opposite
 from states._run_as import dry_run_check as dry_run_check
@@ -50,7 +50,7 @@ def installed(
     if old and version in (None, old) and (not wanted or built_with in (None, wanted)):
         return f"Package {name} {old} is already installed"
     changes = {name: {"old": old, "new": version or "installed"}}
-    yield Plan(changes, f"Package {name} would be installed", provides=OPEN)
+    yield Plan(changes, f"Package {name} would be installed", provides=open_at(root, named=[name]))
     with explained(f"Error installing '{name}'"):
         cargo.install(name, version or old or None, root, user, features, locked)
     new = cargo.list_(root, user).get(name, "")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from modules.languages import composer as composers
 from modules.languages.composer import Called, Composer
-from runner.api import OPEN, AbsolutePath, Done, Plan, Planned
+from runner.api import AbsolutePath, Done, Plan, Planned, open_at
 from states._run_as import dry_run_check as dry_run_check
 from states._tools import explained
 
@@ -58,7 +58,7 @@ def _run(command: str, name: str, how: Composer) -> Planned:
         f'The state of "{name}" will be changed.',
         exact=bool(pending),
         why=WHY,
-        provides=OPEN,
+        provides=open_at(name),
     )
     with explained(failed):
         output = composers.change(command, name, how)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from modules.languages import gem
-from runner.api import OPEN, Line, Name, NonEmptyLine, Plan, Planned
+from runner.api import Line, Name, NonEmptyLine, Plan, Planned, open_at
 from runner.api.kinds import Kind, Wording, comes_after
 from runner.api.opposite import Opposite
 from states._run_as import dry_run_check as dry_run_check
@@ -86,7 +86,8 @@ def installed(
             )
     with explained(failed, ("gem", name)):
         gem.would_install(name, ruby, gem_bin, user, version, pre_releases, proxy, source)
-    yield Plan({name: "Installed"}, f"The gem {name} would have been installed", provides=OPEN)
+    pending = f"The gem {name} would have been installed"
+    yield Plan({name: "Installed"}, pending, provides=open_at(named=[name]))
     with explained(failed):
         gem.install(name, ruby, gem_bin, user, version, rdoc, ri, pre_releases, proxy, source)
     return "Gem was successfully installed"

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from modules.languages import npm
-from runner.api import OPEN, AbsolutePath, Line, Name, Plan, Planned, here
+from runner.api import AbsolutePath, Line, Name, Plan, Planned, here, open_at
 from runner.api.opposite import Opposite, Removal
 from states._run_as import dry_run_check as dry_run_check
 from states._tools import Variables, explained
@@ -60,7 +60,8 @@ def installed(
         return satisfied + ", ".join(_versions(packages, wanted))
     listed = ", ".join(missing)
     pending = f"NPM package(s) '{listed}' are set to be installed"
-    yield Plan({"old": [], "new": missing}, pending, provides=OPEN)
+    brought = open_at(dir, named=map(_bare, missing))
+    yield Plan({"old": [], "new": missing}, pending, provides=brought)
     with explained(failed):
         npm.install(None, missing, dir, user, registry, env)
     return f"Package(s) '{listed}' successfully installed"
@@ -116,7 +117,8 @@ def bootstrap(name: AbsolutePath, user: Name | None = None, silent: bool = True)
         pending = npm.would_change([], name, user)
     if not pending:
         return "Directory is already bootstrapped"
-    yield Plan({name: "Bootstrapped"}, f"{name} is set to be bootstrapped", provides=OPEN)
+    comment = f"{name} is set to be bootstrapped"
+    yield Plan({name: "Bootstrapped"}, comment, provides=open_at(name))
     with explained(failed):
         npm.install(None, None, name, user)
     return "Directory was successfully bootstrapped"
@@ -168,13 +170,18 @@ def autorequire(
 __all__ = ["autorequire", "bootstrap", "cache_cleaned", "installed", "removed"]
 
 
+def _bare(spec: str) -> str:
+    """A package without the version that is asked for."""
+    return spec[:1] + spec[1:].partition("@")[0]  # a scope begins with @
+
+
 def _packages(
     name: str, pkgs: Sequence[str] | None = None, **arguments: object
 ) -> Iterator[Removal]:
     """Each package, without the version that is asked for."""
     where = {key: arguments[key] for key in ("dir", "user") if arguments.get(key)}
     for spec in pkgs or [name]:
-        bare = spec[:1] + spec[1:].partition("@")[0]  # a scope begins with @
+        bare = _bare(spec)
         thing = f"{bare} in {where.get('dir', 'the system')}"
         yield Removal(bare, where, {**where, "name": spec}, thing=thing)
 

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any
 
 from modules.languages import pip
 from runner.api import (
-    OPEN,
     AbsolutePath,
     Done,
     Group,
@@ -21,6 +20,7 @@ from runner.api import (
     Record,
     StateFailed,
     here,
+    open_at,
 )
 from runner.api.opposite import Opposite, Removal
 from states._run_as import dry_run_check as dry_run_check
@@ -210,11 +210,11 @@ def installed(
         _pending(specs, bool(pkgs), requirements, how.editable),
         exact=would is not None,
         why="pip cannot say what it would install",
-        provides=OPEN,
+        provides=_brought(bin_env or pip_bin, how.target, [*specs, *(would or ())]),
         in_dry_run=refuse,
     )
     try:
-        pip.change(["install", *words, *specs], *where, env_vars)
+        pip.change(["install", *words, *specs], *where, env_vars, would)
     except StateFailed as failure:
         left = _changes(before, pip.list_(None, *where, how.target))
         raise StateFailed(broken + failure.message, changes=left) from None
@@ -232,6 +232,13 @@ def installed(
     return Done(
         "\n".join([*lines, "All packages were successfully installed"]), _changes({}, changed)
     )
+
+
+def _brought(bin_env: str | None, target: str | None, specs: Iterable[str]) -> list[Any]:
+    """What packages bring: files in their environment, and programs that are called like them."""
+    names = (name_of(spec) for spec in specs)
+    places = [("made", path.rstrip("/")) for path in (bin_env, target) if path]
+    return [*open_at(named=[name for name in names if name]), *places]
 
 
 class _Where(Record):
@@ -331,7 +338,7 @@ def removed(
     where = _Where(bin_env, user, cwd)
     removed = dict.fromkeys(there, "Removed")
     yield Plan(removed, _going(there), in_dry_run=partial(_refuse_managed, where, ""))
-    pip.change(["uninstall", "--yes", *there], bin_env, user, cwd)
+    pip.change(["uninstall", "--yes", *there], *where, becomes=dict.fromkeys(there))
     return f"Package{'s were' if len(there) > 1 else ' was'} successfully removed."
 
 
@@ -364,7 +371,8 @@ def uptodate(
         for package, version in newer.items()
     }
     refuse = partial(_refuse_managed, _Where(bin_env, user, cwd), "")
-    yield Plan(changes, "System update will be performed", provides=OPEN, in_dry_run=refuse)
+    brought = _brought(bin_env, None, newer)
+    yield Plan(changes, "System update will be performed", provides=brought, in_dry_run=refuse)
     pip.change(["install", "--upgrade", *newer], bin_env, user, cwd)
     return "Upgrade ran successfully"
 

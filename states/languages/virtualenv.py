@@ -8,7 +8,6 @@ from typing import Any
 
 from modules.languages import pip, virtualenv
 from runner.api import (
-    OPEN,
     AbsolutePath,
     Done,
     Line,
@@ -18,6 +17,7 @@ from runner.api import (
     Planned,
     StateFailed,
     first_plan,
+    open_at,
 )
 from runner.api.claims import makes
 from states._run_as import dry_run_check as dry_run_check
@@ -137,7 +137,7 @@ def managed(
     if exists:
         changes |= {"cleared_packages": pip.freeze(*place), "old": virtualenv.version(name)}
     comment = f"Virtualenv {name} is set to be {'cleared' if exists else 'created'}"
-    yield Plan(changes, comment, exact=not wanted, why=why, provides=OPEN)
+    yield Plan(changes, comment, exact=not wanted, why=why, provides=open_at(name))
     virtualenv.create(name, python, venv_bin, system_site_packages, user, clear, prompt)
     changes |= {"new": virtualenv.version(name)}
     done = f"{'Cleared existing' if exists else 'Created new'} virtualenv"
@@ -161,7 +161,7 @@ def _updated(parts: dict[str, Planned], place: Where) -> Planned:
         "\n".join(plan.comment for plan in looked.values()),
         exact=exact,
         why=why,
-        provides=OPEN,
+        provides=open_at(place[0]),
     )
     before = pip.freeze(*place)
     for key in looked:

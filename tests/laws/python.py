@@ -14,23 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from laws import Scenario
+from wheels import write_demo
 
 for each in [each for each in os.environ if each.startswith("PIP_")]:
     del os.environ[each]  # what this machine says of pip is not what is tried
-
-
-def wheel(tmp: Path, version: str) -> None:
-    info = f"demo-{version}.dist-info"
-    (tmp / "wheels").mkdir(exist_ok=True)
-    with zipfile.ZipFile(tmp / f"wheels/demo-{version}-py3-none-any.whl", "w") as archive:
-        archive.writestr("demo.py", f"VERSION = {version!r}\n")
-        archive.writestr(
-            f"{info}/METADATA", f"Metadata-Version: 2.1\nName: demo\nVersion: {version}\n"
-        )
-        archive.writestr(
-            f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-        )
-        archive.writestr(f"{info}/RECORD", "")
 
 
 def made(*words: str) -> Callable[[Path], None]:
@@ -38,7 +25,7 @@ def made(*words: str) -> Callable[[Path], None]:
 
     def setup(tmp: Path) -> None:
         for version in ("1.0", "2.0"):
-            wheel(tmp, version)
+            write_demo(tmp / "wheels", version)
         (tmp / "requirements.txt").write_text("demo==1.0  # old\n")
         # the packages of the environment that runs the tests: no pip has to be unpacked
         subprocess.run(

@@ -83,7 +83,7 @@ def test_no_more_is_fetched_than_is_wanted(machine: Debian) -> None:
 
 def test_limits_are_told(machine: Debian) -> None:
     for settings, told in (
-        ("{size: 0}", "0 MiB would be fetched; `foresee: {size: MiB}` allows more"),
+        ("{size: 0}", "1 MiB would be fetched; `foresee: {size: MiB}` allows more"),
         ("{seconds: 0}", "fetching took too long; `foresee: {seconds: SECONDS}` allows more"),
     ):
         results = dry(machine, settings)

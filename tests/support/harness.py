@@ -85,7 +85,7 @@ class HarnessHere:
         self.left_out = ()
         self.changed_requisites: tuple[str, ...] = ()
         self.results: Mapping[str, Any] = {}
-        self.dry = dry
+        self.dry = self.is_dry_run = dry
         self.called_directly = False
         self.tree = FolderTree(root or base)
         self.cache_dir = str(base / "cache")

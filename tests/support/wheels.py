@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A wheel of runner and what it needs, made of what is installed here, without a network."""
+"""Wheels that are made here, without a network: one of runner and what it needs, small ones."""
 
 from __future__ import annotations
 
@@ -14,6 +14,21 @@ COMMIT = "0123456789ab"
 # of extractall, which Python before 3.11.4 lacks
 SAFELY: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
 LEFT_OUT = f"{LIBRARIES}/networkx"  # most of the files, and only a cycle of requisites needs it
+
+
+def write_demo(folder: Path, version: str, name: str = "demo") -> None:
+    """Write a wheel with one module."""
+    info = f"{name}-{version}.dist-info"
+    folder.mkdir(exist_ok=True)
+    with ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as archive:
+        archive.writestr(f"{name}.py", f"VERSION = {version!r}\n")
+        archive.writestr(
+            f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+        )
+        archive.writestr(
+            f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
+        archive.writestr(f"{info}/RECORD", "")
 
 
 def write_wheel(folder: Path) -> None:

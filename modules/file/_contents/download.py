@@ -9,16 +9,18 @@ import re
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Any
 
+from modules._machine import fetching
 from modules._texts.url import ascii_url
 from modules.file._contents import space
 from modules.file._contents.hash import get_hash
 from modules.file._paths.place import beside_name
-from runner.api import fetcher, here, refuse_unforeseen
+from runner.api import Unforeseen, fetcher, here, refuse_unforeseen
 
 if TYPE_CHECKING:
     import ssl
 
 PIECE = 1 << 20  # bytes; the space that is left is looked at after each
+PATIENCE = 60.0  # seconds for an answer
 
 
 @fetcher
@@ -41,13 +43,35 @@ def download(
     path = path if keep else os.path.join(here.scratch(), "download")
     if known and os.path.isfile(path) and get_hash(path, known[0]) == known[1]:
         return path, ""
+    if fetching.is_foreseen() and not fetching.settings()["downloads"]:
+        raise Unforeseen(_unknown(url, "`foresee: {downloads: true}` has it fetched"))
+    problem = _problem(url, path, use_etag, verify_ssl)
+    return "" if problem else path, problem
+
+
+def _problem(url: str, path: str, use_etag: bool, verify_ssl: bool) -> str:
+    """Fetch a file; what went wrong, "" when nothing did."""
     import http.client
 
+    allowance = fetching.Allowance()
     try:
-        _fetch(url, path, use_etag, verify_ssl)
-    except (OSError, ValueError, http.client.HTTPException) as problem:
-        return "", _reason(problem, url)
-    return path, ""
+        try:
+            _fetch(url, path, use_etag, verify_ssl, allowance)
+            return ""
+        except (OSError, ValueError, http.client.HTTPException) as problem:
+            allowance.seconds()  # an answer that is not there in time
+            reason = _reason(problem, url)
+    except fetching.NotFetched as refused:
+        raise Unforeseen(_unknown(url, refused.message)) from None
+    finally:
+        allowance.count_time()
+    fetching.refuse_unreachable(f"what {redacted(url)} has", reason)
+    return reason
+
+
+def _unknown(url: str, reason: str) -> str:
+    """What an undecided state says."""
+    return f"what {redacted(url)} has is not known: {reason}"
 
 
 def redacted(url: str) -> str:
@@ -128,7 +152,10 @@ def _folder_of(path: str) -> None:
                 os.unlink(cached)
 
 
-def _fetch(url: str, path: str, use_etag: bool, verify_ssl: bool) -> None:
+def _fetch(
+    url: str, path: str, use_etag: bool, verify_ssl: bool, allowance: fetching.Allowance
+) -> None:
+    """Raises NotFetched beside what goes wrong."""
     import base64
     import urllib.error
     import urllib.request
@@ -146,9 +173,10 @@ def _fetch(url: str, path: str, use_etag: bool, verify_ssl: bool) -> None:
         )
     beside = beside_name(path)
     try:
-        with urllib.request.urlopen(request, timeout=60, context=_context(verify_ssl)) as answer:
+        timeout, context = min(PATIENCE, allowance.seconds()), _context(verify_ssl)
+        with urllib.request.urlopen(request, timeout=timeout, context=context) as answer:
             with open(beside, "wb") as file:
-                _save(answer, file, os.path.dirname(path))
+                _save(answer, file, os.path.dirname(path), allowance)
             etag = answer.headers.get("ETag") if answer.headers else None
         os.replace(beside, path)
     except urllib.error.HTTPError as problem:
@@ -168,17 +196,20 @@ class _Stopped(OSError):
     """The answer is not taken."""
 
 
-def _save(answer: Any, file: IO[bytes], folder: str) -> None:
+def _save(answer: Any, file: IO[bytes], folder: str, allowance: fetching.Allowance) -> None:
     """Write an answer into a file below a folder. Raises _Stopped for one that is not whole, and
-    before the file system is full.
+    before the file system is full, NotFetched where that is more than is allowed.
     """
     size = _announced_size(answer)
     room = space.free(folder)
     if size is not None and room is not None and size > room:
         raise _Stopped(f"it has {size} bytes, and {room} are free below {folder}")
+    allowance.take(size or 0)
     taken = 0
-    while piece := answer.read(PIECE):
+    while piece := answer.read1(PIECE):  # what has come: the time is looked at, too
+        allowance.seconds()
         taken += len(piece)
+        allowance.take(0 if size else len(piece))
         if size is None and taken > PIECE:
             left = space.free_but_reserve(folder)
             if left is not None and len(piece) > left:

@@ -222,6 +222,8 @@ def _unlike(kind: str, value: Any) -> str:
         "a number": is_number,
         NUMBER: is_number and isinstance(value, int),
         TEXT: isinstance(value, str),
+        "true": value is True,
+        "false": value is False,
         "a list of texts": isinstance(value, list)
         and all(isinstance(each, str) and each for each in value),
     }

@@ -120,6 +120,14 @@ BELOW: Mapping[str, Key] = {
         default="auto",
         type="one of auto, cache, never",
     ),
+    "foresee.downloads": Key(
+        RUNNING,
+        "Whether a dry run fetches what states take from `http`, `https` and `ftp` into the cache;"
+        " else those whose source has to be fetched are undecided.",
+        "foresee:\n  downloads: false",
+        default="true",
+        type="true or false",
+    ),
     "foresee.size": Key(
         RUNNING,
         "How much a dry run fetches; what would be more stays unknown, with a warning.",

@@ -420,6 +420,7 @@ def test_what_a_dry_run_cannot_foresee_is_refused(tmp_path: Path) -> None:
         ("{packages: sometimes}", "packages has to be one of auto, cache, never, not 'sometimes'"),
         ("{size: much}", "size has to be a whole number, not 'much'"),
         ("{seconds: -1}", "seconds has to be from 0 to 1000000000, not -1"),
+        ("{downloads: 1}", "downloads has to be true or false, not 1"),
         ("{packags: auto}", "packags is not known"),
         ("never", "has to be a mapping, not 'never'"),
         ("{size: 2.5}", "size has to be a whole number, not 2.5"),
@@ -428,7 +429,9 @@ def test_what_a_dry_run_cannot_foresee_is_refused(tmp_path: Path) -> None:
             load(tmp_path, f"foresee: {value}")
         assert told in raised.value.message
         assert str(raised.value.source).startswith(f"{tmp_path}/conf/runner.yaml:1:")
-    options, warnings = load(tmp_path, "foresee: {packages: cache, size: 0, seconds: 2.5}")
+    options, warnings = load(
+        tmp_path, "foresee: {packages: cache, downloads: no, size: 0, seconds: 2.5}"
+    )
     assert not warnings
     assert options.raw["foresee"]["size"] == 0
 
