@@ -18,7 +18,6 @@ from runner.api.planning import in_stand_in
 MOST_SECONDS = 60  # that a dry run spends on making an environment
 
 
-@for_states
 def python_of(folder: str) -> str:
     """The Python of an environment; of a planned one that of its copy."""
     files = planned_files()

@@ -33,6 +33,7 @@ class Decision(Record):
     """The verdict on a chunk. `changed`: the edges that made a watch fire; `cause`: the
     root of the failure that keeps it from running. `postponed`: it does not run because of a
     failure or of a choice for this run, and would have otherwise: what is due stays so.
+    `decided_by`: the pending state ("state: ID") after which an open verdict is known.
     """
 
     verdict: Verdict
@@ -40,6 +41,7 @@ class Decision(Record):
     changed: tuple[Edge, ...] = ()
     cause: str | None = None
     postponed: bool = False
+    decided_by: str = ""
 
 
 RUN = Decision(Verdict.RUN)
@@ -100,7 +102,8 @@ def _refusals(seen: Seen, pending: Sequence[str]) -> Iterator[Decision]:
         fired and _changed_watches(seen)
     ):  # with both Salt asks no more whether something failed
         if open_end := _may_fail(seen):
-            yield Decision(Verdict.OPEN, f"It would be run if {open_end} failed")
+            told = f"It would be run if {open_end} failed"
+            yield Decision(Verdict.OPEN, told, decided_by=open_end)
         else:
             asked = [(edge, target) for edge, target in seen if edge.kind.must_fail]
             yield Decision(
@@ -114,7 +117,8 @@ def _refusals(seen: Seen, pending: Sequence[str]) -> Iterator[Decision]:
         yield _refusal(onchanges, "State was not run because none of the onchanges reqs changed")
     if fired and all(target.undecided for target in firing):
         source = f"{firing[0].chunk.state}: {firing[0].chunk.id}"
-        yield Decision(Verdict.OPEN, f"It would be run if {source} changed something")
+        told = f"It would be run if {source} changed something"
+        yield Decision(Verdict.OPEN, told, decided_by=firing[0].decided_by or source)
 
 
 def _refusal(seen: Seen, comment: str) -> Decision:
@@ -256,7 +260,10 @@ def _calls(target: Result | None) -> bool:
 def not_run_result(chunk: Chunk, decision: Decision) -> Result:
     """The result of a state that its requisites kept from running."""
     if decision.verdict is Verdict.OPEN:
-        return Result(chunk, None, decision.comment, ran=False, exact=False, undecided=True)
+        by = decision.decided_by
+        return Result(
+            chunk, None, decision.comment, ran=False, exact=False, undecided=True, decided_by=by
+        )
     failed = decision.verdict is Verdict.FAIL
     cause = decision.cause if failed else None
     return Result(chunk, not failed, decision.comment, ran=False, cause=cause)

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 MARGIN = 14  # columns before what belongs to a state
 MOST = 40  # lines of changes that the report of a state shows
 MOST_DECIDING = 3  # of what decides states, in the line of counts
+LONGEST_DECIDING = 48  # characters of it there
+NOBODY = ALONE, AS_SAID = "Decided by the real run alone", "Not known, as they say"
 MOST_NAMED = 10  # states that the end of a run names for a reason
 
 
@@ -116,7 +118,7 @@ class Pretty:
         self.counts[kind] += 1
         if kind == "undecided":
             state = f"{result.chunk.function}  {result.chunk.id}"
-            self.deciding.setdefault(result.decided_by, []).append(state)
+            self.deciding.setdefault(_decided_by(result), []).append(state)
         if result.owed:
             self.owing.append(f"{result.chunk.function}  {result.chunk.id}")
         if kind != "unchanged" or (self.verbose and not self.quiet) or result.warnings:
@@ -216,18 +218,19 @@ class Pretty:
 
     def _because(self) -> str:
         """Return how many states are undecided because of which, in brackets."""
-        known = sorted(
-            ((by, len(states)) for by, states in self.deciding.items() if by),
-            key=lambda pair: -pair[1],
-        )
-        told = [f"{count} because of {by}" for by, count in known[:MOST_DECIDING]]
+        known = [(by, states) for by, states in self._deciding() if by not in NOBODY]
+        told = [f"{len(states)} because of {_clipped(by)}" for by, states in known[:MOST_DECIDING]]
         told += ["..."] if len(known) > MOST_DECIDING else []
         return f" ({', '.join(told)})" if told else ""
 
+    def _deciding(self) -> list[tuple[str, list[str]]]:
+        """What decides undecided states, with these: what decides most of them first."""
+        return sorted(self.deciding.items(), key=lambda pair: (pair[0] in NOBODY, -len(pair[1])))
+
     def _explain(self) -> None:
         """Print what decides the states that are undecided."""
-        for by, states in self.deciding.items():
-            self._named(f"Decided when {by} is done" if by else "Not known, as they say", states)
+        for by, states in self._deciding():
+            self._named(by if by in NOBODY else f"Decided when {by} is done", states)
         if self.deciding:
             self._block(
                 "`runner rehearse` with the same words decides them: it runs the states in a copy"
@@ -238,7 +241,7 @@ class Pretty:
     def _named(self, title: str, states: list[str]) -> None:
         """Print the states of a kind, each on a line, as far as they are not too many."""
         if states:
-            self._line(f"{title}:")
+            self._block(f"{title}:", 0)
             for state in states[:MOST_NAMED]:
                 self._block(f"  {state}".replace("\n", " "), 0)
         if len(states) > MOST_NAMED:
@@ -285,3 +288,14 @@ _COLOUR = {
     "skipped": "cyan",
     "unchanged": "green",
 }
+
+
+def _decided_by(result: Result) -> str:
+    """What decides an undecided state, on one line."""
+    if result.decided_by:
+        return " ".join(result.decided_by.split())
+    return AS_SAID if result.undecided else ALONE
+
+
+def _clipped(text: str) -> str:
+    return text if len(text) <= LONGEST_DECIDING else f"{text[: LONGEST_DECIDING - 3]}..."

@@ -161,6 +161,49 @@ def test_what_is_not_there_yet_may_have_to_go(machine: Machine) -> None:
     ]
 
 
+NASTY = """
+few\\nlines:
+  cmd.run:
+    - name: touch {tmp}/few
+{long}:
+  cmd.run:
+    - name: touch {tmp}/many
+one:
+  file.absent:
+    - name: {tmp}/few
+two:
+  file.absent:
+    - name: {tmp}/many
+reaction:
+  test.nop:
+    - onchanges:
+      - file: two
+alone:
+  module.run:
+    - name: test.ping
+"""
+
+
+def test_the_end_of_a_dry_run_is_one_line_each(machine: Machine) -> None:
+    """Whatever IDs are like; what decides most comes first, also by way of another state."""
+    long = "a name " * 12 + "long"
+    machine.write(a=NASTY.replace("{long}", long).replace("few\\nlines", '"few\\nlines"'))
+    lines = machine("sls", "a", "--test", "--explain").stdout.splitlines()
+    at = next(number for number, line in enumerate(lines) if line.startswith("6 states: "))
+    told = f"4 undecided (2 because of {'cmd: ' + long[:40]}..., 1 because of cmd: few lines)"
+    assert told in lines[at]
+    assert lines[at + 1 : at + 8] == [
+        f"Decided when cmd: {long} is done:",
+        "  file.absent  two",
+        "  test.nop  reaction",
+        "Decided when cmd: few lines is done:",
+        "  file.absent  one",
+        "Decided by the real run alone:",
+        "  module.run  alone",
+    ]
+    assert machine.results("sls", "a", "--test")["reaction"]["__decided_by__"] == f"cmd: {long}"
+
+
 def test_the_end_of_a_dry_run_counts_what_is_undecided(machine: Machine) -> None:
     machine.write(gone=GONE)
     plain = machine("sls", "gone", "--test").stdout
