@@ -22,7 +22,7 @@ from runner.api import (
 from runner.api.claims import makes
 from states._run_as import dry_run_check as dry_run_check
 from states.languages._requirements import files
-from states.languages.pip import installed
+from states.languages.pip import PipOptions, installed
 
 owns = makes()
 
@@ -100,22 +100,25 @@ def managed(
     """
     exists = virtualenv.is_there(name)
     _needs_old_pip(name if exists else None, use_wheel=use_wheel, no_use_wheel=no_use_wheel)
+    how = PipOptions(
+        index_url=index_url,
+        extra_index_url=extra_index_url,
+        pre_releases=pre_releases,
+        no_deps=no_deps,
+        proxy=proxy,
+        upgrade=pip_upgrade,
+        ignore_installed=pip_ignore_installed,
+        no_cache_dir=pip_no_cache_dir,
+        cache_dir=pip_cache_dir,
+        exists_action=pip_exists_action,
+        no_binary=no_binary,
+    )
     words: dict[str, Any] = {
         "bin_env": name,
         "user": user,
         "cwd": cwd,
-        "index_url": index_url,
-        "extra_index_url": extra_index_url,
-        "pre_releases": pre_releases,
-        "no_deps": no_deps,
-        "proxy": proxy,
-        "upgrade": pip_upgrade,
-        "ignore_installed": pip_ignore_installed,
-        "no_cache_dir": pip_no_cache_dir,
-        "cache_dir": pip_cache_dir,
-        "exists_action": pip_exists_action,
-        "no_binary": no_binary,
         "env_vars": env_vars,
+        "how": how,
     }
     place = (name, user, cwd)
     if not exists:
