@@ -27,9 +27,8 @@ from runner.api.shell_tests import ShellTest, shell_test
 P = ParamSpec("P")
 R = TypeVar("R")
 MOST_SHOWN = 16 << 20  # bytes of a stream that a state reports: the first and the last ones
-MOST_RETURNED = (
-    64 << 20
-)  # and that a template or a module is given: what is the longest text of a template, too
+# and that a template or a module is given: what is the longest text of a template, too
+MOST_RETURNED = 64 << 20
 
 
 def probe(
@@ -296,9 +295,8 @@ def run_all(
 
         {{ salt['cmd.run_all']('id -u').retcode }}
     """
-    if isinstance(
-        cmd, bool | int | float
-    ):  # `false` on the command line, which YAML does not take for a text
+    # `false` on the command line, which YAML does not take for a text
+    if isinstance(cmd, bool | int | float):
         cmd = str(cmd).lower()
     shelled = here.called_directly if python_shell is None else python_shell
     done = complete(

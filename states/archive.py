@@ -238,9 +238,8 @@ class _Found(Record):
         above = {
             name[:end] for name in kinds for end, letter in enumerate(name) if letter == "/"
         } - kinds.keys()
-        for path in sorted(
-            self.name + name for name in above
-        ):  # a link to a folder will do where the archive has none
+        # a link to a folder will do where the archive has none
+        for path in sorted(self.name + name for name in above):
             if file.lexists(path) and not file.is_dir(path):
                 paths.append(path + "/")
         return paths

@@ -68,9 +68,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if seed := config.getoption("--shuffle-seed"):
         random.Random(seed).shuffle(items)
         files = [*dict.fromkeys(item.path for item in items)]
-        items.sort(
-            key=lambda item: files.index(item.path)
-        )  # what a file's tests share is made once
+        # what a file's tests share is made once
+        items.sort(key=lambda item: files.index(item.path))
     fast, rest = config.getoption("--fast"), config.getoption("--rest")
     if not fast and not rest:
         return

@@ -104,9 +104,8 @@ def main() -> int:
             score.check(
                 "Traceback" not in said and "this is a bug" not in said, f"{how}: run: {said[:600]}"
             )
-            score.check(
-                ended.code == 2, f"{how}: run: {ended.code} {said[:600]}"
-            )  # `owes` fails on purpose
+            # `owes` fails on purpose
+            score.check(ended.code == 2, f"{how}: run: {ended.code} {said[:600]}")
             score.check(
                 (tree.target / "f").read_text() == f"{number}\n", f"{how}: the work was not done"
             )

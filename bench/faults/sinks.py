@@ -213,9 +213,8 @@ def main() -> int:
         allowed = ("states/", "pillar/", "target/", "cache/state/undo/")
         for path in sorted(tree.folder.rglob("*")):
             name = str(path.relative_to(tree.folder))
-            if (
-                name.startswith("cache/") and path.is_file()
-            ):  # compiled templates are as secret as the pillar itself
+            # compiled templates are as secret as the pillar itself
+            if name.startswith("cache/") and path.is_file():
                 score.check(path.stat().st_mode & 0o077 == 0, f"{name} can be read by others")
             if path.is_file() and not name.startswith((*allowed, "cache/templates/")):
                 score.trials += 1

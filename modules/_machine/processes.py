@@ -215,9 +215,10 @@ def run_to_end(
     return Completed(process.returncode, told[0], told[1], process.pid)
 
 
+# of Debian, by their programs
 PACKAGES = {"crontab": "cron", "modprobe": "kmod", "augtool": "augeas-tools"} | dict.fromkeys(
     ("ssh-keygen", "ssh-keyscan"), "openssh-client"
-)  # of Debian, by their programs
+)
 
 
 def _not_started(argv: list[str], error: BaseException, user: object) -> BaseException:
@@ -266,9 +267,8 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
             os.killpg(process.pid, number)
         for pid, began in family.items():
             if _lives(pid, began):
-                with suppress(
-                    ProcessLookupError, PermissionError
-                ):  # somebody else's: what sudo started
+                # somebody else's: what sudo started
+                with suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, number)
         until = time.monotonic() + 2
         while time.monotonic() < until and (

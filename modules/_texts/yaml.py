@@ -53,9 +53,8 @@ def _mapping(loader: Any, node: Any) -> dict[Any, Any]:
     keys: set[Any] = set()
     for key_node in key_nodes:
         key = loader.construct_object(key_node, deep=True)
-        if not isinstance(
-            key, list | dict
-        ):  # those are no keys at all, as the constructor will say
+        # those are no keys at all, as the constructor will say
+        if not isinstance(key, list | dict):
             if key in keys:
                 raise ConstructorError(
                     "while constructing a mapping",

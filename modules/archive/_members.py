@@ -164,9 +164,8 @@ def members_of(
     listed = list(_tar(file) if kind == TAR else _zip(file, password))
     if strip:
         listed = [_without_first(member, strip) for member in listed]
-    listed = [
-        member for member in listed if member.name or not strip
-    ]  # "./" itself has no name either
+    # "./" itself has no name either
+    listed = [member for member in listed if member.name or not strip]
     check(path, listed)
     if options and kind == TAR:
         chosen = _chosen(file, options)

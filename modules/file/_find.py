@@ -19,9 +19,8 @@ from modules.file._look import opened
 from modules.file._owners import gid_of, gid_to_group, uid_of, uid_to_user
 from runner.api import StateFailed
 
-Test = Callable[
-    [str, str, os.stat_result], bool
-]  # folder, name, stat (a link is what it points to)
+# folder, name, stat (a link is what it points to)
+Test = Callable[[str, str, os.stat_result], bool]
 
 _TYPES = {
     "b": bits.S_IFBLK,

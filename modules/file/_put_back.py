@@ -62,9 +62,8 @@ def put_back(
 
     with place(path) as where:
         _clear(where, kind)
-        if (
-            kind == "file" and not alone and _holds(where, data)
-        ):  # the file itself stays, with its other names
+        # the file itself stays, with its other names
+        if kind == "file" and not alone and _holds(where, data):
             with where.pinned() as pin:
                 pin.chown(uid, gid)
                 pin.chmod(mode)

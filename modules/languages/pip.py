@@ -50,9 +50,8 @@ def _argv(bin_env: str | None) -> list[str]:
 
 
 QUIET = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1", "PIP_NO_COLOR": "1"}
-LEAVES_NOTHING = {
-    "PYTHONDONTWRITEBYTECODE": "1"
-}  # a look writes no compiled files beside what it looks at
+# a look writes no compiled files beside what it looks at
+LEAVES_NOTHING = {"PYTHONDONTWRITEBYTECODE": "1"}
 
 
 IMPATIENT = {"PIP_RETRIES": "1"}

@@ -122,9 +122,8 @@ def status(name: str, sig: str | None = None, user: str | None = None) -> bool:
 def _status(manager: Services, name: str, sig: str | None) -> bool:
     if sig and "sysv" in getattr(manager, "NAMES", ()):
         pids = cmd.probe(["pgrep", "-f", "--", sig]).stdout.split()
-        return bool(
-            {int(pid) for pid in pids} - {os.getpid(), os.getppid()}
-        )  # whoever called runner names it, too
+        # whoever called runner names it, too
+        return bool({int(pid) for pid in pids} - {os.getpid(), os.getppid()})
     return manager.status(name)
 
 

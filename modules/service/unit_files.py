@@ -46,9 +46,8 @@ def verify(
     paths = [f"{folder}/{unit}" for unit in units]
     scope: list[str] = []
     env: dict[str, str] = {}
-    if (
-        user
-    ):  # not in the user's own folder: what root leaves there would keep systemd from starting
+    # not in the user's own folder: what root leaves there would keep systemd from starting
+    if user:
         runtime = f"{here.scratch()}/runtime"
         os.makedirs(runtime, exist_ok=True)
         scope, env = ["--user"], {"XDG_RUNTIME_DIR": runtime, "HOME": account(user).home}

@@ -72,9 +72,8 @@ def _to_yaml(data: Any, options: dict[str, Any]) -> str:
     import yaml
 
     options.setdefault("default_flow_style", False)
-    return str(yaml.dump(data, Dumper=yaml.SafeDumper, **options)).removesuffix(
-        "...\n"
-    )  # which ends a lone scalar
+    # which ends a lone scalar
+    return str(yaml.dump(data, Dumper=yaml.SafeDumper, **options)).removesuffix("...\n")
 
 
 def _from_yaml(text: str, options: dict[str, Any]) -> Any:

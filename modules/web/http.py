@@ -178,9 +178,8 @@ def _send(request: Request, timeout: float, context: Any, raise_error: bool) -> 
 
     refuse_unforeseen(request.full_url)
     host = urlsplit(request.full_url).hostname or ""
-    if not getproxies() and not resolver.resolve(
-        host
-    ):  # asked here: urlopen would wait as long as the resolver does
+    # asked here: urlopen would wait as long as the resolver does
+    if not getproxies() and not resolver.resolve(host):
         return {"status": 0, "error": "[Errno -2] Name or service not known"}
     try:
         opener = build_opener(_redirects(), HTTPSHandler(context=context))

@@ -289,20 +289,18 @@ ONE_LINE = (
     " program"
 )
 PLAIN_NAME = "a name goes to programs, which would take it for an option, or for several names"
-Line = Annotated[
-    str, Check(line_problem, ONE_LINE), Munge(without_end)
-]  # no line end or control character in it
+# no line end or control character in it
+Line = Annotated[str, Check(line_problem, ONE_LINE), Munge(without_end)]
 NonEmptyLine = Annotated[Line, NotEmpty()]
-WordsLine = Annotated[
-    Line, Munge(lambda text: " ".join(text.split()))
-]  # whose words are read one by one, whatever space lies between them
-NameOrEmpty = Annotated[
-    str, Check(name_problem, PLAIN_NAME), Munge(without_end)
-]  # a Line that is never taken for an option
+# whose words are read one by one, whatever space lies between them
+WordsLine = Annotated[Line, Munge(lambda text: " ".join(text.split()))]
+# a Line that is never taken for an option
+NameOrEmpty = Annotated[str, Check(name_problem, PLAIN_NAME), Munge(without_end)]
 Name = Annotated[NameOrEmpty, NotEmpty()]
+# between a name and its value; spaces may be one
 Separator = Annotated[
     Line, Check(lambda text: None if text else "expected a separator, and this text is empty")
-]  # between a name and its value; spaces may be one
+]
 _ENCODINGS = "one of Python's: utf-8, utf-16, ascii, latin-1, iso8859-15, cp1252, ..."
 TextEncoding = Annotated[str, Check(unknown_encoding, _ENCODINGS)]
 Word = Annotated[T, Check(word_problem)]  # what programs are started with

@@ -98,9 +98,8 @@ def _refusals(seen: Seen, pending: Sequence[str]) -> Iterator[Decision]:
     onchanges = _reacting(seen, "onchanges")
     firing = [target for _, target in onchanges if target is not None and _sets_off(target)]
     fired = bool(firing)
-    if not _onfail(seen) and not (
-        fired and _changed_watches(seen)
-    ):  # with both Salt asks no more whether something failed
+    # with both Salt asks no more whether something failed
+    if not _onfail(seen) and not (fired and _changed_watches(seen)):
         if open_end := _may_fail(seen):
             told = f"It would be run if {open_end} failed"
             yield Decision(Verdict.OPEN, told, decided_by=open_end)

@@ -165,9 +165,8 @@ class ReactionJournal:
     def _index(self) -> _ReactionIndex:
         if self._known is None:
             self._known = _ReactionIndex()
-            with suppress(
-                FileNotFoundError, NotADirectoryError
-            ):  # other OSErrors where nobody may look
+            # other OSErrors where nobody may look
+            with suppress(FileNotFoundError, NotADirectoryError):
                 if trusted_folder(self._folder, make=False).exists(NAME):
                     self._read()
         return self._known

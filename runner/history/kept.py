@@ -205,9 +205,8 @@ def decoded(row: Any, store: ContentStore) -> Snapshot:
     """A row of COLUMNS."""
     values: list[Any] = [os.fsdecode(value) if isinstance(value, bytes) else value for value in row]
     snapshot = Snapshot(*values)
-    if (
-        snapshot.type == "link" and snapshot.content
-    ):  # where it pointed to may be a secret: the store has it
+    # where it pointed to may be a secret: the store has it
+    if snapshot.type == "link" and snapshot.content:
         return snapshot._replace(target=os.fsdecode(store.get(snapshot.content) or b""), content="")
     return snapshot
 
@@ -224,9 +223,8 @@ def _find(connection: sqlite3.Connection, number: str | None, path: str = "") ->
         query += f" WHERE kind = 'run' AND {pending} AND {altered} ORDER BY id DESC LIMIT 1"
         row = connection.execute(query, values).fetchone()
     else:
-        number = (
-            str(number).encode(errors="backslashreplace").decode()
-        )  # no text: bytes of the command line
+        # no text: bytes of the command line
+        number = str(number).encode(errors="backslashreplace").decode()
         row = connection.execute(query + " WHERE CAST(id AS TEXT) = ?", (number,)).fetchone()
     if row is None:
         what = (

@@ -66,9 +66,8 @@ class About(Record):
     revision: str | None = None  # of the tree, when it is a git work tree
     dirty: bool | None = None
     pillar: Mapping[str, Any] = {}
-    tag: Callable[[Result], str] = lambda result: (
-        result.tag
-    )  # what a result is kept under, without secrets
+    # what a result is kept under, without secrets
+    tag: Callable[[Result], str] = lambda result: result.tag
     judged: bool = True
     scope: str = ""
     tree: str = ""

@@ -12,9 +12,8 @@ from typing import Any
 from runner.history.snapshots import Snapshot, at
 from runner.model.former_state import FormerState
 
-Functions = Callable[
-    [str], Callable[..., Any]
-]  # execution functions by their names, as the registry has them
+# execution functions by their names, as the registry has them
+Functions = Callable[[str], Callable[..., Any]]
 
 
 class Foresight:

@@ -51,9 +51,8 @@ class Chunk(Record):
     defined: int = (
         0  # its place among all chunks in the order of high data, before order numbers count
     )
-    explicit_order: float = float(
-        "inf"
-    )  # the number as written (negative too): what this chunk needs is pulled up to it
+    # the number as written (negative too): what this chunk needs is pulled up to it
+    explicit_order: float = float("inf")
 
     @property
     def given_name(self) -> str | None:

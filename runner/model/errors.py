@@ -32,9 +32,8 @@ class RunnerError(Exception):
         code: str | None = None,
     ):
         super().__init__(message)
-        self.message = str(
-            message
-        )  # what a template or a module of the tree raises may be anything
+        # what a template or a module of the tree raises may be anything
+        self.message = str(message)
         self.source = source
         self.hint = hint
         self.code = code or type(self).code

@@ -300,14 +300,14 @@ DOCUMENTED: Mapping[str, GlobalArgument] = {
     name: argument for name, argument in GLOBAL_ARGUMENTS.items() if argument.description
 }
 PASSED_ON = frozenset(name for name, argument in GLOBAL_ARGUMENTS.items() if argument.passed_on)
-SETTINGS = {
-    name: DOCUMENTED[name] for name in _SETTINGS
-}  # their descriptions hold for arguments of these names that functions have, too
+# their descriptions hold for arguments of these names that functions have, too
+SETTINGS = {name: DOCUMENTED[name] for name in _SETTINGS}
 GUARDS = tuple(name for name, argument in GLOBAL_ARGUMENTS.items() if argument.stage is GUARD)
 COMMAND_GUARDS = tuple(name for name in GUARDS if GLOBAL_ARGUMENTS[name].schema is _COMMANDS)
 COMMAND_OPTIONS = tuple(
     name for name, argument in GLOBAL_ARGUMENTS.items() if argument.stage is COMMAND
 )
+# what people write -> the argument that they mean
 OTHER_WORDS = {
     word: name for name, argument in GLOBAL_ARGUMENTS.items() for word in argument.other_words
-}  # what people write -> the argument that they mean
+}

@@ -87,9 +87,8 @@ class HighData:
         self.brought_at: dict[
             tuple[str, str], Place
         ] = {}  # (env, sls) -> the line that named it first
-        self.elsewhere: frozenset[str] = (
-            frozenset()
-        )  # `sls: NAME`s, IDs, names of the tree, perhaps in a run with it
+        # `sls: NAME`s, IDs, names of the tree, perhaps in a run with it
+        self.elsewhere: frozenset[str] = frozenset()
         self.lost: list[str | None] = []  # what mistakes kept from being declared, as written
 
     @property

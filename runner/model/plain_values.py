@@ -67,9 +67,8 @@ def _container(value: Any, levels: int) -> Any:
                 for key, item in value.items()
             }
         if isinstance(value, Mapping):
-            pairs = (
-                dict.items(value) if isinstance(value, dict) else value.items()
-            )  # whatever its own code does
+            # whatever its own code does
+            pairs = dict.items(value) if isinstance(value, dict) else value.items()
             return {key_of(key): plain(item, levels) for key, item in pairs}
         if hasattr(value, "_asdict"):
             return plain(value._asdict(), levels)

@@ -44,9 +44,8 @@ else:
                 )
             body["__slots__"] = ()
             made = super().__new__(maker, name, bases, body)
-            made._make = staticmethod(
-                partial(_new, made)
-            )  # of a row of all values, unchecked: what hot loops take
+            # of a row of all values, unchecked: what hot loops take
+            made._make = staticmethod(partial(_new, made))
             return made
 
         def first(cls, *values, **named):

@@ -191,9 +191,10 @@ KINDS: Mapping[str, RequisiteKind] = {
     )
 }
 REQUIRE, WATCH, PREREQ = KINDS["require"], KINDS["watch"], KINDS["prereq"]
+# what they are in a state whose module cannot react
 WITHOUT_MOD_WATCH = {
     kind: KINDS[kind.without_mod_watch] for kind in KINDS.values() if kind.without_mod_watch
-}  # what they are in a state whose module cannot react
+}
 FAMILIES = tuple(kind for kind in KINDS.values() if kind.family == kind)
 
 # `_in` forms, and the kinds that they give to the states which they list
@@ -206,18 +207,20 @@ USE = {
 }
 REQUISITE_KEYS = frozenset([*KINDS, *(kind.in_key for kind in KINDS.values()), *USE])
 
+# Puppet's names -> the requisite that each stands for
 ALIASES = {
     alias: key
     for kind in KINDS.values()
     for key, aliases in ((kind.in_key, kind.in_aliases), (str(kind), kind.aliases))
     for alias in aliases
-}  # Puppet's names -> the requisite that each stands for
+}
+# signs of chains -> the kind, and whether it is read from right to left
 ARROWS = {
     sign: (kind, backwards)
     for kind in KINDS.values()
     if kind.arrow
     for sign, backwards in ((kind.arrow, False), (f"<{kind.arrow[0]}", True))
-}  # signs of chains -> the kind, and whether it is read from right to left
+}
 
 
 class AutomaticKind(Record):

@@ -102,9 +102,8 @@ class Pretty:
             self._finished(event.result)
         elif isinstance(event, RunFinished):
             report = event.report
-            if (
-                report.results or report.left or not report.why
-            ):  # else it has not begun, and the error says so
+            # else it has not begun, and the error says so
+            if report.results or report.left or not report.why:
                 self._summary(report)
 
     def _finished(self, result: Result) -> None:

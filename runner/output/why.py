@@ -19,9 +19,8 @@ ORIGINS = {
 }
 MOVES = {"later": "moved after what it depends on", "earlier": "moved before what depends on it"}
 LONG = 160
-AMBIGUOUS = re.compile(
-    r"[-+.\d:eE_]*|true|false|yes|no|on|off|null|~|[\[{\"'].*", re.I | re.S
-)  # text that reads as no text
+# text that reads as no text
+AMBIGUOUS = re.compile(r"[-+.\d:eE_]*|true|false|yes|no|on|off|null|~|[\[{\"'].*", re.I | re.S)
 
 
 def text(states: Sequence[Mapping[str, Any]]) -> str:

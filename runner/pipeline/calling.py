@@ -77,9 +77,8 @@ def _attribute_error(name: str, function: Callable[..., Any], error: Exception) 
     message = f"{name}: {type(error).__name__}: {error}"
     if lines and getattr(function, "__module__", "").startswith("runner_tree_"):
         return RunnerError(message, Source(lines[-1].filename, lines[-1].lineno or 0))
-    if isinstance(
-        error, TypeError | ValueError | LookupError | AttributeError
-    ):  # of what was given
+    # of what was given
+    if isinstance(error, TypeError | ValueError | LookupError | AttributeError):
         return RunnerError(
             message, hint=f"look at the values; `runner doc {name}` shows what it takes"
         )

@@ -32,9 +32,8 @@ def held(state_dir: str, wait: float = 0.0) -> Iterator[None]:
     which says who holds it (process, command, since when), and RunnerError when there can be no
     lock.
     """
-    folder, descriptor = _opened(
-        state_dir
-    )  # who uses the folder meanwhile gets the one that was looked at here
+    # who uses the folder meanwhile gets the one that was looked at here
+    folder, descriptor = _opened(state_dir)
     try:
         _take(descriptor, wait)
         words = _command(os.path.basename(sys.argv[0]), command_line(sys.argv[1:]))

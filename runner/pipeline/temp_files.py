@@ -64,9 +64,8 @@ class Temporaries:
             return []
         removed = []
         for line in lines:
-            with suppress(
-                ValueError, TypeError, OSError
-            ):  # the last line may be cut off, a folder may be gone
+            # the last line may be cut off, a folder may be gone
+            with suppress(ValueError, TypeError, OSError):
                 folder, mark = json.loads(line)
                 removed += _cleaned(folder, mark)
         with suppress(OSError):

@@ -144,9 +144,8 @@ class Template(Record):
         if self.engine not in TEMPLATES:
             raise StateFailed(f"Specified template format {self.engine} is not supported")
         variables = {**more, **self.beside, **self.variables}
-        if (
-            self.engine == "py"
-        ):  # a program is handed them as one mapping; its names stay those of the state
+        # a program is handed them as one mapping; its names stay those of the state
+        if self.engine == "py":
             variables |= {**more, "context": dict(self.variables)}
         try:
             return here.render(text, self.engine, variables, file=path, saltenv=here.saltenv)

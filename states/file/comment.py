@@ -46,9 +46,8 @@ def comment(
         raise StateFailed(f"{core}: Pattern not found")
     new = commented_out(old, regex, char)
     if not matches(commented, new):
-        raise StateFailed(
-            "Expected commented lines not found"
-        )  # the expression does not match from a line's beginning
+        # the expression does not match from a line's beginning
+        raise StateFailed("Expected commented lines not found")
     if new == old:
         return "Commented lines successfully"
     return (

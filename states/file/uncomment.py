@@ -39,9 +39,8 @@ def uncomment(
         raise StateFailed(f"{regex}: Pattern not found")
     new = bared_lines(old, regex, char)
     if not matches(bared, new):
-        raise StateFailed(
-            "Expected uncommented lines not found"
-        )  # the sign does not begin the line
+        # the sign does not begin the line
+        raise StateFailed("Expected uncommented lines not found")
     if new == old:
         return "Uncommented lines successfully"
     return (

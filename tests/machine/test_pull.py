@@ -34,9 +34,8 @@ def test_a_machine_pulls_over_ssh(debian: Debian) -> None:
     debian.runner("init", "--from", URL)
     assert debian.run(f"cat {TARGET}; ls /var/lib/runner/trees/current").stdout == "one\nstates\n"
     debian.run("mv /root/.ssh/id_ed25519 /etc/runner/key; chmod 644 /etc/runner/key")
-    assert (
-        "Permission denied (publickey" in debian.runner("pull").stderr
-    )  # the last good one is run
+    # the last good one is run
+    assert "Permission denied (publickey" in debian.runner("pull").stderr
     debian.run("echo '  deploy_key: key' >> /etc/runner/runner.yaml")
     assert "chmod 600 /etc/runner/key" in debian.runner("pull", code=4).stderr
     debian.run("chmod 600 /etc/runner/key")

@@ -116,9 +116,8 @@ def test_the_timer_starts_it(with_timer: Debian) -> None:
     assert "changed  file.managed" in with_timer.read(
         "journalctl -u runner-highstate.service -o cat"
     )
-    until(
-        with_timer, """runner schedule status --out json | grep -q '"next": "'"""
-    )  # not while systemd starts it
+    # not while systemd starts it
+    until(with_timer, """runner schedule status --out json | grep -q '"next": "'""")
     found = status(with_timer)
     assert found["installed"].endswith("runner-highstate.timer")
     assert found["last"]["outcome"] == "done"

@@ -23,9 +23,8 @@ from starting import wait_until
 from runner.engine.rehearsal.namespaces import die_with_parent
 
 PORT = 5999  # only a part of the socket's name
-FOLDER = Path(
-    tempfile.gettempdir(), f"runner-postgres-{os.getpid()}"
-)  # of the socket: what db_host says
+# of the socket: what db_host says
+FOLDER = Path(tempfile.gettempdir(), f"runner-postgres-{os.getpid()}")
 
 
 def _programs() -> Path:

@@ -26,9 +26,8 @@ class Streamed(Record):
 
     path: str
     size: int
-    identity: tuple[
-        int, int, int, int
-    ]  # device, inode, when its contents and anything of it changed
+    # device, inode, when its contents and anything of it changed
+    identity: tuple[int, int, int, int]
 
     @property
     def head(self) -> bytes:

@@ -102,9 +102,8 @@ def completion(
     Example: runner completion bash > /etc/bash_completion.d/runner
     """
     if shell == "candidates":
-        with suppress(
-            Exception
-        ):  # a person is typing: nothing is better than a message in the line
+        # a person is typing: nothing is better than a message in the line
+        with suppress(Exception):
             _print(words or [])
         return 0
     if shell not in SCRIPTS:

@@ -268,9 +268,8 @@ def options_of(
 
     with failed_start.metrics_of_failed_start(textfile, bool(common.test)):
         options, warnings = loaded(common, tree, **more)
-    silent = (
-        common.quiet and common.log_level is None
-    )  # a configuration of Salt's asks for a log on the terminal
+    # a configuration of Salt's asks for a log on the terminal
+    silent = common.quiet and common.log_level is None
     levels = logs.set_up(options.raw, bool(common.log_file), silent)
     if levels.lowest <= logs.LEVELS["info"]:
         _log(options, levels)

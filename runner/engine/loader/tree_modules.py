@@ -243,9 +243,8 @@ def _blaming(path: str) -> Iterator[None]:
     except (ImportError, RunnerError, KeyboardInterrupt):
         raise
     except BaseException as problem:  # sys.exit() too
-        if (
-            isinstance(problem, OSError) and not _place(problem, path).line
-        ):  # not raised by its code
+        # not raised by its code
+        if isinstance(problem, OSError) and not _place(problem, path).line:
             raise RunnerError(
                 f"{path} cannot be read: {problem.strerror}", Source(path), None, "module"
             ) from problem

@@ -241,9 +241,8 @@ def _complain(
                     "argument",
                 )
             )
-    if (
-        "name" in misspelt and binding.named_by_id
-    ):  # `path: /x` where `name: /x` was meant: the ID is no mistake then
+    # `path: /x` where `name: /x` was meant: the ID is no mistake then
+    if "name" in misspelt and binding.named_by_id:
         binding.problems = [
             wrong_one for wrong_one in binding.problems if wrong_one.argument[1:] != ("name",)
         ]

@@ -82,9 +82,8 @@ def spelled(value: Any) -> Any:
             _refuse_no_text(value)
         return value
     if isinstance(value, bool | int | float):
-        return str(
-            value
-        )  # True for a bool, as Salt: how it was typed (yes, on, true) is gone after YAML
+        # True for a bool, as Salt: how it was typed (yes, on, true) is gone after YAML
+        return str(value)
     if hasattr(value, "isoformat"):  # YAML reads 2024-01-31 as a date
         return value.isoformat()
     if isinstance(value, bytes):
@@ -95,9 +94,8 @@ def spelled(value: Any) -> Any:
 def _refuse_no_text(value: str) -> None:
     """Raise Mismatch for halves of characters, which no file and no program can be given."""
     try:
-        value.encode(
-            "utf-8", "surrogateescape"
-        )  # bytes of a file's name that are no UTF-8 are fine
+        # bytes of a file's name that are no UTF-8 are fine
+        value.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError as problem:
         character = f"\\u{ord(value[problem.start]):04x}"
         hint = "in YAML a character beyond U+FFFF is written as it is, or as \\U with eight digits"

@@ -15,20 +15,18 @@ from runner.model.highdata import HighData
 from runner.model.places import Place, Untyped, Value, key_place, value_place
 from runner.model.requisite_kinds import REQUISITE_KEYS
 
-Known = Callable[
-    [str, str], frozenset[str]
-]  # (state, function) -> the arguments that the function has
-Functions = Callable[
-    [str], Collection[str]
-]  # state module -> its functions; none when there is no such module
+# (state, function) -> the arguments that the function has
+Known = Callable[[str, str], frozenset[str]]
+# state module -> its functions; none when there is no such module
+Functions = Callable[[str], Collection[str]]
+# what is said of each state
 NEVER = frozenset(
     name
     for name, argument in GLOBAL_ARGUMENTS.items()
     if argument.stage is COMPILER and argument.description
-)  # what is said of each state
-ALWAYS = frozenset(
-    name for name, argument in GLOBAL_ARGUMENTS.items() if argument.has_defaults
-)  # arguments of the engine that may have defaults
+)
+# arguments of the engine that may have defaults
+ALWAYS = frozenset(name for name, argument in GLOBAL_ARGUMENTS.items() if argument.has_defaults)
 
 
 class Scopes:

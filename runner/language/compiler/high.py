@@ -34,9 +34,8 @@ class SlsFile(Record):
 
 Read = Callable[[str, str], SlsFile]  # (sls, saltenv); raises RunnerError
 Names = Callable[[str], Iterable[str]]  # saltenv -> names of all SLS files
-TextOf = Callable[
-    [str, str], str | None
-]  # (sls, saltenv) -> the text of the file; None where that is not known
+# (sls, saltenv) -> the text of the file; None where that is not known
+TextOf = Callable[[str, str], str | None]
 
 
 DEFINITION = "definition"  # the origin of an order number that no one typed
@@ -154,9 +153,8 @@ class Gatherer:
         key = (request.env, request.sls)
         own = SlsContents()
         if key in self.high.scopes:
-            if (
-                request.sls not in chain
-            ):  # an include that leads back to where it came from brings nothing
+            # an include that leads back to where it came from brings nothing
+            if request.sls not in chain:
                 self._again.setdefault(key, []).extend(chain)
             return own
         self.high.scopes[key] = chain

@@ -26,9 +26,8 @@ from runner.model.requisite_kinds import ALIASES, ARROWS, KINDS
 if TYPE_CHECKING:
     from runner.language.compiler.chains import Operand
 
-Known = Callable[
-    [str, str], frozenset[str]
-]  # (state, function) -> the arguments that the function has
+# (state, function) -> the arguments that the function has
+Known = Callable[[str, str], frozenset[str]]
 Member = tuple[Declaration, Body]
 
 

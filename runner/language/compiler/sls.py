@@ -146,9 +146,8 @@ class Sls:
             return None
         keys = [key for key in value if isinstance(key, str) and not key.startswith("__")]
         if len(keys) > 1:
-            keys.sort(
-                key=lambda key: "." in key
-            )  # `service: [running]` is numbered before `pkg.installed:`
+            # `service: [running]` is numbered before `pkg.installed:`
+            keys.sort(key=lambda key: "." in key)
         for key in keys:
             self._body(declaration, key, value[key], value, place, extending)
         if not value:

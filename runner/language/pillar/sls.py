@@ -17,9 +17,8 @@ from runner.model.places import Place, Untyped, item_place, value_place
 from runner.model.records import Record
 
 Read = Callable[[str, str], tuple[Any, str, bool]]  # (sls, saltenv) -> value, file, is init.sls
-ReadWith = Callable[
-    [str, str, Mapping[str, Any]], tuple[Any, str, bool]
-]  # with variables for the template too
+# with variables for the template too
+ReadWith = Callable[[str, str, Mapping[str, Any]], tuple[Any, str, bool]]
 Names = Callable[[str], Iterable[str]]  # saltenv -> the names of all SLS files
 
 
@@ -90,9 +89,8 @@ class Pillar:
         self._includes_win = includes_win
         self._problems: list[Diagnostic] = []
         self._once: dict[tuple[str, str], _PillarFile] = {}  # by environment and SLS
-        self._filled: set[tuple[str, str]] = (
-            set()
-        )  # those that were read with the defaults of an include
+        # those that were read with the defaults of an include
+        self._filled: set[tuple[str, str]] = set()
 
     def compile(
         self, requests: Iterable[tuple[str, str, Place]], override: Mapping[str, Any]

@@ -145,9 +145,8 @@ def tag_of(low: Mapping[str, Any]) -> str:
     return "_|-".join(str(low[key]) for key in ("state", "__id__", "name", "fun"))
 
 
-UTILITIES: Mapping[str, Callable[..., Any]] = {
-    "state.gen_tag": tag_of
-}  # of Salt's own, those that state modules need
+# of Salt's own, those that state modules need
+UTILITIES: Mapping[str, Callable[..., Any]] = {"state.gen_tag": tag_of}
 
 
 def _low() -> Mapping[str, Any]:

@@ -26,9 +26,8 @@ LETTERS = {
     "N": "nodegroup",
 }
 LETTERED = r"(?s)([GPIJLSEN])([^\w\s@]?)@(.+)"
-MASTERS_OWN = frozenset(
-    {"range", "data", "exsel", "pillar_target"}
-)  # of a master's targets; they match nothing here
+# of a master's targets; they match nothing here
+MASTERS_OWN = frozenset({"range", "data", "exsel", "pillar_target"})
 
 
 class Undecided(Exception):

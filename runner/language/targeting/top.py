@@ -221,9 +221,8 @@ class _TopReader:
         targets: list[Target] = []
         margin = [name for name, section in value.items() if isinstance(section, list)]
         for name, section in value.items():
-            if (
-                section is None and margin
-            ):  # what belongs below it stands at the margin: that is told
+            # what belongs below it stands at the margin: that is told
+            if section is None and margin:
                 continue
             if name != "include":  # Salt reads it over as well
                 targets += self.section(name, section, key_place(value, name, place))

@@ -17,9 +17,8 @@ from runner.model.global_arguments import DOCUMENTED, GLOBAL_ARGUMENTS, SETTINGS
 from runner.output.manual.docstring import Docstring
 
 Schema = dict[str, Any]
-Function = tuple[
-    Docstring, Schema, Iterable[str]
-]  # what is said of it, its arguments, those of its mod_watch alone
+# what is said of it, its arguments, those of its mod_watch alone
+Function = tuple[Docstring, Schema, Iterable[str]]
 
 _REACTION = "used when the state reacts to a change"
 SPECIAL = r"^(__slot__:|\{[{%])"  # what may stand for any value

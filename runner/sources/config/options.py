@@ -461,9 +461,10 @@ class Options(Record):
         metavar="FILE",
         help="Where the log goes: a file, journald, syslog.",
     )
+    # no warnings about the tree in a run that changes nothing
     quiet: bool = flag(
         False, "-q", "--quiet", of="reading", help="Silence unless something changed or failed."
-    )  # no warnings about the tree in a run that changes nothing
+    )
     # the states to run, and which to leave out: pipeline/selection
     only: Annotated[
         tuple[str, ...],

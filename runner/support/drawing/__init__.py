@@ -12,9 +12,8 @@ from runner.model.chunk import Chunk, Edge, Relations, titled
 
 MANY = 80  # from so many states on, a picture without pages of its own is folded by SLS
 
-Picture = Mapping[
-    str, Any
-]  # plain data: what `--out json` prints and from which secrets are taken away
+# plain data: what `--out json` prints and from which secrets are taken away
+Picture = Mapping[str, Any]
 
 
 def picture(

@@ -161,9 +161,8 @@ class _Layers:
             wide = max(self._sizes[node][0] for node in column if node < len(self._sizes))
             for node in column:
                 y = middle[node] + shift
-                if node < len(
-                    self._sizes
-                ):  # as wide as the column, so that no arrow passes behind a neighbour
+                # as wide as the column, so that no arrow passes behind a neighbour
+                if node < len(self._sizes):
                     boxes[node] = Box(x, y - self._tall(node) / 2, wide, self._tall(node))
                 left[node], right[node] = (x, y), (x + wide, y)
             x += wide + GAP_X

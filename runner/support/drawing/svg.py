@@ -82,9 +82,8 @@ def _lines(arrows: Iterable[Arrow], routes: dict[Pair, list[Point]]) -> Iterator
         pair = (arrow.first, arrow.then)
         if pair not in routes:
             continue  # from a box to itself
-        nth = beside[pair] = (
-            beside.get(pair, -1) + 1
-        )  # several arrows between two boxes run side by side
+        # several arrows between two boxes run side by side
+        nth = beside[pair] = beside.get(pair, -1) + 1
         path = _curve([(x, y + 6 * nth) for x, y in routes[pair]])
         end = arrow.style.split()[-1]
         yield (

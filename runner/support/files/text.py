@@ -50,18 +50,16 @@ def read_bounded(path: str, largest: int = LARGEST * MEBIBYTE) -> bytes:
         if largest and len(data) > largest:
             raise _too_large(path, largest)
         return data
-    file = os.open(
-        path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
-    )  # a pipe without a writer does not stop it
+    # a pipe without a writer does not stop it
+    file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         status = os.fstat(file)
         if not stat.S_ISREG(status.st_mode):
             raise RunnerError(f"{path} is not a regular file", Source(path))
         if largest and status.st_size > largest:
             raise _too_large(path, largest)
-        data = os.read(
-            file, max(status.st_size + 1, PAGE)
-        )  # of /proc/sys only the first read gives something
+        # of /proc/sys only the first read gives something
+        data = os.read(file, max(status.st_size + 1, PAGE))
         while more := os.read(file, 65536) if len(data) != status.st_size else b"":
             data += more
             if largest and len(data) > largest:

@@ -193,9 +193,8 @@ class TrustedFolder:
         os.fsync(self.descriptor)
 
 
-_open_folders: WeakValueDictionary[str, TrustedFolder] = (
-    WeakValueDictionary()
-)  # as long as somebody holds them
+# as long as somebody holds them
+_open_folders: WeakValueDictionary[str, TrustedFolder] = WeakValueDictionary()
 
 
 def trusted_folder(path: str, make: bool = True) -> TrustedFolder:

@@ -342,9 +342,8 @@ class Secrets:
         if not self:
             return result
         result = result._replace(chunk=self.chunk(result.chunk), key=self.name(result.key))
-        former = (
-            bool(result.changes) or result.result is not True
-        )  # what is in order says nothing of former secrets
+        # what is in order says nothing of former secrets
+        former = bool(result.changes) or result.result is not True
         return result._replace(
             comment=self._masked(result.comment, former=former),
             reaction=self._masked(result.reaction, former=former),

@@ -320,12 +320,12 @@ class Finder:
 SHORTEST_LAID_OUT = 3 * LEAST - 1
 _LINES = pattern(LAYOUTS["lines"])
 _GROUPS = pattern(f"{LAYOUTS['dump']}|{LAYOUTS['groups']}")
+# groups, likely
 _THREE = pattern(
     rf"{_HEX}{{2}}(?:[ :-]|, ?|\\x| {{2}})(?:0x)?{_HEX}{{2}}(?:[ :-]|\\x|\n|, ?| {{2}})"
-)  # groups, likely
-_REST = pattern(
-    rf"(?: {{0,2}}{_HEX}{{2}}){{0,16}}  [^\n]{{1,18}}$", re.MULTILINE
-)  # characters beside a dump
+)
+# characters beside a dump
+_REST = pattern(rf"(?: {{0,2}}{_HEX}{{2}}){{0,16}}  [^\n]{{1,18}}$", re.MULTILINE)
 
 
 def _without(text: str, breaks: re.Pattern[str]) -> tuple[str, list[tuple[int, int]]]:

@@ -86,9 +86,8 @@ def _replaced(old: Sequence[DiffLine], new: Sequence[DiffLine]) -> Iterator[Span
             (tail for tail in frames[ahead] if tail and line.text[len(ahead) :].endswith(tail)), ""
         )
         yield line.start + len(ahead), line.start + len(line.text) - len(behind)
-    if (
-        met != frames.keys()
-    ):  # a secret stands where no line began alike: any of these may have had the old one
+    # a secret stands where no line began alike: any of these may have had the old one
+    if met != frames.keys():
         plain = {_key(line.text) for line in new if not line.hidden}
         for line in loose:
             indent = len(line.text) - len(line.text.lstrip())

@@ -402,9 +402,8 @@ def _explain(error: yaml.MarkedYAMLError, text: str, document: Document) -> Rend
         return RenderError(str(error.problem or error.context), Source(document.file), code="yaml")
     source, hint = document.source(mistake.line, mistake.column), mistake.hint
     unsafe = [name for name, value in source.values if re.search(_UNSAFE, value[1:-1])]
-    if (
-        unsafe and "tab" not in mistake.message
-    ):  # an expression of the line is what YAML cannot read
+    # an expression of the line is what YAML cannot read
+    if unsafe and "tab" not in mistake.message:
         safe = f"`{{{{ {unsafe[0]} | yaml_dquote }}}}` is safe whatever the value is"
         hint = f"{hint}; {safe}" if hint else safe
     return RenderError(mistake.message, source, hint, "yaml")

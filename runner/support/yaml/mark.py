@@ -10,9 +10,8 @@ import yaml
 from runner.model.places import Source
 from runner.model.records import Record
 
-Written = Callable[
-    [int, int], Source
-]  # a line and column (from 1) of the text -> the place as written
+# a line and column (from 1) of the text -> the place as written
+Written = Callable[[int, int], Source]
 
 
 class Mistake(Record):

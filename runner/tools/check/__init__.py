@@ -210,9 +210,8 @@ class _Checker:
         ]
         named = {key for request in assigned for key in self._expanded(request)}
         path_of = session.tree.sls_path
-        read = {
-            (env, path_of(sls, env)) for env, sls in done if path_of(sls, env)
-        }  # a.b and a/b are one file
+        # a.b and a/b are one file
+        read = {(env, path_of(sls, env)) for env, sls in done if path_of(sls, env)}
         whole, left_out = tree_files.served(session, all_requests(session))
         self._problems += left_out
         rest = [

@@ -170,9 +170,8 @@ def test_code_of_a_tree_cannot_log_a_secret(machine: Machine, options: tuple[str
     (machine.folder / "states/_modules/leaking.py").write_text(LEAKING)
     log = machine.folder / "log"
     argv = machine.argv("sls", "a", *options, *(("--log-file", str(log)) if options else ()))
-    done = subprocess.run(
-        argv, capture_output=True, text=True, env=machine.environment, check=True
-    )  # with tracebacks, which the tree's own code writes
+    # with tracebacks, which the tree's own code writes
+    done = subprocess.run(argv, capture_output=True, text=True, env=machine.environment, check=True)
     printed = done.stdout + done.stderr + (log.read_text() if options else "")
     assert "hunter2" not in printed and "unspoken" not in printed
     for said in (

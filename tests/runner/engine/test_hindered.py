@@ -113,9 +113,8 @@ def site(machine: Machine) -> Path:
 
 def wrapped(machine: Machine, prefix: list[str], *words: str) -> dict[str, bool | None]:
     """The results by name, of a runner that something is put before."""
-    cache = (
-        machine.folder / "cache"
-    )  # runner keeps its files only where nobody but the caller and root can write
+    # runner keeps its files only where nobody but the caller and root can write
+    cache = machine.folder / "cache"
     cache.mkdir(exist_ok=True)
     os.chown(cache, *((65534, 65534) if prefix == SOMEBODY else (0, 0)))
     argv = [*prefix, *machine.argv(*words, "--out", "json")]

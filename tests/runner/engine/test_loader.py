@@ -163,13 +163,11 @@ def test_execution_functions(registry: Registry) -> None:
     assert registry.function("mine.ids")() == ["me"]
     assert registry.function("nicer.hello")() == "hi"
     assert registry.function("engine.ping")() is True
-    assert {"grain", "ids", "twice"} < set(
-        registry.functions("mine")
-    )  # besides those of the built-in mine
+    # besides those of the built-in mine
+    assert {"grain", "ids", "twice"} < set(registry.functions("mine"))
     assert not registry.has_function("mine.twofold")
-    assert registry.has_function(
-        "other_file.hello"
-    )  # without __virtual__, its file's name holds too, as with Salt
+    # without __virtual__, its file's name holds too, as with Salt
+    assert registry.has_function("other_file.hello")
 
 
 def test_other_parts_of_salt_fail_with_a_hint(registry: Registry) -> None:

@@ -71,9 +71,8 @@ def test_a_state_module_of_the_name_of_a_built_in_one_adds_to_it(machine: Machin
     done = machine.results("sls", "t")
     assert [done[name]["comment"] for name in "ab"] == ["own", "overridden"]
     assert done["c"]["changes"]
-    assert (
-        done["d"]["comment"] == "Watch statement fired."
-    )  # the built-in module's mod_watch, as with Salt
+    # the built-in module's mod_watch, as with Salt
+    assert done["d"]["comment"] == "Watch statement fired."
 
 
 def test_a_state_module_in_a_file_of_the_built_in_name_has_its_own_hooks(machine: Machine) -> None:

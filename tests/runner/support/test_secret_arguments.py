@@ -64,9 +64,8 @@ def test_states_stay_apart(machine: Machine) -> None:
         "cmd_|-silent_|-**********_|-run",
         "cmd_|-silent_|-********** 1_|-run",
     ]
-    assert (
-        answer["test_|-/etc/keys/a.pem_|-/etc/keys/a.pem_|-nop"]["result"] is True
-    )  # a path is no secret
+    # a path is no secret
+    assert answer["test_|-/etc/keys/a.pem_|-/etc/keys/a.pem_|-nop"]["result"] is True
 
 
 def test_show_hides_passwords(machine: Machine) -> None:

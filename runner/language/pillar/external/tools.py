@@ -20,14 +20,12 @@ class Tools(Record):
     grains: Mapping[str, Any]
     shell: Callable[[str], Mapping[str, Any]]  # a command -> retcode, stdout, stderr
     names: Mapping[str, Any]  # the variables that templates see
-    template: Callable[
-        [str, str, Mapping[str, Any]], Any
-    ]  # (file, folder of its imports, variables) -> rendered text
+    # (file, folder of its imports, variables) -> rendered text
+    template: Callable[[str, str, Mapping[str, Any]], Any]
     data: Callable[[Any], Any]  # a rendered text as YAML
     parsed: Callable[[str, str], Any]  # (text, how a message calls it) -> the value of YAML
-    content: Callable[
-        [str, Mapping[str, Any]], Any
-    ]  # (file, options) -> what its renderers make of it
+    # (file, options) -> what its renderers make of it
+    content: Callable[[str, Mapping[str, Any]], Any]
     matches: Callable[[str, str], bool]
     seen: Callable[[str], None]  # is shown each file before it is read
     place: Callable[[], Source]  # of ext_pillar in the configuration

@@ -24,9 +24,8 @@ def frames(traceback: TracebackType | None) -> Iterator[tuple[Source, FrameType]
     """The frames of an exception in templates, outermost first."""
     while traceback is not None:
         template = traceback.tb_frame.f_globals.get("__jinja_template__")
-        missing = re.fullmatch(
-            r"t_\d+", traceback.tb_frame.f_code.co_name
-        )  # stands for a filter or test that is not there
+        # stands for a filter or test that is not there
+        missing = re.fullmatch(r"t_\d+", traceback.tb_frame.f_code.co_name)
         if isinstance(template, jinja2.Template) and not missing:
             line = template.get_corresponding_lineno(traceback.tb_lineno)
             file = str(traceback.tb_frame.f_globals.get("placed_file", template.filename))

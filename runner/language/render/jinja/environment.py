@@ -198,9 +198,8 @@ class PlacedEnvironment(BoundedEnvironment):
             name = name.removeprefix("salt://")
             relative = parent is not None and name.startswith(("./", "../"))
             name = name if relative or parent is None else self.join_path(name, parent)
-            folder = os.path.normpath(
-                os.path.dirname(parent if relative and parent else name)
-            )  # as Salt has it
+            # as Salt has it
+            folder = os.path.normpath(os.path.dirname(parent if relative and parent else name))
             own = {
                 "tpldir": folder,
                 "tpldot": "" if folder == "." else folder.replace("/", "."),
@@ -214,9 +213,8 @@ class PlacedEnvironment(BoundedEnvironment):
                 hint="write its path below the roots in quotes",
             )
         template = super().get_template(name, parent, globals)
-        if (
-            self.fresh.get(template) is None
-        ):  # what an earlier rendering left in it is of another file or another time
+        # what an earlier rendering left in it is of another file or another time
+        if self.fresh.get(template) is None:
             template._module = None
             template.globals = globals
             self.fresh[template] = True

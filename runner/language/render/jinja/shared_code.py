@@ -47,16 +47,14 @@ class Shaped(Record):
 
 _VARIABLE = re.compile(r"zq(\d+)z")  # in the tokens and in the code: the variable of a number
 _NUMBERED = re.compile(r"[A-Za-z][A-Za-z_]*\d\w*", re.ASCII)
-_NO_VARIABLE_AFTER = frozenset(
-    ["dot", "pipe", "is", "is not", "filter"]
-)  # but an attribute, a filter or a test
+# but an attribute, a filter or a test
+_NO_VARIABLE_AFTER = frozenset(["dot", "pipe", "is", "is not", "filter"])
 
 
 def shaped(tokens: list[Token]) -> Shaped:
     """Split the tokens of a template into what other templates share and its own."""
-    if any(
-        kind == "name" and value == "autoescape" for _, kind, value in tokens
-    ):  # asks texts while it is compiled
+    # asks texts while it is compiled
+    if any(kind == "name" and value == "autoescape" for _, kind, value in tokens):
         return Shaped(tokens, tuple(tokens), (), (), ())
     names = _numbered(tokens)
     shape: list[Any] = []

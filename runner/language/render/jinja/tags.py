@@ -109,9 +109,8 @@ class SaltTags(Extension):
 
 def _own_name() -> nodes.InternalName:
     """The variable of the code that holds the template's name."""
-    made: nodes.InternalName = object.__new__(
-        nodes.InternalName
-    )  # Jinja makes them only with a name of its own
+    # Jinja makes them only with a name of its own
+    made: nodes.InternalName = object.__new__(nodes.InternalName)
     nodes.Node.__init__(made, "placed_name")
     return made
 

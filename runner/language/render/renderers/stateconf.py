@@ -190,9 +190,8 @@ class _Sls:
         ]
         if options.ordered:
             order(made, self._nowhere)
-        for key in [
-            key for key in self._data if str(key).startswith(".")
-        ]:  # short names come last, as with Salt
+        # short names come last, as with Salt
+        for key in [key for key in self._data if str(key).startswith(".")]:
             name = self._sls.absolute(str(key))
             made[name] = made.pop(name)
         self._ends(made, own, options)

@@ -64,9 +64,8 @@ def test_the_code_of_a_shape_with_its_texts_is_the_code_of_the_template(text: st
     typed = [f"mark({each!r}, placed_file, {line}, True)" for each, line in own.texts]
     made = re.sub(r"placed\[(\d+)\]", lambda found: typed[int(found[1])], made)
     made = re.sub(r"given\[(\d+)\]", lambda found: repr(own.strings[int(found[1])]), made)
-    made = re.sub(
-        r"mark\(\(('\w+')\), placed_file", r"mark(\1, placed_file", made
-    )  # a string that is put out
+    # a string that is put out
+    made = re.sub(r"mark\(\(('\w+')\), placed_file", r"mark(\1, placed_file", made)
     assert made == code(environment, environment._parse(text, "name", "file"))
 
 
