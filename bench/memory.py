@@ -158,10 +158,7 @@ CASES = [
     ),
     Case(
         "an authorized_keys of 3 GB",
-        both(
-            sparse("keys", 3072),
-            sls(KEY),
-        ),
+        both(sparse("keys", 3072), sls(KEY)),
         ("sls", "x", "--test"),
         2,
     ),
@@ -191,8 +188,7 @@ CASES = [
     Case(
         "the same in a template of a parallel state",
         both(
-            sls(managed("salt://t", RENDERED + "    - parallel: true\n")),
-            text("states/t", DOUBLED),
+            sls(managed("salt://t", RENDERED + "    - parallel: true\n")), text("states/t", DOUBLED)
         ),
         ("sls", "x"),
         2,

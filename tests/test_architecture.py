@@ -297,7 +297,7 @@ def inside_functions(root: Path = ROOT) -> list[str]:
 
 
 LATER = {  # and why
-    "runner/cli/commands/lsp.py imports runner.tools.lsp.server.serve": "pygls may be missing",
+    "runner/cli/commands/lsp.py imports runner.tools.lsp.server.serve": "pygls may be missing"
 }
 
 

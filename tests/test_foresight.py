@@ -71,10 +71,7 @@ FUNCTIONS: dict[str, Chosen] = {
     },
     "file.absent": lambda rng, top: {},
     "file.touch": lambda rng, top: {"makedirs": rng.random() < 0.3},
-    "file.symlink": lambda rng, top: {
-        "target": _other(rng, top),
-        "force": rng.random() < 0.3,
-    },
+    "file.symlink": lambda rng, top: {"target": _other(rng, top), "force": rng.random() < 0.3},
     "file.hardlink": lambda rng, top: {"target": _other(rng, top), "force": rng.random() < 0.3},
     "file.copy": lambda rng, top: {
         "source": _other(rng, top),
@@ -379,11 +376,7 @@ def test_functions_look_at_what_is_planned(machine: Machine) -> None:
     real = machine.results("sls", "looked")
     said = {name: dry[name]["comment"] for name in LOOKS}
     assert said == {name: real[name]["comment"] for name in LOOKS}
-    assert {name for name in said if said[name] != "Success!"} == {
-        "gone",
-        "folder",
-        "no program",
-    }
+    assert {name for name in said if said[name] != "Success!"} == {"gone", "folder", "no program"}
 
 
 def differing(machine: Machine, seed: int) -> dict[str, Any]:

@@ -33,13 +33,7 @@ from modules.pkg._queries import (
     show,
     verify,
 )
-from modules.pkg._repositories import (
-    del_repo,
-    get_repo,
-    list_repos,
-    mod_repo,
-    write_repository,
-)
+from modules.pkg._repositories import del_repo, get_repo, list_repos, mod_repo, write_repository
 from modules.pkg._run import environment
 from modules.pkg.package_manager import (
     Changes,

@@ -36,12 +36,7 @@ ACCEPTED_FLAGS = (
     "--no-return-event",
     "--output-diff",
 )
-ACCEPTED = (
-    "--saltfile",
-    "--master",
-    "-t --timeout",
-    "--set-metadata",
-)
+ACCEPTED = ("--saltfile", "--master", "-t --timeout", "--set-metadata")
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -189,10 +189,7 @@ class History:
         if self._was_ours(tag, number):
             return "intent", ""
         date = time.strftime("%Y-%m-%d %H:%M", time.localtime(when))
-        return (
-            "drift",
-            f"the tree is as in run {number} ({date}), the machine was changed since",
-        )
+        return ("drift", f"the tree is as in run {number} ({date}), the machine was changed since")
 
     def _past(self, tag: str) -> list[tuple[bytes, int | None, str, int, float]]:
         query = """

@@ -6,16 +6,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from modules import cmd
-from runner.api import (
-    Group,
-    Mode,
-    OneOrMany,
-    Record,
-    Secret,
-    StateFailed,
-    TextEncoding,
-    Word,
-)
+from runner.api import Group, Mode, OneOrMany, Record, Secret, StateFailed, TextEncoding, Word
 
 Variables = Word[dict[str, Any] | list[Any] | str]
 

@@ -6,15 +6,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from modules import file
-from runner.api import (
-    AbsolutePath,
-    Leftovers,
-    Mode,
-    OneOrMany,
-    Planned,
-    StateFailed,
-    TextEncoding,
-)
+from runner.api import AbsolutePath, Leftovers, Mode, OneOrMany, Planned, StateFailed, TextEncoding
 from states.file import _sources as sources
 from states.file._contents import (
     Encoding,

@@ -9,16 +9,7 @@ from typing import Annotated, Any
 
 from modules import pkg
 from modules.pkg import InstallOptions, PackageTarget, Transaction
-from runner.api import (
-    CommandFailed,
-    Done,
-    Name,
-    Plan,
-    Planned,
-    StateFailed,
-    here,
-    requires_feature,
-)
+from runner.api import CommandFailed, Done, Name, Plan, Planned, StateFailed, here, requires_feature
 from states.pkg import _selection as selection
 from states.pkg import _simulation as simulation
 from states.pkg._holds import Holding, held_packages

@@ -162,10 +162,7 @@ SCENARIOS = [
     git("latest", REMOTE + "git clone -q --bare r wt; " + MORE, bare=True),
     git("latest", REMOTE + "git clone -q --mirror r wt; " + MORE, mirror=True),
     git(
-        "latest",
-        REMOTE + "git clone -q --bare r wt; " + REWRITTEN,
-        bare=True,
-        fails="Fetch failed",
+        "latest", REMOTE + "git clone -q --bare r wt; " + REWRITTEN, bare=True, fails="Fetch failed"
     ),
     git("latest", rev="1" * 40, breaks="Could not parse object"),
     git("latest", CLONE, rev="1" * 40, fails="Fetch did not successfully retrieve"),

@@ -15,11 +15,7 @@ chmod 755 /etc/init.d/tick; """
 
 
 def openrc(
-    function: str,
-    prepare: str = "",
-    plans: bool = True,
-    fails: str | None = None,
-    **args: object,
+    function: str, prepare: str = "", plans: bool = True, fails: str | None = None, **args: object
 ) -> Scenario:
     """A scenario of OpenRC's programs; services of users only systemd has."""
     return Scenario(

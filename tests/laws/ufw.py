@@ -59,13 +59,7 @@ SCENARIOS = [
     on("deny", HAS, plans=False, name="x", port="any", direction="out", destination="192.0.2.1"),
     on("limit", name="telnet", **FULL),
     on(
-        "limit",
-        HAS,
-        plans=False,
-        name="23/tcp",
-        interface="eth0",
-        source="10.0.0.0/8",
-        comment="x",
+        "limit", HAS, plans=False, name="23/tcp", interface="eth0", source="10.0.0.0/8", comment="x"
     ),
     on("reject", name="ident", **FULL),
     on("reject", ON, name="113/tcp"),

@@ -124,10 +124,7 @@ SCENARIOS = [
     key(name="{tmp}/no/key", fails="Parent directory not present"),
     key(create=False, plans=False),
     Scenario(
-        "x509.private_key_managed",
-        {"algo": "ec", "new": True},
-        present("key"),
-        converges=False,
+        "x509.private_key_managed", {"algo": "ec", "new": True}, present("key"), converges=False
     ),
     crt(name="{tmp}/a/b/crt", **WWW, **FILE, copypath="{tmp}", prepend_cn=True, days_valid=90),
     crt(

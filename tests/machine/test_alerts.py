@@ -46,10 +46,7 @@ CASES: dict[str, tuple[dict[str, str], dict[str, str], int]] = {
     ),
     "RunnerTreeIsOld": (
         {"runner_tree_fetched_timestamp_seconds": f"0{LONG}"},
-        {
-            "runner_tree_fetched_timestamp_seconds": f"0{LONG}",
-            "runner_disabled": f"1{LONG}",
-        },
+        {"runner_tree_fetched_timestamp_seconds": f"0{LONG}", "runner_disabled": f"1{LONG}"},
         1500,
     ),
     "RunnerReactionsPending": (
@@ -57,11 +54,7 @@ CASES: dict[str, tuple[dict[str, str], dict[str, str], int]] = {
         {"runner_pending_reactions": f"0{LONG}"},
         180,
     ),
-    "RunnerDisabled": (
-        {"runner_disabled": f"1{LONG}"},
-        {"runner_disabled": f"0{LONG}"},
-        4400,
-    ),
+    "RunnerDisabled": ({"runner_disabled": f"1{LONG}"}, {"runner_disabled": f"0{LONG}"}, 4400),
     "RunnerRevisionsDiffer": (
         {'runner_info{revision="a"}': f"1{LONG}", 'runner_info{revision="b"}': f"1{LONG}"},
         {'runner_info{revision="a"}': f"1{LONG}"},

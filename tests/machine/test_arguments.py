@@ -65,11 +65,9 @@ def test_an_argument_is_no_option_and_no_line(
     done = debian.runner("call", "--out", "json", attack[0], "--", *words, code=None)
     assert "Traceback" not in done.stdout + done.stderr
     assert snapshot(debian) == before
-    assert done.returncode != 0 or json.loads(done.stdout)["local"] in (
-        False,
-        {},
-        "",
-    ), "it claims to be done"
+    assert done.returncode != 0 or json.loads(done.stdout)["local"] in (False, {}, ""), (
+        "it claims to be done"
+    )
 
 
 def repr_of(text: str) -> str:

@@ -248,10 +248,7 @@ def test_a_formula_of_the_public_shape(machine: Debian) -> None:
     )
     assert real == {
         "talk-package": {"greeting": {"old": "", "new": "2.0-1"}},
-        "talk-extra": {
-            "phrase": {"old": "", "new": "1.0-1"},
-            "words": {"old": "", "new": "1.0-1"},
-        },
+        "talk-extra": {"phrase": {"old": "", "new": "1.0-1"}, "words": {"old": "", "new": "1.0-1"}},
         "talk-unwanted": {"old": {"old": "1:1.0-1", "new": ""}},
         "talk-config": {"diff": "--- \n+++ \n@@ -1 +1 @@\n-plain\n+tone = soft\n"},
     }

@@ -66,10 +66,7 @@ FAIL: dict[str, dict[str, Any]] = {
         "/proc/new": {"contents": "x"},
         "/etc/attributes": {"contents": "x", "attrs": "q"},
     },
-    "cmd.run": {
-        "true # root": {"root": "/none"},
-        "no-such-program": {"python_shell": False},
-    },
+    "cmd.run": {"true # root": {"root": "/none"}, "no-such-program": {"python_shell": False}},
     "cmd.script": {"salt://script.sh": {}},
     "cmd.call": {"call": {"func": "test.echo", "args": [1, 2, 3]}},
     "module.run": {"run": {"test.echo": [{"nope": 1}]}},

@@ -30,11 +30,7 @@ ALL = machine_scenarios()
 @contextlib.contextmanager
 def worker(layer: Path) -> Iterator[Callable[[int], dict[str, Any]]]:
     """Something that tries a scenario by its number."""
-    command = [
-        sys.executable,
-        str(ROOT / "tests/machine/inside.py"),
-        spec(str(layer)).dump(),
-    ]
+    command = [sys.executable, str(ROOT / "tests/machine/inside.py"), spec(str(layer)).dump()]
     environment = {**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT}/tests/support", "TMPDIR": "/tmp"}
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with background(command, env=environment, **pipes) as process:

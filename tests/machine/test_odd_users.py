@@ -40,10 +40,7 @@ def test_a_stranger_runs_the_tests(fresh: Debian) -> None:
 # the layer with its package manager; what /etc/os-release says, and what compares versions there
 RELEASES = {
     "pacman": ("ID=arch\nNAME='Arch Linux'\n", "vercmp"),
-    "dnf": (
-        "ID=almalinux\nNAME=AlmaLinux\nID_LIKE='rhel centos fedora'\nVERSION_ID=9.4\n",
-        "rpm",
-    ),
+    "dnf": ("ID=almalinux\nNAME=AlmaLinux\nID_LIKE='rhel centos fedora'\nVERSION_ID=9.4\n", "rpm"),
 }
 DEBIANS = "/usr/bin/apt* /usr/bin/dpkg* /var/lib/dpkg /etc/debian_version /etc/apt"
 # a sample: what asks for the distribution, its package manager, versions, programs and users

@@ -75,10 +75,7 @@ def test_purging_takes_configuration_and_what_needs_it(clean: Debian) -> None:
     changes = single(clean, "pkg.purged", "words")["changes"]
     assert changes == {
         "removed": {},
-        "installed": {
-            "phrase": {"old": "2.0-1", "new": ""},
-            "words": {"old": "2.0-1", "new": ""},
-        },
+        "installed": {"phrase": {"old": "2.0-1", "new": ""}, "words": {"old": "2.0-1", "new": ""}},
     }
     assert clean.read("ls /etc | grep -c ^words || true") == "0"
 

@@ -16,11 +16,7 @@ TREE: dict[str, Any] = {
     "greeting": {"pkg.latest": []},
     "hello": {"pkg.installed": []},
     "zoe": {
-        "user.present": [
-            {"uid": 7001},
-            {"groups": ["ops"]},
-            {"password": "$6$salt$" + "x" * 86},
-        ]
+        "user.present": [{"uid": 7001}, {"groups": ["ops"]}, {"password": "$6$salt$" + "x" * 86}]
     },
     "old": {"user.present": [{"shell": "/bin/bash"}, {"fullname": "Old One"}]},
     "gone": {"user.absent": [{"purge": True}]},

@@ -107,12 +107,7 @@ def test_a_look_changes_no_key(tmp_path: Path) -> None:
 def test_hosts_that_are_known(tmp_path: Path, change: None) -> None:
     known: dict[str, Any] = {"config": str(tmp_path / "known")}
     given: dict[str, Any] = {"key": OTHER, "enc": "ed25519", **known}
-    entry = {
-        "hostname": "h1",
-        "enc": "ssh-ed25519",
-        "key": OTHER,
-        "fingerprint": FINGERPRINT,
-    }
+    entry = {"hostname": "h1", "enc": "ssh-ed25519", "key": OTHER, "fingerprint": FINGERPRINT}
     added = ssh.set_known_host(ME, "h1", hash_known_hosts=False, **given)
     assert added == {"status": "updated", "old": None, "new": [entry]}
     assert ssh.set_known_host(ME, "h1", **given) == {"status": "exists", "keys": [OTHER]}

@@ -201,11 +201,7 @@ def test_filter_by(lookup: dict[str, Any], options: dict[str, Any], wanted: Any)
 def test_filter_by_pillar() -> None:
     assert pillar.filter_by(
         {"te*": {"b": 2}, "base": {"z": 1}}, pillar="s", base="base", merge={"m": 1}
-    ) == {
-        "z": 1,
-        "b": 2,
-        "m": 1,
-    }
+    ) == {"z": 1, "b": 2, "m": 1}
     assert pillar.filter_by({"x": 1, "default": 7}, pillar="nope") == 7
 
 

@@ -228,13 +228,7 @@ def test_boolstr() -> None:
     ]
 
 
-MERGES = [
-    slsutil.update,
-    slsutil.merge,
-    defaults.merge,
-    dictupdate.update,
-    dictupdate.merge,
-]
+MERGES = [slsutil.update, slsutil.merge, defaults.merge, dictupdate.update, dictupdate.merge]
 
 
 @pytest.mark.parametrize("merge", MERGES)

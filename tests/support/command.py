@@ -56,12 +56,7 @@ class Machine:
 
     def argv(self, *words: str) -> list[str]:
         self.config_file.write_text(json.dumps(self.config))
-        where = [
-            "--config",
-            str(self.config_file),
-            "--cachedir",
-            str(self.folder / "cache"),
-        ]
+        where = ["--config", str(self.config_file), "--cachedir", str(self.folder / "cache")]
         return [sys.executable, "-c", "from runner.cli import main; main()", *words, *where]
 
     def start(

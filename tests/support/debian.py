@@ -44,11 +44,7 @@ INITS = {
         SYSTEMD_READY,
     ),
     "openrc": (["/sbin/openrc-init"], "lxc", "pgrep -x openrc >/dev/null || rc-status -r"),
-    "runit": (
-        ["/sbin/runit"],
-        "lxc",
-        "pgrep -x runsvdir >/dev/null && echo running",
-    ),
+    "runit": (["/sbin/runit"], "lxc", "pgrep -x runsvdir >/dev/null && echo running"),
     "s6": (
         ["/bin/sh", "-c", "mkdir -p /run/service; exec s6-svscan /run/service"],
         "lxc",

@@ -185,11 +185,7 @@ class HarnessHere:
 
 
 def look(
-    function: Callable[..., Any],
-    /,
-    *args: Any,
-    current: HarnessHere | None = None,
-    **kwargs: Any,
+    function: Callable[..., Any], /, *args: Any, current: HarnessHere | None = None, **kwargs: Any
 ) -> Plan | Done:
     """The dry run of a state function with converted arguments: its Plan, or what it answers
     without one.
@@ -287,11 +283,7 @@ WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 
 
 def apply(
-    function: Callable[..., Any],
-    /,
-    *args: Any,
-    current: HarnessHere | None = None,
-    **kwargs: Any,
+    function: Callable[..., Any], /, *args: Any, current: HarnessHere | None = None, **kwargs: Any
 ) -> Done:
     """The real run of a state function with converted arguments; StateFailed passes through."""
     with running(current or HarnessHere()):

@@ -55,9 +55,7 @@ def texts_of(function: str) -> Iterator[tuple[str, Shape]]:
             yield name, parameter.shape
 
 
-def with_hostile_values(
-    scenarios: Sequence[Scenario],
-) -> Iterator[tuple[Scenario, list[Scenario]]]:
+def with_hostile_values(scenarios: Sequence[Scenario]) -> Iterator[tuple[Scenario, list[Scenario]]]:
     """For each function a scenario, and the same with one of VALUES as one of its texts: some that
     its name chooses, or all of them (`RUNNER_LAWS=all`). Without those that are refused before
     anything runs.

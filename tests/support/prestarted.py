@@ -77,12 +77,7 @@ class Server:
         err, err_end = os.pipe()
         umask = os.umask(0)
         os.umask(umask)
-        request = {
-            "words": words,
-            "env": environment,
-            "cwd": folder or os.getcwd(),
-            "umask": umask,
-        }
+        request = {"words": words, "env": environment, "cwd": folder or os.getcwd(), "umask": umask}
         message = json.dumps(request).encode()
         streams = [0, out_end, out_end if terminal else err_end]
         socket.send_fds(self._channel, [b"%d\n" % len(message)], streams)

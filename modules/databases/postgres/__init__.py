@@ -37,14 +37,7 @@ from modules.databases.postgres._functions import (
     user_update,
 )
 from modules.databases.postgres._rights import KINDS, grantee, held, member, target, wanted
-from modules.databases.postgres._roles import (
-    FLAGS,
-    Role,
-    matches,
-    moment,
-    roles,
-    split,
-)
+from modules.databases.postgres._roles import FLAGS, Role, matches, moment, roles, split
 from modules.databases.postgres._server import (
     Asked,
     Connection,
@@ -53,9 +46,7 @@ from modules.databases.postgres._server import (
     literal,
     option,
 )
-from modules.databases.postgres._server import (
-    name as quoted,
-)
+from modules.databases.postgres._server import name as quoted
 
 NEEDS_PROGRAM = "psql"  # without it templates find no function of this module
 

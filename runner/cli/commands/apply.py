@@ -56,11 +56,7 @@ def apply(
     assert key is not None, "the plan is authentic"
     options = options_of(common, running=True, **_settings(plan.request.settings))
     saved_plans.checked(plan, options, key)
-    code = finish(
-        common,
-        options,
-        partial(saved_plans.apply, options, plan, key, allow_other_tree),
-    )
+    code = finish(common, options, partial(saved_plans.apply, options, plan, key, allow_other_tree))
     if options.test and not common.quiet:
         print(f"{file} still holds; without --test it is applied", file=sys.stderr)
     return code

@@ -235,10 +235,7 @@ TAKEN = (
     Row("postgres_extension.*", "if_* restrict", IGNORED, _SAME),
     Row("raid.present", "run", IGNORED, _SAME),
     Row(
-        "schedule.*",
-        "jid_include maxrunning metadata offline persist return_job",
-        IGNORED,
-        _PARTS,
+        "schedule.*", "jid_include maxrunning metadata offline persist return_job", IGNORED, _PARTS
     ),
     Row("ssh_auth.*", "comment enc fingerprint_hash_type options", IGNORED, _SAME),
     Row("virtualenv.*", "distribute extra_search_dir never_download", IGNORED, _FOREIGN),

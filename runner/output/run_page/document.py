@@ -49,12 +49,7 @@ class Heading(Record):
 
 
 def whole(
-    heading: Heading,
-    sections: Iterable[Section],
-    written: str,
-    *,
-    above: str = "",
-    stamp: str = "",
+    heading: Heading, sections: Iterable[Section], written: str, *, above: str = "", stamp: str = ""
 ) -> str:
     """The whole page. above: a link to the index it belongs to; stamp: what it was made from."""
     there = [section for section in sections if section.contents]

@@ -16,14 +16,7 @@ from runner.model.errors import RunnerError
 from runner.model.records import Record
 from runner.sources.config import key_descriptions, report
 from runner.sources.config.key_descriptions import BELOW, GROUPS, MODULES, REPOSITORIES
-from runner.sources.config.keys import (
-    DEFAULTS,
-    NUMBER,
-    SALT_KEYS,
-    SETTINGS,
-    choices,
-    types,
-)
+from runner.sources.config.keys import DEFAULTS, NUMBER, SALT_KEYS, SETTINGS, choices, types
 from runner.sources.config.options import Options
 from runner.sources.config.repository_descriptions import OF_REPOSITORIES
 from runner.sources.config.unused_keys import INSTEAD, PRINTING

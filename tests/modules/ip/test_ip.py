@@ -111,10 +111,7 @@ def test_bonds_bridges_and_vlans() -> None:
     assert "BONDING_SLAVE_1='eth1'\n" in made.popitem()[1]
 
 
-ROUTES = [
-    Route("far", "10.2.0.0/16", "10.1.0.3", "5"),
-    Route("route", "default", "2001:db8::1"),
-]
+ROUTES = [Route("far", "10.2.0.0/16", "10.1.0.3", "5"), Route("route", "default", "2001:db8::1")]
 
 
 def test_routes() -> None:

@@ -166,8 +166,7 @@ def test_a_python_that_its_system_manages_is_foreseen(machine: Machine) -> None:
     where = f"bin_env: {folder}/python3"
     options = f"    - {where}\n    - find_links: {folder}\n    - no_index: true\n"
     machine.write(
-        a=f"demo:\n  pip.installed:\n{options}",
-        b=f"pip:\n  pip.removed:\n    - {where}\n",
+        a=f"demo:\n  pip.installed:\n{options}", b=f"pip:\n  pip.removed:\n    - {where}\n"
     )
     runs = (["a", "--test"], ["a"], ["b", "--test"])
     dry, real, removal = (

@@ -86,10 +86,7 @@ CERTAIN: dict[str, list[str]] = {
     "make a; exit 0; make b": ["make a"],
     "make a; test $1 = configure && exit 0\nmake b": ["make a"],
     ". /lib/functions; enable a; make $NAME": ["make a", "make sourced"],
-    "echo one >/etc/file; echo two >>/etc/file": [
-        "/etc/file > 'one\\n'",
-        "/etc/file >> 'two\\n'",
-    ],
+    "echo one >/etc/file; echo two >>/etc/file": ["/etc/file > 'one\\n'", "/etc/file >> 'two\\n'"],
     "set -- x y; shift; make $1 $#": ["make y 1"],
     'make "$@"': ["make configure "],
     "missing && make a; missing || make b; true && make c": ["make b", "make c"],

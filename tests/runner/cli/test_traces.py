@@ -76,10 +76,7 @@ def attributes(span: Any) -> dict[str, Any]:
 
 def test_a_run_is_a_trace(machine: Machine, collector: Collector) -> None:
     machine.write(a=TREE, pillar__top="base: {'*': [p]}", pillar__p="password: hunter2hunter2")
-    machine.config |= {
-        "otel_endpoint": collector.url,
-        "otel_headers": {"x-key": "secretheader"},
-    }
+    machine.config |= {"otel_endpoint": collector.url, "otel_headers": {"x-key": "secretheader"}}
     machine.environment["TRACEPARENT"] = PARENT
     done = machine("sls", "a", "-l", "all", code=2)
     assert "secretheader" not in done.stdout + done.stderr

@@ -74,10 +74,7 @@ def test_a_reaction_to_a_state_that_fails_waits_for_a_run_in_which_it_does_not(
 
 @pytest.mark.parametrize(
     ("cause", "until"),
-    [
-        (None, ""),
-        ("file_|-f_|-/f_|-managed", "; it stays pending until file: f no longer fails"),
-    ],
+    [(None, ""), ("file_|-f_|-/f_|-managed", "; it stays pending until file: f no longer fails")],
 )
 def test_pending_reactions_in_words(cause: str | None, until: str) -> None:
     one = PendingReaction("cmd_|-r_|-x_|-wait", "watch", "test_|-c_|-x_|-nop", "1", "noon", "a:1")
@@ -109,12 +106,7 @@ r: {{cmd.wait: [name: 'true', watch: [test: c]]}}
 
 @pytest.mark.parametrize(
     ("result", "changes", "left"),
-    [
-        (False, True, [("watch", "r", "c")]),
-        (False, False, []),
-        (True, False, []),
-        (True, True, []),
-    ],
+    [(False, True, [("watch", "r", "c")]), (False, False, []), (True, False, []), (True, True, [])],
 )
 def test_a_source_that_changed_and_failed_owes_its_reaction(
     machine: Machine, result: bool, changes: bool, left: list[Any]

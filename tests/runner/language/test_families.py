@@ -97,8 +97,7 @@ WITHOUT_EFFECT = {
     "iptables position": "an appended rule has its place",
     "nftables position": "an appended rule has its place",
     **dict.fromkeys(
-        ("file backupname", "file force", "file target", "file user"),
-        "file.shortcut refuses all",
+        ("file backupname", "file force", "file target", "file user"), "file.shortcut refuses all"
     ),
     "file follow_symlinks": "a link says what its target is, whatever that is",
     "file keep_source": "files of the tree are in no cache",

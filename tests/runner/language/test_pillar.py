@@ -93,10 +93,7 @@ def test_the_list_strategy_keeps_both() -> None:
 def test_the_command_line_wins() -> None:
     assert pillar(
         {"a": "m: {l: [1], x: 1, y: 1}"}, "a", override={"m": {"l": [9], "x": 5}, "new": 1}
-    ) == {
-        "m": {"l": [9], "x": 5, "y": 1},
-        "new": 1,
-    }
+    ) == {"m": {"l": [9], "x": 5, "y": 1}, "new": 1}
 
 
 def test_includes_come_first_and_lose() -> None:

@@ -173,11 +173,9 @@ def test_a_whole_sls_reacts_and_is_reacted_to(machine: Machine) -> None:
     )
     found = machine.results("sls", "a")
     reacted = {name for name, each in found.items() if each["changes"].get("retcode") == 0}
-    assert reacted == {
-        "d1",
-        "d2",
-        "all",
-    }, "subscribe takes b's own states, Salt's watch also what b includes"
+    assert reacted == {"d1", "d2", "all"}, (
+        "subscribe takes b's own states, Salt's watch also what b includes"
+    )
     machine.write(b="include: [c]\n" + nops("b1"))
     assert machine.results("sls", "a")["own"]["changes"]["retcode"] == 0
 

@@ -19,12 +19,7 @@ from runner.language.arguments.schema import schema_of
 from runner.model import releases
 from runner.model.releases import FIRST, LATER, since
 from runner.output.manual import pages
-from runner.output.manual.descriptions import (
-    REFERENCE,
-    describe,
-    describe_reaction,
-    parameters_of,
-)
+from runner.output.manual.descriptions import REFERENCE, describe, describe_reaction, parameters_of
 from runner.output.manual.docstring import SENTENCE
 from runner.output.manual.pages import Page
 from runner.output.manual.text import as_markdown, as_text

@@ -204,10 +204,9 @@ def test_no_form_is_in_a_sink(sinks: dict[str, str], sink: str) -> None:
 @pytest.mark.parametrize("sink", [*SINKS, *(f"the file {name}" for name in FILES)])
 def test_no_form_of_the_old_secret_is_in_a_sink(sinks: dict[str, str], sink: str) -> None:
     assert leaks(OLD, sinks[sink]) == []
-    assert "UnkeyedMark" not in sinks[sink] or sink in (
-        "show sls",
-        "show low-sls",
-    ), "a state with no_log"
+    assert "UnkeyedMark" not in sinks[sink] or sink in ("show sls", "show low-sls"), (
+        "a state with no_log"
+    )
 
 
 def test_the_test_would_see_them() -> None:

@@ -113,10 +113,7 @@ def test_a_parameter_of_the_kernel(machine: Machine) -> None:
     ("words", "message"),
     [
         (["file", "motd"], "motd is not an absolute path"),
-        (
-            ["fiel", "/x"],
-            "fiel is not a state module\n  hint: these do: alias, alternatives, ",
-        ),
+        (["fiel", "/x"], "fiel is not a state module\n  hint: these do: alias, alternatives, "),
         (["cmd"], "cmd cannot list what exists"),
         (["user", ""], "runner resource user: a name is empty"),
         (["host", "no.such.host"], "there is no host no.such.host"),

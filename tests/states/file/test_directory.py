@@ -109,12 +109,7 @@ def test_cleaning_reports_each_path(top: Path) -> None:
 
 @pytest.mark.parametrize(
     ("patterns", "kept"),
-    [
-        (["f"], ["f"]),
-        (["s/g"], ["s", "s/g"]),
-        (["E@t/h$"], ["s", "s/t", "s/t/h"]),
-        (["s"], ["s"]),
-    ],
+    [(["f"], ["f"]), (["s/g"], ["s", "s/g"]), (["E@t/h$"], ["s", "s/t", "s/t/h"]), (["s"], ["s"])],
 )
 def test_cleaning_keeps_what_is_excluded(top: Path, patterns: list[str], kept: list[str]) -> None:
     apply(directory, str(top), clean=True, exclude_pat=patterns)

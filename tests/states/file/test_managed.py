@@ -212,11 +212,7 @@ def test_folders_above_get_the_mode_with_x(tmp_path: Path) -> None:
     apply(managed, f"{tmp_path}/a/b/f", contents="x", makedirs=True, mode="0640")
     assert [
         f"{(tmp_path / path).stat().st_mode & 0o7777:04o}" for path in ("a", "a/b", "a/b/f")
-    ] == [
-        "0750",
-        "0750",
-        "0640",
-    ]
+    ] == ["0750", "0750", "0640"]
 
 
 # ---------------------------------------------------------------- check_cmd

@@ -73,10 +73,7 @@ def test_what_sets_nothing_off(
         assert {
             name: bool(found[name]["changes"])
             for name in ("onchanges", "prereq", "watch", "require")
-        } == {
-            **dict.fromkeys(("onchanges", "prereq", "watch"), not ignored),
-            "require": True,
-        }
+        } == {**dict.fromkeys(("onchanges", "prereq", "watch"), not ignored), "require": True}
         if ignored:
             assert (
                 found["onchanges"]["comment"]

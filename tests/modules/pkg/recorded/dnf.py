@@ -362,20 +362,13 @@ CALLS: list[tuple[str, tuple[Any, ...], Any]] = [
     ),
     ("module_streams", ("nosuch",), {}),
     ("advisories", (), {"FEDORA-2024-1": True, "FEDORA-2024-2": False}),
-    (
-        "resolve_capabilities",
-        (("vocabulary", "glibc"),),
-        {"vocabulary": "words", "glibc": "glibc"},
-    ),
+    ("resolve_capabilities", (("vocabulary", "glibc"),), {"vocabulary": "words", "glibc": "glibc"}),
 ]
 WORDS: dict[str, tuple[InstallOptions, list[str]]] = {
     "repository": (InstallOptions(repository="epel"), ["--disablerepo=*", "--enablerepo=epel"]),
     "enable": (InstallOptions(enable=("epel",)), ["--enablerepo=epel"]),
     "disable": (InstallOptions(disable=("extras",)), ["--disablerepo=extras"]),
-    "disable_excludes": (
-        InstallOptions(disable_excludes="all"),
-        ["--setopt=disable_excludes=all"],
-    ),
+    "disable_excludes": (InstallOptions(disable_excludes="all"), ["--setopt=disable_excludes=all"]),
     "settings": (InstallOptions(settings=("obsoletes=0",)), ["--setopt=obsoletes=0"]),
     "recommended": (InstallOptions(recommended=False), ["--setopt=install_weak_deps=False"]),
     "no_recommends": (InstallOptions(no_recommends=True), []),

@@ -127,10 +127,7 @@ CALLS: list[tuple[str, tuple[Any, ...], Any]] = [
         "simulate_marks",
         (("bash",), ()),
         Simulation(
-            {
-                "bash": {"old": "5.2.026-2", "new": ""},
-                "pcre2": {"old": "10.43-1", "new": ""},
-            }
+            {"bash": {"old": "5.2.026-2", "new": ""}, "pcre2": {"old": "10.43-1", "new": ""}}
         ),
     ),
     ("owner", ("/usr/bin/bash",), "bash"),
@@ -150,10 +147,7 @@ CALLS: list[tuple[str, tuple[Any, ...], Any]] = [
         "simulate",
         (Transaction("install", (PackageTarget("nginx"),)),),
         Simulation(
-            {
-                "geoip": {"old": "", "new": "1.6.12-3"},
-                "nginx": {"old": "", "new": "1.26.0-1"},
-            }
+            {"geoip": {"old": "", "new": "1.6.12-3"}, "nginx": {"old": "", "new": "1.26.0-1"}}
         ),
     ),
     (
@@ -213,9 +207,6 @@ ACTIONS: list[tuple[Transaction, list[str]]] = [
     (Transaction("upgrade"), ["-Su"]),
     (Transaction("upgrade", (PackageTarget("a"),)), ["-S", "--needed", "--", "a"]),
     (Transaction("full-upgrade"), ["-Su"]),
-    (
-        Transaction("full-upgrade", options=InstallOptions(downgrade=True)),
-        ["-Su", "-u"],
-    ),
+    (Transaction("full-upgrade", options=InstallOptions(downgrade=True)), ["-Su", "-u"]),
     (Transaction("autoremove"), ["-R", "-s", "--", "orphan"]),
 ]

@@ -119,11 +119,7 @@ CALLS: list[tuple[str, tuple[Any, ...], Any]] = [
     ("leftovers", (), {}),
     ("normal", ("words.x86_64",), "words"),
     ("normal", ("words.i586",), "words.i586"),
-    (
-        "candidates",
-        (("greeting", "nosuch", "old"),),
-        {"greeting": "2.0-1", "old": "1:1.0-1"},
-    ),
+    ("candidates", (("greeting", "nosuch", "old"),), {"greeting": "2.0-1", "old": "1:1.0-1"}),
     ("versions", ("greeting",), ["10.0-1", "2.0-1", "1.0-1"]),
     ("compare", ("1.0-10", "1.0-9"), 1),
     ("file_info", ("/srv/x.rpm",), ("old", "1:1.0-1")),
@@ -134,10 +130,7 @@ CALLS: list[tuple[str, tuple[Any, ...], Any]] = [
         "simulate_marks",
         (("greeting",), ()),
         Simulation(
-            {
-                "greeting": {"old": "1.0-1", "new": ""},
-                "words": {"old": "1:1.0-1", "new": ""},
-            }
+            {"greeting": {"old": "1.0-1", "new": ""}, "words": {"old": "1:1.0-1", "new": ""}}
         ),
     ),
     ("owner", ("/etc/words.conf",), "words"),
