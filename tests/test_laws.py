@@ -156,7 +156,8 @@ def skipping_what_needs_root() -> Iterator[None]:
 
 def needs_root(problem: Exception) -> bool:
     """Return whether only root may do what a plain user was refused."""
-    return os.geteuid() != 0 and os.strerror(errno.EPERM) in str(problem)
+    words = map(os.strerror, (errno.EPERM, errno.EACCES))
+    return os.geteuid() != 0 and any(each in str(problem) for each in words)
 
 
 def hold_laws(scenario: Scenario, tmp_path: Path) -> None:

@@ -181,9 +181,11 @@ def _plan_change(
             raise Unforeseen(f"what git {command} does to a repository of this machine")
         done = _run([*_ALONE, *words], copy, user, identity, secrets, **options)
         return _output(words, _in_time(done))
+    target = file.real_path(rest[-1]) if rest[-1].startswith("/") else rest[-1]
+    if file.is_dir(target):
+        file.refuse_put(os.path.join(target, ".git"))
     if not all(word in _ONLY_THE_CLONE for word in rest if word.startswith("-")):
         raise Unforeseen(f"git {command} with further options")
-    target = file.real_path(rest[-1]) if rest[-1].startswith("/") else rest[-1]
     if not target.startswith("/") or (file.lexists(target) and file.listdir(target)):
         raise Unforeseen(f"what git {command} does to a folder that is there")
     copy = os.path.join(files.scratch(), "repository")

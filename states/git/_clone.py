@@ -86,10 +86,9 @@ class Repository(Record):
         """Return whether a commit comes after another one, or is it."""
         return self.look("merge-base", "--is-ancestor", ancestor, sha) is not None
 
-    @property
-    def exists(self) -> bool:
-        """Return whether the target is a repository of its own, a bare one too. Raises StateFailed
-        where git will not look.
+    def is_there(self, bare: bool) -> bool:
+        """Return whether the target is a repository of its own. bare: one without a work tree will
+        do. Raises StateFailed where git will not look.
         """
         if not self.user:
             file.real_path(self.target)  # through no link of somebody else
@@ -105,7 +104,7 @@ class Repository(Record):
             )
         lines = done.stdout.split("\n") if done.retcode == 0 else []
         if lines[:1] == ["true"]:
-            return lines[-1] == "."
+            return bare and lines[-1] == "."
         return len(lines) == 3 and not lines[1]  # not in a folder of a work tree
 
 

@@ -47,7 +47,7 @@ def cloned(
     secrets = git.credentials(https_user, https_pass, name)
     keys = git.keys(identity or (), user) or ()
     repository = Repository(name, target.rstrip("/"), "origin", user, keys, secrets)
-    if not repository.exists:
+    if not repository.is_there(bare=False):
         refuse_full(target, False)
         refs = repository.refs()
         if branch and not {f"refs/heads/{branch}", f"refs/tags/{branch}"} & refs.keys():

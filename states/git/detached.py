@@ -60,7 +60,7 @@ def detached(
     repository = Repository(
         name, target.rstrip("/"), remote, user, git.keys(identity or (), user) or (), secrets
     )
-    exists = repository.exists
+    exists = repository.is_there(bare=False)
     target_commit = _wanted(repository, str(rev), fetch_remote or not exists, exists)
     if not exists:
         return (yield from _cloned(repository, target_commit, force_clone, submodules))

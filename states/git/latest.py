@@ -114,7 +114,7 @@ def latest(
         target_commit.sha,
         *(f"{ref} {sha}" for ref, sha in sorted(refs.items()) if ref.startswith("refs/tags/")),
     )
-    if not repository.exists:
+    if not repository.is_there(bare or mirror):
         shape = ["--mirror"] if mirror else ["--bare"] if bare else []
         shape += ["--depth", str(depth), "--branch", str(rev)] if depth else []
         return (

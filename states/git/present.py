@@ -56,7 +56,7 @@ def present(
     target = name.rstrip("/") or "/"
     if bare and separate_git_dir:
         raise StateFailed("separate_git_dir is for repositories with a work tree: say bare: False")
-    if Repository("", target, user=user).exists:
+    if Repository("", target, user=user).is_there(bare=True):
         return ""
     empties = _has_to_empty(target, force)
     kind = "bare repository" if bare else "repository"

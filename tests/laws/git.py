@@ -81,6 +81,7 @@ def git(
 
 LOCAL = CLONE + "cd wt; echo l > l; git add l; git commit -qm local; cd ..; "
 DIRTY = CLONE + "echo local > wt/f; "
+LOCKED = REMOTE + "mkdir -m 555 wt; "
 FULL = REMOTE + "mkdir wt; echo x > wt/x; "
 REWRITTEN = "cd r; git commit -q --amend -m rewritten; cd ..; "
 OTHER = "git -C wt checkout -q -b dev origin/dev; "
@@ -188,6 +189,12 @@ SCENARIOS = [
     git("latest", DIRTY, force_reset=True),
     git("latest", CLONE + "git -C wt remote set-url origin /other"),
     git("latest", FULL, fails="non-empty and is not a git repository"),
+    *(
+        git(function, REMOTE + "git init -q --bare wt; ", fails="is not a git repository", **more)
+        for function, more in (("latest", {}), ("cloned", {}), ("detached", {"rev": "v1"}))
+    ),
+    git("latest", LOCKED),
+    Scenario("git.present", {"name": "{tmp}/wt", "shared": "group"}, shell(LOCKED)),
     git("latest", FULL, force_clone=True),
     git("latest", "true", fails="Failed to check remote refs"),
     git("latest", rev="nothing", fails="No revision matching"),
