@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ParamSpec, TypeVar
 
 from modules import _accounts, _paths
-from modules._machine import processes, surroundings
+from modules._machine import processes, salt_call, surroundings
 from modules._machine.processes import LOCALE as LOCALE
 from modules._machine.processes import Completed as Completed
 from modules._machine.processes import without_traceback as without_traceback
@@ -227,7 +227,7 @@ def complete(
         raise processes.unseen(planned)
     done = processes.run_to_end(
         argv,
-        env=variables,
+        env=salt_call.environment(argv, variables),
         cwd=cwd,
         stdin=stdin,
         timeout=timeout,

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from modules import _paths
-from modules._machine import salt_call, streams
+from modules._machine import streams
 from modules._machine import umask as _umask
 from modules._planned.overlay import overlay
 from runner.api import (
@@ -189,7 +189,7 @@ def run_to_end(
                 with undisturbed():
                     process = subprocess.Popen(
                         argv,
-                        env=dict(salt_call.environment(argv, env)),
+                        env=dict(env),
                         cwd=cwd,
                         start_new_session=True,
                         **identity,

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from modules import _paths
 from modules._machine.cache_files import load_text, save_text
-from runner.api import fetcher, here
+from runner.api import CommandFailed, fetcher, here
 from runner.api.own_program import own_python
 
 PROGRAM = "from runner.cli.salt_call import main; main()"
@@ -18,17 +18,16 @@ PROGRAM = "from runner.cli.salt_call import main; main()"
 
 def environment(argv: Sequence[str], variables: Mapping[str, str]) -> Mapping[str, str]:
     """A command's environment; PATH ends with a salt-call of ours where the command calls one and
-    there is none.
+    there is none. Raises CommandFailed where it cannot be made.
     """
-    if not any("salt-call" in word for word in argv):
-        return variables
-
     path = variables.get("PATH", os.defpath)
-    return (
-        variables
-        if _paths.which("salt-call", path=path)
-        else {**variables, "PATH": f"{path}:{_folder()}"}
-    )
+    calls = any("salt-call" in word for word in argv)
+    if not calls or _paths.which("salt-call", path=path):
+        return variables
+    try:
+        return {**variables, "PATH": f"{path}:{_folder()}"}
+    except OSError as problem:
+        raise CommandFailed(f"Unable to run command {argv[0]!r}: {problem.strerror}") from problem
 
 
 @fetcher

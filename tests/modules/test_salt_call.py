@@ -3,7 +3,12 @@
 
 from __future__ import annotations
 
+import pytest
 from command import Machine
+from harness import HarnessHere
+
+from modules._machine import salt_call
+from runner.api import CommandFailed, running
 
 TREE = """
 {% set command = 'salt-call --local --out json grains.get id' %}
@@ -35,3 +40,11 @@ def test_a_salt_call_that_is_there_is_called(machine: Machine) -> None:
     program.chmod(0o755)
     machine.write(calls="ran" + TREE.partition("\nran")[2])
     assert machine.results("sls", "calls")["ran"]["changes"]["stdout"] == "the real one"
+
+
+def test_it_is_said_where_none_can_be_made() -> None:
+    current = HarnessHere()
+    current.cache_dir = "/proc/nowhere"
+    words = ["salt-call", "test.ping"]
+    with running(current), pytest.raises(CommandFailed, match="Unable to run command 'salt-call'"):
+        salt_call.environment(words, {"PATH": "/nowhere"})

@@ -7,7 +7,7 @@ import errno
 import os
 
 from modules import _paths
-from modules._machine import processes
+from modules._machine import processes, salt_call
 from modules.file._contents.streamed import Contents, copy_into
 from runner.api import CommandFailed, Fact, Record, StateFailed, here
 
@@ -63,7 +63,7 @@ def run_check(command: str, path: str, argument: str) -> CheckVerdict:
     try:
         done = processes.run_to_end(
             argv if argv != words else [*argv, path],
-            env={**os.environ, "LC_ALL": "C.UTF-8"},
+            env=salt_call.environment(argv, {**os.environ, "LC_ALL": "C.UTF-8"}),
             cwd=None,
             stdin=None,
             timeout=None,
