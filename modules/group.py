@@ -51,7 +51,7 @@ def _before(group: Group) -> FormerState:
 
 
 @for_states
-@changer(touches=["groups"], before=_before, planned=planned.groupadd)
+@changer(touches=["groups"], before=_before, planned=planned)
 def groupadd(group: Group) -> None:
     """Add a group. Raises CommandFailed."""
     plain_name(group.name, NAME)
@@ -66,26 +66,26 @@ def refuse_renumbering() -> None:
 
 
 @for_states
-@changer(touches=["groups", "users"], before=_before, planned=planned.groupmod)
+@changer(touches=["groups", "users"], before=_before, planned=planned)
 def groupmod(group: Group) -> None:
     """Give a group another number. Raises CommandFailed."""
     plain_name(group.name, NAME)
     run(tools().groupmod(group))
 
 
-@changer(touches=["groups"], before=former_state, planned=planned.groupdel)
+@changer(touches=["groups"], before=former_state, planned=planned)
 def groupdel(name: str) -> None:
     """Delete a group."""
     run(tools().groupdel(plain_name(name, NAME)))
 
 
-@changer(touches=["groups"], before=former_state, planned=planned.add_member)
+@changer(touches=["groups"], before=former_state, planned=planned)
 def add_member(name: str, user: str) -> None:
     """Put a user into a group."""
     run(tools().member(plain_name(name, NAME), plain_name(user, "the user's name"), True))
 
 
-@changer(touches=["groups"], before=former_state, planned=planned.remove_member)
+@changer(touches=["groups"], before=former_state, planned=planned)
 def remove_member(name: str, user: str) -> None:
     """Take a user out of a group."""
     run(tools().member(plain_name(name, NAME), plain_name(user, "the user's name"), False))
@@ -138,7 +138,7 @@ def chgid(name: str, gid: int, non_unique: bool = False, **_: Any) -> bool:
 
 
 @for_states
-@changer(touches=["groups"], before=former_state, planned=planned.set_members)
+@changer(touches=["groups"], before=former_state, planned=planned)
 def set_members(name: str, users: Sequence[str]) -> None:
     """Have exactly these users in a group. Raises CommandFailed."""
     logins = [plain_name(user, "the users' names") for user in users]

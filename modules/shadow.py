@@ -147,7 +147,7 @@ def former_state(name: str, *_: object, **__: object) -> FormerState:
     return FormerState("password", name, state, private=True)
 
 
-@changer(touches=["users"], before=former_state, planned=planned.set_password)
+@changer(touches=["users"], before=former_state, planned=planned)
 def set_password(name: str, password: str, use_usermod: bool = False) -> bool:
     """Set the hash of a user's password. Raises CommandFailed for a name with a colon, and for what
     is no hash. use_usermod: accepted; its command line would show the hash to everybody.
@@ -161,7 +161,7 @@ def set_password(name: str, password: str, use_usermod: bool = False) -> bool:
     return True
 
 
-@changer(touches=["users"], before=former_state, planned=planned.set_password)
+@changer(touches=["users"], before=former_state, planned=planned)
 def put_password(name: str, field: str) -> None:
     """Set the second column of a line of /etc/shadow as it was at some time, whatever that is."""
     _put(name, field)
@@ -175,21 +175,21 @@ def _put(name: str, field: str) -> None:
     run([["chpasswd", "-e"]], join_lines([entry]))
 
 
-@changer(touches=["users"], before=former_state, planned=planned.del_password)
+@changer(touches=["users"], before=former_state, planned=planned)
 def del_password(name: str) -> bool:
     """Let a user in without a password."""
     run([["passwd", "-d", "--", plain_name(name, "the user's name")]])
     return True
 
 
-@changer(touches=["users"], before=former_state, planned=planned.lock_password)
+@changer(touches=["users"], before=former_state, planned=planned)
 def lock_password(name: str) -> bool:
     """Let nobody in by this password, and keep it."""
     run(tools().lock(plain_name(name, "the user's name"), True))
     return True
 
 
-@changer(touches=["users"], before=former_state, planned=planned.unlock_password)
+@changer(touches=["users"], before=former_state, planned=planned)
 def unlock_password(name: str) -> bool:
     """Take back the lock of a password. Raises CommandFailed where there is no password."""
     run(tools().lock(plain_name(name, "the user's name"), False))
@@ -197,7 +197,7 @@ def unlock_password(name: str) -> bool:
 
 
 @for_states
-@changer(touches=["users"], before=former_state, planned=planned.set_days)
+@changer(touches=["users"], before=former_state, planned=planned)
 def set_days(name: str, aging: Aging) -> None:
     """Set some of the days of a password. Raises CommandFailed for what is neither a number of days
     nor a date, and where busybox stands in for chage.

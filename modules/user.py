@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from modules import _accounts, _paths, file, group, shadow
-from modules._accounts import busybox, defaults, planned, refusals
+from modules._accounts import busybox, defaults, planned
 from modules._accounts.tools import are_of_busybox, run, tools
 from modules._accounts.values import Account as Account
 from modules._accounts.values import Ranges as Ranges
@@ -23,7 +23,7 @@ ADDED_LATER = tuple(
     "min max inact warn expire subuids subgids date mindays maxdays inactdays warndays".split()
 )
 LINGERING = "/var/lib/systemd/linger"
-process_of = for_states(refusals.process_of)
+process_of = for_states(_accounts.process_of)
 
 
 def list_users() -> list[str]:
@@ -191,7 +191,7 @@ def _below(folder: str) -> list[str]:
 @changer(
     touches=["users"],
     before=lambda name, linger: FormerState("lingering", name, {"linger": lingers(name)}),
-    planned=planned.set_linger,
+    planned=planned,
 )
 def set_linger(name: str, linger: bool) -> None:
     """Have a user's services run without a login, or not. Raises CommandFailed."""
@@ -200,7 +200,7 @@ def set_linger(name: str, linger: bool) -> None:
 
 
 @for_states
-@changer(touches=["users", "groups"], before=_before_useradd, planned=planned.useradd)
+@changer(touches=["users", "groups"], before=_before_useradd, planned=planned)
 def useradd(account: Account) -> None:
     """Add a user. Raises CommandFailed."""
     plain_name(account.name, "the user's name")
@@ -208,7 +208,7 @@ def useradd(account: Account) -> None:
 
 
 @for_states
-@changer(touches=["users", "groups"], before=_before_usermod, planned=planned.usermod)
+@changer(touches=["users", "groups"], before=_before_usermod, planned=planned)
 def usermod(account: Account) -> None:
     """Change a user. Raises CommandFailed."""
     plain_name(account.name, "the user's name")
@@ -230,7 +230,7 @@ def refuse_impossible(existing: bool, asked: Iterable[str]) -> None:
 
 
 @for_states
-@changer(touches=["users", "groups"], before=_before_userdel, planned=planned.userdel)
+@changer(touches=["users", "groups"], before=_before_userdel, planned=planned)
 def userdel(name: str, home: bool = False, force: bool = False) -> None:
     """Delete a user. home: the home folder and the mail, too. force: though the user is at work.
     Raises CommandFailed.
@@ -239,7 +239,7 @@ def userdel(name: str, home: bool = False, force: bool = False) -> None:
     for words in tools().userdel(name, home, force):
         done = probe(words)
         if done.retcode not in (0, 12):  # 12: the home folder was not there
-            hint = refusals.AT_WORK if done.retcode == 8 else ""
+            hint = _accounts.AT_WORK if done.retcode == 8 else ""
             raise CommandFailed(done.stderr.strip() + hint)
 
 

@@ -526,6 +526,41 @@ def test_the_test_of_forks_sees_it(tmp_path: Path, line: str) -> None:
     assert forks(tmp_path) == [(f"states/some.py: {line}", False)]
 
 
+# ---------------------------------------------------------------- stand-ins
+
+
+def without_stand_in(root: Path = ROOT) -> list[str]:
+    """The changers that name a module that is to stand in for them (`changer(planned=module)`), and
+    that has no function of their name.
+    """
+    named = {module_name(path, root): path for path in sources(root)}
+    problems = []
+    for path in named.values():
+        origins = dict(bound(path))
+        for node in ast.parse(path.read_text()).body:
+            for call in node.decorator_list if isinstance(node, ast.FunctionDef) else ():
+                for keyword in call.keywords if isinstance(call, ast.Call) else ():
+                    origin = dotted(keyword.value) if keyword.arg == "planned" else ""
+                    module = named.get(origins.get(origin, ""))
+                    if module and node.name not in dict(bound(module)):
+                        problems.append(f"{path.relative_to(root)}: {node.name}")
+    return problems
+
+
+def test_a_module_that_stands_in_for_changers_has_them_all() -> None:
+    assert without_stand_in() == []
+
+
+def test_the_test_of_stand_ins_sees_one_missing(tmp_path: Path) -> None:
+    (tmp_path / "modules").mkdir()
+    (tmp_path / "modules/_planned.py").write_text("def add(): ...\n")
+    changer = "@changer(touches=[], planned=_planned)\ndef {}(): ...\n"
+    (tmp_path / "modules/planted.py").write_text(
+        "from modules import _planned\n" + changer.format("add") + changer.format("delete")
+    )
+    assert without_stand_in(tmp_path) == ["modules/planted.py: delete"]
+
+
 def test_states_and_modules_do_not_go_by_where_their_files_lie() -> None:
     """They move; `runner.ROOT` and `runner.api.own_program` say where runner is."""
     files = [path for path in sources() if path.relative_to(ROOT).parts[0] != "runner"]

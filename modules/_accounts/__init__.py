@@ -10,7 +10,7 @@ from __future__ import annotations
 
 # os in this file: it is the view of users and groups
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
 from modules import _paths
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 PASSWD, GROUP = "/etc/passwd", "/etc/group"
 NO_SHELL = "/usr/sbin/nologin"
+AT_WORK = " (let it end, or say `force: True`)"  # of a user whose processes are in the way
 
 K = TypeVar("K")
 T = TypeVar("T", bound="pwd.struct_passwd | grp.struct_group")
@@ -118,6 +119,24 @@ def group_numbers(name: str, gid: int) -> list[int]:
         return os.getgrouplist(name, gid)
     further = [entry.gr_gid for entry in groups().values() if name in entry.gr_mem]
     return list(dict.fromkeys([gid, *further]))
+
+
+def process_of(name: str) -> int | None:
+    """A process of a user; None when there is none."""
+    entry = users().get(name)
+    number = entry.pw_uid if entry else None
+    return next((pid for pid, uids in processes() if number in uids), None)
+
+
+def processes() -> Iterator[tuple[int, list[int]]]:
+    """The processes with their real, effective and saved users."""
+    for pid in sorted(int(name) for name in os.listdir("/proc") if name.isdigit()):
+        try:
+            with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as status:
+                uids = next(line.split()[1:4] for line in status if line.startswith("Uid:"))
+        except (OSError, StopIteration):
+            continue
+        yield pid, [int(uid) for uid in uids]
 
 
 def lines(path: str) -> list[str]:

@@ -397,6 +397,9 @@ def set_password(name: str, password: str, use_usermod: bool = False) -> bool:
     return True
 
 
+put_password = set_password
+
+
 @_planned
 def del_password(name: str) -> bool:
     """Plan what passwd -d would do. Raises CommandFailed as it would fail."""

@@ -5,8 +5,7 @@ for dry runs. Each raises CommandFailed.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from modules import _accounts, file
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
 LONGEST = 32  # characters of a name
 LARGEST = 0xFFFFFFFE  # of a number: the one after it is for "none"
-AT_WORK = " (let it end, or say `force: True`)"
 
 
 def refuse_useradd(account: Account) -> None:
@@ -70,7 +68,7 @@ def refuse_usermod(account: Account) -> None:
 def refuse_userdel(name: str, force: bool) -> None:
     """Raise CommandFailed for a user that userdel would not delete."""
     if not force:
-        _refuse_busy("userdel", name, AT_WORK)
+        _refuse_busy("userdel", name, _accounts.AT_WORK)
     user("userdel", name)
 
 
@@ -194,25 +192,7 @@ def _owner_of(account: Account) -> str | None:
 
 
 def _refuse_busy(program: str, name: str, hint: str = "") -> None:
-    process = process_of(name)
+    process = _accounts.process_of(name)
     if process is not None:
         reason = f"user {name} is currently used by process {process}{hint}"
         raise _refusal(program, reason, [("processes", "ended"), ("check", "processes")])
-
-
-def process_of(name: str) -> int | None:
-    """A process of a user; None when there is none."""
-    entry = _accounts.users().get(name)
-    number = entry.pw_uid if entry else None
-    return next((pid for pid, uids in processes() if number in uids), None)
-
-
-def processes() -> Iterator[tuple[int, list[int]]]:
-    """The processes with their real, effective and saved users."""
-    for pid in sorted(int(name) for name in os.listdir("/proc") if name.isdigit()):
-        try:
-            with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as status:
-                uids = next(line.split()[1:4] for line in status if line.startswith("Uid:"))
-        except (OSError, StopIteration):
-            continue
-        yield pid, [int(uid) for uid in uids]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from modules import cmd, cron, group, shadow, user
-from modules._accounts.refusals import processes
+from modules._accounts import processes
 from modules.undo._kind import ABSENT, Changes, Future, State, UndoKind
 from runner.api import CommandFailed
 

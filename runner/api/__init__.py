@@ -22,6 +22,7 @@ import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, Protocol, TypeVar, cast, overload
 
 from runner.api.argtypes import (
@@ -575,7 +576,7 @@ def changer(
     *,
     touches: Iterable[str] | None = None,
     before: Callable[..., object] | None = None,
-    planned: Callable[..., object] | bool = False,
+    planned: Callable[..., object] | ModuleType | bool = False,
     planned_touches: Iterable[str] | None = None,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 def changer(
@@ -602,8 +603,9 @@ def changer(
     nothing is recorded but the call, and undo says that it cannot restore this.
 
     planned: what a dry run calls instead, with the same arguments, to alter the planned machine as
-    this alters the machine (and to answer what this answers). True: the function itself, as all
-    that it alters it alters by other changers. False (the default): what it would do cannot be
+    this alters the machine (and to answer what this answers); a module: its function of the same
+    name, which a real run need not execute. True: the function itself, as all that it alters it
+    alters by other changers. False (the default): what it would do cannot be
     foreseen; the states that follow are judged by the facts that the Plan `provides`.
 
     planned_touches: as touches, for what is called instead: answers about the machine itself stay
@@ -639,9 +641,11 @@ def changer(
             if not planned:
                 raise Unforeseen(name)
             try:
-                return (
-                    inner(*args, **kwargs) if planned is True else stand_in(planned, args, kwargs)
-                )
+                if planned is True:
+                    return inner(*args, **kwargs)
+                is_module = isinstance(planned, ModuleType)
+                instead = getattr(planned, inner.__name__) if is_module else planned
+                return cast(R, stand_in(instead, args, kwargs))
             finally:
                 forget_looks(planned_topics)
 
