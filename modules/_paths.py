@@ -8,6 +8,7 @@ theirs, and so are the errors. Changes go through `file/_paths/place.py`.
 from __future__ import annotations
 
 # os in this file: it is the view
+import errno
 import io
 import os
 import stat as bits
@@ -18,8 +19,10 @@ from typing import IO
 
 from modules._planned.machine import planned_machine
 from modules._planned.overlay import KERNELS, Overlay, PlannedReader, is_planned, overlay
-from runner.api import for_states, here
+from runner.api import StateFailed, for_states, here
 from runner.api.planning import doubts
+
+READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
 def lstat(path: str) -> os.stat_result:
@@ -213,6 +216,17 @@ def open_bytes(path: str) -> IO[bytes]:
     """A file, opened for reading. Raises OSError."""
     planned = _planned(path)
     return open(path, "rb") if planned is None else io.BufferedReader(planned.opened(path))
+
+
+def regular(handle: int, path: str) -> FileIO:
+    """A regular file that was opened by a path. Raises OSError and StateFailed for what is none."""
+    mode = os.fstat(handle).st_mode
+    if bits.S_ISREG(mode):
+        return FileIO(handle, "rb")
+    os.close(handle)
+    if bits.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+    raise StateFailed(f"cannot read {path}: it is a device, a pipe or a socket")
 
 
 def stat_of(file: IO[bytes] | FileIO) -> os.stat_result:

@@ -7,12 +7,7 @@ some of them through `__func_alias__`, where Salt's arguments are not ours.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ParamSpec, cast
-
-from modules.file._validation import judge
-from runner.api import Added, NonEmptyLine, Planned, for_states
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from modules.file._backed_up import backed_up
@@ -66,7 +61,6 @@ if TYPE_CHECKING:
         listdir,
         read_bytes,
         readlink,
-        real_path,
         seen,
         stat,
         why_no_file,
@@ -81,6 +75,7 @@ if TYPE_CHECKING:
         user_to_uid,
     )
     from modules.file._patching import apply_patch, own_temporary_files
+    from modules.file._paths.resolve import real_path
     from modules.file._put_back import put_back
     from modules.file._rights import (
         refuse_chmod,
@@ -156,9 +151,8 @@ if TYPE_CHECKING:
         search,
     )
     from modules.file._unchangeable import unchangeable
+    from modules.file._validation.argument import validated
     from modules.file._validation.check import try_contents
-
-P = ParamSpec("P")
 
 
 # each is imported with the first name of it that is asked for: a file that is as it should be takes
@@ -171,6 +165,7 @@ _SUBMODULES = {
             "set_attributes set_mode symlink utime"
         ),
         "_backed_up": "backed_up",
+        "_validation.argument": "validated",
         "_validation.check": "try_contents",
         "_contents.copy": "copy rename",
         "_contents.download": "cached_path download keep_download redacted",
@@ -179,9 +174,10 @@ _SUBMODULES = {
         "_contents.hash": "check_hash get_hash get_sum hash_of source_hash split_hash",
         "_look": (
             "Stat device exists fetched get_attributes is_dir is_file is_link lexists listdir "
-            "read_bytes readlink real_path seen stat why_no_file"
+            "read_bytes readlink seen stat why_no_file"
         ),
         "_owners": "gid_of gid_to_group group_to_gid primary_gid uid_of uid_to_user user_to_uid",
+        "_paths.resolve": "real_path",
         "_put_back": "put_back",
         "_rights": (
             "refuse_chmod refuse_owner refuse_put refuse_removal refuse_rewrite refuse_touch"
@@ -217,34 +213,6 @@ _SUBMODULES = {
 _SUBMODULE_OF = {name: submodule for submodule, names in _SUBMODULES.items() for name in names}
 
 __load__ = [*_SUBMODULE_OF]  # what `runner call` and templates find
-
-
-VALIDATE = Added(
-    NonEmptyLine | None,
-    None,
-    "A command that must accept the new contents before they take their place, in a dry run too;"
-    " where it refuses, nothing changes. The path of a private copy with the name of the file is"
-    " added to it, or stands for `%s`.",
-)
-
-
-@for_states
-def validated(function: Callable[P, Planned]) -> Callable[P, Planned]:
-    """Give a state function that writes files the argument `validate`.
-
-    >>> @validated
-    ... def append(name: str, text: str) -> Planned: ...
-    """
-
-    @functools.wraps(function)
-    def call(*args: Any, validate: str | None = None, **kwargs: Any) -> Planned:
-        look = functools.partial(function, *args, **kwargs)
-        if not validate:
-            return look()
-        return judge.judged(validate, look)
-
-    call.__dict__["adds"] = {"validate": VALIDATE}
-    return cast(Callable[P, Planned], call)
 
 
 def __getattr__(name: str) -> Any:

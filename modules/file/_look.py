@@ -12,12 +12,9 @@ from typing import IO
 from modules import _paths
 from modules._paths import fetched as fetched
 from modules._planned.overlay import overlay
-from modules.file import _attributes
+from modules.file import _attributes, _owners
 from modules.file._contents import limit
-from modules.file._owners import gid_to_group, uid_to_user
-from modules.file._paths.place import place, regular
-from modules.file._paths.resolve import real_path as real_path
-from modules.file._paths.walk import READ
+from modules.file._paths import place
 from runner.api import FormerState, Record, StateFailed, for_states, here, refuse_unforeseen
 from runner.api.planning import doubts
 
@@ -51,11 +48,11 @@ class Stat(Record):
 
     @property
     def user(self) -> str:
-        return uid_to_user(self.uid)
+        return _owners.uid_to_user(self.uid)
 
     @property
     def group(self) -> str:
-        return gid_to_group(self.gid)
+        return _owners.gid_to_group(self.gid)
 
 
 def seen(path: str, follow: bool = True) -> Stat | None:
@@ -161,15 +158,15 @@ def _opened(path: str) -> tuple[FileIO, str]:
     if overlay() is None:
         handle = -1
         try:
-            handle = os.open(path, READ)  # os: nothing is planned
+            handle = os.open(path, _paths.READ)  # os: nothing is planned
             if os.readlink(f"/proc/self/fd/{handle}") == path:  # there was no link on the way
-                return regular(handle, path), path
+                return _paths.regular(handle, path), path
         except OSError as problem:
             if problem.errno not in (errno.ELOOP, errno.ENOENT):
                 raise
         if handle != -1:
             os.close(handle)
-    with place(path, follow=True) as where:
+    with place.place(path, follow=True) as where:
         return where.opened(path), where.path
 
 

@@ -19,9 +19,11 @@ from io import FileIO
 from types import TracebackType
 from typing import IO
 
+from modules import _paths
+from modules._paths import READ
 from modules._planned.overlay import overlay
 from modules.file._contents import space
-from modules.file._paths.walk import FOLDER, PATH_ONLY, READ, Resolved, resolved
+from modules.file._paths.walk import FOLDER, PATH_ONLY, Resolved, resolved
 from runner.api import StateFailed, here, others_write
 from runner.api.durability import collects_files, commits_later, sync_folder
 
@@ -35,17 +37,6 @@ def place(path: str, follow: bool = False) -> Place:
     """
     planned = overlay()
     return Place(resolved(path, follow)) if planned is None else planned.place(path, follow)
-
-
-def regular(handle: int, path: str) -> FileIO:
-    """A regular file that was opened by a path. Raises OSError and StateFailed for what is none."""
-    mode = os.fstat(handle).st_mode
-    if bits.S_ISREG(mode):
-        return FileIO(handle, "rb")
-    os.close(handle)
-    if bits.S_ISDIR(mode):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
-    raise StateFailed(f"cannot read {path}: it is a device, a pipe or a socket")
 
 
 class Place:
@@ -118,7 +109,7 @@ class Place:
         """A regular file, opened for reading without a buffer. path: its name in messages. Raises
         OSError, and StateFailed for what is none.
         """
-        return regular(self.open(), path)
+        return _paths.regular(self.open(), path)
 
     @contextmanager
     def reading(self) -> Iterator[tuple[IO[bytes], Pinned]]:

@@ -14,6 +14,7 @@ from tempfile import SpooledTemporaryFile
 from typing import IO, cast
 
 from modules._machine import umask
+from modules._paths import READ
 from modules._planned.files import (
     KEPT_IN_MEMORY,
     Entry,
@@ -28,7 +29,7 @@ from modules._planned.machine import planned_machine
 from modules.file._contents import space
 from modules.file._paths.mounts import mount_of
 from modules.file._paths.place import Folder, NewFile, Pinned, Place
-from modules.file._paths.walk import READ, refuse_unless
+from modules.file._paths.walk import refuse_unless
 from modules.file._rights import refuse_put
 from runner.api import StateFailed, Unforeseen, lies_in
 from runner.api.planning import is_state_planning

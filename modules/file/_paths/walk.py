@@ -14,7 +14,6 @@ import stat as bits
 
 from runner.api import MOST_LINKS, Record, StateFailed, link_of_others
 
-READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NONBLOCK
 PATH_ONLY = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The argument `validate` of state functions that write files."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, ParamSpec, cast
+
+from modules.file._validation import judge
+from runner.api import Added, NonEmptyLine, Planned, for_states
+
+P = ParamSpec("P")
+
+VALIDATE = Added(
+    NonEmptyLine | None,
+    None,
+    "A command that must accept the new contents before they take their place, in a dry run too;"
+    " where it refuses, nothing changes. The path of a private copy with the name of the file is"
+    " added to it, or stands for `%s`.",
+)
+
+
+@for_states
+def validated(function: Callable[P, Planned]) -> Callable[P, Planned]:
+    """Give a state function that writes files the argument `validate`.
+
+    >>> @validated
+    ... def append(name: str, text: str) -> Planned: ...
+    """
+
+    @functools.wraps(function)
+    def call(*args: Any, validate: str | None = None, **kwargs: Any) -> Planned:
+        look = functools.partial(function, *args, **kwargs)
+        if not validate:
+            return look()
+        return judge.judged(validate, look)
+
+    call.__dict__["adds"] = {"validate": VALIDATE}
+    return cast(Callable[P, Planned], call)
