@@ -17,8 +17,8 @@ from runner.api import CommandFailed, StateFailed, Unforeseen, here
 MOST_MEGABYTES, MOST_SECONDS = 512, 180.0  # of what is fetched, and for how long, in one run
 # what programs say where nothing can be reached
 _UNREACHABLE = re.compile(
-    r"unreachable|name resolution|name or service|resolve host|ENOTFOUND|EAI_AGAIN|ECONNREFUSED"
-    r"|NewConnectionError|connection (?:refused|error)|unable to download|timed out",
+    r"unreachable|name resolution|name or service|no such name|resolve host|ENOTFOUND|EAI_AGAIN"
+    r"|timed out",
     re.I,
 )
 

@@ -275,8 +275,9 @@ class Invoker:
     def _unknown(self, invocation: Invocation, why: str) -> Result:
         """The result of a state that a dry run cannot look for."""
         chunk = invocation.chunk
-        is_path = chunk.name.startswith("/")
-        self._note(invocation, [(chunk.state, chunk.name), *open_at(*[chunk.name] * is_path)])
+        told = (chunk.name, *chunk.args.values())  # where it may make something
+        paths = [path for path in told if isinstance(path, str) and path.startswith("/")]
+        self._note(invocation, [(chunk.state, chunk.name), *open_at(*paths)])
         comment = why[:1].upper() + why[1:]
         return Result(chunk, None, comment, exact=False, undecided=True)
 
